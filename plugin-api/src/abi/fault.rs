@@ -1,0 +1,80 @@
+//! What comes back when one side fails the other.
+
+use abi_stable::{StableAbi, std_types::RString};
+
+/// Why a plugin failed to do what the gateway asked of it.
+#[repr(u8)]
+#[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The plugin returned an error that it did not mean for the caller.
+    Error,
+    /// The plugin panicked; the SDK caught it.
+    Panic,
+    /// The plugin's own configuration is wrong (constructor only).
+    Config,
+}
+
+/// A failure inside a plugin: for the log and the report, never for the caller of a route.
+#[repr(C)]
+#[derive(StableAbi, Clone, Debug)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub message: RString,
+    /// `file:line:column` of a panic; empty otherwise.
+    pub location: RString,
+}
+
+/// What a capability of the gateway answers when it cannot do what was asked.
+/// `code` is one of the numbers of [`HostErrorCode`]; numbers are only added.
+#[repr(C)]
+#[derive(StableAbi, Clone, Debug)]
+pub struct HostError {
+    pub code: u32,
+    pub message: RString,
+}
+
+/// The known values of [`HostError::code`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum HostErrorCode {
+    /// The gateway failed; the log has the details.
+    Internal = 1,
+    /// The database (or the chain) is away; trying again later may help.
+    Unavailable = 2,
+    /// The time limit of the call ran out.
+    Timeout = 3,
+    /// A statement the plugin sent is not allowed or not valid: a bug of the plugin.
+    Statement = 4,
+    /// A constraint of the database refused the row (unique, check, not null, foreign key).
+    Constraint = 5,
+    /// The transaction is over: rolled back by a failed statement or by the time limit, or already committed.
+    Closed = 6,
+    /// The plugin has no grant for this capability, or this gateway does not offer it.
+    Refused = 7,
+    /// The input of the capability is malformed.
+    Invalid = 8,
+    /// An outbound request was refused or failed; the message starts with its code and a colon.
+    Fetch = 9,
+}
+
+impl HostError {
+    pub fn new(code: HostErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code: code as u32,
+            message: message.into().into(),
+        }
+    }
+
+    /// Whether this is an error of the given kind; numbers from a newer gateway are nobody's kind.
+    pub fn is(&self, code: HostErrorCode) -> bool {
+        self.code == code as u32
+    }
+}
+
+impl std::fmt::Display for HostError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} (host error {})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for HostError {}

@@ -1,0 +1,44 @@
+//! What crosses the border between the gateway and a plugin.
+//!
+//! The rule that must not break: **a plugin compiled against an older 1.x loads in a newer gateway**. Hence
+//! - trait methods are only appended, after the one marked `last_prefix_field`, and with a default body;
+//! - fields of [`PluginModule`] are only appended, as `missing_field(option)`;
+//! - every other struct and enum in this module is frozen: what may grow is JSON ([`crate::manifest`]);
+//! - a panic never crosses: the SDK catches it on the plugin's side and hands over a [`Fault`];
+//! - `abi_stable` and `async-ffi` are pinned to exact versions, because their types are part of the layout.
+//!
+//! All integers are native-endian in structs and little-endian in byte formats ([`Rows`], [`Stamp`]).
+
+mod bytes;
+mod exchange;
+mod fault;
+mod host;
+mod plugin;
+mod rows;
+mod stamp;
+mod statement;
+
+pub use bytes::FfiBytes;
+pub use exchange::*;
+pub use fault::*;
+pub use host::*;
+pub use plugin::*;
+pub use rows::{Cell, MalformedRows, Rows, RowsBuilder};
+pub use stamp::{STAMP_SECTION, Stamp, StampFacts};
+pub use statement::*;
+
+/// Major version: differs → the plugin is refused.
+pub const ABI_MAJOR: u32 = number(env!("CARGO_PKG_VERSION_MAJOR"));
+/// Minor version: a plugin may be older or newer than the gateway within one major version.
+pub const ABI_MINOR: u32 = number(env!("CARGO_PKG_VERSION_MINOR"));
+
+const fn number(text: &str) -> u32 {
+    let digits = text.as_bytes();
+    let mut value = 0;
+    let mut index = 0;
+    while index < digits.len() {
+        value = value * 10 + (digits[index] - b'0') as u32;
+        index += 1;
+    }
+    value
+}

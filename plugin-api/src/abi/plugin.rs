@@ -1,0 +1,54 @@
+//! What a plugin offers to the gateway: its two entry points and the object behind them.
+
+use super::{Fault, FfiBytes, HostBox, Request, Response, TransactionBox};
+use abi_stable::{
+    StableAbi, declare_root_module_statics,
+    library::RootModule,
+    package_version_strings, sabi_trait,
+    sabi_types::VersionStrings,
+    std_types::{RBox, RResult},
+};
+use async_ffi::FfiFuture;
+
+/// A constructed plugin. Indices point into the lists of the manifest.
+#[sabi_trait]
+pub trait PluginObject: Send + Sync {
+    /// Serves one request. The future is dropped when the time limit runs out or the caller leaves.
+    fn call(&self, request: Request) -> FfiFuture<RResult<Response, Fault>>;
+    /// Runs one job once.
+    fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
+    /// Answers one contribution to an extension point: JSON in, JSON out.
+    fn contribute(&self, contribution: u32, input: FfiBytes)
+    -> FfiFuture<RResult<FfiBytes, Fault>>;
+    /// Applies one chain event (JSON) inside the index's transaction.
+    fn chain_event(
+        &self,
+        subscription: u32,
+        event: FfiBytes,
+        transaction: TransactionBox,
+    ) -> FfiFuture<RResult<(), Fault>>;
+    /// The last call: requests are drained, jobs are over.
+    #[sabi(last_prefix_field)]
+    fn stop(&self) -> FfiFuture<RResult<(), Fault>>;
+}
+pub type PluginBox = PluginObject_TO<'static, RBox<()>>;
+
+/// The root of a plugin library.
+#[repr(C)]
+#[derive(StableAbi)]
+#[sabi(kind(Prefix(prefix_ref = PluginModule_Ref)))]
+#[sabi(missing_field(panic))]
+pub struct PluginModule {
+    /// The JSON [`crate::manifest::Manifest`]; needs no configuration and has no effect.
+    pub manifest: extern "C" fn() -> RResult<FfiBytes, Fault>,
+    /// Makes the plugin; `config` is the JSON object of `[plugins.<name>]`.
+    #[sabi(last_prefix_field)]
+    pub construct: extern "C" fn(host: HostBox, config: FfiBytes) -> RResult<PluginBox, Fault>,
+}
+
+impl RootModule for PluginModule_Ref {
+    declare_root_module_statics! {PluginModule_Ref}
+    const BASE_NAME: &'static str = "gateway_plugin";
+    const NAME: &'static str = "gateway plugin";
+    const VERSION_STRINGS: VersionStrings = package_version_strings!();
+}

@@ -1,0 +1,35 @@
+//! SQL on its way to the gateway, and what one statement did.
+
+use super::Rows;
+use abi_stable::{
+    StableAbi,
+    std_types::{RCowStr, RString, RVec},
+};
+
+/// A value bound to a placeholder. Booleans travel as `Int(0 | 1)`; 256-bit numbers as decimal `Text`.
+#[repr(C, u8)]
+#[derive(StableAbi, Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(RString),
+    Blob(RVec<u8>),
+}
+
+/// One statement with `$1 … $n` placeholders and exactly n parameters.
+/// Borrowed text is the plugin's own constant: libraries are never unloaded, so it lives as long as the process.
+#[repr(C)]
+#[derive(StableAbi, Clone, Debug)]
+pub struct Statement {
+    pub sql: RCowStr<'static>,
+    pub params: RVec<Value>,
+}
+
+/// What one statement did: its rows (`SELECT`, `… RETURNING`) and how many rows it changed.
+#[repr(C)]
+#[derive(StableAbi, Debug)]
+pub struct Outcome {
+    pub rows: Rows,
+    pub changes: u64,
+}

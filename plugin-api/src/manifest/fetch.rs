@@ -1,0 +1,25 @@
+//! The `fetch` capability: outbound HTTP through the gateway's one egress function. Bodies travel beside as raw bytes.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FetchQuestion {
+    pub method: String,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    /// At most the gateway's own limit, which is also the default.
+    pub timeout_ms: Option<u64>,
+    pub response_bytes_max: Option<u64>,
+    /// Redirects are not followed unless asked for; each target is checked again.
+    pub redirects_max: u8,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FetchAnswer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    /// Where the answer came from, after redirects.
+    pub url: String,
+}

@@ -1,0 +1,108 @@
+//! How a plugin describes itself, and the other JSON documents that cross the border.
+//!
+//! The rule: these types only grow. New fields have a default, unknown fields are ignored, so that an older plugin's
+//! document means in a newer gateway what it meant before.
+
+mod environment;
+mod event;
+mod fetch;
+mod route;
+mod stream;
+
+pub use environment::{Brand, Environment};
+pub use event::{ActivityRow, EventRef, NewEvent};
+pub use fetch::{FetchAnswer, FetchQuestion};
+pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
+pub use stream::{Frame, Subscription, TopicInput};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Everything the gateway knows about a plugin before it runs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manifest {
+    pub name: String,
+    pub version: String,
+    /// One sentence for people: what the plugin is for.
+    pub summary: String,
+    pub routes: Vec<RouteSpec>,
+    /// JSON Schemas (2020-12) that routes refer to as `#/components/schemas/<name>`.
+    pub schemas: Map<String, Value>,
+    pub migrations: Vec<MigrationSpec>,
+    /// Views other plugins may read, for example `agents_v1`; made by this plugin's migrations.
+    pub views: Vec<String>,
+    pub jobs: Vec<JobSpec>,
+    /// Contributions to extension points; the index in this list is the number that [`crate::abi::PluginObject::contribute`] takes.
+    pub contributions: Vec<ContributionSpec>,
+    pub subscriptions: Vec<SubscriptionSpec>,
+    /// JSON Schema of the plugin's configuration.
+    pub config_schema: Value,
+    pub requires: Vec<String>,
+    pub grants: Grants,
+    /// Event types that the plugin publishes, for documentation and filters.
+    pub event_types: Vec<String>,
+}
+
+/// One step of a plugin's schema. Applied once, in order, all pending ones together; never changed afterwards.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MigrationSpec {
+    pub version: u32,
+    pub name: String,
+    /// SQL for both databases, or for SQLite when `postgres` is given.
+    /// `{{id}}` is the dialect's own auto-numbered 64-bit primary key, `{{blob}}` its type for bytes.
+    pub sql: String,
+    #[serde(default)]
+    pub postgres: Option<String>,
+}
+
+/// Work that runs by itself, on one gateway at a time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JobSpec {
+    pub name: String,
+    pub schedule: Schedule,
+    /// A run is dropped after this long.
+    pub timeout_ms: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// Milliseconds from the end of one run to the start of the next.
+    EveryMs(u64),
+    /// Five or six fields, UTC.
+    Cron(String),
+}
+
+/// An answer to an extension point. A point is a name that host or plugins collect: see [`crate::sdk::point`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ContributionSpec {
+    pub point: String,
+    /// Tells several contributions of one plugin to one point apart; for `stream` it is the topic.
+    #[serde(default)]
+    pub name: String,
+}
+
+/// Chain events that the plugin derives rows from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SubscriptionSpec {
+    /// Key of the contract in the gateway's configuration, for example `registry`.
+    pub contract: String,
+    /// Event signature, for example `Registered(uint256 indexed agentId, string agentURI, address indexed owner)`.
+    pub event: String,
+    /// Tables whose rows follow from chain events only; the gateway undoes them on a reorganisation.
+    #[serde(default)]
+    pub derived_tables: Vec<String>,
+}
+
+/// What the plugin may use beyond its own tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Grants {
+    /// Outbound HTTP.
+    pub egress: bool,
+    /// Named chains it reads.
+    pub chains: Vec<String>,
+    /// Keys it may ask to sign with, by role.
+    pub signer_roles: Vec<String>,
+}

@@ -1,0 +1,137 @@
+//! A route as data: router, OpenAPI, docs page, limits and coverage tests all read this one value.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RouteSpec {
+    /// `GET`, `POST`, `PUT`, `DELETE` or `PATCH`; a `GET` also answers `HEAD`.
+    pub method: String,
+    /// For example `/api/forum/threads/{id}`.
+    pub path: String,
+    /// `<verb>_<resource>`, unique in the gateway.
+    pub operation: String,
+    pub tag: String,
+    pub summary: String,
+    #[serde(default)]
+    pub description: String,
+    pub auth: Auth,
+    /// Larger bodies answer 413; `None` is the gateway's own limit.
+    #[serde(default)]
+    pub body_max_bytes: Option<u64>,
+    /// Time limit of the handler; `None` is the gateway's own limit.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+    /// `Cache-Control` of answers below 400.
+    #[serde(default)]
+    pub cache_control: Option<String>,
+    #[serde(default)]
+    pub rate_limits: Vec<RateLimit>,
+    /// The row that must exist before body and signature are looked at.
+    #[serde(default)]
+    pub parent: Option<Parent>,
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
+    /// JSON Schema of the request body (of the payload, when the route is signed).
+    #[serde(default)]
+    pub body: Option<Value>,
+    /// Content types of a body that is no JSON.
+    #[serde(default)]
+    pub body_types: Vec<String>,
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+}
+
+/// Who may call a route. Every route says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Auth {
+    /// Anyone.
+    Public,
+    /// The wallet that signed the JSON body; the write is guarded against replay and by the per-address interval.
+    SignedBody { action: String },
+    /// The wallet in the signed headers (or query, or body fields). `guarded` adds replay guard and interval.
+    SignedHeaders { action: String, guarded: bool },
+    /// The wallet in the query `address`, `ts`, `sig`, over the payload `{}`.
+    SignedQuery { action: String },
+    /// The plugin checks the caller itself; the text says how, for the documentation.
+    Own { scheme: String },
+}
+
+impl Auth {
+    /// The signed action, when the gateway checks a signature.
+    pub fn action(&self) -> Option<&str> {
+        match self {
+            Self::SignedBody { action }
+            | Self::SignedHeaders { action, .. }
+            | Self::SignedQuery { action } => Some(action),
+            Self::Public | Self::Own { .. } => None,
+        }
+    }
+
+    /// Whether the signature is used up by the call.
+    pub fn is_guarded(&self) -> bool {
+        matches!(
+            self,
+            Self::SignedBody { .. } | Self::SignedHeaders { guarded: true, .. }
+        )
+    }
+}
+
+/// So many calls per window and client IP. Routes that name the same bucket share it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateLimit {
+    pub bucket: String,
+    pub calls: u32,
+    pub window_s: u32,
+    /// Code of the 429.
+    pub code: String,
+    /// Whether the bucket comes on top of the shared one (`true`) or instead of it.
+    #[serde(default)]
+    pub additional: bool,
+}
+
+/// Answers 404 before the body is read when the row that a path parameter names does not exist.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Parent {
+    /// A query with `$1`, for example `SELECT 1 FROM forum_threads WHERE id = $1`.
+    pub sql: String,
+    pub param: String,
+    /// Whether the parameter is a positive integer (else text).
+    pub integer: bool,
+    /// For the error text, for example `thread`.
+    pub resource: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Parameter {
+    pub name: String,
+    pub place: ParameterIn,
+    pub required: bool,
+    #[serde(default)]
+    pub description: String,
+    pub schema: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ParameterIn {
+    Path,
+    Query,
+    Header,
+}
+
+/// One documented answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    pub status: u16,
+    pub description: String,
+    /// Empty for an answer without a body.
+    #[serde(default)]
+    pub content_type: String,
+    #[serde(default)]
+    pub schema: Option<Value>,
+    /// Codes that an error answer may carry.
+    #[serde(default)]
+    pub codes: Vec<String>,
+}
