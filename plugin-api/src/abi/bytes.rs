@@ -34,12 +34,7 @@ unsafe extern "C" fn release_box<Owner>(_: *const u8, _: usize, owner: *mut ()) 
 
 impl FfiBytes {
     pub const fn from_static(bytes: &'static [u8]) -> Self {
-        Self {
-            start: bytes.as_ptr(),
-            length: bytes.len(),
-            owner: ptr::null_mut(),
-            release: release_static,
-        }
+        Self { start: bytes.as_ptr(), length: bytes.len(), owner: ptr::null_mut(), release: release_static }
     }
 
     /// Takes any owner of bytes (`bytes::Bytes`, a mapped file): one small allocation, no copy.
@@ -47,12 +42,7 @@ impl FfiBytes {
         let owner = Box::new(owner);
         let bytes = (*owner).as_ref();
         let (start, length) = (bytes.as_ptr(), bytes.len());
-        Self {
-            start,
-            length,
-            owner: Box::into_raw(owner).cast(),
-            release: release_box::<Owner>,
-        }
+        Self { start, length, owner: Box::into_raw(owner).cast(), release: release_box::<Owner> }
     }
 }
 

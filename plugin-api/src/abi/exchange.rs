@@ -63,9 +63,6 @@ pub enum Body {
 #[sabi_trait]
 pub trait BodyStream: Send {
     #[sabi(last_prefix_field)]
-    fn poll_next(
-        &mut self,
-        context: &mut FfiContext<'_>,
-    ) -> FfiPoll<ROption<RResult<FfiBytes, Fault>>>;
+    fn poll_next(&mut self, context: &mut FfiContext<'_>) -> FfiPoll<ROption<RResult<FfiBytes, Fault>>>;
 }
 pub type BodyStreamBox = BodyStream_TO<'static, RBox<()>>;

@@ -59,10 +59,7 @@ pub enum HostErrorCode {
 
 impl HostError {
     pub fn new(code: HostErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code: code as u32,
-            message: message.into().into(),
-        }
+        Self { code: code as u32, message: message.into().into() }
     }
 
     /// Whether this is an error of the given kind; numbers from a newer gateway are nobody's kind.

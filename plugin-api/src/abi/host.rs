@@ -27,12 +27,7 @@ pub trait Host: Send + Sync {
     /// Asks every plugin that contributes to an extension point; answers a JSON array of `{plugin, value}`.
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;
     /// A capability whose question and answer are JSON (`fetch`, `chain`, `tx`, `sign`), with raw bytes beside them.
-    fn ask(
-        &self,
-        capability: RString,
-        question: FfiBytes,
-        body: FfiBytes,
-    ) -> FfiFuture<RResult<Reply, HostError>>;
+    fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>>;
     /// A failure that no call returns (a background task, a drop).
     fn fault(&self, place: RStr<'_>, fault: Fault);
     /// Adds to a counter that operators see under the plugin's name; `labels` is a JSON object of strings.

@@ -18,8 +18,7 @@ pub trait PluginObject: Send + Sync {
     /// Runs one job once.
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
     /// Answers one contribution to an extension point: JSON in, JSON out.
-    fn contribute(&self, contribution: u32, input: FfiBytes)
-    -> FfiFuture<RResult<FfiBytes, Fault>>;
+    fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
     /// Applies one chain event (JSON) inside the index's transaction.
     fn chain_event(
         &self,

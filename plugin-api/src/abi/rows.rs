@@ -34,19 +34,12 @@ pub struct MalformedRows;
 impl Rows {
     /// Wraps a buffer that came from elsewhere; reading checks it.
     pub fn from_buffer(buffer: impl Into<FfiBytes>) -> Self {
-        Self {
-            buffer: buffer.into(),
-        }
+        Self { buffer: buffer.into() }
     }
 
     /// Number of rows the header announces (0 for an empty buffer).
     pub fn row_count(&self) -> usize {
-        Reader {
-            rest: &self.buffer,
-            at: 4,
-        }
-        .u32()
-        .map_or(0, |count| count as usize)
+        Reader { rest: &self.buffer, at: 4 }.u32().map_or(0, |count| count as usize)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -66,10 +59,7 @@ impl Rows {
     /// The cells, row after row.
     pub fn cells(&self) -> Result<Cells<'_>, MalformedRows> {
         let (columns, reader) = self.open()?;
-        let left = columns
-            .len()
-            .checked_mul(self.row_count())
-            .ok_or(MalformedRows)?;
+        let left = columns.len().checked_mul(self.row_count()).ok_or(MalformedRows)?;
         Ok(Cells { reader, left })
     }
 
@@ -77,10 +67,7 @@ impl Rows {
         if self.buffer.is_empty() {
             return Ok((Vec::new(), Reader { rest: &[], at: 0 }));
         }
-        let mut reader = Reader {
-            rest: &self.buffer,
-            at: 0,
-        };
+        let mut reader = Reader { rest: &self.buffer, at: 0 };
         let columns = reader.u32()? as usize;
         reader.at = HEADER_BYTES;
         // A name takes at least four bytes, so a lying header cannot make us reserve more than the buffer's own size.
@@ -125,9 +112,7 @@ impl<'a> Reader<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], MalformedRows> {
-        self.take(N)?
-            .try_into()
-            .map_err(|_: std::array::TryFromSliceError| MalformedRows)
+        self.take(N)?.try_into().map_err(|_: std::array::TryFromSliceError| MalformedRows)
     }
 
     fn u32(&mut self) -> Result<u32, MalformedRows> {
@@ -163,10 +148,7 @@ pub struct RowsBuilder {
 
 impl RowsBuilder {
     pub fn new<'n>(columns: impl ExactSizeIterator<Item = &'n str>) -> Self {
-        let mut builder = Self {
-            buffer: Vec::with_capacity(1024),
-            rows: 0,
-        };
+        let mut builder = Self { buffer: Vec::with_capacity(1024), rows: 0 };
         builder.length(columns.len());
         builder.length(0);
         for name in columns {
@@ -201,9 +183,7 @@ impl RowsBuilder {
 
     pub fn finish(mut self) -> Rows {
         self.buffer[4..HEADER_BYTES].copy_from_slice(&self.rows.to_le_bytes());
-        Rows {
-            buffer: self.buffer.into(),
-        }
+        Rows { buffer: self.buffer.into() }
     }
 
     fn fixed(&mut self, tag: u8, bytes: &[u8]) {
@@ -218,8 +198,7 @@ impl RowsBuilder {
 
     /// Lengths are far below 4 GiB: SQLite's and PostgreSQL's own limits are 1 GiB a value.
     fn length(&mut self, length: usize) {
-        self.buffer
-            .extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+        self.buffer.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
     }
 }
 
@@ -240,10 +219,7 @@ mod tests {
         let rows = builder.finish();
         assert_eq!(rows.columns().unwrap(), ["id", "title"]);
         let cells: Vec<_> = rows.cells().unwrap().map(Result::unwrap).collect();
-        assert_eq!(
-            cells,
-            [Cell::Int(1), Cell::Text("ä€😀"), Cell::Int(-2), Cell::Null]
-        );
+        assert_eq!(cells, [Cell::Int(1), Cell::Text("ä€😀"), Cell::Int(-2), Cell::Null]);
     }
 
     #[test]

@@ -21,14 +21,8 @@ pub struct Stamp([u8; SIZE]);
 impl Stamp {
     /// Compile-time: a name that is no plugin name, or a version that is too long, stops the build.
     pub const fn new(name: &str, version: &str) -> Self {
-        assert!(
-            is_plugin_name(name),
-            "a plugin's package name is a-z, 0-9 and _, starts with a letter, 2 to 31 long"
-        );
-        assert!(
-            version.len() <= VERSION.end - VERSION.start,
-            "a plugin's version has at most 32 characters"
-        );
+        assert!(is_plugin_name(name), "a plugin's package name is a-z, 0-9 and _, starts with a letter, 2 to 31 long");
+        assert!(version.len() <= VERSION.end - VERSION.start, "a plugin's version has at most 32 characters");
         let mut bytes = [0; SIZE];
         bytes = put(bytes, 0, &MAGIC);
         bytes = put(bytes, 8, &ABI_MAJOR.to_le_bytes());
@@ -88,12 +82,7 @@ impl StampFacts {
             let padded = std::str::from_utf8(bytes.get(range)?).ok()?;
             Some(padded.trim_end_matches('\0').to_owned())
         };
-        Some(Self {
-            abi_major: number(8)?,
-            abi_minor: number(12)?,
-            name: text(NAME)?,
-            version: text(VERSION)?,
-        })
+        Some(Self { abi_major: number(8)?, abi_minor: number(12)?, name: text(NAME)?, version: text(VERSION)? })
     }
 }
 
@@ -104,12 +93,8 @@ mod tests {
     #[test]
     fn a_stamp_reads_as_it_was_written() {
         let stamp = Stamp::new("forum", "1.2.3");
-        let facts = StampFacts {
-            abi_major: ABI_MAJOR,
-            abi_minor: ABI_MINOR,
-            name: "forum".into(),
-            version: "1.2.3".into(),
-        };
+        let facts =
+            StampFacts { abi_major: ABI_MAJOR, abi_minor: ABI_MINOR, name: "forum".into(), version: "1.2.3".into() };
         assert_eq!(StampFacts::read(stamp.as_bytes()), Some(facts));
         assert_eq!(StampFacts::read(&stamp.as_bytes()[..100]), None);
         assert_eq!(StampFacts::read(b"something else entirely"), None);

@@ -62,19 +62,16 @@ impl Auth {
     /// The signed action, when the gateway checks a signature.
     pub fn action(&self) -> Option<&str> {
         match self {
-            Self::SignedBody { action }
-            | Self::SignedHeaders { action, .. }
-            | Self::SignedQuery { action } => Some(action),
+            Self::SignedBody { action } | Self::SignedHeaders { action, .. } | Self::SignedQuery { action } => {
+                Some(action)
+            }
             Self::Public | Self::Own { .. } => None,
         }
     }
 
     /// Whether the signature is used up by the call.
     pub fn is_guarded(&self) -> bool {
-        matches!(
-            self,
-            Self::SignedBody { .. } | Self::SignedHeaders { guarded: true, .. }
-        )
+        matches!(self, Self::SignedBody { .. } | Self::SignedHeaders { guarded: true, .. })
     }
 }
 

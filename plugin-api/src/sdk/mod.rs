@@ -1,1 +1,49 @@
+//! What a plugin's author writes against. Start with the plugin `hello` and `plugin-api/README.md`.
 
+mod address;
+mod answer;
+mod context;
+mod db;
+mod definition;
+mod error;
+mod event;
+mod export;
+mod extract;
+mod fence;
+mod fetch;
+pub mod format;
+mod handler;
+mod hash;
+mod job;
+mod page;
+pub mod point;
+mod request;
+mod route;
+mod row;
+mod stream;
+mod wei;
+
+pub use address::{Address, BadAddress};
+pub use answer::{Accepted, Created, IntoAnswer, Json, NoContent, Raw, Stored, Text, WithHeader};
+pub use context::{Context, Gateway, HostHandle, TaskHandle};
+pub use db::{Bind, Db, Query, Sql, Tx, sql};
+pub use definition::{Definition, Identity, Migration, NoConfig, Plugin, Refusal};
+pub use error::{ApiError, Case, Failure, NoError, Problem};
+pub use event::Event;
+pub use export::{object_manifest, object_new};
+pub use extract::{
+    Body, Describe, Extract, FromParam, HeaderValue, Path, Payload, Query as QueryString, Signed, SignedBy,
+};
+pub use fetch::{Fetch, Fetched};
+pub use handler::Handler;
+pub use hash::Hash256;
+pub use job::Job;
+pub use page::{Page, lenient};
+pub use request::Request;
+pub use route::{KIB, Route, Unguarded};
+pub use stream::{BodyChunks, Topic};
+pub use wei::{BadWei, Wei};
+
+pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
+pub use crate::manifest::{Environment, Grants};
+pub use schemars::JsonSchema;

@@ -1,0 +1,89 @@
+//! An account's address.
+
+use alloy_primitives as alloy;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::{borrow::Cow, fmt, str::FromStr};
+
+/// 20 bytes; written checksummed (EIP-55), read in any case as `^0x[0-9a-fA-F]{40}$`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address(pub [u8; 20]);
+
+/// The text is no address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an address is 0x and 40 hex digits")]
+pub struct BadAddress;
+
+impl Address {
+    /// The network itself acts under this address.
+    pub const ZERO: Self = Self([0; 20]);
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(alloy::Address::from(self.0).to_checksum_buffer(None).as_str())
+    }
+}
+
+impl FromStr for Address {
+    type Err = BadAddress;
+
+    fn from_str(text: &str) -> Result<Self, BadAddress> {
+        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40).ok_or(BadAddress)?;
+        let mut bytes = [0; 20];
+        alloy::hex::decode_to_slice(digits, &mut bytes).map_err(|_: alloy::hex::FromHexError| BadAddress)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Address {
+    fn schema_name() -> Cow<'static, str> {
+        "Address".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{40}$", "description": "Address of an account" })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_come_out_checksummed() {
+        let text = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+        assert_eq!(text.to_lowercase().parse::<Address>().unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn other_texts_are_no_addresses() {
+        for text in [
+            "",
+            "0x",
+            "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+            "0X5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
+            "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaeg",
+            "0x0x5aaeb6053f3e94c9b9a09f33669435e7ef1bea",
+        ] {
+            assert!(text.parse::<Address>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What handlers answer. An answer also describes itself: status, content type and schema.
+
+use super::Describe;
+use crate::{
+    abi::{self, FfiBytes},
+    manifest::Answer,
+};
+use abi_stable::std_types::{RCow, RCowStr, RStr, RVec, Tuple2};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// Something that becomes a response.
+pub trait IntoAnswer: Send {
+    fn into_response(self) -> abi::Response;
+
+    fn describe(_: &mut Describe<'_>) {}
+}
+
+fn header_text(text: Cow<'static, str>) -> RCowStr<'static> {
+    match text {
+        Cow::Borrowed(text) => RCow::Borrowed(RStr::from_str(text)),
+        Cow::Owned(text) => RCow::Owned(text.into()),
+    }
+}
+
+pub(crate) fn full(
+    status: u16,
+    content_type: impl Into<Cow<'static, str>>,
+    body: impl Into<FfiBytes>,
+) -> abi::Response {
+    let mut headers = RVec::with_capacity(4);
+    let content_type = content_type.into();
+    if !content_type.is_empty() {
+        headers.push(Tuple2(header_text("content-type".into()), header_text(content_type)));
+    }
+    abi::Response { status, headers, body: abi::Body::Full(body.into()) }
+}
+
+fn json(status: u16, value: &impl Serialize) -> abi::Response {
+    match serde_json::to_vec(value) {
+        Ok(body) => full(status, "application/json", body),
+        // Only a type whose Serialize fails gets here (a map with keys that are no texts): the plugin's bug.
+        Err(error) => {
+            super::Problem::new(500, "internal", format!("the answer could not be written: {error}")).into_response()
+        }
+    }
+}
+
+fn describe_json<T: JsonSchema>(describe: &mut Describe<'_>, status: u16, description: &str) {
+    let schema = Some(describe.schema::<T>());
+    let content_type = "application/json".to_owned();
+    describe.spec.answers.push(Answer {
+        status,
+        description: description.to_owned(),
+        content_type,
+        schema,
+        codes: Vec::new(),
+    });
+}
+
+/// 200 with JSON.
+pub struct Json<T>(pub T);
+
+impl<T: Serialize + JsonSchema + Send> IntoAnswer for Json<T> {
+    fn into_response(self) -> abi::Response {
+        json(200, &self.0)
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        describe_json::<T>(describe, 200, "OK");
+    }
+}
+
+/// 201 with JSON.
+pub struct Created<T>(pub T);
+
+impl<T: Serialize + JsonSchema + Send> IntoAnswer for Created<T> {
+    fn into_response(self) -> abi::Response {
+        json(201, &self.0)
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        describe_json::<T>(describe, 201, "Created");
+    }
+}
+
+/// 202 with JSON.
+pub struct Accepted<T>(pub T);
+
+impl<T: Serialize + JsonSchema + Send> IntoAnswer for Accepted<T> {
+    fn into_response(self) -> abi::Response {
+        json(202, &self.0)
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        describe_json::<T>(describe, 202, "Accepted");
+    }
+}
+
+/// 201 when it is new, 200 when it replaced an older one.
+pub struct Stored<T> {
+    pub created: bool,
+    pub value: T,
+}
+
+impl<T: Serialize + JsonSchema + Send> IntoAnswer for Stored<T> {
+    fn into_response(self) -> abi::Response {
+        json(if self.created { 201 } else { 200 }, &self.value)
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        describe_json::<T>(describe, 200, "Updated");
+        describe_json::<T>(describe, 201, "Created");
+    }
+}
+
+/// 204.
+pub struct NoContent;
+
+impl IntoAnswer for NoContent {
+    fn into_response(self) -> abi::Response {
+        full(204, "", FfiBytes::default())
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        let description = "Done".to_owned();
+        describe.spec.answers.push(Answer {
+            status: 204,
+            description,
+            content_type: String::new(),
+            schema: None,
+            codes: Vec::new(),
+        });
+    }
+}
+
+/// 200 with plain text.
+pub struct Text(pub Cow<'static, str>);
+
+impl IntoAnswer for Text {
+    fn into_response(self) -> abi::Response {
+        match self.0 {
+            Cow::Borrowed(text) => full(200, "text/plain; charset=utf-8", text),
+            Cow::Owned(text) => full(200, "text/plain; charset=utf-8", text),
+        }
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        let content_type = "text/plain".to_owned();
+        let schema = Some(serde_json::json!({ "type": "string" }));
+        describe.spec.answers.push(Answer {
+            status: 200,
+            description: "OK".to_owned(),
+            content_type,
+            schema,
+            codes: Vec::new(),
+        });
+    }
+}
+
+/// Any status, content type and bytes. Describe it with [`super::Route::answers`].
+pub struct Raw {
+    pub status: u16,
+    pub content_type: Cow<'static, str>,
+    pub body: FfiBytes,
+}
+
+impl IntoAnswer for Raw {
+    fn into_response(self) -> abi::Response {
+        full(self.status, self.content_type, self.body)
+    }
+}
+
+/// An answer with one more header. A name or value that HTTP does not allow makes the answer a 500.
+pub struct WithHeader<A> {
+    pub answer: A,
+    pub name: Cow<'static, str>,
+    pub value: Cow<'static, str>,
+}
+
+impl<A: IntoAnswer> IntoAnswer for WithHeader<A> {
+    fn into_response(self) -> abi::Response {
+        let mut response = self.answer.into_response();
+        response.headers.push(Tuple2(header_text(self.name), header_text(self.value)));
+        response
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        A::describe(describe);
+    }
+}

@@ -1,0 +1,174 @@
+//! The database as a plugin sees it: statements with `$1 …` placeholders, typed rows, transactions.
+//!
+//! The same SQL runs on SQLite and PostgreSQL. Use `BIGINT` for integers, 0 and 1 for booleans, text for 256-bit
+//! numbers, `{{id}}` for keys in migrations; cast sums (`cast(sum(x) as bigint)`).
+
+use super::{Address, Hash256, Wei, row};
+use crate::{
+    abi::{HostBox, HostError, HostErrorCode, Outcome, Rows, Statement, TransactionBox, Value},
+    manifest::NewEvent,
+};
+use abi_stable::std_types::{RCow, RStr, RString, RVec};
+use serde::de::DeserializeOwned;
+use std::{borrow::Cow, future::Future, sync::Arc};
+
+/// One statement with its parameters.
+#[derive(Clone, Debug)]
+pub struct Sql(pub(crate) Statement);
+
+/// Starts a statement; add one [`Sql::bind`] per placeholder.
+pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
+    let sql = match text.into() {
+        Cow::Borrowed(text) => RCow::Borrowed(RStr::from_str(text)),
+        Cow::Owned(text) => RCow::Owned(RString::from(text)),
+    };
+    Sql(Statement { sql, params: RVec::new() })
+}
+
+impl Sql {
+    /// Binds the next placeholder.
+    pub fn bind(mut self, value: impl Bind) -> Self {
+        self.0.params.push(value.into_value());
+        self
+    }
+
+    /// Number of parameters so far: `$n` of the last one bound.
+    pub fn bound(&self) -> usize {
+        self.0.params.len()
+    }
+
+    /// Adds text to the statement, for filters that are only sometimes there.
+    pub fn push(mut self, text: &str) -> Self {
+        let mut sql = self.0.sql.into_owned();
+        sql.push_str(text);
+        self.0.sql = RCow::Owned(sql);
+        self
+    }
+
+    /// Adds text with `{}` where the placeholder of `value` belongs.
+    pub fn push_bind(self, text: &str, value: impl Bind) -> Self {
+        let placeholder = format!("${}", self.bound() + 1);
+        self.push(&text.replace("{}", &placeholder)).bind(value)
+    }
+}
+
+/// What can be bound to a placeholder.
+pub trait Bind {
+    fn into_value(self) -> Value;
+}
+
+macro_rules! bind {
+    ($($kind:ty: $value:ident => $made:expr;)*) => {$(
+        impl Bind for $kind {
+            fn into_value(self) -> Value {
+                let $value = self;
+                $made
+            }
+        }
+    )*};
+}
+
+bind! {
+    Value: value => value;
+    i64: value => Value::Int(value);
+    i32: value => Value::Int(value.into());
+    u32: value => Value::Int(value.into());
+    u16: value => Value::Int(value.into());
+    u8: value => Value::Int(value.into());
+    bool: value => Value::Int(value.into());
+    f64: value => Value::Real(value);
+    String: value => Value::Text(value.into());
+    &str: value => Value::Text(value.into());
+    &String: value => Value::Text(value.as_str().into());
+    Vec<u8>: value => Value::Blob(value.into());
+    &[u8]: value => Value::Blob(value.into());
+    Address: value => Value::Text(value.to_string().into());
+    Hash256: value => Value::Text(value.to_string().into());
+    Wei: value => Value::Text(value.to_string().into());
+}
+
+impl<T: Bind> Bind for Option<T> {
+    fn into_value(self) -> Value {
+        self.map_or(Value::Null, Bind::into_value)
+    }
+}
+
+/// What reads: [`Db`] on a snapshot, [`Tx`] inside a transaction. Store functions take `&impl Query` to serve both.
+pub trait Query: Sync {
+    fn run(&self, statement: Sql) -> impl Future<Output = Result<Outcome, HostError>> + Send;
+
+    /// All rows. A struct takes columns by name, a tuple by position, a plain value the only column.
+    fn rows<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<Vec<T>, HostError>> + Send {
+        async move { row::decode(&self.run(statement).await?.rows) }
+    }
+
+    /// The first row, if any.
+    fn row<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<Option<T>, HostError>> + Send {
+        async move { Ok(row::decode(&self.run(statement).await?.rows)?.into_iter().next()) }
+    }
+
+    /// The first row of a statement that always has one (`count(*)`, `… RETURNING id`).
+    fn one<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<T, HostError>> + Send {
+        async move {
+            let missing =
+                || HostError::new(HostErrorCode::Statement, "a statement that must return a row returned none");
+            row::decode(&self.run(statement).await?.rows)?.into_iter().next().ok_or_else(missing)
+        }
+    }
+}
+
+/// Reads outside any transaction, on a snapshot.
+#[derive(Clone)]
+pub struct Db {
+    pub(crate) host: Arc<HostBox>,
+}
+
+impl Query for Db {
+    async fn run(&self, statement: Sql) -> Result<Outcome, HostError> {
+        let rows: Rows = self.host.read(statement.0).await.into_result()?;
+        Ok(Outcome { rows, changes: 0 })
+    }
+}
+
+/// A transaction. Opened by its first statement; a statement that fails rolls everything back.
+#[derive(Clone)]
+pub struct Tx {
+    inner: Arc<TransactionBox>,
+}
+
+impl Tx {
+    pub(crate) fn new(inner: TransactionBox) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Runs a statement for its effect; answers how many rows it changed.
+    pub async fn execute(&self, statement: Sql) -> Result<u64, HostError> {
+        Ok(self.run(statement).await?.changes)
+    }
+
+    /// Runs statements in order in one call: the cheapest way to write.
+    pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<Outcome>, HostError> {
+        let statements = statements.into_iter().map(|statement| statement.0).collect();
+        Ok(self.inner.run(statements).await.into_result()?.into_vec())
+    }
+
+    /// Ends a transaction of [`super::HostHandle::begin`]; answers when it is durable.
+    /// The request's own transaction is committed by the gateway: do not call this there.
+    pub async fn commit(self) -> Result<(), HostError> {
+        self.inner.commit().await.into_result()
+    }
+
+    pub(crate) fn publish(&self, event: &NewEvent) -> Result<(), HostError> {
+        let bytes =
+            serde_json::to_vec(event).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+        self.inner.publish(bytes.into()).into_result()
+    }
+}
+
+impl Query for Tx {
+    async fn run(&self, statement: Sql) -> Result<Outcome, HostError> {
+        let outcomes = self.inner.run(RVec::from(vec![statement.0])).await.into_result()?;
+        let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered a statement with nothing");
+        outcomes.into_iter().next().ok_or_else(missing)
+    }
+}

@@ -1,0 +1,157 @@
+//! The panic fence: a panic in a plugin becomes a [`Fault`] on the plugin's own side of the border.
+//!
+//! The rule: every call that the gateway makes, every poll and every drop of the plugin's values runs inside
+//! [`contain`]. A panic that crosses would end the process.
+
+use crate::abi::{Fault, FaultKind};
+use abi_stable::std_types::{RResult, RString};
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::OnceLock,
+    task::{Context, Poll},
+};
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Installs a panic hook that remembers the place of a contained panic instead of printing it.
+/// A plugin's library has a standard library of its own, hence a hook of its own.
+pub(crate) fn install_hook() {
+    static ONCE: OnceLock<()> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if DEPTH.with(Cell::get) == 0 {
+                return previous(info);
+            }
+            let place = info.location().map(ToString::to_string);
+            PLACE.with(|slot| *slot.borrow_mut() = place);
+        }));
+    });
+}
+
+/// Runs `work`; a panic in it becomes a fault.
+pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
+    DEPTH.with(|depth| depth.set(depth.get() + 1));
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    let fault = outcome.map_err(|payload| Fault {
+        kind: FaultKind::Panic,
+        message: message_of(payload).into(),
+        location: PLACE.with(|slot| slot.borrow_mut().take()).unwrap_or_default().into(),
+    });
+    DEPTH.with(|depth| depth.set(depth.get() - 1));
+    fault
+}
+
+fn message_of(payload: Box<dyn Any + Send>) -> String {
+    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (_, Some(text)) => text.clone(),
+        _ => "a panic without a message".to_owned(),
+    };
+    // The payload's own drop may panic too; what it says then is of no interest.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    message
+}
+
+pub(crate) fn error_fault(message: impl std::fmt::Display) -> Fault {
+    Fault { kind: FaultKind::Error, message: message.to_string().into(), location: RString::new() }
+}
+
+/// A value whose drop is contained; a panic there goes to `report`.
+pub(crate) struct ContainedDrop<T, R: Fn(Fault)> {
+    value: Option<T>,
+    report: R,
+}
+
+impl<T, R: Fn(Fault)> ContainedDrop<T, R> {
+    pub(crate) fn new(value: T, report: R) -> Self {
+        Self { value: Some(value), report }
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        self.value.as_mut()
+    }
+
+    fn release(&mut self) -> Result<(), Fault> {
+        let value = self.value.take();
+        contain(|| drop(value))
+    }
+}
+
+impl<T, R: Fn(Fault)> Drop for ContainedDrop<T, R> {
+    fn drop(&mut self) {
+        if let Err(fault) = self.release() {
+            (self.report)(fault);
+        }
+    }
+}
+
+/// A future whose polls and drop are contained. It ends with a fault when it panics.
+pub(crate) struct ContainedFuture<F, R: Fn(Fault)> {
+    inner: ContainedDrop<Pin<Box<F>>, R>,
+}
+
+impl<F: Future, R: Fn(Fault)> ContainedFuture<F, R> {
+    pub(crate) fn new(future: F, report: R) -> Self {
+        Self { inner: ContainedDrop::new(Box::pin(future), report) }
+    }
+}
+
+impl<T, F: Future<Output = Result<T, Fault>>, R: Fn(Fault) + Unpin> Future for ContainedFuture<F, R> {
+    type Output = RResult<T, Fault>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(future) = self.inner.get_mut() else {
+            return Poll::Ready(RResult::RErr(error_fault("polled after it had ended")));
+        };
+        let answer = match contain(|| future.as_mut().poll(context)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(answer)) => answer,
+            Err(fault) => Err(fault),
+        };
+        // What the future still holds is dropped now, so that a panic in that drop is part of the answer.
+        let released = self.inner.release();
+        Poll::Ready(answer.and_then(|value| released.map(|()| value)).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_fault_with_its_place() {
+        install_hook();
+        let fault = contain(|| {
+            if true {
+                std::panic::panic_any("boom");
+            }
+        });
+        let Err(fault) = fault else { return assert!(fault.is_err()) };
+        assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Panic, "boom"));
+        assert!(fault.location.contains("fence.rs"), "{fault:?}");
+    }
+
+    #[test]
+    fn a_payload_that_panics_in_its_drop_is_contained() {
+        struct Evil;
+        impl Drop for Evil {
+            fn drop(&mut self) {
+                std::panic::panic_any("again");
+            }
+        }
+        install_hook();
+        assert!(contain(|| std::panic::panic_any(Evil)).is_err());
+    }
+}

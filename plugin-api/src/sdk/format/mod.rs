@@ -1,0 +1,14 @@
+//! Formats that several features share on the wire: excerpts, tags, lengths.
+//!
+//! Limits "in characters" count UTF-16 code units, as the network's clients do; limits "in bytes" count UTF-8.
+
+mod excerpt;
+mod tags;
+
+pub use excerpt::excerpt;
+pub use tags::{BadTags, TAG_CHARS_MAX, TAGS_MAX, tag, tags};
+
+/// Length in UTF-16 code units.
+pub fn chars(text: &str) -> usize {
+    text.encode_utf16().count()
+}

@@ -1,0 +1,64 @@
+//! A keccak-256 or sha-256 hash.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::{borrow::Cow, fmt, str::FromStr};
+
+/// 32 bytes; written and read as `^0x[0-9a-f]{64}$`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hash256(pub [u8; 32]);
+
+impl Hash256 {
+    /// keccak-256, the chain's hash.
+    pub fn keccak(bytes: &[u8]) -> Self {
+        Self(alloy_primitives::keccak256(bytes).0)
+    }
+}
+
+impl fmt::Display for Hash256 {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&alloy_primitives::hex::encode_prefixed(self.0))
+    }
+}
+
+impl FromStr for Hash256 {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "a hash is 0x and 64 lower-case hex digits";
+        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64).ok_or(EXPECTED)?;
+        if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return Err(EXPECTED);
+        }
+        let mut bytes = [0; 32];
+        alloy_primitives::hex::decode_to_slice(digits, &mut bytes)
+            .map_err(|_: alloy_primitives::hex::FromHexError| EXPECTED)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Hash256 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash256 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Hash256 {
+    fn schema_name() -> Cow<'static, str> {
+        "Hash256".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^0x[0-9a-f]{64}$" })
+    }
+}

@@ -1,0 +1,91 @@
+//! Paging, and query members that never fail.
+
+use super::{Describe, Extract, Problem, Request};
+use crate::manifest::{Parameter, ParameterIn};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IntoDeserializer};
+use serde_json::json;
+
+/// `limit` and `offset` of a list. Never an error: what is no number is the default, what is too large is the maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page<const DEFAULT: u32, const MAX: u32> {
+    pub limit: u32,
+    pub offset: u32,
+}
+
+impl<const DEFAULT: u32, const MAX: u32> Page<DEFAULT, MAX> {
+    fn parse(query: &str) -> Self {
+        let mut page = Self { limit: DEFAULT, offset: 0 };
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match name.as_ref() {
+                "limit" => page.limit = whole(&value).map_or(DEFAULT, |limit| limit.clamp(1, i64::from(MAX)) as u32),
+                "offset" => page.offset = whole(&value).map_or(0, |offset| offset.clamp(0, i64::from(u32::MAX)) as u32),
+                _ => {}
+            }
+        }
+        page
+    }
+}
+
+/// A finite number other than zero, as JavaScript's `Number` reads it, cut to a whole one.
+fn whole(text: &str) -> Option<i64> {
+    let number: f64 = text.trim().parse().ok()?;
+    // `as` saturates at the ends of i64, which the caller clamps anyway.
+    (number.is_finite() && number != 0.0).then_some(number as i64)
+}
+
+impl<const DEFAULT: u32, const MAX: u32> Extract for Page<DEFAULT, MAX> {
+    fn extract(request: &mut Request) -> Result<Self, Problem> {
+        Ok(Self::parse(request.query()))
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        let limit = json!({ "type": "integer", "minimum": 1, "maximum": MAX, "default": DEFAULT });
+        let offset = json!({ "type": "integer", "minimum": 0, "default": 0 });
+        for (name, schema, description) in
+            [("limit", limit, "Items in the answer"), ("offset", offset, "Items to skip")]
+        {
+            describe.spec.parameters.push(Parameter {
+                name: name.into(),
+                place: ParameterIn::Query,
+                required: false,
+                description: description.into(),
+                schema,
+            });
+        }
+    }
+}
+
+/// `#[serde(default, deserialize_with = "lenient")]`: a value that does not parse is the default.
+pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let reader: serde::de::value::StringDeserializer<serde::de::value::Error> = text.clone().into_deserializer();
+    if let Ok(value) = T::deserialize(reader) {
+        return Ok(value);
+    }
+    let number = whole(&text).ok_or(());
+    let number =
+        number.map(|number| T::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(number)));
+    Ok(number.ok().and_then(Result::ok).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_never_fail() {
+        let page = |query: &str| {
+            let page = Page::<25, 100>::parse(query);
+            (page.limit, page.offset)
+        };
+        assert_eq!(page(""), (25, 0));
+        assert_eq!(page("limit=10&offset=5"), (10, 5));
+        assert_eq!(page("limit=0&offset=-3"), (25, 0));
+        assert_eq!(page("limit=-1"), (1, 0));
+        assert_eq!(page("limit=abc&offset=NaN"), (25, 0));
+        assert_eq!(page("limit=1e9&offset=1e300"), (100, u32::MAX));
+        assert_eq!(page("limit=2.9"), (2, 0));
+        assert_eq!(page("limit=%31%30"), (10, 0));
+        assert_eq!(page("limit=99999999999999999999"), (100, 0));
+    }
+}

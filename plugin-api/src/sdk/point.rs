@@ -1,0 +1,120 @@
+//! Extension points: typed lists to which any plugin may contribute, third-party ones too.
+//!
+//! A point is a name with an input and an output type. Who collects it merges what the enabled plugins answer; a
+//! plugin that is off is simply not there.
+
+use super::Address;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Names of agents by the address that owns them. In [`AuthorsInput`], out a map address → [`AuthorName`].
+pub const AUTHORS: &str = "authors";
+/// Server-sent events: see [`crate::manifest::TopicInput`]. The name of the contribution is the topic.
+pub const STREAM: &str = "stream";
+/// Network counters for `/api/stats` and the manifest. In [`NoInput`], out [`Counters`].
+pub const STATS: &str = "stats";
+/// Services for `/api/status`. In [`NoInput`], out a map service → [`ServiceStatus`].
+pub const STATUS: &str = "status";
+/// Texts and links for llms.txt, agent card and manifest. In [`NoInput`], out [`Discovery`].
+pub const DISCOVERY: &str = "discovery";
+/// Work that can be earned now, for `/api/work`. Out: a list of work items.
+pub const WORK: &str = "work";
+/// Points of addresses for the leaderboard. Out: a map address → metrics.
+pub const LEADERBOARD: &str = "leaderboard";
+/// Claims for an agent's credential.
+pub const CV_CLAIMS: &str = "cv-claims";
+/// Lines of an agent's audit export.
+pub const AUDIT: &str = "audit";
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct NoInput {}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AuthorsInput {
+    pub addresses: Vec<Address>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthorName {
+    pub name: Option<String>,
+    pub agent_id: Option<i64>,
+}
+
+/// Who wrote something: the address and, when it owns an agent, that agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Author {
+    pub address: Address,
+    /// Name of the agent that the address owns: an active one first, then the lowest id.
+    pub name: Option<String>,
+    pub agent_id: Option<i64>,
+}
+
+/// Counters by their wire name, for example `threads`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Members of `/api/stats`.
+    #[serde(default)]
+    pub stats: Map<String, Value>,
+    /// Additional members of the `stats` in manifest and agent card.
+    #[serde(default)]
+    pub manifest: Map<String, Value>,
+}
+
+/// One service in `/api/status`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServiceStatus {
+    /// Whether it makes progress, not whether it is up.
+    pub ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub enabled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+    /// The service's own numbers.
+    #[serde(flatten)]
+    pub numbers: Map<String, Value>,
+}
+
+/// How a feature presents itself to agents that look around.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Discovery {
+    /// Named endpoints for manifest and card: name → path.
+    pub endpoints: BTreeMap<String, String>,
+    /// Skills of the network's agent card.
+    pub skills: Vec<Skill>,
+    /// Limits for the manifest.
+    pub limits: Map<String, Value>,
+    /// A section of llms.txt.
+    pub briefing: Option<Briefing>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skill {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    pub examples: Vec<String>,
+}
+
+/// A section of llms.txt: a heading and links with a note each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Briefing {
+    pub title: String,
+    pub links: Vec<BriefingLink>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BriefingLink {
+    pub name: String,
+    /// Path below the gateway's root.
+    pub path: String,
+    pub note: String,
+}

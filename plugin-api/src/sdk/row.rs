@@ -1,0 +1,237 @@
+//! Rows into types, by serde: a struct by column names, a tuple by position, anything else from the only column.
+
+use crate::abi::{Cell, HostError, HostErrorCode, MalformedRows, Rows};
+use serde::{
+    Deserializer,
+    de::{self, DeserializeOwned, IntoDeserializer, Visitor, value::StrDeserializer},
+    forward_to_deserialize_any,
+};
+
+pub(crate) fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
+    let columns = rows.columns().map_err(broken)?;
+    let mut cells = rows.cells().map_err(broken)?;
+    let mut decoded = Vec::with_capacity(rows.row_count().min(rows.byte_count()));
+    let mut row = Vec::with_capacity(columns.len());
+    for _ in 0..rows.row_count() {
+        row.clear();
+        for _ in 0..columns.len() {
+            row.push(cells.next().ok_or(MalformedRows).and_then(|cell| cell).map_err(broken)?);
+        }
+        decoded.push(T::deserialize(Row { columns: &columns, cells: &row }).map_err(mismatch)?);
+    }
+    Ok(decoded)
+}
+
+fn broken(error: MalformedRows) -> HostError {
+    HostError::new(HostErrorCode::Internal, error.to_string())
+}
+
+fn mismatch(error: de::value::Error) -> HostError {
+    HostError::new(HostErrorCode::Statement, format!("a row does not fit its type: {error}"))
+}
+
+struct Row<'a> {
+    columns: &'a [&'a str],
+    cells: &'a [Cell<'a>],
+}
+
+impl<'a> Row<'a> {
+    fn only(&self) -> Result<CellReader<'a>, de::value::Error> {
+        match self.cells {
+            [cell] => Ok(CellReader(*cell)),
+            cells => Err(de::Error::custom(format!("one column expected, {} found", cells.len()))),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for Row<'_> {
+    type Error = de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.only()?.deserialize_any(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.only()?.deserialize_option(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_seq(de::value::SeqDeserializer::new(self.cells.iter().map(|cell| CellReader(*cell))))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Self::Error> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        let pairs = self.columns.iter().zip(self.cells).map(|(name, cell)| (*name, CellReader(*cell)));
+        visitor.visit_map(de::value::MapDeserializer::new(pairs))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.only()?.deserialize_bool(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.only()?.deserialize_enum(name, variants, visitor)
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct identifier ignored_any
+    }
+}
+
+struct CellReader<'a>(Cell<'a>);
+
+impl IntoDeserializer<'_, de::value::Error> for CellReader<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for CellReader<'_> {
+    type Error = de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Cell::Null => visitor.visit_unit(),
+            Cell::Int(value) => visitor.visit_i64(value),
+            Cell::Real(value) => visitor.visit_f64(value),
+            Cell::Text(text) => visitor.visit_str(text),
+            Cell::Blob(bytes) => visitor.visit_bytes(bytes),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Cell::Int(value @ (0 | 1)) => visitor.visit_bool(value == 1),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Cell::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            // Vec<u8> asks for a sequence.
+            Cell::Blob(bytes) => visitor.visit_seq(de::value::SeqDeserializer::new(bytes.iter().copied())),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Cell::Text(text) => {
+                let name_of_variant: StrDeserializer<'_, Self::Error> = text.into_deserializer();
+                name_of_variant.deserialize_enum(name, variants, visitor)
+            }
+            _ => Err(de::Error::custom("the name of a variant is a text")),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes unit unit_struct
+        tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::abi::RowsBuilder;
+    use serde::Deserialize;
+
+    fn rows(columns: &[&str], cells: &[Cell<'_>]) -> Rows {
+        let mut builder = RowsBuilder::new(columns.iter().copied());
+        for row in cells.chunks(columns.len()) {
+            row.iter().for_each(|cell| builder.cell(*cell));
+            builder.end_row();
+        }
+        builder.finish()
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Colour {
+        Red,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Thing {
+        id: u32,
+        name: Option<String>,
+        done: bool,
+        colour: Colour,
+        bytes: Vec<u8>,
+    }
+
+    #[test]
+    fn structs_take_columns_by_name() {
+        let cells = [Cell::Text("red"), Cell::Int(1), Cell::Null, Cell::Int(7), Cell::Blob(&[1, 2])];
+        let things: Vec<Thing> = decode(&rows(&["colour", "done", "name", "id", "bytes"], &cells)).unwrap();
+        assert_eq!(things, [Thing { id: 7, name: None, done: true, colour: Colour::Red, bytes: vec![1, 2] }]);
+    }
+
+    #[test]
+    fn tuples_and_plain_values() {
+        let pair: Vec<(i64, String)> = decode(&rows(&["a", "b"], &[Cell::Int(1), Cell::Text("x")])).unwrap();
+        assert_eq!(pair, [(1, "x".to_owned())]);
+        let numbers: Vec<Option<i64>> = decode(&rows(&["n"], &[Cell::Int(5), Cell::Null])).unwrap();
+        assert_eq!(numbers, [Some(5), None]);
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_says_why() {
+        let error = decode::<(u8,)>(&rows(&["n"], &[Cell::Int(300)])).unwrap_err();
+        assert!(error.message.contains("does not fit"), "{error}");
+        assert!(decode::<i64>(&rows(&["a", "b"], &[Cell::Int(1), Cell::Int(2)])).is_err());
+    }
+}
