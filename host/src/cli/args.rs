@@ -29,7 +29,7 @@ pub struct Cli {
 
 impl Cli {
     /// The command that was given, or `run`.
-    pub fn command(&self) -> Command {
+    pub fn command_or_run(&self) -> Command {
         self.command.clone().unwrap_or(Command::Run)
     }
 }
@@ -82,15 +82,18 @@ mod tests {
     #[test]
     fn without_a_command_it_runs() {
         let cli = parse("gateway --listen 127.0.0.1:9");
-        assert_eq!(cli.command(), Command::Run);
+        assert_eq!(cli.command_or_run(), Command::Run);
         assert_eq!(cli.overrides.listen.as_deref(), Some("127.0.0.1:9"));
     }
 
     #[test]
     fn flags_stand_before_or_after_the_command() {
-        for line in ["gateway --json -c a.toml plugins list", "gateway plugins list --config a.toml --json"] {
+        for line in [
+            "gateway --json -c a.toml plugins list",
+            "gateway plugins list --config a.toml --json",
+        ] {
             let cli = parse(line);
-            assert_eq!(cli.command(), Command::Plugins(PluginsCommand::List));
+            assert_eq!(cli.command_or_run(), Command::Plugins(PluginsCommand::List));
             assert_eq!(cli.overrides.config, Some(PathBuf::from("a.toml")));
             assert!(cli.json);
         }
@@ -104,17 +107,31 @@ mod tests {
             ("migrate", Command::Migrate),
             ("openapi", Command::Openapi),
             ("version", Command::Version),
-            ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
+            (
+                "plugins inspect x.so",
+                Command::Plugins(PluginsCommand::Inspect {
+                    file: PathBuf::from("x.so"),
+                }),
+            ),
         ] {
-            assert_eq!(parse(&format!("gateway {name}")).command(), command);
+            assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
         }
     }
 
     #[test]
     fn a_wrong_line_is_a_usage_error() {
-        for line in ["gateway plugins", "gateway plugins inspect", "gateway start", "gateway --port 80"] {
+        for line in [
+            "gateway plugins",
+            "gateway plugins inspect",
+            "gateway start",
+            "gateway --port 80",
+        ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
-            assert_eq!(error.exit_code(), i32::from(exit::ExitCode::Usage.code()), "{line}");
+            assert_eq!(
+                error.exit_code(),
+                i32::from(exit::ExitCode::Usage.code()),
+                "{line}"
+            );
         }
     }
 

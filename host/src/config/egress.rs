@@ -44,7 +44,10 @@ impl EgressConfig {
         if self.connect_timeout_ms > self.timeout_ms {
             checks.refuse(
                 "egress.connect_timeout_ms",
-                format!("{} is more than egress.timeout_ms ({})", self.connect_timeout_ms, self.timeout_ms),
+                format!(
+                    "{} is more than egress.timeout_ms ({})",
+                    self.connect_timeout_ms, self.timeout_ms
+                ),
                 "connecting is a part of the call: lower it, or raise egress.timeout_ms",
             );
         }
@@ -61,5 +64,7 @@ impl EgressConfig {
 /// A host as it stands in a URL, with or without a port, and nothing else.
 fn is_host(entry: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
-    !entry.is_empty() && entry.bytes().all(plain) && Url::parse(&format!("http://{entry}/")).is_ok_and(|url| url.has_host())
+    !entry.is_empty()
+        && entry.bytes().all(plain)
+        && Url::parse(&format!("http://{entry}/")).is_ok_and(|url| url.has_host())
 }
