@@ -1,1 +1,6 @@
+//! The gateway: loads plugins, serves HTTP, keeps the data. Read `boot.rs` first.
+
+pub mod cli;
+pub mod config;
+pub mod egress;
 pub mod envelope;
