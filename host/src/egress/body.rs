@@ -14,6 +14,13 @@ pub(super) async fn read(
     plan: &Plan,
 ) -> Result<FetchResponse, EgressError> {
     let status = answer.status().as_u16();
+    // A switch of protocols was not asked for, and codes that mean nothing must not reach those who pass them on.
+    if !(200..=599).contains(&status) {
+        return Err(EgressError::BrokenAnswer {
+            host: host_of(&url),
+            source: None,
+        });
+    }
     let headers = read_headers(&url, &answer)?;
     let (body, cut) = read_body(&url, answer, plan).await?;
     Ok(FetchResponse {
@@ -94,6 +101,6 @@ async fn read_body(
 fn broken(url: &Url, error: reqwest::Error) -> EgressError {
     EgressError::BrokenAnswer {
         host: host_of(url),
-        source: error.without_url(),
+        source: Some(error.without_url()),
     }
 }

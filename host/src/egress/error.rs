@@ -48,7 +48,7 @@ pub enum EgressError {
     BrokenAnswer {
         host: String,
         #[source]
-        source: reqwest::Error,
+        source: Option<reqwest::Error>,
     },
     #[error("{host:?} sent a redirect that cannot be read")]
     BadRedirect { host: String },

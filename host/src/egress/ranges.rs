@@ -68,8 +68,8 @@ const SPECIAL_V4: &[(Ipv4Net, &str)] = &[
 
 /// Forms that carry an IPv4 address are refused whole: where they lead depends on the network we run in.
 const SPECIAL_V6: &[(Ipv6Net, &str)] = &[
-    (v6([0; 8], 128), "the unspecified address (::)"),
-    (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), "loopback (::1)"),
+    (v6([0; 8], 128), "the unspecified address"),
+    (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), "loopback"),
     (
         v6([0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254], 128),
         "a cloud metadata address",

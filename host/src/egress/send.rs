@@ -5,6 +5,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use http::{Method, header};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{EgressError, EgressSettings, request::Hop, target::host_of};
@@ -33,15 +34,21 @@ pub(super) async fn send(
         if connecting {
             EgressError::Connect { host, source }
         } else {
-            EgressError::BrokenAnswer { host, source }
+            EgressError::BrokenAnswer {
+                host,
+                source: Some(source),
+            }
         }
     };
     let client = pinned_client(addresses, tls, settings).map_err(failed)?;
     let mut request = client
         .request(hop.method.clone(), hop.url.clone())
         .headers(hop.headers.clone());
-    if !hop.body.is_empty() || matches!(hop.method.as_str(), "POST" | "PUT" | "PATCH") {
+    if !hop.body.is_empty() {
         request = request.body(hop.body.clone());
+    } else if matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
+        // Some servers answer 411 when these say nothing about a body.
+        request = request.header(header::CONTENT_LENGTH, 0);
     }
     request.send().await.map_err(failed)
 }
