@@ -72,11 +72,10 @@ impl Entry {
                 port: None,
             });
         }
-        if let Ok(address) = text
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .parse::<IpAddr>()
-        {
+        let bare = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        if let Ok(address) = bare.unwrap_or(text).parse::<IpAddr>() {
             return Some(Self {
                 host: net(address),
                 port: None,
@@ -179,7 +178,10 @@ mod tests {
             "10.0.0.0/33",
             "a.",
             "ä.test",
-            "user@a"
+            "user@a",
+            "[[::1]]",
+            "[::1",
+            "[a.test]"
         )]
         entry: &str,
     ) {

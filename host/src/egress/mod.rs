@@ -161,7 +161,7 @@ impl Egress {
             let answer = send::send(&hop, addresses, &inner.tls, &inner.settings).await?;
             let next = match plan.redirects_max {
                 0 => None,
-                _ => redirect::next_hop(&hop, &answer, &inner.allow)?,
+                _ => redirect::next_hop(&hop, &answer)?,
             };
             match next {
                 None => return body::read(hop.url, answer, plan).await,

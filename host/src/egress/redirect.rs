@@ -1,20 +1,12 @@
-//! The next hop of a redirect. It is checked like a URL that came from outside, because it did.
+//! The next hop of a redirect. Like the first one it is checked where it is resolved, not here.
 
 use http::{HeaderMap, Method, StatusCode, header};
 use url::Url;
 
-use super::{
-    AllowList, EgressError,
-    request::Hop,
-    target::{check_target, host_of},
-};
+use super::{EgressError, request::Hop, target::host_of};
 
 /// `None` when the answer is not a redirect or says not where to.
-pub(super) fn next_hop(
-    hop: &Hop,
-    answer: &reqwest::Response,
-    allow: &AllowList,
-) -> Result<Option<Hop>, EgressError> {
+pub(super) fn next_hop(hop: &Hop, answer: &reqwest::Response) -> Result<Option<Hop>, EgressError> {
     let keeps_method = match answer.status() {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => false,
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
@@ -30,7 +22,6 @@ pub(super) fn next_hop(
         .ok_or_else(|| EgressError::BadRedirect {
             host: host_of(&hop.url),
         })?;
-    check_target(&url, allow)?;
     Ok(Some(step(hop, url, keeps_method)))
 }
 
