@@ -33,33 +33,21 @@ impl AllowList {
                 )),
             }
         }
-        if problems.is_empty() {
-            Ok(Self(allowed))
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(Self(allowed)) } else { Err(problems) }
     }
 
     /// The name itself was opened: it may be local, and it may resolve to anything.
     pub fn permits_name(&self, name: &str, port: u16) -> bool {
-        self.opens(
-            port,
-            |host| matches!(host, Host::Name(known) if known == name),
-        )
+        self.opens(port, |host| matches!(host, Host::Name(known) if known == name))
     }
 
     /// The address was opened, in this notation: `127.0.0.1` does not open `::ffff:127.0.0.1`.
     pub fn permits_address(&self, address: IpAddr, port: u16) -> bool {
-        self.opens(
-            port,
-            |host| matches!(host, Host::Net(net) if net.contains(&address)),
-        )
+        self.opens(port, |host| matches!(host, Host::Net(net) if net.contains(&address)))
     }
 
     fn opens(&self, port: u16, matches: impl Fn(&Host) -> bool) -> bool {
-        self.0
-            .iter()
-            .any(|entry| entry.port.is_none_or(|only| only == port) && matches(&entry.host))
+        self.0.iter().any(|entry| entry.port.is_none_or(|only| only == port) && matches(&entry.host))
     }
 }
 
@@ -67,34 +55,20 @@ impl Entry {
     fn parse(text: &str) -> Option<Self> {
         let net = |address: IpAddr| Host::Net(IpNet::from(address));
         if let Ok(cidr) = text.parse::<IpNet>() {
-            return Some(Self {
-                host: Host::Net(cidr),
-                port: None,
-            });
+            return Some(Self { host: Host::Net(cidr), port: None });
         }
-        let bare = text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'));
+        let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Ok(address) = bare.unwrap_or(text).parse::<IpAddr>() {
-            return Some(Self {
-                host: net(address),
-                port: None,
-            });
+            return Some(Self { host: net(address), port: None });
         }
         if let Ok(socket) = text.parse::<SocketAddr>() {
-            return Some(Self {
-                host: net(socket.ip()),
-                port: Some(socket.port()),
-            });
+            return Some(Self { host: net(socket.ip()), port: Some(socket.port()) });
         }
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port.parse().ok()?)),
             None => (text, None),
         };
-        Some(Self {
-            host: Host::Name(plain_name(name)?),
-            port,
-        })
+        Some(Self { host: Host::Name(plain_name(name)?), port })
     }
 }
 
@@ -150,12 +124,7 @@ mod tests {
     #[case("localhost", "a.localhost", 80, false)]
     #[case("a.test", "test", 80, false)]
     #[case("127.0.0.1:80", "localhost", 80, false)]
-    fn a_name_is_open_when_named(
-        #[case] entry: &str,
-        #[case] name: &str,
-        #[case] port: u16,
-        #[case] open: bool,
-    ) {
+    fn a_name_is_open_when_named(#[case] entry: &str, #[case] name: &str, #[case] port: u16, #[case] open: bool) {
         let allow = AllowList::parse(&[entry]).unwrap();
         assert_eq!(allow.permits_name(name, port), open);
     }

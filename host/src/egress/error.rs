@@ -10,9 +10,7 @@ use thiserror::Error;
 pub enum EgressError {
     #[error("outbound HTTP is not set up: {}", problems.join("; "))]
     Settings { problems: Vec<String> },
-    #[error(
-        "no usable root certificates on this machine: install ca-certificates or set SSL_CERT_FILE"
-    )]
+    #[error("no usable root certificates on this machine: install ca-certificates or set SSL_CERT_FILE")]
     Certificates(#[source] rustls::Error),
     #[error("the URL {problem}")]
     BadUrl { problem: &'static str },
@@ -27,17 +25,9 @@ pub enum EgressError {
     #[error("the request body is larger than {bytes_max} bytes")]
     RequestTooLarge { bytes_max: u64 },
     #[error("the answer of {host:?} is too large: {part} of more than {bytes_max} bytes")]
-    TooLarge {
-        host: String,
-        part: &'static str,
-        bytes_max: u64,
-    },
+    TooLarge { host: String, part: &'static str, bytes_max: u64 },
     #[error("{waiting} within {timeout_ms} ms (host {host:?})")]
-    Timeout {
-        host: String,
-        timeout_ms: u64,
-        waiting: Waiting,
-    },
+    Timeout { host: String, timeout_ms: u64, waiting: Waiting },
     #[error("no connection to {host:?}")]
     Connect {
         host: String,
@@ -96,14 +86,8 @@ impl EgressError {
             Self::RefusedHeader { .. } => ("refused_header", 400),
             Self::RequestTooLarge { .. } => ("request_too_large", 413),
             Self::TooLarge { .. } => ("too_large", 502),
-            Self::Timeout {
-                waiting: Waiting::Slot,
-                ..
-            } => ("egress_busy", 503),
-            Self::Timeout {
-                waiting: Waiting::Answer,
-                ..
-            } => ("timeout", 504),
+            Self::Timeout { waiting: Waiting::Slot, .. } => ("egress_busy", 503),
+            Self::Timeout { waiting: Waiting::Answer, .. } => ("timeout", 504),
             Self::Connect { .. } => ("connect", 502),
             Self::BrokenAnswer { .. } => ("broken_answer", 502),
             Self::BadRedirect { .. } => ("bad_redirect", 502),

@@ -55,10 +55,7 @@ impl Egress {
     }
 
     /// As [`Egress::new`], with another source of addresses. Its answers are trusted no more than the system's.
-    pub fn with_resolver(
-        settings: EgressSettings,
-        resolver: Arc<dyn Resolver>,
-    ) -> Result<Self, EgressError> {
+    pub fn with_resolver(settings: EgressSettings, resolver: Arc<dyn Resolver>) -> Result<Self, EgressError> {
         Self::assemble(settings, resolver, send::platform_tls()?)
     }
 
@@ -67,17 +64,9 @@ impl Egress {
         resolver: Arc<dyn Resolver>,
         tls: rustls::ClientConfig,
     ) -> Result<Self, EgressError> {
-        let allow = settings
-            .validate()
-            .map_err(|problems| EgressError::Settings { problems })?;
+        let allow = settings.validate().map_err(|problems| EgressError::Settings { problems })?;
         let budgets = Mutex::default();
-        Ok(Self(Arc::new(Inner {
-            settings,
-            allow,
-            resolver,
-            tls,
-            budgets,
-        })))
+        Ok(Self(Arc::new(Inner { settings, allow, resolver, tls, budgets })))
     }
 
     /// The check at write time: may this URL be stored, as far as its text tells? See [`check_url`].
@@ -88,22 +77,12 @@ impl Egress {
     /// Sends one request for the plugin `owner` and reads the whole answer, any status included.
     ///
     /// The deadline covers the wait for a free slot, look-up, connection, every redirect and the last byte of the body.
-    pub async fn fetch(
-        &self,
-        owner: &str,
-        request: FetchRequest,
-    ) -> Result<FetchResponse, EgressError> {
+    pub async fn fetch(&self, owner: &str, request: FetchRequest) -> Result<FetchResponse, EgressError> {
         let started = Instant::now();
         let outcome = self.fetch_by(started, owner, request).await;
         let code = outcome.as_ref().map_or_else(EgressError::code, |_| "ok");
-        metrics::counter!("egress_fetches_total", "plugin" => owner.to_owned(), "outcome" => code)
-            .increment(1);
-        tracing::debug!(
-            plugin = owner,
-            outcome = code,
-            elapsed_ms = started.elapsed().as_millis(),
-            "fetch"
-        );
+        metrics::counter!("egress_fetches_total", "plugin" => owner.to_owned(), "outcome" => code).increment(1);
+        tracing::debug!(plugin = owner, outcome = code, elapsed_ms = started.elapsed().as_millis(), "fetch");
         outcome
     }
 
@@ -120,12 +99,8 @@ impl Egress {
             timeout_ms: plan.timeout_ms,
             waiting,
         };
-        let slot = timeout_at(deadline, self.slot(owner))
-            .await
-            .map_err(|_elapsed| late(Waiting::Slot))?;
-        timeout_at(deadline, self.follow(&plan, Arc::new(slot)))
-            .await
-            .map_err(|_elapsed| late(Waiting::Answer))?
+        let slot = timeout_at(deadline, self.slot(owner)).await.map_err(|_elapsed| late(Waiting::Slot))?;
+        timeout_at(deadline, self.follow(&plan, Arc::new(slot))).await.map_err(|_elapsed| late(Waiting::Answer))?
     }
 
     /// A place in the owner's budget, first come, first served.
@@ -147,17 +122,12 @@ impl Egress {
         }
     }
 
-    async fn follow(
-        &self,
-        plan: &Plan,
-        slot: Arc<OwnedSemaphorePermit>,
-    ) -> Result<FetchResponse, EgressError> {
+    async fn follow(&self, plan: &Plan, slot: Arc<OwnedSemaphorePermit>) -> Result<FetchResponse, EgressError> {
         let inner = &self.0;
         let mut hop = plan.hop.clone();
         let mut redirects_left = plan.redirects_max;
         loop {
-            let addresses =
-                resolve::checked_addresses(&hop.url, &inner.allow, &inner.resolver, &slot).await?;
+            let addresses = resolve::checked_addresses(&hop.url, &inner.allow, &inner.resolver, &slot).await?;
             let answer = send::send(&hop, addresses, &inner.tls, &inner.settings).await?;
             let next = match plan.redirects_max {
                 0 => None,
@@ -167,10 +137,7 @@ impl Egress {
                 None => return body::read(hop.url, answer, plan).await,
                 Some(_) if redirects_left == 0 => {
                     let host = target::host_of(&hop.url);
-                    return Err(EgressError::RedirectLimit {
-                        host,
-                        redirects_max: plan.redirects_max,
-                    });
+                    return Err(EgressError::RedirectLimit { host, redirects_max: plan.redirects_max });
                 }
                 Some(next) => hop = next,
             }

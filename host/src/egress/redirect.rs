@@ -19,9 +19,7 @@ pub(super) fn next_hop(hop: &Hop, answer: &reqwest::Response) -> Result<Option<H
         .to_str()
         .ok()
         .and_then(|location| hop.url.join(location).ok())
-        .ok_or_else(|| EgressError::BadRedirect {
-            host: host_of(&hop.url),
-        })?;
+        .ok_or_else(|| EgressError::BadRedirect { host: host_of(&hop.url) })?;
     Ok(Some(step(hop, url, keeps_method)))
 }
 
@@ -32,11 +30,7 @@ fn step(hop: &Hop, url: Url, keeps_method: bool) -> Hop {
             next.method = Method::GET;
         }
         next.body.clear();
-        for described_the_body in [
-            header::CONTENT_TYPE,
-            header::CONTENT_ENCODING,
-            header::CONTENT_LANGUAGE,
-        ] {
+        for described_the_body in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE] {
             next.headers.remove(described_the_body);
         }
     }

@@ -81,15 +81,8 @@ pub(super) struct Hop {
 const REDIRECTS_MAX: u8 = 3;
 const REQUEST_HEADERS_MAX: usize = 64;
 const REQUEST_HEADER_BYTES_MAX: usize = 16 * 1024;
-const METHODS: &[Method] = &[
-    Method::GET,
-    Method::HEAD,
-    Method::POST,
-    Method::PUT,
-    Method::PATCH,
-    Method::DELETE,
-    Method::OPTIONS,
-];
+const METHODS: &[Method] =
+    &[Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
 /// They say where the message goes and where it ends, or speak to a proxy: with them a plugin could smuggle a second
 /// request or another host past the check.
@@ -107,36 +100,19 @@ const HOST_OWNED_HEADERS: &[&str] = &[
 ];
 
 impl Plan {
-    pub fn new(
-        request: FetchRequest,
-        settings: &EgressSettings,
-        allow: &AllowList,
-    ) -> Result<Self, EgressError> {
-        let method = METHODS
-            .iter()
-            .find(|known| known.as_str() == request.method)
-            .ok_or_else(|| EgressError::BadMethod {
-                method: request.method.chars().take(NAME_CHARS_SHOWN).collect(),
-            })?;
+    pub fn new(request: FetchRequest, settings: &EgressSettings, allow: &AllowList) -> Result<Self, EgressError> {
+        let method = METHODS.iter().find(|known| known.as_str() == request.method).ok_or_else(|| {
+            EgressError::BadMethod { method: request.method.chars().take(NAME_CHARS_SHOWN).collect() }
+        })?;
         let url = check_called_url(&request.url, allow)?;
         let headers = check_headers(&request.headers)?;
         if request.body.len() as u64 > settings.request_bytes_max {
-            return Err(EgressError::RequestTooLarge {
-                bytes_max: settings.request_bytes_max,
-            });
+            return Err(EgressError::RequestTooLarge { bytes_max: settings.request_bytes_max });
         }
         let at_most = |asked: Option<u64>, max: u64| asked.map_or(max, |asked| asked.min(max));
         Ok(Self {
-            hop: Hop {
-                method: method.clone(),
-                url,
-                headers,
-                body: request.body,
-            },
-            timeout_ms: request
-                .timeout_ms
-                .unwrap_or(settings.timeout_ms)
-                .min(settings.timeout_max_ms),
+            hop: Hop { method: method.clone(), url, headers, body: request.body },
+            timeout_ms: request.timeout_ms.unwrap_or(settings.timeout_ms).min(settings.timeout_max_ms),
             response_bytes_max: at_most(request.response_bytes_max, settings.response_bytes_max),
             overflow: request.overflow,
             redirects_max: request.redirects_max.min(REDIRECTS_MAX),
@@ -150,10 +126,7 @@ fn check_headers(headers: &[(String, String)]) -> Result<HeaderMap, EgressError>
         problem,
     };
     if headers.len() > REQUEST_HEADERS_MAX {
-        return Err(refused(
-            &headers[REQUEST_HEADERS_MAX].0,
-            "is one too many (64 are sent)",
-        ));
+        return Err(refused(&headers[REQUEST_HEADERS_MAX].0, "is one too many (64 are sent)"));
     }
     let mut map = HeaderMap::new();
     let mut bytes = 0;
@@ -162,13 +135,12 @@ fn check_headers(headers: &[(String, String)]) -> Result<HeaderMap, EgressError>
         if bytes > REQUEST_HEADER_BYTES_MAX {
             return Err(refused(name, "makes the headers larger than 16 KiB"));
         }
-        let key = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_invalid| refused(name, "is not a header name"))?;
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_invalid| refused(name, "is not a header name"))?;
         if HOST_OWNED_HEADERS.contains(&key.as_str()) || key.as_str().starts_with("proxy-") {
             return Err(refused(name, "is the gateway's to set"));
         }
-        let value = HeaderValue::from_str(value)
-            .map_err(|_invalid| refused(name, "has a value that cannot be sent"))?;
+        let value =
+            HeaderValue::from_str(value).map_err(|_invalid| refused(name, "has a value that cannot be sent"))?;
         map.append(key, value);
     }
     Ok(map)

@@ -50,9 +50,7 @@ pub(super) async fn checked_addresses(
         Some(Host::Ipv4(address)) => return Ok(vec![(address, port).into()]),
         Some(Host::Ipv6(address)) => return Ok(vec![(address, port).into()]),
         None => {
-            return Err(EgressError::UnresolvableUrl {
-                host: String::new(),
-            });
+            return Err(EgressError::UnresolvableUrl { host: String::new() });
         }
     };
     let opened = allow.permits_name(&name, port);
@@ -65,19 +63,12 @@ pub(super) async fn checked_addresses(
             check_address(url, *address, allow)?;
         }
     }
-    Ok(addresses
-        .into_iter()
-        .map(|address| (address, port).into())
-        .collect())
+    Ok(addresses.into_iter().map(|address| (address, port).into()).collect())
 }
 
 /// The system's look-up cannot be cancelled: it occupies a thread until it returns. So it holds the caller's slot
 /// until then, even after the deadline; else slow names could take up every thread.
-async fn look_up(
-    name: String,
-    resolver: &Arc<dyn Resolver>,
-    slot: &Arc<OwnedSemaphorePermit>,
-) -> Vec<IpAddr> {
+async fn look_up(name: String, resolver: &Arc<dyn Resolver>, slot: &Arc<OwnedSemaphorePermit>) -> Vec<IpAddr> {
     let lookup = resolver.resolve(name);
     let slot = Arc::clone(slot);
     let running = tokio::spawn(async move {

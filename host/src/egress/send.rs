@@ -34,16 +34,11 @@ pub(super) async fn send(
         if connecting {
             EgressError::Connect { host, source }
         } else {
-            EgressError::BrokenAnswer {
-                host,
-                source: Some(source),
-            }
+            EgressError::BrokenAnswer { host, source: Some(source) }
         }
     };
     let client = pinned_client(addresses, tls, settings).map_err(failed)?;
-    let mut request = client
-        .request(hop.method.clone(), hop.url.clone())
-        .headers(hop.headers.clone());
+    let mut request = client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
     if !hop.body.is_empty() {
         request = request.body(hop.body.clone());
     } else if matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {

@@ -58,20 +58,13 @@ impl EgressSettings {
             }
         }
         if self.timeout_ms > self.timeout_max_ms {
-            problems.push(format!(
-                "timeout_ms must not exceed timeout_max_ms ({})",
-                self.timeout_max_ms
-            ));
+            problems.push(format!("timeout_ms must not exceed timeout_max_ms ({})", self.timeout_max_ms));
         }
         if self.timeout_max_ms > TIMEOUT_MS_LIMIT {
-            problems.push(format!(
-                "timeout_max_ms must not exceed {TIMEOUT_MS_LIMIT} (one hour)"
-            ));
+            problems.push(format!("timeout_max_ms must not exceed {TIMEOUT_MS_LIMIT} (one hour)"));
         }
         if !(1..=CONCURRENCY_LIMIT).contains(&self.per_plugin_concurrency) {
-            problems.push(format!(
-                "per_plugin_concurrency must be from 1 to {CONCURRENCY_LIMIT}"
-            ));
+            problems.push(format!("per_plugin_concurrency must be from 1 to {CONCURRENCY_LIMIT}"));
         }
         if http::HeaderValue::from_str(&self.user_agent).is_err() || self.user_agent.is_empty() {
             problems.push("user_agent must be printable ASCII".to_owned());

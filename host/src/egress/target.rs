@@ -14,23 +14,14 @@ pub const URL_CHARS_MAX: usize = 512;
 /// The longest URL that is called: stored ones grow paths and queries, and redirects carry tokens.
 const CALLED_URL_BYTES_MAX: usize = 8 * 1024;
 /// Names, and all names under them, that never leave the machine or its network.
-const LOCAL_NAMES: &[&str] = &[
-    "localhost",
-    "localdomain",
-    "local",
-    "internal",
-    "home.arpa",
-    "ip6-localhost",
-    "ip6-loopback",
-];
+const LOCAL_NAMES: &[&str] =
+    &["localhost", "localdomain", "local", "internal", "home.arpa", "ip6-localhost", "ip6-loopback"];
 
 /// The check at write time, before a URL is stored: syntax, host name and IP literal. Nothing is looked up, so a fetch
 /// checks again what the name resolves to.
 pub fn check_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
     if text.chars().count() > URL_CHARS_MAX {
-        return Err(EgressError::BadUrl {
-            problem: "is longer than 512 characters",
-        });
+        return Err(EgressError::BadUrl { problem: "is longer than 512 characters" });
     }
     check_called_url(text, allow)
 }
@@ -38,22 +29,15 @@ pub fn check_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
 /// The same for a URL that a plugin wants to call now.
 pub(super) fn check_called_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
     // The parser drops tabs and newlines and reads `\` as `/`; other readers of the same text do not.
-    if text
-        .chars()
-        .any(|c| c.is_whitespace() || c.is_control() || c == '\\')
-    {
-        return Err(EgressError::BadUrl {
-            problem: "contains white space, a control character or a backslash",
-        });
+    if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+        return Err(EgressError::BadUrl { problem: "contains white space, a control character or a backslash" });
     }
     let url = Url::parse(text).map_err(|error| match error {
         ParseError::EmptyHost => private("", "it is empty"),
         ParseError::InvalidIpv4Address | ParseError::InvalidIpv6Address => {
             private(host_text(text), "it is not a valid address")
         }
-        _ => EgressError::BadUrl {
-            problem: "is not an absolute http or https URL",
-        },
+        _ => EgressError::BadUrl { problem: "is not an absolute http or https URL" },
     })?;
     check_target(&url, allow)?;
     check_spelling(text, &url)?;
@@ -67,9 +51,7 @@ pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressErr
         return refuse("only http and https are called");
     }
     if url.as_str().len() > CALLED_URL_BYTES_MAX {
-        return Err(EgressError::BadUrl {
-            problem: "is too long to be called",
-        });
+        return Err(EgressError::BadUrl { problem: "is too long to be called" });
     }
     if !url.username().is_empty() || url.password().is_some() {
         return refuse("a user name or password stands before it");
@@ -88,24 +70,16 @@ pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressErr
 }
 
 /// An address that the URL names or that its host resolved to.
-pub(super) fn check_address(
-    url: &Url,
-    address: IpAddr,
-    allow: &AllowList,
-) -> Result<(), EgressError> {
+pub(super) fn check_address(url: &Url, address: IpAddr, allow: &AllowList) -> Result<(), EgressError> {
     match special_range(address) {
-        Some(reason) if !allow.permits_address(address, port_of(url)) => {
-            Err(private(&host_of(url), reason))
-        }
+        Some(reason) if !allow.permits_address(address, port_of(url)) => Err(private(&host_of(url), reason)),
         _ => Ok(()),
     }
 }
 
 /// Refuses text that another reader could take for another host than the parser did.
 fn check_spelling(text: &str, url: &Url) -> Result<(), EgressError> {
-    let not_absolute = EgressError::BadUrl {
-        problem: "is not an absolute http or https URL",
-    };
+    let not_absolute = EgressError::BadUrl { problem: "is not an absolute http or https URL" };
     let Some((scheme, rest)) = text.split_once("://") else {
         return Err(not_absolute);
     };
@@ -131,32 +105,23 @@ fn check_spelling(text: &str, url: &Url) -> Result<(), EgressError> {
 
 /// What stands between `//` and the path.
 fn authority_of(after_scheme: &str) -> &str {
-    after_scheme
-        .split(['/', '?', '#'])
-        .next()
-        .unwrap_or_default()
+    after_scheme.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
 /// The host of a URL that cannot be parsed, for the message only.
 fn host_text(text: &str) -> &str {
-    let authority = text
-        .split_once("://")
-        .map_or("", |(_, rest)| authority_of(rest));
+    let authority = text.split_once("://").map_or("", |(_, rest)| authority_of(rest));
     authority.rsplit('@').next().unwrap_or_default()
 }
 
 fn is_local_name(name: &str) -> bool {
-    LOCAL_NAMES.iter().any(|local| {
-        name.strip_suffix(local)
-            .is_some_and(|before| before.is_empty() || before.ends_with('.'))
-    })
+    LOCAL_NAMES
+        .iter()
+        .any(|local| name.strip_suffix(local).is_some_and(|before| before.is_empty() || before.ends_with('.')))
 }
 
 fn private(host: &str, reason: &'static str) -> EgressError {
-    EgressError::PrivateUrl {
-        host: host.chars().take(HOST_CHARS_SHOWN).collect(),
-        reason,
-    }
+    EgressError::PrivateUrl { host: host.chars().take(HOST_CHARS_SHOWN).collect(), reason }
 }
 
 const HOST_CHARS_SHOWN: usize = 255;

@@ -18,12 +18,7 @@ async fn a_plugin_has_so_many_fetches_at_once() {
     let egress = egress_with(settings, &Script::new(&[]));
     let spawn = |owner: &'static str| {
         let (egress, url) = (egress.clone(), fixture.url("/"));
-        tokio::spawn(async move {
-            egress
-                .fetch(owner, get(&url))
-                .await
-                .map(|answer| answer.status)
-        })
+        tokio::spawn(async move { egress.fetch(owner, get(&url)).await.map(|answer| answer.status) })
     };
     let fetches: Vec<_> = (0..5).map(|_| spawn("forum")).collect();
     eventually("two are under way", || fixture.connections() == 2).await;
@@ -36,26 +31,17 @@ async fn a_plugin_has_so_many_fetches_at_once() {
     assert_eq!(fixture.connections(), 2);
 
     let other = spawn("arena");
-    eventually("another plugin is not held up", || {
-        fixture.connections() == 3
-    })
-    .await;
+    eventually("another plugin is not held up", || fixture.connections() == 3).await;
     for done in 1..=6 {
         opening.add_permits(1);
         let expected = (3 + done).min(6);
-        eventually("one leaves, the next comes", || {
-            fixture.connections() >= expected.min(5)
-        })
-        .await;
+        eventually("one leaves, the next comes", || fixture.connections() >= expected.min(5)).await;
     }
     for fetch in fetches.into_iter().chain([other]) {
         assert_eq!(fetch.await.unwrap().unwrap(), 200);
     }
     assert_eq!(fixture.connections(), 6);
-    assert!(
-        fixture.lines().iter().all(|line| line == "GET /"),
-        "the one that gave up never went out"
-    );
+    assert!(fixture.lines().iter().all(|line| line == "GET /"), "the one that gave up never went out");
 }
 
 #[tokio::test]
@@ -77,19 +63,9 @@ async fn a_failed_fetch_gives_its_slot_back() {
     ] {
         let mut request = get(&url);
         request.timeout_ms = Some(100);
-        assert_eq!(
-            egress.fetch("forum", request).await.unwrap_err().code(),
-            code
-        );
+        assert_eq!(egress.fetch("forum", request).await.unwrap_err().code(), code);
     }
-    assert_eq!(
-        egress
-            .fetch("forum", get(&fixture.url("/")))
-            .await
-            .unwrap()
-            .status,
-        200
-    );
+    assert_eq!(egress.fetch("forum", get(&fixture.url("/"))).await.unwrap().status, 200);
 }
 
 /// Answers when told to.
@@ -112,25 +88,13 @@ async fn a_slow_look_up_holds_its_slot_beyond_the_deadline() {
     let mut settings = settings(&[]);
     (settings.per_plugin_concurrency, settings.timeout_ms) = (1, 50);
     let egress = Egress::with_resolver(settings, Arc::new(Slow(Arc::clone(&gate)))).unwrap();
-    let code = async |owner: &str| {
-        egress
-            .fetch(owner, get("http://slow.test/"))
-            .await
-            .unwrap_err()
-            .code()
-    };
+    let code = async |owner: &str| egress.fetch(owner, get("http://slow.test/")).await.unwrap_err().code();
     assert_eq!(code("forum").await, "timeout");
     assert_eq!(code("forum").await, "egress_busy");
-    assert_eq!(
-        code("arena").await,
-        "timeout",
-        "the other plugin has its own slot"
-    );
+    assert_eq!(code("arena").await, "timeout", "the other plugin has its own slot");
     gate.add_permits(100);
     for owner in ["forum", "arena"] {
         let freed = async { while code(owner).await != "private_url" {} };
-        tokio::time::timeout(std::time::Duration::from_secs(10), freed)
-            .await
-            .expect("the slot comes back");
+        tokio::time::timeout(std::time::Duration::from_secs(10), freed).await.expect("the slot comes back");
     }
 }

@@ -30,11 +30,7 @@ pub struct Seen {
 impl Seen {
     /// `GET /path`
     pub fn line(&self) -> &str {
-        self.head
-            .lines()
-            .next()
-            .unwrap()
-            .trim_end_matches(" HTTP/1.1")
+        self.head.lines().next().unwrap().trim_end_matches(" HTTP/1.1")
     }
 
     pub fn path(&self) -> &str {
@@ -65,18 +61,11 @@ pub enum Reply {
 }
 
 pub fn ok(body: &str) -> Reply {
-    Reply::Bytes(
-        format!(
-            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .into_bytes(),
-    )
+    Reply::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
 pub fn redirect(status: u16, location: &str) -> Reply {
-    let text =
-        format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
+    let text = format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
     Reply::Bytes(text.into_bytes())
 }
 
@@ -119,10 +108,7 @@ impl Fixture {
     }
 
     pub fn lines(&self) -> Vec<String> {
-        self.seen()
-            .iter()
-            .map(|seen| seen.line().to_owned())
-            .collect()
+        self.seen().iter().map(|seen| seen.line().to_owned()).collect()
     }
 
     pub fn connections(&self) -> usize {
@@ -152,11 +138,7 @@ impl Fixture {
     }
 }
 
-async fn serve(
-    mut stream: TcpStream,
-    state: &State,
-    reply: &(impl Fn(&Seen) -> Reply + Sync),
-) -> io::Result<()> {
+async fn serve(mut stream: TcpStream, state: &State, reply: &(impl Fn(&Seen) -> Reply + Sync)) -> io::Result<()> {
     let seen = read_request(&mut stream).await?;
     let reply = reply(&seen);
     state.seen.lock().push(seen);
@@ -168,9 +150,7 @@ async fn serve(
         Reply::Endless(head, pattern) => {
             stream.write_all(&head).await?;
             loop {
-                state
-                    .sent
-                    .fetch_add(stream.write(&pattern).await?, Ordering::SeqCst);
+                state.sent.fetch_add(stream.write(&pattern).await?, Ordering::SeqCst);
             }
         }
         Reply::Drip(head) => {
@@ -178,9 +158,7 @@ async fn serve(
             let mut tick = tokio::time::interval(Duration::from_millis(5));
             loop {
                 tick.tick().await;
-                state
-                    .sent
-                    .fetch_add(stream.write(b"a").await?, Ordering::SeqCst);
+                state.sent.fetch_add(stream.write(b"a").await?, Ordering::SeqCst);
             }
         }
         Reply::Hang(head) => {
@@ -190,9 +168,7 @@ async fn serve(
         }
         Reply::Gate(gate) => {
             gate.acquire().await.unwrap().forget();
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-                .await
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await
         }
     }
 }
@@ -202,13 +178,8 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<Seen> {
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-            let mut seen = Seen {
-                head,
-                body: bytes[end + 4..].to_vec(),
-            };
-            let length: usize = seen
-                .header("content-length")
-                .map_or(0, |text| text.parse().unwrap());
+            let mut seen = Seen { head, body: bytes[end + 4..].to_vec() };
+            let length: usize = seen.header("content-length").map_or(0, |text| text.parse().unwrap());
             while seen.body.len() < length && stream.read_buf(&mut seen.body).await? > 0 {}
             return Ok(seen);
         }
@@ -228,14 +199,9 @@ pub struct Script {
 impl Script {
     pub fn new(answers: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let addresses = |texts: &&[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-        let answers = answers
-            .iter()
-            .map(|(name, turns)| ((*name).to_owned(), turns.iter().map(addresses).collect()))
-            .collect();
-        Arc::new(Self {
-            answers,
-            asked: Mutex::default(),
-        })
+        let answers =
+            answers.iter().map(|(name, turns)| ((*name).to_owned(), turns.iter().map(addresses).collect())).collect();
+        Arc::new(Self { answers, asked: Mutex::default() })
     }
 
     pub fn asked(&self) -> Vec<String> {
@@ -257,10 +223,7 @@ impl Resolver for Script {
 }
 
 pub fn settings(allow_hosts: &[String]) -> EgressSettings {
-    EgressSettings {
-        allow_hosts: allow_hosts.to_vec(),
-        ..EgressSettings::default()
-    }
+    EgressSettings { allow_hosts: allow_hosts.to_vec(), ..EgressSettings::default() }
 }
 
 /// Reaches the fixtures by address; knows no names.
@@ -284,10 +247,5 @@ pub async fn eventually(what: &str, condition: impl Fn() -> bool) {
             tick.tick().await;
         }
     };
-    assert!(
-        tokio::time::timeout(Duration::from_secs(10), polling)
-            .await
-            .is_ok(),
-        "never: {what}"
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(10), polling).await.is_ok(), "never: {what}");
 }

@@ -30,15 +30,8 @@ async fn the_deadline_covers_the_last_byte(#[case] reply: fn() -> Reply) {
     let started = Instant::now();
     let error = fetch(&fixture, request).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("timeout", 504));
-    assert_eq!(
-        error.to_string(),
-        "no complete answer within 150 ms (host \"127.0.0.1\")"
-    );
-    assert!(
-        (150..3000).contains(&started.elapsed().as_millis()),
-        "{:?}",
-        started.elapsed()
-    );
+    assert_eq!(error.to_string(), "no complete answer within 150 ms (host \"127.0.0.1\")");
+    assert!((150..3000).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
     assert_eq!(fixture.connections(), 1);
 }
 
@@ -52,10 +45,7 @@ async fn the_deadline_covers_all_hops() {
     .await;
     let mut request = get(&fixture.url("/"));
     (request.timeout_ms, request.redirects_max) = (Some(150), 1);
-    assert_eq!(
-        fetch(&fixture, request).await.unwrap_err().code(),
-        "timeout"
-    );
+    assert_eq!(fetch(&fixture, request).await.unwrap_err().code(), "timeout");
     assert_eq!(fixture.lines(), ["GET /", "GET /slow"]);
 }
 
@@ -67,36 +57,20 @@ async fn a_request_cannot_buy_time_or_space_beyond_the_settings() {
     })
     .await;
     let mut settings = settings(&[fixture.opened()]);
-    (
-        settings.timeout_ms,
-        settings.timeout_max_ms,
-        settings.response_bytes_max,
-    ) = (100, 150, 9);
+    (settings.timeout_ms, settings.timeout_max_ms, settings.response_bytes_max) = (100, 150, 9);
     let egress = egress_with(settings, &Script::new(&[]));
     let mut slow = get(&fixture.url("/slow"));
     slow.timeout_ms = Some(u64::MAX);
-    assert!(matches!(
-        egress.fetch("hello", slow).await.unwrap_err(),
-        EgressError::Timeout {
-            timeout_ms: 150,
-            ..
-        }
-    ));
+    assert!(matches!(egress.fetch("hello", slow).await.unwrap_err(), EgressError::Timeout { timeout_ms: 150, .. }));
     let mut large = get(&fixture.url("/"));
     large.response_bytes_max = Some(u64::MAX);
     let error = egress.fetch("hello", large).await.unwrap_err();
-    assert!(
-        matches!(error, EgressError::TooLarge { bytes_max: 9, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, EgressError::TooLarge { bytes_max: 9, .. }), "{error}");
 }
 
 #[rstest]
 #[case::until_close(HEAD, &[b'a'; 65536])]
-#[case::chunked(
-    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-    b"5\r\naaaaa\r\n"
-)]
+#[case::chunked(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"5\r\naaaaa\r\n")]
 #[tokio::test]
 async fn an_endless_body_ends_at_the_cap(
     #[case] head: &'static [u8],
@@ -114,30 +88,19 @@ async fn an_endless_body_ends_at_the_cap(
         }
         (Overflow::Refuse, Err(error)) => {
             assert_eq!((error.code(), error.status()), ("too_large", 502));
-            assert_eq!(
-                error.to_string(),
-                "the answer of \"127.0.0.1\" is too large: a body of more than 100000 bytes"
-            );
+            assert_eq!(error.to_string(), "the answer of \"127.0.0.1\" is too large: a body of more than 100000 bytes");
         }
         (_, other) => panic!("{other:?}"),
     }
     eventually("the connection is closed", || fixture.client_left()).await;
-    assert!(
-        fixture.sent() < 64 * 1024 * 1024,
-        "{} bytes were read or buffered",
-        fixture.sent()
-    );
+    assert!(fixture.sent() < 64 * 1024 * 1024, "{} bytes were read or buffered", fixture.sent());
 }
 
 #[rstest]
 #[case(10, None)]
 #[case(9, Some("too_large"))]
 #[tokio::test]
-async fn the_cap_is_exact(
-    #[case] cap: u64,
-    #[case] code: Option<&str>,
-    #[values(true, false)] announced: bool,
-) {
+async fn the_cap_is_exact(#[case] cap: u64, #[case] code: Option<&str>, #[values(true, false)] announced: bool) {
     let fixture = Fixture::start(move |_| match announced {
         true => ok("0123456789"),
         false => Reply::Bytes([HEAD, b"0123456789"].concat()),
@@ -151,17 +114,9 @@ async fn the_cap_is_exact(
 
 #[tokio::test]
 async fn an_announced_length_over_the_cap_is_not_waited_for() {
-    let fixture = Fixture::start(|_| {
-        Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec())
-    })
-    .await;
-    assert_eq!(
-        fetch(&fixture, get(&fixture.url("/")))
-            .await
-            .unwrap_err()
-            .code(),
-        "too_large"
-    );
+    let fixture =
+        Fixture::start(|_| Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec())).await;
+    assert_eq!(fetch(&fixture, get(&fixture.url("/"))).await.unwrap_err().code(), "too_large");
 }
 
 /// A webhook wants the status; what the receiver babbles must not make it a failure.
@@ -175,21 +130,14 @@ async fn a_cut_at_zero_does_not_wait_for_the_body(#[case] reply: fn() -> Reply, 
     let mut request = get(&fixture.url("/"));
     (request.response_bytes_max, request.overflow) = (Some(0), Overflow::Cut);
     let answer = fetch(&fixture, request).await.unwrap();
-    assert_eq!(
-        (answer.status, answer.body.len(), answer.cut),
-        (200, 0, cut)
-    );
+    assert_eq!((answer.status, answer.body.len(), answer.cut), (200, 0, cut));
 }
 
 #[tokio::test]
 async fn the_length_in_an_answer_to_head_is_no_body() {
-    let fixture = Fixture::start(|_| {
-        Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec())
-    })
-    .await;
-    let answer = fetch(&fixture, FetchRequest::new("HEAD", &fixture.url("/")))
-        .await
-        .unwrap();
+    let fixture =
+        Fixture::start(|_| Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec())).await;
+    let answer = fetch(&fixture, FetchRequest::new("HEAD", &fixture.url("/"))).await.unwrap();
     assert_eq!((answer.status, answer.body.len()), (200, 0));
 }
 
@@ -199,20 +147,13 @@ async fn a_gzip_bomb_stays_small() {
     bomb.write_all(&vec![0; 32 * 1024 * 1024]).unwrap();
     let bomb = bomb.finish().unwrap();
     assert!(bomb.len() < 100_000);
-    let mut reply = format!(
-        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
-        bomb.len()
-    )
-    .into_bytes();
+    let mut reply =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", bomb.len()).into_bytes();
     reply.extend_from_slice(&bomb);
     let fixture = Fixture::start(move |_| Reply::Bytes(reply.clone())).await;
     let answer = fetch(&fixture, get(&fixture.url("/"))).await.unwrap();
     assert_eq!(answer.body, bomb);
-    assert!(
-        answer
-            .headers
-            .contains(&("content-encoding".to_owned(), "gzip".to_owned()))
-    );
+    assert!(answer.headers.contains(&("content-encoding".to_owned(), "gzip".to_owned())));
     assert_eq!(fixture.seen()[0].header("accept-encoding"), None);
 }
 
@@ -223,18 +164,9 @@ async fn a_gzip_bomb_stays_small() {
 #[tokio::test]
 async fn headers_are_bounded(#[case] count: usize, #[case] bytes: usize, #[case] code: &str) {
     let line = format!("X: {}\r\n", "a".repeat(bytes));
-    let reply = format!(
-        "HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n",
-        line.repeat(count)
-    );
+    let reply = format!("HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n", line.repeat(count));
     let fixture = Fixture::start(move |_| Reply::Bytes(reply.clone().into_bytes())).await;
-    assert_eq!(
-        fetch(&fixture, get(&fixture.url("/")))
-            .await
-            .unwrap_err()
-            .code(),
-        code
-    );
+    assert_eq!(fetch(&fixture, get(&fixture.url("/"))).await.unwrap_err().code(), code);
 }
 
 #[rstest]
@@ -250,14 +182,9 @@ async fn headers_are_bounded(#[case] count: usize, #[case] bytes: usize, #[case]
 #[tokio::test]
 async fn what_is_no_answer_is_said_to_be_broken(#[case] reply: &'static [u8]) {
     let fixture = Fixture::start(move |_| Reply::Bytes(reply.to_vec())).await;
-    let error = fetch(&fixture, get(&fixture.url("/secret")))
-        .await
-        .unwrap_err();
+    let error = fetch(&fixture, get(&fixture.url("/secret"))).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("broken_answer", 502));
-    assert_eq!(
-        error.to_string(),
-        "\"127.0.0.1\" broke off or did not speak HTTP"
-    );
+    assert_eq!(error.to_string(), "\"127.0.0.1\" broke off or did not speak HTTP");
     assert_eq!(fixture.connections(), 1, "nothing is sent twice");
 }
 
@@ -267,10 +194,7 @@ async fn a_closed_port_is_no_connection() {
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
     let egress = egress(std::slice::from_ref(&address));
-    let error = egress
-        .fetch("hello", get(&format!("http://{address}/")))
-        .await
-        .unwrap_err();
+    let error = egress.fetch("hello", get(&format!("http://{address}/"))).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("connect", 502));
     assert_eq!(error.to_string(), "no connection to \"127.0.0.1\"");
 }
@@ -283,9 +207,6 @@ async fn a_dropped_fetch_closes_its_connection() {
     let running = tokio::spawn(async move { egress.fetch("hello", get(&url)).await.map(drop) });
     eventually("the request arrived", || fixture.connections() == 1).await;
     running.abort();
-    tokio::time::timeout(Duration::from_secs(5), running)
-        .await
-        .unwrap()
-        .unwrap_err();
+    tokio::time::timeout(Duration::from_secs(5), running).await.unwrap().unwrap_err();
     eventually("the connection is closed", || fixture.client_left()).await;
 }

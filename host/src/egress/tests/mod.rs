@@ -1,10 +1,5 @@
 //! `Egress::fetch` against servers and resolvers that misbehave.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod budget;
 mod fixture;

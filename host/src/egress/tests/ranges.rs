@@ -35,35 +35,19 @@ use super::*;
 #[case("64:ff9b::", "64:ff9b::ffff:ffff", "NAT64")]
 #[case("64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", "local NAT64")]
 #[case("100::", "100::ffff:ffff:ffff:ffff", "discard")]
-#[case(
-    "100:0:0:1::",
-    "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
-    "outside global unicast"
-)]
+#[case("100:0:0:1::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "outside global unicast")]
 #[case("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "Teredo")]
-#[case(
-    "2001:db8::",
-    "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
-    "documentation"
-)]
+#[case("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "documentation")]
 #[case("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "6to4")]
 #[case("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "documentation")]
-#[case(
-    "4000::",
-    "5eff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
-    "outside global unicast"
-)]
+#[case("4000::", "5eff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "outside global unicast")]
 #[case("5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "segment routing")]
 #[case("fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "private")]
 #[case("fd00:ec2::254", "fd00:ec2::254", "metadata")]
 #[case("fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "link-local")]
 #[case("fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "site-local")]
 #[case("ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "multicast")]
-fn special_ranges_are_refused_from_first_to_last(
-    #[case] first: IpAddr,
-    #[case] last: IpAddr,
-    #[case] reason: &str,
-) {
+fn special_ranges_are_refused_from_first_to_last(#[case] first: IpAddr, #[case] last: IpAddr, #[case] reason: &str) {
     for address in [first, last] {
         let found = special_range(address).unwrap_or("public");
         assert!(found.contains(reason), "{address}: {found}");

@@ -36,10 +36,7 @@ async fn a_redirect_leads_nowhere_special(#[case] location: &'static str, #[case
     let fixture = Fixture::start(move |_| redirect(302, location)).await;
     let script = Script::new(&[("inside.test", &[&["192.168.0.1"]])]);
     let egress = egress_with(settings(&[fixture.opened()]), &script);
-    let error = egress
-        .fetch("hello", following("GET", &fixture.url("/"), 3))
-        .await
-        .unwrap_err();
+    let error = egress.fetch("hello", following("GET", &fixture.url("/"), 3)).await.unwrap_err();
     assert_eq!(error.code(), expected, "{error}");
     assert_eq!(fixture.connections(), 1);
 }
@@ -49,33 +46,22 @@ async fn by_default_a_redirect_is_the_answer() {
     let fixture = Fixture::start(|_| redirect(302, "http://10.0.0.1/")).await;
     let answer = follow(&fixture, get(&fixture.url("/"))).await.unwrap();
     assert_eq!(answer.status, 302);
-    assert!(
-        answer
-            .headers
-            .contains(&("location".to_owned(), "http://10.0.0.1/".to_owned()))
-    );
+    assert!(answer.headers.contains(&("location".to_owned(), "http://10.0.0.1/".to_owned())));
 }
 
 #[tokio::test]
 async fn a_redirect_without_location_is_the_answer() {
-    let fixture = Fixture::start(|_| {
-        Reply::Bytes(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n".to_vec())
-    })
-    .await;
-    let answer = follow(&fixture, following("GET", &fixture.url("/"), 3))
-        .await
-        .unwrap();
+    let fixture = Fixture::start(|_| Reply::Bytes(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n".to_vec())).await;
+    let answer = follow(&fixture, following("GET", &fixture.url("/"), 3)).await.unwrap();
     assert_eq!(answer.status, 302);
 }
 
 /// `/3` redirects three times until `/0` answers.
 async fn countdown() -> Fixture {
-    Fixture::start(
-        |seen| match seen.path().trim_start_matches('/').parse::<u8>() {
-            Ok(left) if left > 0 => redirect(307, &format!("/{}", left - 1)),
-            _ => ok("there"),
-        },
-    )
+    Fixture::start(|seen| match seen.path().trim_start_matches('/').parse::<u8>() {
+        Ok(left) if left > 0 => redirect(307, &format!("/{}", left - 1)),
+        _ => ok("there"),
+    })
     .await
 }
 
@@ -88,15 +74,8 @@ async fn countdown() -> Fixture {
 #[tokio::test]
 async fn redirects_are_counted(#[case] sent: u8, #[case] redirects_max: u8, #[case] arrives: bool) {
     let fixture = countdown().await;
-    let outcome = follow(
-        &fixture,
-        following("GET", &fixture.url(&format!("/{sent}")), redirects_max),
-    )
-    .await;
-    assert_eq!(
-        fixture.connections(),
-        usize::from(sent.min(redirects_max.min(3))) + 1
-    );
+    let outcome = follow(&fixture, following("GET", &fixture.url(&format!("/{sent}")), redirects_max)).await;
+    assert_eq!(fixture.connections(), usize::from(sent.min(redirects_max.min(3))) + 1);
     match outcome {
         Ok(answer) => assert_eq!((arrives, answer.url), (true, fixture.url("/0"))),
         Err(error) => assert_eq!((arrives, error.code()), (false, "redirect_limit")),
@@ -106,9 +85,7 @@ async fn redirects_are_counted(#[case] sent: u8, #[case] redirects_max: u8, #[ca
 #[tokio::test]
 async fn a_loop_ends() {
     let fixture = Fixture::start(|_| redirect(301, "/")).await;
-    let error = follow(&fixture, following("GET", &fixture.url("/"), 3))
-        .await
-        .unwrap_err();
+    let error = follow(&fixture, following("GET", &fixture.url("/"), 3)).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("redirect_limit", 502));
     assert_eq!(fixture.connections(), 4);
 }
@@ -133,10 +110,7 @@ async fn the_status_decides_method_and_body(
     })
     .await;
     let mut request = following(method, &fixture.url("/"), 3);
-    request.headers = vec![
-        ("Content-Type".into(), "text/plain".into()),
-        ("X-Mine".into(), "1".into()),
-    ];
+    request.headers = vec![("Content-Type".into(), "text/plain".into()), ("X-Mine".into(), "1".into())];
     if method != "HEAD" {
         request.body = "body".into();
     }
@@ -164,22 +138,13 @@ async fn headers_are_dropped_for_good_at_a_change_of_origin() {
     .await;
     let egress = egress(&[first.opened(), second.opened()]);
     let mut request = following("POST", &first.url(&format!("/{}", first.port)), 3);
-    request.headers = vec![
-        ("Authorization".into(), "Bearer secret".into()),
-        ("X-Mine".into(), "1".into()),
-    ];
+    request.headers = vec![("Authorization".into(), "Bearer secret".into()), ("X-Mine".into(), "1".into())];
     request.body = "body".into();
-    assert_eq!(
-        &egress.fetch("hello", request).await.unwrap().body[..],
-        b"back"
-    );
+    assert_eq!(&egress.fetch("hello", request).await.unwrap().body[..], b"back");
     let (sent, away, back) = (&first.seen()[0], &second.seen()[0], &first.seen()[1]);
     assert_eq!(sent.header("authorization"), Some("Bearer secret"));
     for later in [away, back] {
-        assert_eq!(
-            (later.header("authorization"), later.header("x-mine")),
-            (None, None)
-        );
+        assert_eq!((later.header("authorization"), later.header("x-mine")), (None, None));
         assert_eq!(later.body, b"body");
         assert!(later.header("user-agent").is_some());
     }

@@ -13,17 +13,11 @@ async fn a_name_is_called_at_its_address_and_keeps_its_name() {
     let egress = egress_with(settings(&[fixture.opened()]), &script);
     let url = fixture.url_by_name("fixture.test", "/a?b=c#d");
     let answer = egress.fetch("hello", get(&url)).await.unwrap();
-    assert_eq!(
-        (answer.status, &answer.body[..], answer.cut),
-        (200, &b"hello"[..], false)
-    );
+    assert_eq!((answer.status, &answer.body[..], answer.cut), (200, &b"hello"[..], false));
     assert_eq!(answer.url, url);
     let seen = &fixture.seen()[0];
     assert_eq!(seen.line(), "GET /a?b=c");
-    assert_eq!(
-        seen.header("host").unwrap(),
-        format!("fixture.test:{}", fixture.port)
-    );
+    assert_eq!(seen.header("host").unwrap(), format!("fixture.test:{}", fixture.port));
     assert_eq!(script.asked(), ["fixture.test"]);
 }
 
@@ -65,10 +59,7 @@ async fn one_special_answer_refuses_all(
     let url = fixture.url_by_name("fixture.test", "/");
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("private_url", 400));
-    assert!(
-        !error.to_string().contains(special),
-        "an address leaked: {error}"
-    );
+    assert!(!error.to_string().contains(special), "an address leaked: {error}");
     assert_eq!(fixture.connections(), 0);
 }
 
@@ -78,10 +69,7 @@ async fn one_special_answer_refuses_all(
 #[tokio::test]
 async fn a_name_without_address_is_unresolvable(#[case] answers: &[(&str, &[&[&str]])]) {
     let egress = egress_with(settings(&[]), &Script::new(answers));
-    let error = egress
-        .fetch("hello", get("https://gone.test/secret"))
-        .await
-        .unwrap_err();
+    let error = egress.fetch("hello", get("https://gone.test/secret")).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("unresolvable_url", 502));
     assert_eq!(error.to_string(), "the host \"gone.test\" does not resolve");
 }
@@ -97,11 +85,7 @@ async fn rebinding_after_the_check_changes_nothing() {
     assert_eq!(&answer.body[..], b"checked");
     assert_eq!(script.asked().len(), 1);
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
-    assert_eq!(
-        error.code(),
-        "private_url",
-        "the next fetch must look again"
-    );
+    assert_eq!(error.code(), "private_url", "the next fetch must look again");
     assert_eq!(fixture.connections(), 1);
 }
 
@@ -122,9 +106,7 @@ async fn rebinding_between_two_hops_is_seen() {
 #[tokio::test]
 async fn every_fetch_has_its_own_connection() {
     let fixture = Fixture::start(|_| {
-        Reply::Hang(
-            b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n".to_vec(),
-        )
+        Reply::Hang(b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n".to_vec())
     })
     .await;
     let egress = egress(&[fixture.opened()]);
@@ -140,12 +122,7 @@ async fn address_literals_are_not_looked_up() {
     let script = Script::new(&[]);
     let egress = egress_with(settings(&[fixture.opened()]), &script);
     egress.fetch("hello", get(&fixture.url("/"))).await.unwrap();
-    for refused in [
-        "http://127.0.0.2/",
-        "http://[::1]/",
-        "http://2130706433/",
-        "http://[::ffff:127.0.0.1]/",
-    ] {
+    for refused in ["http://127.0.0.2/", "http://[::1]/", "http://2130706433/", "http://[::ffff:127.0.0.1]/"] {
         let error = egress.fetch("hello", get(refused)).await.unwrap_err();
         assert_eq!(error.code(), "private_url", "{refused}");
     }
@@ -164,21 +141,12 @@ async fn an_opened_name_may_resolve_to_anything(
     #[values(true, false)] right_port: bool,
 ) {
     let fixture = Fixture::start(|_| ok("")).await;
-    let port = if right_port {
-        fixture.port
-    } else {
-        fixture.port ^ 1
-    };
+    let port = if right_port { fixture.port } else { fixture.port ^ 1 };
     let script = Script::new(&[(called, &[&[OPEN]])]);
     let egress = egress_with(settings(&[format!("{opened}:{port}")]), &script);
-    let outcome = egress
-        .fetch("hello", get(&fixture.url_by_name(called, "/")))
-        .await;
+    let outcome = egress.fetch("hello", get(&fixture.url_by_name(called, "/"))).await;
     let expected = if right_port { expected } else { "private_url" };
-    assert_eq!(
-        outcome.map_or_else(|error| error.code(), |_| "ok"),
-        expected
-    );
+    assert_eq!(outcome.map_or_else(|error| error.code(), |_| "ok"), expected);
 }
 
 /// With the machine's own resolver.
@@ -186,14 +154,10 @@ async fn an_opened_name_may_resolve_to_anything(
 async fn localhost_needs_the_operators_word() {
     let fixture = Fixture::start(|_| ok("")).await;
     let url = fixture.url_by_name("localhost", "/");
-    let open =
-        crate::egress::Egress::new(settings(&[format!("localhost:{}", fixture.port)])).unwrap();
+    let open = crate::egress::Egress::new(settings(&[format!("localhost:{}", fixture.port)])).unwrap();
     assert_eq!(open.fetch("hello", get(&url)).await.unwrap().status, 200);
     let closed = crate::egress::Egress::new(settings(&[])).unwrap();
-    assert_eq!(
-        closed.fetch("hello", get(&url)).await.unwrap_err().code(),
-        "private_url"
-    );
+    assert_eq!(closed.fetch("hello", get(&url)).await.unwrap_err().code(), "private_url");
     assert_eq!(closed.check_url(&url).unwrap_err().code(), "private_url");
     assert_eq!(open.check_url(&url).unwrap().port(), Some(fixture.port));
 }

@@ -34,32 +34,23 @@ fn serve(mut stream: TcpStream) -> (Option<String>, Vec<u8>, std::io::Result<()>
     let mut acceptor = rustls::server::Acceptor::default();
     let accepted = loop {
         acceptor.read_tls(&mut stream).unwrap();
-        if let Some(accepted) = acceptor
-            .accept()
-            .unwrap_or_else(|(error, _)| panic!("{error}"))
-        {
+        if let Some(accepted) = acceptor.accept().unwrap_or_else(|(error, _)| panic!("{error}")) {
             break accepted;
         }
     };
     let name = accepted.client_hello().server_name().map(str::to_owned);
-    let alpn = accepted
-        .client_hello()
-        .alpn()
-        .map(|mut offered| offered.next().unwrap().to_vec());
+    let alpn = accepted.client_hello().alpn().map(|mut offered| offered.next().unwrap().to_vec());
     let certificate = CertificateDer::from_pem_slice(CERTIFICATE).unwrap();
     let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
-    let config = rustls::ServerConfig::builder_with_provider(Arc::new(
-        rustls::crypto::ring::default_provider(),
-    ))
-    .with_safe_default_protocol_versions()
-    .unwrap()
-    .with_no_client_auth()
-    .with_single_cert(vec![certificate], key)
-    .unwrap();
+    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
     let exchange = || {
-        let mut connection = accepted
-            .into_connection(Arc::new(config))
-            .map_err(|(error, _)| std::io::Error::other(error))?;
+        let mut connection =
+            accepted.into_connection(Arc::new(config)).map_err(|(error, _)| std::io::Error::other(error))?;
         let mut tls = rustls::Stream::new(&mut connection, &mut stream);
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -75,24 +66,17 @@ fn serve(mut stream: TcpStream) -> (Option<String>, Vec<u8>, std::io::Result<()>
 
 fn trusting(settings: crate::egress::EgressSettings, script: &Arc<Script>) -> Egress {
     let mut roots = rustls::RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_slice(CERTIFICATE).unwrap())
-        .unwrap();
-    let tls = rustls::ClientConfig::builder_with_provider(Arc::new(
-        rustls::crypto::ring::default_provider(),
-    ))
-    .with_safe_default_protocol_versions()
-    .unwrap()
-    .with_root_certificates(roots)
-    .with_no_client_auth();
+    roots.add(CertificateDer::from_pem_slice(CERTIFICATE).unwrap()).unwrap();
+    let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
     Egress::assemble(settings, Arc::<Script>::clone(script), tls).unwrap()
 }
 
 fn names() -> Arc<Script> {
-    Script::new(&[
-        ("fixture.test", &[&["127.0.0.1"]]),
-        ("other.test", &[&["127.0.0.1"]]),
-    ])
+    Script::new(&[("fixture.test", &[&["127.0.0.1"]]), ("other.test", &[&["127.0.0.1"]])])
 }
 
 #[tokio::test]
@@ -116,10 +100,7 @@ async fn a_certificate_for_another_name_is_refused() {
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!(error.code(), "connect");
     assert_eq!(error.to_string(), "no connection to \"other.test\"");
-    assert!(
-        fixture.served.join().unwrap().2.is_err(),
-        "no request was sent"
-    );
+    assert!(fixture.served.join().unwrap().2.is_err(), "no request was sent");
 }
 
 #[tokio::test]
@@ -129,8 +110,5 @@ async fn a_certificate_of_nobody_is_refused() {
     let url = format!("https://fixture.test:{}/", fixture.port);
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!(error.code(), "connect");
-    assert!(
-        fixture.served.join().unwrap().2.is_err(),
-        "no request was sent"
-    );
+    assert!(fixture.served.join().unwrap().2.is_err(), "no request was sent");
 }

@@ -11,14 +11,8 @@ fn read(json: &str) -> Result<EgressSettings, serde_json::Error> {
 #[test]
 fn nothing_is_needed() {
     let settings = read("{}").unwrap();
-    assert_eq!(
-        settings.validate().unwrap(),
-        crate::egress::AllowList::default()
-    );
-    assert_eq!(
-        (settings.timeout_ms, settings.per_plugin_concurrency),
-        (10_000, 16)
-    );
+    assert_eq!(settings.validate().unwrap(), crate::egress::AllowList::default());
+    assert_eq!((settings.timeout_ms, settings.per_plugin_concurrency), (10_000, 16));
     assert!(Egress::new(settings).is_ok());
 }
 
@@ -42,23 +36,14 @@ fn an_unknown_key_is_refused() {
 #[case(r#"{"allow_hosts": ["fine.test", "*"]}"#, "allow_hosts")]
 fn a_setting_without_sense_is_named(#[case] json: &str, #[case] key: &str) {
     let problems = read(json).unwrap().validate().unwrap_err();
-    assert!(
-        problems.len() == 1 && problems[0].starts_with(key),
-        "{problems:?}"
-    );
+    assert!(problems.len() == 1 && problems[0].starts_with(key), "{problems:?}");
 }
 
 #[test]
 fn every_problem_is_told_at_once() {
-    let settings =
-        read(r#"{"timeout_ms": 0, "user_agent": "", "allow_hosts": ["*", "a b"]}"#).unwrap();
+    let settings = read(r#"{"timeout_ms": 0, "user_agent": "", "allow_hosts": ["*", "a b"]}"#).unwrap();
     assert_eq!(settings.validate().unwrap_err().len(), 4);
-    let Err(error) = Egress::new(settings) else {
-        panic!("must not be built")
-    };
+    let Err(error) = Egress::new(settings) else { panic!("must not be built") };
     assert_eq!(error.code(), "settings");
-    assert!(
-        error.to_string().contains("timeout_ms") && error.to_string().contains("\"a b\""),
-        "{error}"
-    );
+    assert!(error.to_string().contains("timeout_ms") && error.to_string().contains("\"a b\""), "{error}");
 }

@@ -181,11 +181,7 @@ fn what_is_called_may_be_longer_but_not_endless() {
 #[case("db.internal:80", "https://db.internal/", "private_url")]
 #[case("10.0.0.0/8", "http://10.1.2.3/", "passes")]
 #[case("10.0.0.0/8", "http://192.168.0.1/", "private_url")]
-fn the_allow_list_opens_what_it_names(
-    #[case] entry: &str,
-    #[case] text: &str,
-    #[case] expected: &str,
-) {
+fn the_allow_list_opens_what_it_names(#[case] entry: &str, #[case] text: &str, #[case] expected: &str) {
     let allow = AllowList::parse(&[entry]).unwrap();
     let found = check_url(text, &allow).map_or_else(|error| error.code(), |_| "passes");
     assert_eq!(found, expected);
@@ -194,10 +190,7 @@ fn the_allow_list_opens_what_it_names(
 #[test]
 fn the_reason_names_the_range_and_not_the_path() {
     let error = check_url("http://10.1.2.3/secret?token=1", &AllowList::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the URL's host \"10.1.2.3\" is not public: a private network (10.0.0.0/8)"
-    );
+    assert_eq!(error.to_string(), "the URL's host \"10.1.2.3\" is not public: a private network (10.0.0.0/8)");
     assert_eq!(error.status(), 400);
 }
 
