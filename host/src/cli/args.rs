@@ -88,10 +88,7 @@ mod tests {
 
     #[test]
     fn flags_stand_before_or_after_the_command() {
-        for line in [
-            "gateway --json -c a.toml plugins list",
-            "gateway plugins list --config a.toml --json",
-        ] {
+        for line in ["gateway --json -c a.toml plugins list", "gateway plugins list --config a.toml --json"] {
             let cli = parse(line);
             assert_eq!(cli.command_or_run(), Command::Plugins(PluginsCommand::List));
             assert_eq!(cli.overrides.config, Some(PathBuf::from("a.toml")));
@@ -107,12 +104,7 @@ mod tests {
             ("migrate", Command::Migrate),
             ("openapi", Command::Openapi),
             ("version", Command::Version),
-            (
-                "plugins inspect x.so",
-                Command::Plugins(PluginsCommand::Inspect {
-                    file: PathBuf::from("x.so"),
-                }),
-            ),
+            ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
         ] {
             assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
         }
@@ -120,18 +112,9 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_a_usage_error() {
-        for line in [
-            "gateway plugins",
-            "gateway plugins inspect",
-            "gateway start",
-            "gateway --port 80",
-        ] {
+        for line in ["gateway plugins", "gateway plugins inspect", "gateway start", "gateway --port 80"] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
-            assert_eq!(
-                error.exit_code(),
-                i32::from(exit::ExitCode::Usage.code()),
-                "{line}"
-            );
+            assert_eq!(error.exit_code(), i32::from(exit::ExitCode::Usage.code()), "{line}");
         }
     }
 

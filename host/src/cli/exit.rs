@@ -14,15 +14,8 @@ pub enum ExitCode {
 }
 
 impl ExitCode {
-    pub const ALL: [Self; 7] = [
-        Self::Ok,
-        Self::Failure,
-        Self::Usage,
-        Self::Config,
-        Self::Database,
-        Self::Plugin,
-        Self::Listen,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Ok, Self::Failure, Self::Usage, Self::Config, Self::Database, Self::Plugin, Self::Listen];
 
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {

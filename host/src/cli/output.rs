@@ -20,29 +20,15 @@ pub enum Output {
 impl Output {
     /// For this process's stdout. Colour only on a terminal and not when `NO_COLOR` is set.
     pub fn for_stdout(json: bool) -> Self {
-        Self::choose(
-            json,
-            io::stdout().is_terminal(),
-            std::env::var_os("NO_COLOR").as_deref(),
-        )
+        Self::choose(json, io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref())
     }
 
     fn choose(json: bool, terminal: bool, no_color: Option<&OsStr>) -> Self {
-        if json {
-            Self::Json
-        } else {
-            Self::Human {
-                colour: terminal && no_color.is_none_or(OsStr::is_empty),
-            }
-        }
+        if json { Self::Json } else { Self::Human { colour: terminal && no_color.is_none_or(OsStr::is_empty) } }
     }
 
     /// Prints one answer: `value` as JSON, or the text that `human` makes; it is told whether to use colour.
-    pub fn print<T: Serialize>(
-        self,
-        value: &T,
-        human: impl FnOnce(bool) -> String,
-    ) -> io::Result<()> {
+    pub fn print<T: Serialize>(self, value: &T, human: impl FnOnce(bool) -> String) -> io::Result<()> {
         self.write(&mut io::stdout().lock(), value, human)
     }
 
@@ -68,12 +54,7 @@ impl Output {
 
 /// Configuration problems for people; each line is free of control characters.
 pub fn problems_text(problems: &Problems) -> String {
-    problems
-        .to_string()
-        .lines()
-        .map(printable)
-        .collect::<Vec<_>>()
-        .join("\n")
+    problems.to_string().lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -84,9 +65,7 @@ mod tests {
 
     fn printed(output: Output) -> String {
         let mut out = Vec::new();
-        output
-            .write(&mut out, &["a"], |colour| format!("colour {colour}"))
-            .unwrap();
+        output.write(&mut out, &["a"], |colour| format!("colour {colour}")).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -100,15 +79,8 @@ mod tests {
     fn colour_needs_a_terminal_and_no_objection() {
         let human = |colour| Output::Human { colour };
         assert_eq!(Output::choose(false, true, None), human(true));
-        assert_eq!(
-            Output::choose(false, true, Some(OsStr::new(""))),
-            human(true),
-            "empty means unset (no-color.org)"
-        );
-        assert_eq!(
-            Output::choose(false, true, Some(OsStr::new("1"))),
-            human(false)
-        );
+        assert_eq!(Output::choose(false, true, Some(OsStr::new(""))), human(true), "empty means unset (no-color.org)");
+        assert_eq!(Output::choose(false, true, Some(OsStr::new("1"))), human(false));
         assert_eq!(Output::choose(false, false, None), human(false));
         assert_eq!(Output::choose(true, true, None), Output::Json);
     }

@@ -35,19 +35,13 @@ pub struct Cell {
 
 impl Cell {
     pub fn coloured(text: impl AsRef<str>, colour: Colour) -> Self {
-        Self {
-            text: printable(text.as_ref()),
-            colour: Some(colour),
-        }
+        Self { text: printable(text.as_ref()), colour: Some(colour) }
     }
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self {
-            text: printable(text.as_ref()),
-            colour: None,
-        }
+        Self { text: printable(text.as_ref()), colour: None }
     }
 }
 
@@ -60,10 +54,7 @@ pub struct Table<const COLUMNS: usize> {
 
 impl<const COLUMNS: usize> Table<COLUMNS> {
     pub fn new(head: [&str; COLUMNS]) -> Self {
-        Self {
-            head: head.map(Cell::from),
-            rows: Vec::new(),
-        }
+        Self { head: head.map(Cell::from), rows: Vec::new() }
     }
 
     pub fn row(&mut self, cells: [Cell; COLUMNS]) {
@@ -73,26 +64,14 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
     /// The table as text that ends with a line break.
     pub fn render(&self, colour: bool) -> String {
         let lines = || std::iter::once(&self.head).chain(&self.rows);
-        let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
-            lines()
-                .map(|cells| width(&cells[column].text))
-                .max()
-                .unwrap_or(0)
-        });
+        let widths: [usize; COLUMNS] =
+            std::array::from_fn(|column| lines().map(|cells| width(&cells[column].text)).max().unwrap_or(0));
         let mut out = String::new();
         for (index, cells) in lines().enumerate() {
             let line_start = out.len();
             for (column, cell) in cells.iter().enumerate() {
-                let escape = if index == 0 {
-                    Some(BOLD)
-                } else {
-                    cell.colour.map(Colour::escape)
-                };
-                write_cell(
-                    &mut out,
-                    cell,
-                    escape.filter(|_| colour && !cell.text.is_empty()),
-                );
+                let escape = if index == 0 { Some(BOLD) } else { cell.colour.map(Colour::escape) };
+                write_cell(&mut out, cell, escape.filter(|_| colour && !cell.text.is_empty()));
                 if column + 1 < COLUMNS {
                     let padding = widths[column].saturating_sub(width(&cell.text));
                     let _infallible = write!(out, "{:padding$}{GAP}", "");
@@ -121,11 +100,7 @@ fn width(text: &str) -> usize {
 pub(super) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() {
-            shown.extend(character.escape_default())
-        } else {
-            shown.push(character)
-        }
+        if character.is_control() { shown.extend(character.escape_default()) } else { shown.push(character) }
     }
     shown
 }
@@ -136,23 +111,14 @@ mod tests {
 
     fn plugins() -> Table<3> {
         let mut table = Table::new(["NAME", "STATE", "REASON"]);
-        table.row([
-            "forum".into(),
-            Cell::coloured("serving", Colour::Good),
-            "".into(),
-        ]);
-        table.row([
-            "a".into(),
-            Cell::coloured("refused", Colour::Bad),
-            "built for another machine".into(),
-        ]);
+        table.row(["forum".into(), Cell::coloured("serving", Colour::Good), "".into()]);
+        table.row(["a".into(), Cell::coloured("refused", Colour::Bad), "built for another machine".into()]);
         table
     }
 
     #[test]
     fn columns_are_aligned_and_lines_have_no_trailing_blanks() {
-        let expected =
-            "NAME   STATE    REASON\nforum  serving\na      refused  built for another machine\n";
+        let expected = "NAME   STATE    REASON\nforum  serving\na      refused  built for another machine\n";
         assert_eq!(plugins().render(false), expected);
     }
 
@@ -172,16 +138,8 @@ mod tests {
     fn text_from_outside_cannot_steer_the_terminal() {
         let mut table = Table::new(["NAME"]);
         table.row(["evil\x1b[2J\nname\u{9b}".into()]);
-        assert_eq!(
-            table.render(true).matches('\x1b').count(),
-            2,
-            "only the head's own escapes"
-        );
-        assert!(
-            table
-                .render(false)
-                .ends_with("evil\\u{1b}[2J\\nname\\u{9b}\n")
-        );
+        assert_eq!(table.render(true).matches('\x1b').count(), 2, "only the head's own escapes");
+        assert!(table.render(false).ends_with("evil\\u{1b}[2J\\nname\\u{9b}\n"));
     }
 
     #[test]

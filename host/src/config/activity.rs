@@ -28,13 +28,7 @@ pub struct ActivityConfig {
 
 impl Default for ActivityConfig {
     fn default() -> Self {
-        Self {
-            confirmations: 3,
-            ring_events: 4096,
-            replay_max: 500,
-            heartbeat_s: 25,
-            retention_days: None,
-        }
+        Self { confirmations: 3, ring_events: 4096, replay_max: 500, heartbeat_s: 25, retention_days: None }
     }
 }
 
@@ -43,10 +37,7 @@ impl ActivityConfig {
         if self.replay_max > self.ring_events {
             checks.refuse(
                 "activity.replay_max",
-                format!(
-                    "{} is more than activity.ring_events ({})",
-                    self.replay_max, self.ring_events
-                ),
+                format!("{} is more than activity.ring_events ({})", self.replay_max, self.ring_events),
                 "a replay is served from the ring: lower it, or raise activity.ring_events",
             );
         }

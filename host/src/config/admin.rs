@@ -21,9 +21,7 @@ pub struct AdminConfig {
 
 impl Default for AdminConfig {
     fn default() -> Self {
-        Self {
-            listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 8081))),
-        }
+        Self { listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 8081))) }
     }
 }
 
@@ -44,26 +42,18 @@ impl AdminConfig {
 /// Whether the second bind would fail. An unspecified IPv6 address also takes the port on IPv4.
 fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
     let covers = |wide: SocketAddr, narrow: SocketAddr| {
-        wide.ip() == narrow.ip()
-            || (wide.ip().is_unspecified() && (wide.is_ipv6() || narrow.is_ipv4()))
+        wide.ip() == narrow.ip() || (wide.ip().is_unspecified() && (wide.is_ipv6() || narrow.is_ipv4()))
     };
     one.port() != 0 && one.port() == other.port() && (covers(one, other) || covers(other, one))
 }
 
 fn read_listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    if text == OFF {
-        Ok(None)
-    } else {
-        text.parse().map(Some).map_err(D::Error::custom)
-    }
+    if text == OFF { Ok(None) } else { text.parse().map(Some).map_err(D::Error::custom) }
 }
 
 #[expect(clippy::ref_option, reason = "serde hands the field by reference")]
-fn write_listen<S: Serializer>(
-    listen: &Option<SocketAddr>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn write_listen<S: Serializer>(listen: &Option<SocketAddr>, serializer: S) -> Result<S::Ok, S::Error> {
     match listen {
         Some(address) => serializer.collect_str(address),
         None => serializer.serialize_str(OFF),

@@ -40,9 +40,7 @@ impl BrandConfig {
     pub(super) fn check(&self, checks: &mut Checks<'_>) {
         checks.one_line("brand.message_line", &self.message_line);
         checks.one_line("brand.network_author", &self.network_author);
-        if self.header_prefix.ends_with('-')
-            || HeaderName::from_bytes(self.header_prefix.as_bytes()).is_err()
-        {
+        if self.header_prefix.ends_with('-') || HeaderName::from_bytes(self.header_prefix.as_bytes()).is_err() {
             checks.refuse(
                 "brand.header_prefix",
                 format!("{:?} cannot begin a header name", self.header_prefix),
@@ -61,7 +59,5 @@ impl BrandConfig {
 
 fn is_marker(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }

@@ -21,16 +21,12 @@ pub(super) struct Checks<'a> {
 
 impl Checks<'_> {
     pub(super) fn refuse(&mut self, key: &str, message: String, hint: impl Into<String>) {
-        self.found
-            .push(Problem::new(key, self.sources.of(key), message, hint));
+        self.found.push(Problem::new(key, self.sources.of(key), message, hint));
     }
 
     /// A text that stands on one line: not empty, no line break, not longer than 100 characters.
     pub(super) fn one_line(&mut self, key: &str, text: &str) {
-        if text.trim().is_empty()
-            || text.chars().any(char::is_control)
-            || text.chars().count() > 100
-        {
+        if text.trim().is_empty() || text.chars().any(char::is_control) || text.chars().count() > 100 {
             self.refuse(
                 key,
                 format!("{text:?} is not one line of text"),
@@ -43,11 +39,7 @@ impl Checks<'_> {
     pub(super) fn readable_folder(&mut self, key: &str, path: &Path) {
         if let Err(error) = std::fs::read_dir(path) {
             let message = format!("the folder {} cannot be read: {error}", path.display());
-            self.refuse(
-                key,
-                message,
-                "create it, or name another; relative paths start where the gateway is started",
-            );
+            self.refuse(key, message, "create it, or name another; relative paths start where the gateway is started");
         }
     }
 
@@ -57,32 +49,20 @@ impl Checks<'_> {
             return self.readable_folder(key, path);
         }
         if let Some(blocker) = nearest_existing(path).filter(|nearest| !nearest.is_dir()) {
-            let message = format!(
-                "the folder {} cannot be made: {} is not a folder",
-                path.display(),
-                blocker.display()
-            );
-            self.refuse(
-                key,
-                message,
-                "name another folder; relative paths start where the gateway is started",
-            );
+            let message =
+                format!("the folder {} cannot be made: {} is not a folder", path.display(), blocker.display());
+            self.refuse(key, message, "name another folder; relative paths start where the gateway is started");
         }
     }
 }
 
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
-    path.ancestors()
-        .find(|ancestor| ancestor.exists())
-        .map(Path::to_path_buf)
+    path.ancestors().find(|ancestor| ancestor.exists()).map(Path::to_path_buf)
 }
 
 /// All problems of a configuration whose keys and types are right.
 pub(super) fn check(config: &Config) -> Result<(), Problems> {
-    let mut checks = Checks {
-        sources: &config.sources,
-        found: Vec::new(),
-    };
+    let mut checks = Checks { sources: &config.sources, found: Vec::new() };
     check_top(config, &mut checks);
     config.brand.check(&mut checks);
     config.http.check(&mut checks);
@@ -95,11 +75,9 @@ pub(super) fn check(config: &Config) -> Result<(), Problems> {
     config.log.check(&mut checks);
     match serde_json::to_value(config) {
         Ok(values) => check_ranges(super::schema::root(), &values, "", &mut checks),
-        Err(error) => checks.refuse(
-            "config",
-            format!("it cannot be written as JSON: {error}"),
-            "use UTF-8 in every path",
-        ),
+        Err(error) => {
+            checks.refuse("config", format!("it cannot be written as JSON: {error}"), "use UTF-8 in every path")
+        }
     }
     Problems::into_result(checks.found)
 }

@@ -74,9 +74,7 @@ pub enum DatabaseUrlError {
     UnknownScheme,
     #[error("the SQLite URL names no file")]
     NoPath,
-    #[error(
-        "an SQLite database in memory cannot be shared by the gateway's reader and writer threads"
-    )]
+    #[error("an SQLite database in memory cannot be shared by the gateway's reader and writer threads")]
     InMemory,
     #[error("the SQLite URL has parameters after \"?\"")]
     Parameters,
@@ -91,9 +89,7 @@ impl DatabaseUrlError {
             Self::NoPath => "write the file after the scheme: sqlite:./data/gateway.db",
             Self::InMemory => "name a file; for a trial, one in a temporary folder",
             Self::Parameters => "remove them; the keys of [database] hold what can be set",
-            Self::Malformed => {
-                "write postgres://user@host:5432/name, with special characters percent-encoded"
-            }
+            Self::Malformed => "write postgres://user@host:5432/name, with special characters percent-encoded",
         }
     }
 }
@@ -126,11 +122,7 @@ impl DatabaseConfig {
         if let Some(url) = &self.url
             && let Err(error) = parse_url(url)
         {
-            let key = if self.url_file.is_some() {
-                URL_FILE
-            } else {
-                URL
-            };
+            let key = if self.url_file.is_some() { URL_FILE } else { URL };
             checks.refuse(key, error.to_string(), error.hint());
         }
         if self.statement_timeout_ms > self.transaction_timeout_ms {
@@ -160,12 +152,7 @@ impl DatabaseConfig {
             }
         }
         let refuse = |message| {
-            Some(Problem::new(
-                URL_FILE,
-                sources.of(URL_FILE),
-                message,
-                "the file holds the URL and nothing else",
-            ))
+            Some(Problem::new(URL_FILE, sources.of(URL_FILE), message, "the file holds the URL and nothing else"))
         };
         match std::fs::read_to_string(&path) {
             Err(error) => refuse(format!("{} cannot be read: {error}", path.display())),
@@ -186,9 +173,7 @@ fn parse_url(secret: &SecretString) -> Result<DatabaseTarget, DatabaseUrlError> 
             Err(_malformed) => Err(DatabaseUrlError::Malformed),
         };
     }
-    let path = url
-        .strip_prefix("sqlite:")
-        .ok_or(DatabaseUrlError::UnknownScheme)?;
+    let path = url.strip_prefix("sqlite:").ok_or(DatabaseUrlError::UnknownScheme)?;
     let path = path.strip_prefix("//").unwrap_or(path);
     match path {
         "" => Err(DatabaseUrlError::NoPath),
@@ -213,12 +198,8 @@ pub(super) fn refuse_password(url: &str, source: &Source) -> Option<Problem> {
 
 fn has_password(url: &str) -> bool {
     match Url::parse(url) {
-        Ok(parsed) => {
-            parsed.password().is_some() || parsed.query_pairs().any(|(name, _)| name == "password")
-        }
+        Ok(parsed) => parsed.password().is_some() || parsed.query_pairs().any(|(name, _)| name == "password"),
         // What cannot be parsed is treated with suspicion: `name:secret@host`.
-        Err(_malformed) => url
-            .split_once("://")
-            .is_some_and(|(_, rest)| rest.contains('@')),
+        Err(_malformed) => url.split_once("://").is_some_and(|(_, rest)| rest.contains('@')),
     }
 }

@@ -44,10 +44,7 @@ impl EgressConfig {
         if self.connect_timeout_ms > self.timeout_ms {
             checks.refuse(
                 "egress.connect_timeout_ms",
-                format!(
-                    "{} is more than egress.timeout_ms ({})",
-                    self.connect_timeout_ms, self.timeout_ms
-                ),
+                format!("{} is more than egress.timeout_ms ({})", self.connect_timeout_ms, self.timeout_ms),
                 "connecting is a part of the call: lower it, or raise egress.timeout_ms",
             );
         }

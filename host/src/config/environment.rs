@@ -37,23 +37,11 @@ pub(super) fn read(variables: &[(String, String)], found: &mut Vec<Problem>) -> 
         let Some(key) = name.strip_prefix(PREFIX).filter(|_| name != CONFIG_FILE) else {
             continue;
         };
-        let path: Vec<String> = key
-            .to_lowercase()
-            .split(LEVEL)
-            .map(ToOwned::to_owned)
-            .collect();
+        let path: Vec<String> = key.to_lowercase().split(LEVEL).map(ToOwned::to_owned).collect();
         match read_value(name, &path, text) {
-            Ok(value) => layers.push(Layer {
-                source: Source::Environment(name.clone()),
-                dict: nest(&path, value),
-            }),
+            Ok(value) => layers.push(Layer { source: Source::Environment(name.clone()), dict: nest(&path, value) }),
             Err((message, hint)) => {
-                found.push(Problem::new(
-                    path.join("."),
-                    Source::Environment(name.clone()),
-                    message,
-                    hint,
-                ));
+                found.push(Problem::new(path.join("."), Source::Environment(name.clone()), message, hint));
             }
         }
     }
@@ -62,10 +50,7 @@ pub(super) fn read(variables: &[(String, String)], found: &mut Vec<Problem>) -> 
 
 fn read_value(name: &str, path: &[String], text: &str) -> Result<Value, (String, String)> {
     if text.contains(char::REPLACEMENT_CHARACTER) {
-        return Err((
-            "its value is no UTF-8".to_owned(),
-            "set it again".to_owned(),
-        ));
+        return Err(("its value is no UTF-8".to_owned(), "set it again".to_owned()));
     }
     match schema::root().find(path) {
         Some(Node::Leaf(leaf)) => convert(leaf, text),
@@ -107,10 +92,7 @@ fn is_service_link(name: &str, text: &str) -> bool {
 }
 
 fn section_without_key(name: &str) -> (String, String) {
-    (
-        "it names a section, not a key".to_owned(),
-        format!("add the key after two underscores: {name}__KEY"),
-    )
+    ("it names a section, not a key".to_owned(), format!("add the key after two underscores: {name}__KEY"))
 }
 
 fn convert(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
@@ -118,13 +100,8 @@ fn convert(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
     match leaf.kind {
         Kind::Text => Ok(Value::from(text)),
         Kind::List => {
-            let items = trimmed
-                .split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty());
-            Ok(Value::from(
-                items.map(ToOwned::to_owned).collect::<Vec<String>>(),
-            ))
+            let items = trimmed.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Ok(Value::from(items.map(ToOwned::to_owned).collect::<Vec<String>>()))
         }
         Kind::Boolean => read_boolean(text),
         Kind::WholeNumber => {
@@ -140,10 +117,7 @@ fn read_boolean(text: &str) -> Result<Value, (String, String)> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(Value::from(true)),
         "false" | "0" | "no" | "off" => Ok(Value::from(false)),
-        _ => Err((
-            format!("{text:?} is neither true nor false"),
-            "expected: true or false".to_owned(),
-        )),
+        _ => Err((format!("{text:?} is neither true nor false"), "expected: true or false".to_owned())),
     }
 }
 
@@ -156,14 +130,10 @@ fn guess(text: &str) -> Value {
         serde_json::Value::Null => false,
         _ => true,
     });
-    plain
-        .and_then(|value| Value::serialize(value).ok())
-        .unwrap_or_else(|| Value::from(text))
+    plain.and_then(|value| Value::serialize(value).ok()).unwrap_or_else(|| Value::from(text))
 }
 
 fn nest(path: &[String], value: Value) -> Dict {
-    let nested = path.iter().rev().fold(value, |inner, name| {
-        Value::from(Dict::from([(name.clone(), inner)]))
-    });
+    let nested = path.iter().rev().fold(value, |inner, name| Value::from(Dict::from([(name.clone(), inner)])));
     nested.into_dict().unwrap_or_default()
 }

@@ -26,9 +26,7 @@ pub(super) fn extract(layers: Vec<Layer>, found: &mut Vec<Problem>) -> Config {
         _ => None,
     });
     let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
-    let merged = figment
-        .find_value("")
-        .unwrap_or_else(|_nothing_set| Value::from(Dict::new()));
+    let merged = figment.find_value("").unwrap_or_else(|_nothing_set| Value::from(Dict::new()));
     let sources = Sources::read(&figment, &merged, file);
     let mut dict = merged.into_dict().unwrap_or_default();
 
@@ -52,30 +50,15 @@ fn take_plugins(dict: &mut Dict) -> Vec<(String, Dict)> {
     let Some(Node::Section(known)) = schema::root().keys.get(PLUGINS) else {
         return Vec::new();
     };
-    let (own, named) = std::mem::take(plugins)
-        .into_iter()
-        .partition(|(name, _)| known.keys.contains_key(name));
+    let (own, named) = std::mem::take(plugins).into_iter().partition(|(name, _)| known.keys.contains_key(name));
     *plugins = own;
-    named
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.into_dict()?)))
-        .collect()
+    named.into_iter().filter_map(|(name, value)| Some((name, value.into_dict()?))).collect()
 }
 
 /// Removes and reports values of another kind than their key has.
-fn strip_misshapen(
-    section: &Section,
-    dict: &mut Dict,
-    at: &str,
-    sources: &Sources,
-    found: &mut Vec<Problem>,
-) {
+fn strip_misshapen(section: &Section, dict: &mut Dict, at: &str, sources: &Sources, found: &mut Vec<Problem>) {
     dict.retain(|name, value| {
-        let key = if at.is_empty() {
-            name.clone()
-        } else {
-            format!("{at}.{name}")
-        };
+        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
         let expected = match (section.keys.get(name), &mut *value) {
             (Some(Node::Section(inner)), Value::Dict(_, dict)) => {
                 strip_misshapen(inner, dict, &key, sources, found);
@@ -85,12 +68,7 @@ fn strip_misshapen(
             (Some(Node::Leaf(leaf)), _) => leaf.expected(),
             (Some(Node::Section(_)) | None, _) => format!("expected: a section, written [{key}]"),
         };
-        found.push(Problem::new(
-            &key,
-            sources.of(&key),
-            format!("it is {}", describe(value)),
-            expected,
-        ));
+        found.push(Problem::new(&key, sources.of(&key), format!("it is {}", describe(value)), expected));
         false
     });
 }
@@ -100,9 +78,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
         Kind::Text => matches!(value, Value::String(..) | Value::Char(..)),
         Kind::Boolean => matches!(value, Value::Bool(..)),
         Kind::List => matches!(value, Value::Array(..)),
-        Kind::WholeNumber => value
-            .to_num()
-            .is_some_and(|number| number.to_f64().is_none()),
+        Kind::WholeNumber => value.to_num().is_some_and(|number| number.to_f64().is_none()),
     }
 }
 
@@ -124,10 +100,7 @@ fn read_fields(mut dict: Dict, sources: &Sources, found: &mut Vec<Problem>) -> C
         let key = path.join(".");
         let (message, hint) = match schema::root().find(&path) {
             Some(Node::Leaf(leaf)) => explain(leaf, &value, &error),
-            _ => (
-                error.kind.to_string(),
-                "compare it with config/gateway.toml".to_owned(),
-            ),
+            _ => (error.kind.to_string(), "compare it with config/gateway.toml".to_owned()),
         };
         found.push(Problem::new(&key, sources.of(&key), message, hint));
     }
@@ -153,24 +126,14 @@ fn explain(leaf: &Leaf, value: &Value, error: &Error) -> (String, String) {
     }
     if let ErrorKind::UnknownVariant(variant, _) = &error.kind {
         let near = suggest::nearest(variant, leaf.choices().iter());
-        let hint = near.map_or(expected.clone(), |choice| {
-            format!("did you mean {choice}? {expected}")
-        });
+        let hint = near.map_or(expected.clone(), |choice| format!("did you mean {choice}? {expected}"));
         return (format!("{variant:?} is not allowed"), hint);
     }
-    (
-        format!("{} is refused: {}", describe(value), error.kind),
-        expected,
-    )
+    (format!("{} is refused: {}", describe(value), error.kind), expected)
 }
 
 /// One section `[plugins.<name>]`: the host's keys checked, the others handed on.
-fn read_plugin(
-    name: &str,
-    mut section: Dict,
-    sources: &Sources,
-    found: &mut Vec<Problem>,
-) -> PluginSettings {
+fn read_plugin(name: &str, mut section: Dict, sources: &Sources, found: &mut Vec<Problem>) -> PluginSettings {
     let mut refuse = |key: &str, message: String, hint: &str| {
         let key = format!("{PLUGINS}.{name}.{key}");
         let source = sources.of(&key);
@@ -178,22 +141,14 @@ fn read_plugin(
     };
     let enabled = section.remove("enabled").and_then(|value| {
         if value.to_bool().is_none() {
-            refuse(
-                "enabled",
-                format!("it is {}", describe(&value)),
-                "expected: true or false",
-            );
+            refuse("enabled", format!("it is {}", describe(&value)), "expected: true or false");
         }
         value.to_bool()
     });
     let sha256 = section.remove("sha256").and_then(|value| match value {
         Value::String(_, pin) => Some(pin.to_ascii_lowercase()),
         other => {
-            refuse(
-                "sha256",
-                format!("it is {}", describe(&other)),
-                "expected: 64 hexadecimal digits in quotes",
-            );
+            refuse("sha256", format!("it is {}", describe(&other)), "expected: 64 hexadecimal digits in quotes");
             None
         }
     });
@@ -203,18 +158,10 @@ fn read_plugin(
             Ok(json) if is_finite(&value) => {
                 config.insert(key, json);
             }
-            _ => refuse(
-                &key,
-                "it holds a number that is not finite".to_owned(),
-                "write a finite number",
-            ),
+            _ => refuse(&key, "it holds a number that is not finite".to_owned(), "write a finite number"),
         }
     }
-    PluginSettings {
-        enabled,
-        sha256,
-        config,
-    }
+    PluginSettings { enabled, sha256, config }
 }
 
 /// JSON has neither infinity nor NaN, which TOML has.
@@ -236,9 +183,7 @@ fn describe(value: &Value) -> String {
         Value::Num(_, number) => {
             let whole = number.to_i128().map(|whole| whole.to_string());
             let fraction = number.to_f64().map(|fraction| fraction.to_string());
-            let text = whole
-                .or_else(|| number.to_u128().map(|whole| whole.to_string()))
-                .or(fraction);
+            let text = whole.or_else(|| number.to_u128().map(|whole| whole.to_string())).or(fraction);
             format!("the number {}", text.unwrap_or_default())
         }
         Value::Empty(..) => "nothing".to_owned(),

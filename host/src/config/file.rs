@@ -24,12 +24,8 @@ const DATE: &str = "$__toml_private_datetime";
 
 /// Files to try, in this order, when none is named.
 pub(super) fn candidates() -> Vec<PathBuf> {
-    let beside_binary = std::env::current_exe()
-        .ok()
-        .and_then(|binary| Some(binary.parent()?.join(NAME)));
-    std::iter::once(PathBuf::from(NAME))
-        .chain(beside_binary)
-        .collect()
+    let beside_binary = std::env::current_exe().ok().and_then(|binary| Some(binary.parent()?.join(NAME)));
+    std::iter::once(PathBuf::from(NAME)).chain(beside_binary).collect()
 }
 
 /// Reads the file that applies; unknown keys are reported and left out.
@@ -39,16 +35,10 @@ pub(super) fn read(
     candidates: &[PathBuf],
     found: &mut Vec<Problem>,
 ) -> Option<Layer> {
-    let variable = || {
-        variables
-            .iter()
-            .find(|(name, _)| name == environment::CONFIG_FILE)
-    };
+    let variable = || variables.iter().find(|(name, _)| name == environment::CONFIG_FILE);
     let named = match (&flags.config, variable()) {
         (Some(path), _) => Some((path.clone(), Source::Flag("--config".to_owned()))),
-        (None, Some((name, path))) => {
-            Some((PathBuf::from(path), Source::Environment(name.clone())))
-        }
+        (None, Some((name, path))) => Some((PathBuf::from(path), Source::Environment(name.clone()))),
         (None, None) => None,
     };
     let (path, named_by) = match named {
@@ -85,10 +75,7 @@ fn parse(text: &str, path: &Path, found: &mut Vec<Problem>) -> Option<Dict> {
             Some(dict)
         }
         Err(error) => {
-            let message = format!(
-                "it is no TOML: {}",
-                without_excerpt(&error.kind.to_string())
-            );
+            let message = format!("it is no TOML: {}", without_excerpt(&error.kind.to_string()));
             found.push(Problem::new(
                 "config",
                 Source::File(path.to_owned()),
@@ -102,18 +89,9 @@ fn parse(text: &str, path: &Path, found: &mut Vec<Problem>) -> Option<Dict> {
 
 /// Keeps where and what of a parser's message and drops the lines of the file in it (`3 | url = …`, `  | ^`).
 fn without_excerpt(message: &str) -> String {
-    let excerpt = |line: &str| {
-        line.trim_start()
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .trim_start()
-            .starts_with('|')
-    };
-    message
-        .lines()
-        .filter(|line| !excerpt(line))
-        .map(str::trim)
-        .collect::<Vec<_>>()
-        .join(": ")
+    let excerpt =
+        |line: &str| line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|');
+    message.lines().filter(|line| !excerpt(line)).map(str::trim).collect::<Vec<_>>().join(": ")
 }
 
 fn dates_to_text(value: &mut Value) {
@@ -128,32 +106,15 @@ fn dates_to_text(value: &mut Value) {
 }
 
 /// Removes and reports keys that no field has. Tables under `[plugins]` are the sections of plugins.
-fn strip_unknown(
-    section: &Section,
-    dict: &mut Dict,
-    at: &str,
-    source: &Source,
-    found: &mut Vec<Problem>,
-) {
+fn strip_unknown(section: &Section, dict: &mut Dict, at: &str, source: &Source, found: &mut Vec<Problem>) {
     dict.retain(|name, value| {
-        let key = if at.is_empty() {
-            name.clone()
-        } else {
-            format!("{at}.{name}")
-        };
+        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
         match (section.keys.get(name), &mut *value) {
-            (Some(Node::Section(inner)), Value::Dict(_, dict)) => {
-                strip_unknown(inner, dict, &key, source, found)
-            }
+            (Some(Node::Section(inner)), Value::Dict(_, dict)) => strip_unknown(inner, dict, &key, source, found),
             (Some(_), _) => {}
             (None, Value::Dict(..)) if at == "plugins" => {}
             (None, _) => {
-                found.push(Problem::new(
-                    key,
-                    source.clone(),
-                    unknown(at),
-                    suggest::for_file(section, at, name),
-                ));
+                found.push(Problem::new(key, source.clone(), unknown(at), suggest::for_file(section, at, name)));
                 return false;
             }
         }
@@ -162,9 +123,5 @@ fn strip_unknown(
 }
 
 fn unknown(at: &str) -> String {
-    if at.is_empty() {
-        "unknown key".to_owned()
-    } else {
-        format!("unknown key in [{at}]")
-    }
+    if at.is_empty() { "unknown key".to_owned() } else { format!("unknown key in [{at}]") }
 }

@@ -41,17 +41,11 @@ pub(super) fn read(
     candidates: &[PathBuf],
     found: &mut Vec<Problem>,
 ) -> Vec<Layer> {
-    let mut layers: Vec<Layer> = file::read(flags, variables, candidates, found)
-        .into_iter()
-        .collect();
+    let mut layers: Vec<Layer> = file::read(flags, variables, candidates, found).into_iter().collect();
     layers.extend(environment::read(variables, found));
-    layers.extend(flags.given().map(|(key, flag, value)| {
-        Layer {
-            source: Source::Flag(flag.to_owned()),
-            dict: figment::util::nest(key, Value::from(value))
-                .into_dict()
-                .unwrap_or_default(),
-        }
+    layers.extend(flags.given().map(|(key, flag, value)| Layer {
+        source: Source::Flag(flag.to_owned()),
+        dict: figment::util::nest(key, Value::from(value)).into_dict().unwrap_or_default(),
     }));
     found.extend(layers.iter().filter_map(open_password));
     layers

@@ -77,10 +77,7 @@ fn read_networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet
     if wrong.is_empty() {
         Ok(networks)
     } else {
-        Err(D::Error::custom(format!(
-            "no IP address and no network: {}",
-            wrong.join(", ")
-        )))
+        Err(D::Error::custom(format!("no IP address and no network: {}", wrong.join(", "))))
     }
 }
 

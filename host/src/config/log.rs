@@ -32,10 +32,7 @@ pub enum LogFormat {
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self {
-            level: "info".to_owned(),
-            format: LogFormat::Auto,
-        }
+        Self { level: "info".to_owned(), format: LogFormat::Auto }
     }
 }
 
@@ -45,27 +42,17 @@ impl LogConfig {
         if self.level.trim().is_empty() {
             return Err("it is empty".to_owned());
         }
-        let bare = self
-            .level
-            .split(',')
-            .map(str::trim)
-            .find(|part| !part.contains(['=', '[']) && !is_level(part));
+        let bare = self.level.split(',').map(str::trim).find(|part| !part.contains(['=', '[']) && !is_level(part));
         match bare {
             Some(part) => Err(format!("{part:?} is no level")),
-            None => EnvFilter::builder()
-                .parse(&self.level)
-                .map_err(|error| format!("{:?}: {error}", self.level)),
+            None => EnvFilter::builder().parse(&self.level).map_err(|error| format!("{:?}: {error}", self.level)),
         }
     }
 
     pub(super) fn check(&self, checks: &mut Checks<'_>) {
         if let Err(message) = self.filter() {
             let levels = LEVELS.join(", ");
-            checks.refuse(
-                "log.level",
-                message,
-                format!("levels are {levels}; exceptions are written target=level"),
-            );
+            checks.refuse("log.level", message, format!("levels are {levels}; exceptions are written target=level"));
         }
     }
 }

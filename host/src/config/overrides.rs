@@ -46,11 +46,7 @@ impl Overrides {
         let url = self.database_url.as_ref().map(ExposeSecret::expose_secret);
         [
             ("http.listen", "--listen", self.listen.as_deref()),
-            (
-                "admin.listen",
-                "--admin-listen",
-                self.admin_listen.as_deref(),
-            ),
+            ("admin.listen", "--admin-listen", self.admin_listen.as_deref()),
             ("data_dir", "--data-dir", self.data_dir.as_deref()),
             ("plugins.dir", "--plugins-dir", self.plugins_dir.as_deref()),
             ("database.url", "--database-url", url),

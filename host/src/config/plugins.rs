@@ -80,10 +80,7 @@ impl PluginsConfig {
 
     /// Whether the plugin shall run.
     pub fn is_enabled(&self, name: &str) -> bool {
-        self.named
-            .get(name)
-            .and_then(|settings| settings.enabled)
-            .unwrap_or(self.default_enabled)
+        self.named.get(name).and_then(|settings| settings.enabled).unwrap_or(self.default_enabled)
     }
 
     /// What `[plugins.<name>]` says; all defaults when it is not there.
@@ -103,11 +100,7 @@ impl PluginsConfig {
                     "names are lower-case letters, digits and single underscores, beginning with a letter",
                 );
             }
-            if settings
-                .sha256
-                .as_deref()
-                .is_some_and(|pin| !is_sha256(pin))
-            {
+            if settings.sha256.as_deref().is_some_and(|pin| !is_sha256(pin)) {
                 checks.refuse(
                     &format!("plugins.{name}.sha256"),
                     "it is no SHA-256 of a file".to_owned(),
@@ -128,8 +121,5 @@ fn is_plugin_name(name: &str) -> bool {
 }
 
 fn is_sha256(pin: &str) -> bool {
-    pin.len() == 64
-        && pin
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    pin.len() == 64 && pin.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

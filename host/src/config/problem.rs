@@ -57,31 +57,14 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub fn new(
-        key: impl Into<String>,
-        source: Source,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
-        Self {
-            key: key.into(),
-            source,
-            message: message.into(),
-            hint: hint.into(),
-        }
+    pub fn new(key: impl Into<String>, source: Source, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { key: key.into(), source, message: message.into(), hint: hint.into() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} ({}): {}\n    {}",
-            self.key.escape_debug(),
-            self.source,
-            self.message,
-            self.hint
-        )
+        write!(f, "{} ({}): {}\n    {}", self.key.escape_debug(), self.source, self.message, self.hint)
     }
 }
 
@@ -117,15 +100,9 @@ impl<'a> IntoIterator for &'a Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.0.len() == 1 {
-            "problem"
-        } else {
-            "problems"
-        };
+        let plural = if self.0.len() == 1 { "problem" } else { "problems" };
         write!(f, "{} {plural} in the configuration:", self.0.len())?;
-        self.0
-            .iter()
-            .try_for_each(|problem| write!(f, "\n\n  {problem}"))
+        self.0.iter().try_for_each(|problem| write!(f, "\n\n  {problem}"))
     }
 }
 

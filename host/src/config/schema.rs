@@ -45,12 +45,8 @@ pub(super) fn root() -> &'static Section {
 
 /// The JSON Schema of the configuration, without references.
 pub(super) fn json_schema() -> Value {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings
-        .into_generator()
-        .into_root_schema_for::<Config>()
-        .to_value()
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<Config>().to_value()
 }
 
 impl Section {
@@ -70,12 +66,7 @@ impl Section {
         for (name, node) in &self.keys {
             match node {
                 Node::Leaf(_) => paths.push(name.clone()),
-                Node::Section(inner) => paths.extend(
-                    inner
-                        .leaf_paths()
-                        .iter()
-                        .map(|path| format!("{name}.{path}")),
-                ),
+                Node::Section(inner) => paths.extend(inner.leaf_paths().iter().map(|path| format!("{name}.{path}"))),
             }
         }
         paths
@@ -108,20 +99,12 @@ impl Leaf {
 
 fn read_section(schema: &Value) -> Section {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let keys = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, property)| (name.clone(), read_node(property)))
-        .collect();
+    let keys = properties.into_iter().flatten().map(|(name, property)| (name.clone(), read_node(property))).collect();
     Section { keys }
 }
 
 fn read_node(schema: &Value) -> Node {
-    if schema.get("properties").is_some() {
-        Node::Section(read_section(schema))
-    } else {
-        Node::Leaf(read_leaf(schema))
-    }
+    if schema.get("properties").is_some() { Node::Section(read_section(schema)) } else { Node::Leaf(read_leaf(schema)) }
 }
 
 fn read_leaf(schema: &Value) -> Leaf {
@@ -132,22 +115,12 @@ fn read_leaf(schema: &Value) -> Leaf {
         Some("array") => Kind::List,
         _ => Kind::Text,
     };
-    let texts = |name: &str| {
-        schema
-            .get(name)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
-    };
+    let texts = |name: &str| schema.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     Leaf {
         kind,
         minimum: bound("minimum").unwrap_or(0),
         maximum: bound("maximum"),
-        choices: texts("enum")
-            .iter()
-            .filter_map(Value::as_str)
-            .map(ToOwned::to_owned)
-            .collect(),
+        choices: texts("enum").iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
         example: texts("examples").first().map(plain_text),
     }
 }
@@ -155,16 +128,11 @@ fn read_leaf(schema: &Value) -> Leaf {
 /// The type, of which an optional key has two.
 fn type_name(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
-        Value::Array(names) => names
-            .iter()
-            .filter_map(Value::as_str)
-            .find(|name| *name != "null"),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null"),
         name => name.as_str(),
     }
 }
 
 fn plain_text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), ToOwned::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }

@@ -27,17 +27,8 @@ impl Sources {
     /// Where a key, or else the first key below it, was set.
     pub fn of(&self, key: &str) -> Source {
         let below = format!("{key}.");
-        let first_below = || {
-            self.keys
-                .range(below.clone()..)
-                .next()
-                .filter(|(name, _)| name.starts_with(&below))
-        };
-        self.keys
-            .get(key)
-            .or_else(|| first_below().map(|(_, source)| source))
-            .cloned()
-            .unwrap_or(Source::Default)
+        let first_below = || self.keys.range(below.clone()..).next().filter(|(name, _)| name.starts_with(&below));
+        self.keys.get(key).or_else(|| first_below().map(|(_, source)| source)).cloned().unwrap_or(Source::Default)
     }
 
     /// The configuration file that was read, if there was one.
@@ -50,11 +41,7 @@ fn collect(figment: &Figment, value: &Value, key: String, keys: &mut BTreeMap<St
     match value.as_dict() {
         Some(dict) => {
             for (name, inner) in dict {
-                let path = if key.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{key}.{name}")
-                };
+                let path = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
                 collect(figment, inner, path, keys);
             }
         }

@@ -11,11 +11,7 @@ pub(super) fn for_file(section: &Section, at: &str, name: &str) -> String {
     if let Some(sibling) = nearest(name, section.keys.keys()) {
         return format!("did you mean {sibling}? {list}");
     }
-    let elsewhere: Vec<_> = schema::root()
-        .leaf_paths()
-        .into_iter()
-        .filter(|path| means(path, name))
-        .collect();
+    let elsewhere: Vec<_> = schema::root().leaf_paths().into_iter().filter(|path| means(path, name)).collect();
     if !elsewhere.is_empty() {
         return format!("did you mean {}? {list}", elsewhere.join(" or "));
     }
@@ -50,10 +46,7 @@ fn closest_key(path: &[String]) -> Option<String> {
     let key = path.join(".");
     let paths = root.leaf_paths();
     let collapsed = |text: &str| text.replace(['.', '_'], "");
-    if let Some(same) = paths
-        .iter()
-        .find(|candidate| collapsed(candidate) == collapsed(&key))
-    {
+    if let Some(same) = paths.iter().find(|candidate| collapsed(candidate) == collapsed(&key)) {
         return Some(same.clone());
     }
     match (path, path.first().and_then(|name| root.keys.get(name))) {
@@ -65,28 +58,16 @@ fn closest_key(path: &[String]) -> Option<String> {
 }
 
 fn allowed(section: &Section, at: &str) -> String {
-    let place = if at.is_empty() {
-        "at the top".to_owned()
-    } else {
-        format!("in [{at}]")
-    };
+    let place = if at.is_empty() { "at the top".to_owned() } else { format!("in [{at}]") };
     let names: Vec<_> = section.keys.keys().map(String::as_str).collect();
     format!("allowed {place}: {}", names.join(", "))
 }
 
 /// The closest of the allowed texts, when it is close.
-pub(super) fn nearest<'a>(
-    text: &str,
-    allowed: impl Iterator<Item = &'a String>,
-) -> Option<&'a str> {
+pub(super) fn nearest<'a>(text: &str, allowed: impl Iterator<Item = &'a String>) -> Option<&'a str> {
     let distance_max = (text.chars().count() / 3).clamp(1, 3);
     allowed
-        .map(|candidate| {
-            (
-                strsim::osa_distance(&text.to_lowercase(), candidate),
-                candidate.as_str(),
-            )
-        })
+        .map(|candidate| (strsim::osa_distance(&text.to_lowercase(), candidate), candidate.as_str()))
         .filter(|(distance, _)| *distance <= distance_max)
         .min()
         .map(|(_, candidate)| candidate)

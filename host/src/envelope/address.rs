@@ -23,9 +23,7 @@ pub fn parse(text: &str) -> Result<Address, AddressFault> {
     if is_mixed_case(digits) {
         let expected = address.to_checksum_buffer(None);
         if expected.as_str() != text {
-            return Err(AddressFault::Checksum {
-                expected: expected.as_str().to_owned(),
-            });
+            return Err(AddressFault::Checksum { expected: expected.as_str().to_owned() });
         }
     }
     Ok(address)
@@ -64,22 +62,14 @@ mod tests {
             let address = parse(official).unwrap();
             assert_eq!(checksummed(&address), official);
             assert_eq!(parse(&official.to_ascii_lowercase()).unwrap(), address);
-            assert_eq!(
-                parse(&official.to_ascii_uppercase().replacen("0X", "0x", 1)).unwrap(),
-                address
-            );
+            assert_eq!(parse(&official.to_ascii_uppercase().replacen("0X", "0x", 1)).unwrap(), address);
         }
     }
 
     #[test]
     fn one_letter_in_the_wrong_case_is_refused_with_the_right_text() {
         let wrong = "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-        assert_eq!(
-            parse(wrong),
-            Err(AddressFault::Checksum {
-                expected: OFFICIAL[4].to_owned()
-            })
-        );
+        assert_eq!(parse(wrong), Err(AddressFault::Checksum { expected: OFFICIAL[4].to_owned() }));
     }
 
     #[test]

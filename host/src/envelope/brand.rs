@@ -15,9 +15,7 @@ pub struct Brand {
 pub enum BrandError {
     #[error("the first line of signed messages must be one line of visible text, not {line:?}")]
     MessageLine { line: String },
-    #[error(
-        "{prefix:?} cannot start a header name; use letters, digits and `-`, for example `X-Service`"
-    )]
+    #[error("{prefix:?} cannot start a header name; use letters, digits and `-`, for example `X-Service`")]
     HeaderPrefix { prefix: String },
 }
 
@@ -25,18 +23,14 @@ impl Brand {
     /// `message_line` as in `Service Commons`, `header_prefix` without the last dash as in `X-Service`.
     pub fn new(message_line: &str, header_prefix: &str) -> Result<Self, BrandError> {
         if message_line.trim().is_empty() || message_line.chars().any(char::is_control) {
-            return Err(BrandError::MessageLine {
-                line: message_line.to_owned(),
-            });
+            return Err(BrandError::MessageLine { line: message_line.to_owned() });
         }
         let header = |suffix: &str| {
             let well_formed = !header_prefix.is_empty() && !header_prefix.ends_with('-');
             well_formed
                 .then(|| HeaderName::try_from(format!("{header_prefix}-{suffix}")).ok())
                 .flatten()
-                .ok_or_else(|| BrandError::HeaderPrefix {
-                    prefix: header_prefix.to_owned(),
-                })
+                .ok_or_else(|| BrandError::HeaderPrefix { prefix: header_prefix.to_owned() })
         };
         Ok(Self {
             message_line: message_line.to_owned(),
@@ -83,22 +77,10 @@ mod tests {
     #[test]
     fn refuses_what_would_break_the_message_or_a_header() {
         for line in ["", "  ", "two\nlines", "bell\u{7}"] {
-            assert!(
-                matches!(
-                    Brand::new(line, "X-Acme"),
-                    Err(BrandError::MessageLine { .. })
-                ),
-                "{line:?}"
-            );
+            assert!(matches!(Brand::new(line, "X-Acme"), Err(BrandError::MessageLine { .. })), "{line:?}");
         }
         for prefix in ["", "X Acme", "X-Acme-", "X:Acme", "Ä"] {
-            assert!(
-                matches!(
-                    Brand::new("Acme", prefix),
-                    Err(BrandError::HeaderPrefix { .. })
-                ),
-                "{prefix:?}"
-            );
+            assert!(matches!(Brand::new("Acme", prefix), Err(BrandError::HeaderPrefix { .. })), "{prefix:?}");
         }
     }
 }

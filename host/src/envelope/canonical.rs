@@ -72,9 +72,7 @@ fn compare_javascript_keys(a: &str, b: &str) -> Ordering {
 
 fn has_index_key(value: &Value) -> bool {
     match value {
-        Value::Object(object) => object
-            .iter()
-            .any(|(key, member)| array_index(key).is_some() || has_index_key(member)),
+        Value::Object(object) => object.iter().any(|(key, member)| array_index(key).is_some() || has_index_key(member)),
         Value::Array(items) => items.iter().any(has_index_key),
         _ => false,
     }

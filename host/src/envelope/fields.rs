@@ -64,15 +64,8 @@ impl<'a> Envelope<'a> {
     /// Takes the fields out of a body; what stays is the payload. Keys of the same names deeper inside stay.
     pub fn take_from_body(body: &mut Map<String, Value>) -> Self {
         // The order of the other keys stays, for readers of the payload.
-        let mut take = |key| {
-            body.shift_remove(key)
-                .map_or(Field::Missing, Field::from_json)
-        };
-        Self {
-            address: take("address"),
-            ts: take("ts"),
-            sig: take("sig"),
-        }
+        let mut take = |key| body.shift_remove(key).map_or(Field::Missing, Field::from_json);
+        Self { address: take("address"), ts: take("ts"), sig: take("sig") }
     }
 
     #[must_use]
@@ -101,25 +94,15 @@ impl<'a> Envelope<'a> {
     /// The first place that has a field wins, field by field.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self {
-            address: self.address.or(other.address),
-            ts: self.ts.or(other.ts),
-            sig: self.sig.or(other.sig),
-        }
+        Self { address: self.address.or(other.address), ts: self.ts.or(other.ts), sig: self.sig.or(other.sig) }
     }
 
     pub(super) fn address_text(&self) -> Result<&str, Refusal> {
-        self.address.text().map_err(|fault| Refusal::Field {
-            field: EnvelopeField::Address,
-            fault,
-        })
+        self.address.text().map_err(|fault| Refusal::Field { field: EnvelopeField::Address, fault })
     }
 
     pub(super) fn sig_text(&self) -> Result<&str, Refusal> {
-        self.sig.text().map_err(|fault| Refusal::Field {
-            field: EnvelopeField::Sig,
-            fault,
-        })
+        self.sig.text().map_err(|fault| Refusal::Field { field: EnvelopeField::Sig, fault })
     }
 
     pub(super) fn ts_s(&self) -> Result<u64, Refusal> {
@@ -128,22 +111,15 @@ impl<'a> Envelope<'a> {
             Field::Text(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
             Field::Text(_) => None,
             Field::Missing => {
-                return Err(Refusal::Field {
-                    field: EnvelopeField::Ts,
-                    fault: FieldFault::Missing,
-                });
+                return Err(Refusal::Field { field: EnvelopeField::Ts, fault: FieldFault::Missing });
             }
             // A number would do as well as a string here, so "must be a string" would mislead.
             Field::Unusable(FieldFault::NotText { .. }) => None,
             Field::Unusable(fault) => {
-                return Err(Refusal::Field {
-                    field: EnvelopeField::Ts,
-                    fault: *fault,
-                });
+                return Err(Refusal::Field { field: EnvelopeField::Ts, fault: *fault });
             }
         };
-        ts_s.filter(|ts_s| *ts_s <= TS_MAX)
-            .ok_or(Refusal::TsNotInteger)
+        ts_s.filter(|ts_s| *ts_s <= TS_MAX).ok_or(Refusal::TsNotInteger)
     }
 }
 
@@ -152,9 +128,7 @@ impl<'a> Field<'a> {
         match value {
             Value::String(text) => Self::Text(Cow::Owned(text)),
             Value::Number(number) => Self::Number(number),
-            other => Self::Unusable(FieldFault::NotText {
-                found: type_name(&other),
-            }),
+            other => Self::Unusable(FieldFault::NotText { found: type_name(&other) }),
         }
     }
 

@@ -23,15 +23,10 @@ pub enum Refusal {
     #[error(transparent)]
     NotCanonical(#[from] CanonicalError),
     #[error("the envelope's `{field}` {fault}")]
-    Field {
-        field: EnvelopeField,
-        fault: FieldFault,
-    },
+    Field { field: EnvelopeField, fault: FieldFault },
     #[error(transparent)]
     Address(#[from] AddressFault),
-    #[error(
-        "ts must be a whole number of seconds since 1970, as a JSON integer or a string of digits"
-    )]
+    #[error("ts must be a whole number of seconds since 1970, as a JSON integer or a string of digits")]
     TsNotInteger,
     #[error("ts is {} s from the gateway's clock; {TS_WINDOW_S} s are allowed", ts_s.abs_diff(*now_s))]
     TsStale { ts_s: u64, now_s: u64 },
@@ -57,9 +52,7 @@ impl Refusal {
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
-            Self::Json(_) | Self::NotCanonical(_) | Self::OtherTarget { .. } => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Json(_) | Self::NotCanonical(_) | Self::OtherTarget { .. } => StatusCode::BAD_REQUEST,
             Self::Field { .. }
             | Self::Address(_)
             | Self::TsNotInteger
@@ -73,23 +66,12 @@ impl Refusal {
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Json(_) | Self::NotCanonical(_) => None,
-            Self::Address(_)
-            | Self::Field {
-                field: EnvelopeField::Address,
-                ..
-            } => Some("bad_address"),
-            Self::TsNotInteger
-            | Self::Field {
-                field: EnvelopeField::Ts,
-                ..
-            } => Some("bad_ts"),
+            Self::Address(_) | Self::Field { field: EnvelopeField::Address, .. } => Some("bad_address"),
+            Self::TsNotInteger | Self::Field { field: EnvelopeField::Ts, .. } => Some("bad_ts"),
             Self::TsStale { .. } => Some("stale_ts"),
-            Self::Signature(_)
-            | Self::OtherTarget { .. }
-            | Self::Field {
-                field: EnvelopeField::Sig,
-                ..
-            } => Some("bad_sig"),
+            Self::Signature(_) | Self::OtherTarget { .. } | Self::Field { field: EnvelopeField::Sig, .. } => {
+                Some("bad_sig")
+            }
             Self::Mismatch(_) => Some("sig_mismatch"),
         }
     }
@@ -100,16 +82,11 @@ impl Refusal {
         match self {
             Self::Json(error) => error.hint().to_owned(),
             Self::NotCanonical(_) => "send JSON as RFC 8785 describes it".to_owned(),
-            Self::Field {
-                field,
-                fault: FieldFault::Doubled,
-            } => format!("send `{field}` once"),
-            Self::Field { field, .. } => format!(
-                "send `{field}` with the request; a signed request carries address, ts and sig"
-            ),
-            Self::Address(AddressFault::Shape) => {
-                "send a 20-byte address, for example in lower case".to_owned()
+            Self::Field { field, fault: FieldFault::Doubled } => format!("send `{field}` once"),
+            Self::Field { field, .. } => {
+                format!("send `{field}` with the request; a signed request carries address, ts and sig")
             }
+            Self::Address(AddressFault::Shape) => "send a 20-byte address, for example in lower case".to_owned(),
             Self::Address(AddressFault::Checksum { expected }) => {
                 format!("if no digit is wrong, send {expected} or all lower case")
             }
@@ -137,9 +114,7 @@ fn signature_hint(fault: SignatureFault) -> &'static str {
         SignatureFault::V { .. } => {
             "send the recovery id as 27 or 28; forms with a chain id (EIP-155) are for transactions"
         }
-        SignatureFault::HighS => {
-            "send n - s instead of s and flip v; most libraries do so by themselves"
-        }
+        SignatureFault::HighS => "send n - s instead of s and flip v; most libraries do so by themselves",
         SignatureFault::OutOfRange { .. } | SignatureFault::Unrecoverable => {
             "sign the message again with personal_sign (EIP-191)"
         }
@@ -148,16 +123,8 @@ fn signature_hint(fault: SignatureFault) -> &'static str {
 
 impl Mismatch {
     fn hint(&self) -> String {
-        let shown: String = self
-            .expected_body
-            .chars()
-            .take(SHOWN_BODY_MAX_CHARS)
-            .collect();
-        let more = if shown.len() < self.expected_body.len() {
-            "…"
-        } else {
-            ""
-        };
+        let shown: String = self.expected_body.chars().take(SHOWN_BODY_MAX_CHARS).collect();
+        let more = if shown.len() < self.expected_body.len() { "…" } else { "" };
         format!(
             "personal_sign exactly {:?}; its last line is the sha256 of the {} bytes {shown}{more}",
             self.expected_message,

@@ -5,10 +5,8 @@
 
 use alloy_primitives::{Address, B256, Signature, U256, uint};
 
-const CURVE_ORDER: U256 =
-    uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
-const HALF_CURVE_ORDER: U256 =
-    uint!(0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0_U256);
+const CURVE_ORDER: U256 = uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
+const HALF_CURVE_ORDER: U256 = uint!(0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0_U256);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureFault {
@@ -18,9 +16,7 @@ pub enum SignatureFault {
     V { v: u8 },
     #[error("the signature's {part} is zero or not below the order of secp256k1")]
     OutOfRange { part: &'static str },
-    #[error(
-        "the signature's s is in the upper half of its range; only the lower half is accepted (EIP-2)"
-    )]
+    #[error("the signature's s is in the upper half of its range; only the lower half is accepted (EIP-2)")]
     HighS,
     #[error("no key can have made this signature")]
     Unrecoverable,
@@ -57,10 +53,7 @@ fn check_range(signature: &Signature) -> Result<(), SignatureFault> {
 }
 
 pub(super) fn recover(signature: &Signature, digest: [u8; 32]) -> Result<Address, SignatureFault> {
-    signature
-        .recover_address_from_prehash(&B256::new(digest))
-        .ok()
-        .ok_or(SignatureFault::Unrecoverable)
+    signature.recover_address_from_prehash(&B256::new(digest)).ok().ok_or(SignatureFault::Unrecoverable)
 }
 
 #[cfg(test)]
@@ -89,10 +82,7 @@ mod tests {
         assert_eq!(parse(&text(U256::MAX, one, 27)), r_outside);
         assert_eq!(parse(&text(one, U256::ZERO, 27)), s_outside);
         assert_eq!(parse(&text(one, CURVE_ORDER, 27)), s_outside);
-        assert_eq!(
-            parse(&text(one, HALF_CURVE_ORDER + one, 27)),
-            Err(SignatureFault::HighS)
-        );
+        assert_eq!(parse(&text(one, HALF_CURVE_ORDER + one, 27)), Err(SignatureFault::HighS));
         assert_eq!(parse(&text(one, last, 27)), Err(SignatureFault::HighS));
     }
 
@@ -101,22 +91,9 @@ mod tests {
         let good = text(U256::ONE, U256::ONE, 27);
         let no_prefix = good[2..].to_owned();
         let upper_prefix = format!("0X{no_prefix}");
-        let (short, long, compact) = (
-            good[..131].to_owned(),
-            format!("{good}00"),
-            good[..130].to_owned(),
-        );
+        let (short, long, compact) = (good[..131].to_owned(), format!("{good}00"), good[..130].to_owned());
         let not_hex = good.replacen("01", "0g", 1);
-        for text in [
-            "",
-            "0x",
-            &no_prefix,
-            &upper_prefix,
-            &short,
-            &long,
-            &compact,
-            &not_hex,
-        ] {
+        for text in ["", "0x", &no_prefix, &upper_prefix, &short, &long, &compact, &not_hex] {
             assert_eq!(parse(text), Err(SignatureFault::Shape), "{text}");
         }
     }
@@ -125,9 +102,6 @@ mod tests {
     fn an_r_that_is_on_no_curve_point_is_unrecoverable() {
         // 5^3 + 7 = 132 has no square root modulo p, so no point has x = 5.
         let signature = parse(&text(U256::from(5), U256::ONE, 27)).unwrap();
-        assert_eq!(
-            recover(&signature, [7; 32]),
-            Err(SignatureFault::Unrecoverable)
-        );
+        assert_eq!(recover(&signature, [7; 32]), Err(SignatureFault::Unrecoverable));
     }
 }

@@ -42,58 +42,30 @@ pub struct ReplayKey {
 
 impl Signed {
     fn new(verified: Verified, payload: Value, unsigned_body: Option<Value>) -> Self {
-        let Verified {
-            signer,
-            ts_s,
-            digest,
-            body_text,
-        } = verified;
-        Self {
-            signer,
-            ts_s,
-            digest,
-            payload,
-            canonical: body_text,
-            unsigned_body,
-        }
+        let Verified { signer, ts_s, digest, body_text } = verified;
+        Self { signer, ts_s, digest, payload, canonical: body_text, unsigned_body }
     }
 
     #[must_use]
     pub fn replay_key(&self) -> ReplayKey {
-        ReplayKey {
-            signer: self.signer,
-            digest: self.digest,
-        }
+        ReplayKey { signer: self.signer, digest: self.digest }
     }
 
     /// For deletes: if the body names its target in `field`, it must be the one of the URL.
     pub fn check_target(&self, field: &'static str, url_value: &str) -> Result<(), Refusal> {
-        let named = self
-            .unsigned_body
-            .as_ref()
-            .unwrap_or(&self.payload)
-            .get(field);
+        let named = self.unsigned_body.as_ref().unwrap_or(&self.payload).get(field);
         let agrees = match named {
             None => true,
             Some(Value::String(text)) => text == url_value,
             Some(Value::Number(number)) => number.to_string() == url_value,
             Some(_) => false,
         };
-        if agrees {
-            Ok(())
-        } else {
-            Err(Refusal::OtherTarget { field })
-        }
+        if agrees { Ok(()) } else { Err(Refusal::OtherTarget { field }) }
     }
 }
 
 /// A write: the JSON body is the payload plus address, ts and sig.
-pub fn signed_body(
-    brand: &Brand,
-    action: &str,
-    body: &[u8],
-    now_s: u64,
-) -> Result<Signed, Refusal> {
+pub fn signed_body(brand: &Brand, action: &str, body: &[u8], now_s: u64) -> Result<Signed, Refusal> {
     let mut body = strict_json::parse_object(body)?;
     let envelope = Envelope::take_from_body(&mut body);
     let payload = Value::Object(body);
@@ -110,11 +82,7 @@ pub fn signed_headers(
     body: &[u8],
     now_s: u64,
 ) -> Result<Signed, Refusal> {
-    let mut body = if body.is_empty() {
-        Map::new()
-    } else {
-        strict_json::parse_object(body)?
-    };
+    let mut body = if body.is_empty() { Map::new() } else { strict_json::parse_object(body)? };
     let envelope = Envelope::from_headers(brand, headers)
         .or(Envelope::from_query(query.unwrap_or_default()))
         .or(Envelope::take_from_body(&mut body));
@@ -124,30 +92,15 @@ pub fn signed_headers(
         return Ok(Signed::new(verified, empty_object(), None));
     }
     let body = Value::Object(body);
-    let verified = verify(
-        brand,
-        action,
-        &envelope,
-        payload_texts(&body).chain(constant_texts()),
-        now_s,
-    )?;
+    let verified = verify(brand, action, &envelope, payload_texts(&body).chain(constant_texts()), now_s)?;
     // The canonical text of this body is never one of the constants, because it has members.
     let is_covered = ![NOTHING, EMPTY_OBJECT].contains(&verified.body_text.as_ref());
-    let (payload, unsigned_body) = if is_covered {
-        (body, None)
-    } else {
-        (empty_object(), Some(body))
-    };
+    let (payload, unsigned_body) = if is_covered { (body, None) } else { (empty_object(), Some(body)) };
     Ok(Signed::new(verified, payload, unsigned_body))
 }
 
 /// A read that browsers can link to: envelope in the query, payload `{}`.
-pub fn signed_query(
-    brand: &Brand,
-    action: &str,
-    query: &str,
-    now_s: u64,
-) -> Result<Signed, Refusal> {
+pub fn signed_query(brand: &Brand, action: &str, query: &str, now_s: u64) -> Result<Signed, Refusal> {
     let envelope = Envelope::from_query(query);
     require_sig(&envelope)?;
     let texts = iter::once(Ok(Cow::Borrowed(EMPTY_OBJECT)));
@@ -158,10 +111,7 @@ pub fn signed_query(
 /// A read without any envelope is told so by the code for the signature, before the address is looked at.
 fn require_sig(envelope: &Envelope<'_>) -> Result<(), Refusal> {
     match envelope.sig {
-        Field::Missing => Err(Refusal::Field {
-            field: EnvelopeField::Sig,
-            fault: FieldFault::Missing,
-        }),
+        Field::Missing => Err(Refusal::Field { field: EnvelopeField::Sig, fault: FieldFault::Missing }),
         _ => Ok(()),
     }
 }
@@ -170,14 +120,10 @@ fn empty_object() -> Value {
     Value::Object(Map::new())
 }
 
-fn payload_texts(
-    payload: &Value,
-) -> impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>> {
+fn payload_texts(payload: &Value) -> impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>> {
     canonical::candidates(payload).map(|text| text.map(Cow::Owned))
 }
 
 fn constant_texts() -> impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>> {
-    [NOTHING, EMPTY_OBJECT]
-        .into_iter()
-        .map(|text| Ok(Cow::Borrowed(text)))
+    [NOTHING, EMPTY_OBJECT].into_iter().map(|text| Ok(Cow::Borrowed(text)))
 }

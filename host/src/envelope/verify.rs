@@ -45,10 +45,7 @@ pub fn verify(
         }
     }
     // Without any text there is no message that the signature could be over.
-    Err(first_mismatch.map_or(
-        Refusal::Signature(SignatureFault::Unrecoverable),
-        Refusal::Mismatch,
-    ))
+    Err(first_mismatch.map_or(Refusal::Signature(SignatureFault::Unrecoverable), Refusal::Mismatch))
 }
 
 /// An envelope in good form. Nobody has proved anything yet.
@@ -71,35 +68,15 @@ impl Claim {
             return Err(Refusal::TsStale { ts_s, now_s });
         }
         let signature = signature::parse(envelope.sig_text()?)?;
-        Ok(Self {
-            address,
-            ts_s,
-            signature,
-        })
+        Ok(Self { address, ts_s, signature })
     }
 
-    fn prove(
-        &self,
-        brand: &Brand,
-        action: &str,
-        body_text: Cow<'static, str>,
-    ) -> Result<Proof, Refusal> {
-        let message = message(
-            brand.message_line(),
-            action,
-            &self.address,
-            self.ts_s,
-            &body_text,
-        );
+    fn prove(&self, brand: &Brand, action: &str, body_text: Cow<'static, str>) -> Result<Proof, Refusal> {
+        let message = message(brand.message_line(), action, &self.address, self.ts_s, &body_text);
         let digest = digest(&message);
         let recovered = signature::recover(&self.signature, digest)?;
         if recovered == self.address {
-            return Ok(Proof::Signed(Verified {
-                signer: recovered,
-                ts_s: self.ts_s,
-                digest,
-                body_text,
-            }));
+            return Ok(Proof::Signed(Verified { signer: recovered, ts_s: self.ts_s, digest, body_text }));
         }
         Ok(Proof::Mismatch(Box::new(Mismatch {
             claimed: self.address,

@@ -6,20 +6,8 @@ use super::variable;
 
 #[test]
 fn numbers() {
-    assert_eq!(
-        variable("GATEWAY_HTTP__BODY_BYTES_MAX", " 4096 ")
-            .config()
-            .http
-            .body_bytes_max,
-        4096
-    );
-    assert_eq!(
-        variable("GATEWAY_ACTIVITY__RETENTION_DAYS", "30")
-            .config()
-            .activity
-            .retention_days,
-        Some(30)
-    );
+    assert_eq!(variable("GATEWAY_HTTP__BODY_BYTES_MAX", " 4096 ").config().http.body_bytes_max, 4096);
+    assert_eq!(variable("GATEWAY_ACTIVITY__RETENTION_DAYS", "30").config().activity.retention_days, Some(30));
 }
 
 #[rstest]
@@ -32,10 +20,7 @@ fn wrong_numbers(#[case] text: &str, #[case] message: &str) {
     let problem = variable("GATEWAY_HTTP__BODY_TIMEOUT_MS", text).problem();
     assert_eq!(problem.key, "http.body_timeout_ms");
     assert_eq!(problem.message, message);
-    assert!(
-        problem.hint.contains("a whole number from 1 to 3600000"),
-        "{problem}"
-    );
+    assert!(problem.hint.contains("a whole number from 1 to 3600000"), "{problem}");
 }
 
 #[rstest]
@@ -48,10 +33,7 @@ fn wrong_numbers(#[case] text: &str, #[case] message: &str) {
 #[case("off", false)]
 #[case("no", false)]
 fn booleans(#[case] text: &str, #[case] expected: bool) {
-    assert_eq!(
-        variable("GATEWAY_HTTP__CORS", text).config().http.cors,
-        expected
-    );
+    assert_eq!(variable("GATEWAY_HTTP__CORS", text).config().http.cors, expected);
 }
 
 #[test]
@@ -65,22 +47,13 @@ fn wrong_booleans() {
 #[case("::1", &["::1/128"])]
 #[case("", &[])]
 fn lists(#[case] text: &str, #[case] expected: &[&str]) {
-    let allow = variable("GATEWAY_LIMITS__ALLOW", text)
-        .config()
-        .limits
-        .allow;
-    assert_eq!(
-        allow.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        expected
-    );
+    let allow = variable("GATEWAY_LIMITS__ALLOW", text).config().limits.allow;
+    assert_eq!(allow.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn hosts_with_brackets_are_no_syntax() {
-    let hosts = variable("GATEWAY_EGRESS__ALLOW_HOSTS", "[::1]:9000,localhost")
-        .config()
-        .egress
-        .allow_hosts;
+    let hosts = variable("GATEWAY_EGRESS__ALLOW_HOSTS", "[::1]:9000,localhost").config().egress.allow_hosts;
     assert_eq!(hosts, ["[::1]:9000", "localhost"]);
 }
 
@@ -91,8 +64,5 @@ fn hosts_with_brackets_are_no_syntax() {
 #[case("{a}")]
 #[case("\"quoted\"")]
 fn text(#[case] name: &str) {
-    assert_eq!(
-        variable("GATEWAY_NETWORK_NAME", name).config().network_name,
-        name
-    );
+    assert_eq!(variable("GATEWAY_NETWORK_NAME", name).config().network_name, name);
 }

@@ -1,12 +1,7 @@
 //! The configuration as an operator meets it: files, variables and flags go in, values or problems come out. No test
 //! touches the process environment.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod environment;
 mod names;
@@ -31,11 +26,7 @@ struct Start {
 
 impl Start {
     fn new() -> Self {
-        Self {
-            folder: TempDir::new().unwrap(),
-            variables: Vec::new(),
-            flags: Overrides::default(),
-        }
+        Self { folder: TempDir::new().unwrap(), variables: Vec::new(), flags: Overrides::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -58,11 +49,7 @@ impl Start {
     }
 
     fn load(&self) -> Result<Config, Problems> {
-        Config::load_from(
-            &self.flags,
-            self.variables.clone(),
-            &[self.path("gateway.toml")],
-        )
+        Config::load_from(&self.flags, self.variables.clone(), &[self.path("gateway.toml")])
     }
 
     fn config(&self) -> Config {

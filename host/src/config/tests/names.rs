@@ -7,41 +7,13 @@ use super::{Start, file, variable};
 use crate::config::{Source, environment, schema};
 
 #[rstest]
-#[case(
-    "http.lisen = 1",
-    "http.lisen",
-    "did you mean listen? allowed in [http]: body_bytes_max,"
-)]
-#[case(
-    "[htpp]\nlisten = 1",
-    "htpp",
-    "did you mean http? allowed at the top: activity,"
-)]
-#[case(
-    "listen = '127.0.0.1:1'",
-    "listen",
-    "did you mean admin.listen or http.listen?"
-)]
-#[case(
-    "http_listen = '127.0.0.1:1'",
-    "http_listen",
-    "did you mean http.listen?"
-)]
-#[case(
-    "[log]\ntimeout_ms = 1",
-    "log.timeout_ms",
-    "did you mean egress.timeout_ms?"
-)]
-#[case(
-    "plugins.fence_fault = 1",
-    "plugins.fence_fault",
-    "did you mean fence_faults?"
-)]
-#[case(
-    "plugins.forum = false",
-    "plugins.forum",
-    "a section of its own: [plugins.forum]"
-)]
+#[case("http.lisen = 1", "http.lisen", "did you mean listen? allowed in [http]: body_bytes_max,")]
+#[case("[htpp]\nlisten = 1", "htpp", "did you mean http? allowed at the top: activity,")]
+#[case("listen = '127.0.0.1:1'", "listen", "did you mean admin.listen or http.listen?")]
+#[case("http_listen = '127.0.0.1:1'", "http_listen", "did you mean http.listen?")]
+#[case("[log]\ntimeout_ms = 1", "log.timeout_ms", "did you mean egress.timeout_ms?")]
+#[case("plugins.fence_fault = 1", "plugins.fence_fault", "did you mean fence_faults?")]
+#[case("plugins.forum = false", "plugins.forum", "a section of its own: [plugins.forum]")]
 #[case("xyzzy = 1", "xyzzy", "allowed at the top: activity, admin, base_url")]
 fn an_unknown_key_in_the_file(#[case] text: &str, #[case] key: &str, #[case] hint: &str) {
     let start = file(text);
@@ -53,45 +25,17 @@ fn an_unknown_key_in_the_file(#[case] text: &str, #[case] key: &str, #[case] hin
 }
 
 #[rstest]
-#[case(
-    "GATEWAY_HTTP__LISEN",
-    "http.lisen",
-    "did you mean GATEWAY_HTTP__LISTEN?"
-)]
-#[case(
-    "GATEWAY_HTTP_LISTEN",
-    "http_listen",
-    "did you mean GATEWAY_HTTP__LISTEN?"
-)]
-#[case(
-    "GATEWAY_HTPP__LISTEN",
-    "htpp.listen",
-    "did you mean GATEWAY_HTTP__LISTEN?"
-)]
+#[case("GATEWAY_HTTP__LISEN", "http.lisen", "did you mean GATEWAY_HTTP__LISTEN?")]
+#[case("GATEWAY_HTTP_LISTEN", "http_listen", "did you mean GATEWAY_HTTP__LISTEN?")]
+#[case("GATEWAY_HTPP__LISTEN", "htpp.listen", "did you mean GATEWAY_HTTP__LISTEN?")]
 #[case("GATEWAY_DATADIR", "datadir", "did you mean GATEWAY_DATA_DIR?")]
-#[case(
-    "GATEWAY_HTTP__XYZZY",
-    "http.xyzzy",
-    "allowed in [http]: body_bytes_max,"
-)]
+#[case("GATEWAY_HTTP__XYZZY", "http.xyzzy", "allowed in [http]: body_bytes_max,")]
 #[case("GATEWAY_XYZZY", "xyzzy", "allowed at the top: activity,")]
-#[case(
-    "GATEWAY_PLUGINS__FORUM",
-    "plugins.forum",
-    "GATEWAY_PLUGINS__FORUM__ENABLED"
-)]
+#[case("GATEWAY_PLUGINS__FORUM", "plugins.forum", "GATEWAY_PLUGINS__FORUM__ENABLED")]
 #[case("GATEWAY_PLUGINS____ENABLED", "plugins..enabled", "two underscores")]
-#[case(
-    "GATEWAY_HTTP__LISTEN__PORT",
-    "http.listen.port",
-    "GATEWAY_HTTP__LISTEN"
-)]
+#[case("GATEWAY_HTTP__LISTEN__PORT", "http.listen.port", "GATEWAY_HTTP__LISTEN")]
 #[case("GATEWAY_SERVICE_HOST", "service_host", "enableServiceLinks: false")]
-#[case(
-    "GATEWAY_PORT_8080_TCP_ADDR",
-    "port_8080_tcp_addr",
-    "enableServiceLinks: false"
-)]
+#[case("GATEWAY_PORT_8080_TCP_ADDR", "port_8080_tcp_addr", "enableServiceLinks: false")]
 fn an_unknown_variable(#[case] name: &str, #[case] key: &str, #[case] hint: &str) {
     let problem = variable(name, "1").problem();
     assert_eq!(problem.key, key);
@@ -108,11 +52,7 @@ fn a_variable_for_a_section_needs_a_key() {
 
 #[test]
 fn variables_of_others_are_left_alone() {
-    Start::new()
-        .variable("GATEWAYS_X", "1")
-        .variable("HTTP__LISTEN", "x")
-        .variable("PATH", "/bin")
-        .config();
+    Start::new().variable("GATEWAYS_X", "1").variable("HTTP__LISTEN", "x").variable("PATH", "/bin").config();
 }
 
 #[test]
@@ -121,10 +61,7 @@ fn every_key_is_found_under_the_name_of_its_variable() {
     for key in schema::root().leaf_paths() {
         let name = environment::variable_of(&key);
         let problem = variable(&name, wrong).problem();
-        assert_eq!(
-            (problem.key, problem.source),
-            (key, Source::Environment(name))
-        );
+        assert_eq!((problem.key, problem.source), (key, Source::Environment(name)));
     }
 }
 
@@ -132,11 +69,7 @@ fn every_key_is_found_under_the_name_of_its_variable() {
 fn unknown_name() -> impl Strategy<Value = String> {
     let known = |name: &String| {
         let root = schema::root();
-        root.keys.contains_key(name)
-            || root
-                .leaf_paths()
-                .iter()
-                .any(|path| path.ends_with(&format!(".{name}")))
+        root.keys.contains_key(name) || root.leaf_paths().iter().any(|path| path.ends_with(&format!(".{name}")))
     };
     "[a-z]{1,9}(_[a-z]{1,9}){0,2}".prop_filter("known", move |name| !known(name))
 }
@@ -148,15 +81,7 @@ fn section() -> impl Strategy<Value = &'static str> {
 }
 
 fn toml_value() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec![
-        "1",
-        "-1.5",
-        "true",
-        "'text'",
-        "[1, 2]",
-        "1979-05-27",
-        "[]",
-    ])
+    prop::sample::select(vec!["1", "-1.5", "true", "'text'", "[1, 2]", "1979-05-27", "[]"])
 }
 
 proptest! {

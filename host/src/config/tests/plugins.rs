@@ -34,10 +34,7 @@ fn variables_reach_one_plugin() {
     let forum = config.plugins.settings("forum");
     assert_eq!(forum.enabled, Some(false));
     assert_eq!(forum.sha256.as_deref(), Some(PIN));
-    assert_eq!(
-        serde_json::Value::Object(forum.config),
-        json!({ "title_max": 200, "quota": { "per_day": 7 } })
-    );
+    assert_eq!(serde_json::Value::Object(forum.config), json!({ "title_max": 200, "quota": { "per_day": 7 } }));
     assert!(!config.plugins.is_enabled("forum"));
     assert!(config.plugins.is_enabled("hello"));
     assert!(config.plugins.named.contains_key("hello"));
@@ -66,46 +63,21 @@ fn a_plugins_own_variable(#[case] text: &str, #[case] expected: serde_json::Valu
 fn a_plugin_that_no_section_mentions_follows_the_default() {
     let on = file("").config();
     assert!(on.plugins.is_enabled("forum"));
-    let off =
-        file("[plugins]\ndefault_enabled = false\n[plugins.hello]\nenabled = true\n").config();
+    let off = file("[plugins]\ndefault_enabled = false\n[plugins.hello]\nenabled = true\n").config();
     assert!(!off.plugins.is_enabled("forum"));
     assert!(off.plugins.is_enabled("hello"));
     assert!(off.plugins.settings("forum").config.is_empty());
 }
 
 #[rstest]
-#[case(
-    "[plugins.forum]\nenabled = 'yes'",
-    "plugins.forum.enabled",
-    "it is the text \"yes\""
-)]
-#[case(
-    "[plugins.forum]\nsha256 = 5",
-    "plugins.forum.sha256",
-    "it is the number 5"
-)]
-#[case(
-    "[plugins.forum]\nsha256 = 'abc'",
-    "plugins.forum.sha256",
-    "no SHA-256"
-)]
+#[case("[plugins.forum]\nenabled = 'yes'", "plugins.forum.enabled", "it is the text \"yes\"")]
+#[case("[plugins.forum]\nsha256 = 5", "plugins.forum.sha256", "it is the number 5")]
+#[case("[plugins.forum]\nsha256 = 'abc'", "plugins.forum.sha256", "no SHA-256")]
 #[case("[plugins.forum]\nratio = nan", "plugins.forum.ratio", "not finite")]
-#[case(
-    "[plugins.forum.deep]\nratio = [inf]",
-    "plugins.forum.deep",
-    "not finite"
-)]
+#[case("[plugins.forum.deep]\nratio = [inf]", "plugins.forum.deep", "not finite")]
 #[case("[plugins.Forum]", "plugins.Forum", "cannot be the name of a plugin")]
-#[case(
-    "[plugins.a-b]\nx = 1",
-    "plugins.a-b",
-    "cannot be the name of a plugin"
-)]
-#[case(
-    "[plugins.a__b]\nx = 1",
-    "plugins.a__b",
-    "cannot be the name of a plugin"
-)]
+#[case("[plugins.a-b]\nx = 1", "plugins.a-b", "cannot be the name of a plugin")]
+#[case("[plugins.a__b]\nx = 1", "plugins.a__b", "cannot be the name of a plugin")]
 fn a_wrong_plugin_section(#[case] text: &str, #[case] key: &str, #[case] message: &str) {
     let problem = file(text).problem();
     assert_eq!(problem.key, key);
@@ -116,18 +88,12 @@ fn a_wrong_plugin_section(#[case] text: &str, #[case] key: &str, #[case] message
 fn a_wrong_switch_in_a_variable_is_named() {
     let problem = variable("GATEWAY_PLUGINS__FORUM__ENABLED", "maybe").problem();
     assert_eq!(problem.key, "plugins.forum.enabled");
-    assert_eq!(
-        problem.source,
-        Source::Environment("GATEWAY_PLUGINS__FORUM__ENABLED".to_owned())
-    );
+    assert_eq!(problem.source, Source::Environment("GATEWAY_PLUGINS__FORUM__ENABLED".to_owned()));
 }
 
 #[test]
 fn a_pin_from_a_variable_stays_text() {
     let digits = "1".repeat(64);
     let start = Start::new().variable("GATEWAY_PLUGINS__FORUM__SHA256", &digits);
-    assert_eq!(
-        start.config().plugins.settings("forum").sha256,
-        Some(digits)
-    );
+    assert_eq!(start.config().plugins.settings("forum").sha256, Some(digits));
 }

@@ -48,35 +48,22 @@ fn every_flag_sets_its_key() {
     assert_eq!(config.admin.listen, None);
     assert_eq!(config.data_dir, data);
     assert_eq!(config.plugins.folder().unwrap(), plugins);
-    assert!(matches!(
-        config.database_target(),
-        Ok(crate::config::DatabaseTarget::Postgres(_))
-    ));
+    assert!(matches!(config.database_target(), Ok(crate::config::DatabaseTarget::Postgres(_))));
     assert_eq!(config.log.level, "debug");
-    assert_eq!(
-        config.sources().of("admin.listen"),
-        Source::Flag("--admin-listen".to_owned())
-    );
+    assert_eq!(config.sources().of("admin.listen"), Source::Flag("--admin-listen".to_owned()));
 }
 
 #[test]
 fn each_key_knows_its_layer() {
-    let start = file("[http]\nhttp2 = false\n[plugins.forum.quota]\nper_day = 4\n")
-        .variable("GATEWAY_LOG__LEVEL", "warn");
+    let start =
+        file("[http]\nhttp2 = false\n[plugins.forum.quota]\nper_day = 4\n").variable("GATEWAY_LOG__LEVEL", "warn");
     let config = start.config();
     let from_file = Source::File(start.path("gateway.toml"));
     let sources = config.sources();
     assert_eq!(sources.of("http.http2"), from_file);
-    assert_eq!(
-        sources.of("log.level"),
-        Source::Environment("GATEWAY_LOG__LEVEL".to_owned())
-    );
+    assert_eq!(sources.of("log.level"), Source::Environment("GATEWAY_LOG__LEVEL".to_owned()));
     assert_eq!(sources.of("http.listen"), Source::Default);
-    assert_eq!(
-        sources.of("plugins.forum"),
-        from_file,
-        "a section takes the place of its keys"
-    );
+    assert_eq!(sources.of("plugins.forum"), from_file, "a section takes the place of its keys");
     assert_eq!(config.file(), Some(start.path("gateway.toml").as_path()));
 }
 
@@ -97,17 +84,9 @@ fn a_file_named_by_flag_wins_over_one_named_by_variable_over_a_candidate() {
 fn a_named_file_must_be_there() {
     let by_variable = variable("GATEWAY_CONFIG", "/nowhere/gateway.toml").problem();
     assert_eq!(by_variable.key, "config");
-    assert_eq!(
-        by_variable.source,
-        Source::Environment("GATEWAY_CONFIG".to_owned())
-    );
-    assert!(
-        by_variable.message.contains("/nowhere/gateway.toml"),
-        "{by_variable}"
-    );
-    let by_flag = Start::new()
-        .flags(|flags| flags.config = Some("/nowhere/b.toml".into()))
-        .problem();
+    assert_eq!(by_variable.source, Source::Environment("GATEWAY_CONFIG".to_owned()));
+    assert!(by_variable.message.contains("/nowhere/gateway.toml"), "{by_variable}");
+    let by_flag = Start::new().flags(|flags| flags.config = Some("/nowhere/b.toml".into())).problem();
     assert_eq!(by_flag.source, Source::Flag("--config".to_owned()));
 }
 
@@ -123,31 +102,19 @@ fn relative_paths_start_in_the_working_folder_not_beside_the_file() {
     let config = file("data_dir = 'var/x'").config();
     assert_eq!(config.data_dir, Path::new("var/x"));
     let target = config.database_target().unwrap();
-    assert!(
-        matches!(target, crate::config::DatabaseTarget::Sqlite(path) if path == Path::new("var/x/gateway.db"))
-    );
+    assert!(matches!(target, crate::config::DatabaseTarget::Sqlite(path) if path == Path::new("var/x/gateway.db")));
 }
 
 #[test]
 fn plugins_are_looked_for_beside_the_binary() {
     let beside = std::env::current_exe().unwrap();
-    assert_eq!(
-        Config::default().plugins.folder().unwrap(),
-        beside.parent().unwrap()
-    );
+    assert_eq!(Config::default().plugins.folder().unwrap(), beside.parent().unwrap());
 }
 
 #[test]
 fn the_public_url_follows_the_bound_address_unless_it_is_set() {
-    let url = |text: &str, bound: &str| {
-        file(text)
-            .config()
-            .public_url(bound.parse::<SocketAddr>().unwrap())
-    };
+    let url = |text: &str, bound: &str| file(text).config().public_url(bound.parse::<SocketAddr>().unwrap());
     assert_eq!(url("", "127.0.0.1:1234"), "http://127.0.0.1:1234");
     assert_eq!(url("", "0.0.0.0:1234"), "http://localhost:1234");
-    assert_eq!(
-        url("base_url = 'https://a.example/'", "127.0.0.1:1234"),
-        "https://a.example"
-    );
+    assert_eq!(url("base_url = 'https://a.example/'", "127.0.0.1:1234"), "https://a.example");
 }

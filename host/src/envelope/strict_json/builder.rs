@@ -16,11 +16,7 @@ const PATH_MAX_CHARS: usize = 120;
 pub(super) fn build(text: &str) -> Result<(Value, bool), StrictJsonError> {
     let findings = Findings::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let built = Node {
-        findings: &findings,
-        path: Path::Root,
-    }
-    .deserialize(&mut deserializer);
+    let built = Node { findings: &findings, path: Path::Root }.deserialize(&mut deserializer);
     let value = built.and_then(|value| deserializer.end().map(|()| value));
     value
         .map(|value| (value, findings.large_number.get()))
@@ -82,9 +78,7 @@ impl Node<'_> {
 
     fn check_text<E: serde::de::Error>(&self, text: &str) -> Result<(), E> {
         if text.contains('\0') {
-            return Err(self.refuse(StrictJsonError::NulCharacter {
-                path: self.path.shortened(),
-            }));
+            return Err(self.refuse(StrictJsonError::NulCharacter { path: self.path.shortened() }));
         }
         Ok(())
     }
@@ -134,9 +128,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         if value.fract() == 0.0 {
             self.findings.large_number.set(true);
         }
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("number out of range"))
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
@@ -152,14 +144,8 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         loop {
-            let path = Path::Index {
-                parent: &self.path,
-                index: items.len(),
-            };
-            match sequence.next_element_seed(Node {
-                findings: self.findings,
-                path,
-            })? {
+            let path = Path::Index { parent: &self.path, index: items.len() };
+            match sequence.next_element_seed(Node { findings: self.findings, path })? {
                 Some(item) => items.push(item),
                 None => return Ok(Value::Array(items)),
             }
@@ -169,18 +155,10 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            let node = Node {
-                findings: self.findings,
-                path: Path::Key {
-                    parent: &self.path,
-                    key: &key,
-                },
-            };
+            let node = Node { findings: self.findings, path: Path::Key { parent: &self.path, key: &key } };
             node.check_text(&key)?;
             if object.contains_key(&key) {
-                return Err(node.refuse(StrictJsonError::DuplicateKey {
-                    path: node.path.shortened(),
-                }));
+                return Err(node.refuse(StrictJsonError::DuplicateKey { path: node.path.shortened() }));
             }
             let member = members.next_value_seed(node)?;
             object.insert(key, member);
@@ -200,10 +178,7 @@ fn as_exact_integer(value: f64) -> Option<i64> {
 
 /// serde_json tells its faults apart by text only; a test holds these texts.
 fn syntax(error: &serde_json::Error) -> StrictJsonError {
-    let position = Position {
-        line: error.line(),
-        column: error.column(),
-    };
+    let position = Position { line: error.line(), column: error.column() };
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default();
     match reason {
@@ -214,9 +189,6 @@ fn syntax(error: &serde_json::Error) -> StrictJsonError {
             StrictJsonError::LoneSurrogate { position }
         }
         "number out of range" => StrictJsonError::NumberTooLarge { position },
-        _ => StrictJsonError::Syntax {
-            reason: reason.to_owned(),
-            position,
-        },
+        _ => StrictJsonError::Syntax { reason: reason.to_owned(), position },
     }
 }

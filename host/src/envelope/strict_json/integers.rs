@@ -21,10 +21,7 @@ pub(super) fn check(text: &str) -> Result<(), StrictJsonError> {
         };
         let token = text.get(at..end).unwrap_or_default();
         if is_integer(token) && !survives(token) {
-            return Err(StrictJsonError::InexactInteger {
-                literal: shortened(token),
-                position: position(bytes, at),
-            });
+            return Err(StrictJsonError::InexactInteger { literal: shortened(token), position: position(bytes, at) });
         }
         at = end;
     }
@@ -45,10 +42,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
 
 fn end_of_number(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
-    let length = rest
-        .iter()
-        .take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b))
-        .count();
+    let length = rest.iter().take_while(|b| b.is_ascii_digit() || b"+-.eE".contains(b)).count();
     start + length
 }
 
@@ -75,12 +69,6 @@ fn shortened(literal: &str) -> String {
 
 fn position(bytes: &[u8], at: usize) -> Position {
     let before = bytes.get(..at).unwrap_or_default();
-    let line_start = before
-        .iter()
-        .rposition(|&b| b == b'\n')
-        .map_or(0, |newline| newline + 1);
-    Position {
-        line: 1 + before.iter().filter(|&&b| b == b'\n').count(),
-        column: 1 + at - line_start,
-    }
+    let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+    Position { line: 1 + before.iter().filter(|&&b| b == b'\n').count(), column: 1 + at - line_start }
 }

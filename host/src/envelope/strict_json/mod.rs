@@ -61,26 +61,18 @@ impl StrictJsonError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Empty | Self::NotAnObject { .. } => {
-                "send a JSON object, for example {\"title\": \"...\"}"
-            }
+            Self::Empty | Self::NotAnObject { .. } => "send a JSON object, for example {\"title\": \"...\"}",
             Self::ByteOrderMark => "send UTF-8 without a byte order mark",
             Self::NotUtf8 { .. } => "send UTF-8",
-            Self::Syntax { .. } => {
-                "check the JSON; common faults are trailing commas, single quotes and comments"
-            }
+            Self::Syntax { .. } => "check the JSON; common faults are trailing commas, single quotes and comments",
             Self::TrailingText { .. } => "send one JSON value and nothing after it",
             Self::TooDeep { .. } => "flatten the value or send the inner part as a string",
             Self::LoneSurrogate { .. } => {
                 "write characters beyond U+FFFF as a pair of \\u escapes or as plain UTF-8; do not cut strings inside a pair"
             }
-            Self::DuplicateKey { .. } => {
-                "send every key once; readers disagree on which of two values counts"
-            }
+            Self::DuplicateKey { .. } => "send every key once; readers disagree on which of two values counts",
             Self::NulCharacter { .. } => "remove the character; send binary data as hex or base64",
-            Self::NumberTooLarge { .. } | Self::InexactInteger { .. } => {
-                "send large numbers as strings"
-            }
+            Self::NumberTooLarge { .. } | Self::InexactInteger { .. } => "send large numbers as strings",
         }
     }
 }
@@ -89,9 +81,7 @@ pub fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
     if body.starts_with(b"\xEF\xBB\xBF") {
         return Err(StrictJsonError::ByteOrderMark);
     }
-    let text = str::from_utf8(body).map_err(|error| StrictJsonError::NotUtf8 {
-        offset: error.valid_up_to(),
-    })?;
+    let text = str::from_utf8(body).map_err(|error| StrictJsonError::NotUtf8 { offset: error.valid_up_to() })?;
     if text.trim_ascii().is_empty() {
         return Err(StrictJsonError::Empty);
     }
@@ -105,9 +95,7 @@ pub fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
 pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, StrictJsonError> {
     match parse(body)? {
         Value::Object(object) => Ok(object),
-        other => Err(StrictJsonError::NotAnObject {
-            found: type_name(&other),
-        }),
+        other => Err(StrictJsonError::NotAnObject { found: type_name(&other) }),
     }
 }
 

@@ -44,11 +44,7 @@ fn numbers_print_as_in_ecmascript() {
         (0x4314_3ff3_c1cb_0959, "1424953923781206.2"),
     ];
     for (bits, text) in samples {
-        assert_eq!(
-            rfc8785(&json!(f64::from_bits(bits))).unwrap(),
-            text,
-            "{bits:016x}"
-        );
+        assert_eq!(rfc8785(&json!(f64::from_bits(bits))).unwrap(), text, "{bits:016x}");
         assert_eq!(canonical(text), text, "{bits:016x}");
     }
 }
@@ -79,14 +75,8 @@ fn numbers_in_other_notations_come_out_the_same() {
 fn strings_escape_only_what_they_must() {
     let input = r#""\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/""#;
     assert_eq!(canonical(input), r#""€$\u000f\nA'B\"\\\\\"/""#);
-    assert_eq!(
-        canonical(r#""\u0008\u0009\u000a\u000c\u000d""#),
-        r#""\b\t\n\f\r""#
-    );
-    assert_eq!(
-        canonical(r#""\u0001\u001f\u007f\u2028""#),
-        "\"\\u0001\\u001f\u{7f}\u{2028}\""
-    );
+    assert_eq!(canonical(r#""\u0008\u0009\u000a\u000c\u000d""#), r#""\b\t\n\f\r""#);
+    assert_eq!(canonical(r#""\u0001\u001f\u007f\u2028""#), "\"\\u0001\\u001f\u{7f}\u{2028}\"");
     assert_eq!(canonical(r#""\ud83d\ude00""#), "\"😀\"");
     // No Unicode normalisation: A + ring above stays two characters.
     assert_eq!(canonical("\"A\u{30a}\""), "\"A\u{30a}\"");
@@ -103,18 +93,12 @@ fn keys_sort_by_utf16_code_units_at_every_depth() {
         canonical(r#"{"b":[{"d":1,"c":2}],"a":{"f":{},"e":[]},"":0}"#),
         r#"{"":0,"a":{"e":[],"f":{}},"b":[{"c":2,"d":1}]}"#
     );
-    assert_eq!(
-        canonical(r#"{"aa":1,"a":2,"A":3,"a\u0001":4}"#),
-        r#"{"A":3,"a":2,"a\u0001":4,"aa":1}"#
-    );
+    assert_eq!(canonical(r#"{"aa":1,"a":2,"A":3,"a\u0001":4}"#), r#"{"A":3,"a":2,"a\u0001":4,"aa":1}"#);
 }
 
 #[test]
 fn arrays_keep_their_order_and_white_space_goes() {
-    assert_eq!(
-        canonical(" [ 3 , 1 ,\n2 , [ ] , { } , null , true , false ]\t"),
-        "[3,1,2,[],{},null,true,false]"
-    );
+    assert_eq!(canonical(" [ 3 , 1 ,\n2 , [ ] , { } , null , true , false ]\t"), "[3,1,2,[],{},null,true,false]");
 }
 
 #[test]
@@ -122,22 +106,13 @@ fn index_like_keys_have_a_second_order() {
     let input = r#"{"b":1,"10":2,"a":3,"9":4,"-1":5,"01":6}"#;
     assert_eq!(
         all_candidates(input),
-        [
-            r#"{"-1":5,"01":6,"10":2,"9":4,"a":3,"b":1}"#,
-            r#"{"9":4,"10":2,"-1":5,"01":6,"a":3,"b":1}"#
-        ]
+        [r#"{"-1":5,"01":6,"10":2,"9":4,"a":3,"b":1}"#, r#"{"9":4,"10":2,"-1":5,"01":6,"a":3,"b":1}"#]
     );
     // The last index is 2^32 - 2.
     let edge = r#"{"4294967295":1,"4294967294":2,"!":3}"#;
-    assert_eq!(
-        all_candidates(edge)[1],
-        r#"{"4294967294":2,"!":3,"4294967295":1}"#
-    );
+    assert_eq!(all_candidates(edge)[1], r#"{"4294967294":2,"!":3,"4294967295":1}"#);
     let nested = r#"{"x":[{"b":0,"2":"\n","10":1.50}]}"#;
-    assert_eq!(
-        all_candidates(nested)[1],
-        r#"{"x":[{"2":"\n","10":1.5,"b":0}]}"#
-    );
+    assert_eq!(all_candidates(nested)[1], r#"{"x":[{"2":"\n","10":1.5,"b":0}]}"#);
 }
 
 #[test]
@@ -155,10 +130,9 @@ fn other_keys_have_one_order() {
 
 fn without_index_keys(value: &Value) -> Value {
     match value {
-        Value::Object(object) => object
-            .iter()
-            .map(|(key, member)| (format!("k{key}"), without_index_keys(member)))
-            .collect(),
+        Value::Object(object) => {
+            object.iter().map(|(key, member)| (format!("k{key}"), without_index_keys(member))).collect()
+        }
         Value::Array(items) => items.iter().map(without_index_keys).collect(),
         scalar => scalar.clone(),
     }

@@ -34,17 +34,8 @@ fn parts(body_text: &str) -> Parts {
 impl Parts {
     fn headers(&self) -> HeaderMap {
         HeaderMap::from_iter(
-            [
-                ("x-service-address", &self.address),
-                ("x-service-ts", &self.ts),
-                ("x-service-sig", &self.sig),
-            ]
-            .map(|(name, value)| {
-                (
-                    HeaderName::from_static(name),
-                    HeaderValue::from_str(value).unwrap(),
-                )
-            }),
+            [("x-service-address", &self.address), ("x-service-ts", &self.ts), ("x-service-sig", &self.sig)]
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())),
         )
     }
 
@@ -55,22 +46,11 @@ impl Parts {
 
 impl Request {
     fn new(headers: HeaderMap, query: &str, body: &str) -> Self {
-        Self {
-            headers,
-            query: query.to_owned(),
-            body: body.as_bytes().to_vec(),
-        }
+        Self { headers, query: query.to_owned(), body: body.as_bytes().to_vec() }
     }
 
     fn open(&self) -> Result<Signed, Refusal> {
-        signed_headers(
-            &Brand::default(),
-            ACTION,
-            &self.headers,
-            Some(&self.query),
-            &self.body,
-            NOW_S,
-        )
+        signed_headers(&Brand::default(), ACTION, &self.headers, Some(&self.query), &self.body, NOW_S)
     }
 
     fn code(&self) -> Option<&'static str> {
@@ -98,8 +78,7 @@ fn a_read_signs_nothing_or_an_empty_object(#[case] body_text: &str) {
 #[test]
 fn the_body_may_carry_the_envelope_and_the_payload() {
     let parts = parts(r#"{"key":"notes"}"#);
-    let body = json!({"key": "notes", "address": parts.address, "ts": NOW_S, "sig": parts.sig})
-        .to_string();
+    let body = json!({"key": "notes", "address": parts.address, "ts": NOW_S, "sig": parts.sig}).to_string();
     let signed = Request::new(HeaderMap::new(), "", &body).open().unwrap();
     assert_eq!(signed.payload, json!({"key": "notes"}));
     assert_eq!(signed.canonical, r#"{"key":"notes"}"#);
@@ -109,21 +88,14 @@ fn the_body_may_carry_the_envelope_and_the_payload() {
 fn a_body_of_only_the_envelope_is_an_empty_payload() {
     let parts = parts("{}");
     let body = json!({"address": parts.address, "ts": NOW_S, "sig": parts.sig}).to_string();
-    assert_eq!(
-        Request::new(HeaderMap::new(), "", &body)
-            .open()
-            .unwrap()
-            .payload,
-        json!({})
-    );
+    assert_eq!(Request::new(HeaderMap::new(), "", &body).open().unwrap().payload, json!({}));
 }
 
 /// What the SDK sends for a delete: envelope in headers and body, the payload signed.
 #[test]
 fn headers_and_a_signed_body_go_together() {
     let parts = parts(r#"{"key":"notes"}"#);
-    let body = json!({"key": "notes", "address": parts.address, "ts": NOW_S, "sig": parts.sig})
-        .to_string();
+    let body = json!({"key": "notes", "address": parts.address, "ts": NOW_S, "sig": parts.sig}).to_string();
     for body in [r#"{"key":"notes"}"#, &body] {
         let signed = Request::new(parts.headers(), "", body).open().unwrap();
         assert_eq!(signed.payload, json!({"key": "notes"}));
@@ -134,13 +106,7 @@ fn headers_and_a_signed_body_go_together() {
 #[test]
 fn an_unsigned_body_is_no_payload() {
     for body_text in ["", "{}"] {
-        let signed = Request::new(
-            parts(body_text).headers(),
-            "",
-            r#"{"key":"notes","all":true}"#,
-        )
-        .open()
-        .unwrap();
+        let signed = Request::new(parts(body_text).headers(), "", r#"{"key":"notes","all":true}"#).open().unwrap();
         assert_eq!(signed.payload, json!({}));
         assert_eq!(signed.canonical, body_text);
         assert!(signed.check_target("key", "notes").is_ok());
@@ -151,9 +117,7 @@ fn an_unsigned_body_is_no_payload() {
 #[test]
 fn an_index_like_key_may_be_signed_in_either_order() {
     for body_text in [r#"{"10":1,"9":2}"#, r#"{"9":2,"10":1}"#] {
-        let signed = Request::new(parts(body_text).headers(), "", r#"{"10":1,"9":2}"#)
-            .open()
-            .unwrap();
+        let signed = Request::new(parts(body_text).headers(), "", r#"{"10":1,"9":2}"#).open().unwrap();
         assert_eq!(signed.canonical, body_text);
         assert_eq!(signed.payload, json!({"10": 1, "9": 2}));
     }
@@ -164,24 +128,11 @@ fn the_first_place_wins_field_by_field() {
     let good = parts("");
     let mut headers = good.headers();
     headers.remove("x-service-ts");
-    assert!(
-        Request::new(headers.clone(), &format!("ts={}&limit=3", good.ts), "")
-            .open()
-            .is_ok()
-    );
+    assert!(Request::new(headers.clone(), &format!("ts={}&limit=3", good.ts), "").open().is_ok());
     let in_body = json!({"ts": NOW_S, "address": "nonsense", "sig": "nonsense"}).to_string();
     assert!(Request::new(headers.clone(), "", &in_body).open().is_ok());
-    assert_eq!(
-        Request::new(headers, "ts=1", &in_body).code(),
-        Some("stale_ts")
-    );
-    assert_eq!(
-        Request::new(good.headers(), "", r#"{"sig":"nonsense"}"#)
-            .open()
-            .unwrap()
-            .payload,
-        json!({})
-    );
+    assert_eq!(Request::new(headers, "ts=1", &in_body).code(), Some("stale_ts"));
+    assert_eq!(Request::new(good.headers(), "", r#"{"sig":"nonsense"}"#).open().unwrap().payload, json!({}));
     let bad_query = "address=0x0&ts=1&sig=0x";
     assert!(Request::new(good.headers(), bad_query, "").open().is_ok());
 }
@@ -191,11 +142,7 @@ fn empty_values_are_absent() {
     let good = parts("");
     let mut headers = good.headers();
     headers.insert("x-service-sig", HeaderValue::from_static(""));
-    assert!(
-        Request::new(headers.clone(), &good.query(), "")
-            .open()
-            .is_ok()
-    );
+    assert!(Request::new(headers.clone(), &good.query(), "").open().is_ok());
     assert_eq!(Request::new(headers, "sig=", "").code(), Some("bad_sig"));
 }
 
@@ -222,40 +169,22 @@ fn missing_doubled_and_odd_fields(#[case] field: &str, #[case] code: &str) {
     assert_eq!(Request::new(odd, "", "").code(), Some(code));
 
     let query = format!("{}&{field}=1", good.query());
-    assert_eq!(
-        Request::new(HeaderMap::new(), &query, "").code(),
-        Some(code)
-    );
+    assert_eq!(Request::new(HeaderMap::new(), &query, "").code(), Some(code));
 }
 
 #[test]
 fn nothing_at_all_is_a_missing_signature() {
     let refusal = Request::new(HeaderMap::new(), "", "").open().unwrap_err();
-    assert_eq!(
-        (refusal.status().as_u16(), refusal.code()),
-        (401, Some("bad_sig"))
-    );
+    assert_eq!((refusal.status().as_u16(), refusal.code()), (401, Some("bad_sig")));
     let refusal = signed_query(&Brand::default(), "inbox.read", "limit=5", NOW_S).unwrap_err();
-    assert_eq!(
-        (refusal.status().as_u16(), refusal.code()),
-        (401, Some("bad_sig"))
-    );
+    assert_eq!((refusal.status().as_u16(), refusal.code()), (401, Some("bad_sig")));
 }
 
 #[test]
 fn another_hash_is_a_mismatch() {
-    assert_eq!(
-        Request::new(parts("null").headers(), "", "").code(),
-        Some("sig_mismatch")
-    );
-    assert_eq!(
-        Request::new(parts(r#"{"key":"a"}"#).headers(), "", "").code(),
-        Some("sig_mismatch")
-    );
-    assert_eq!(
-        Request::new(parts(r#"{"key":"a"}"#).headers(), "", r#"{"key":"b"}"#).code(),
-        Some("sig_mismatch")
-    );
+    assert_eq!(Request::new(parts("null").headers(), "", "").code(), Some("sig_mismatch"));
+    assert_eq!(Request::new(parts(r#"{"key":"a"}"#).headers(), "", "").code(), Some("sig_mismatch"));
+    assert_eq!(Request::new(parts(r#"{"key":"a"}"#).headers(), "", r#"{"key":"b"}"#).code(), Some("sig_mismatch"));
 }
 
 /// Only a mismatch moves on to the next text; a signature that nobody can have made does not.
@@ -263,23 +192,14 @@ fn another_hash_is_a_mismatch() {
 fn other_faults_do_not_move_on() {
     let mut bad = parts("");
     bad.sig = format!("0x{:064x}{:064x}1b", 5, 1);
-    assert_eq!(
-        Request::new(bad.headers(), "", r#"{"key":"a"}"#).code(),
-        Some("bad_sig")
-    );
+    assert_eq!(Request::new(bad.headers(), "", r#"{"key":"a"}"#).code(), Some("bad_sig"));
 }
 
 #[test]
 fn unreadable_bodies_are_400() {
     for body in ["[]", "nonsense", r#"{"a":1,"a":2}"#] {
-        let refusal = Request::new(parts("").headers(), "", body)
-            .open()
-            .unwrap_err();
-        assert_eq!(
-            (refusal.status().as_u16(), refusal.code()),
-            (400, None),
-            "{body}"
-        );
+        let refusal = Request::new(parts("").headers(), "", body).open().unwrap_err();
+        assert_eq!((refusal.status().as_u16(), refusal.code()), (400, None), "{body}");
     }
 }
 
@@ -296,17 +216,12 @@ fn unreadable_bodies_are_400() {
 #[case(json!({"id": [7]}), false)]
 fn the_body_must_name_the_target_of_the_url(#[case] body: Value, #[case] agrees: bool) {
     let signed_text = super::super::canonical::rfc8785(&body).unwrap();
-    let signed = Request::new(parts(&signed_text).headers(), "", &body.to_string())
-        .open()
-        .unwrap();
+    let signed = Request::new(parts(&signed_text).headers(), "", &body.to_string()).open().unwrap();
     match signed.check_target("id", "7") {
         Ok(()) => assert!(agrees),
         Err(refusal) => {
             assert!(!agrees);
-            assert_eq!(
-                (refusal.status().as_u16(), refusal.code()),
-                (400, Some("bad_sig"))
-            );
+            assert_eq!((refusal.status().as_u16(), refusal.code()), (400, Some("bad_sig")));
         }
     }
 }
@@ -316,15 +231,9 @@ fn header_names_follow_the_brand() {
     let brand = Brand::new("Acme Commons", "X-Acme").unwrap();
     let wallet = Wallet::new(9);
     let mut headers = HeaderMap::new();
-    headers.insert(
-        "x-acme-address",
-        wallet.address.to_string().parse().unwrap(),
-    );
+    headers.insert("x-acme-address", wallet.address.to_string().parse().unwrap());
     headers.insert("x-acme-ts", NOW_S.to_string().parse().unwrap());
-    headers.insert(
-        "x-acme-sig",
-        wallet.sign(&brand, ACTION, NOW_S, "").parse().unwrap(),
-    );
+    headers.insert("x-acme-sig", wallet.sign(&brand, ACTION, NOW_S, "").parse().unwrap());
     assert!(signed_headers(&brand, ACTION, &headers, None, b"", NOW_S).is_ok());
     assert!(signed_headers(&Brand::default(), ACTION, &headers, None, b"", NOW_S).is_err());
 }
@@ -342,24 +251,8 @@ fn the_query_signs_an_empty_object_and_nothing_else() {
     assert_eq!(signed.payload, json!({}));
     assert_eq!(signed.canonical, "{}");
     assert!(open(&inbox_query("{}").replace("0x", "%30x")).is_ok());
-    assert_eq!(
-        open(&inbox_query("")).unwrap_err().code(),
-        Some("sig_mismatch")
-    );
-    assert_eq!(
-        open(&inbox_query(r#"{"limit":5}"#)).unwrap_err().code(),
-        Some("sig_mismatch")
-    );
-    assert_eq!(
-        open(&inbox_query("{}").replace("address=", "a="))
-            .unwrap_err()
-            .code(),
-        Some("bad_address")
-    );
-    assert_eq!(
-        open(&inbox_query("{}").replace("ts=", "t="))
-            .unwrap_err()
-            .code(),
-        Some("bad_ts")
-    );
+    assert_eq!(open(&inbox_query("")).unwrap_err().code(), Some("sig_mismatch"));
+    assert_eq!(open(&inbox_query(r#"{"limit":5}"#)).unwrap_err().code(), Some("sig_mismatch"));
+    assert_eq!(open(&inbox_query("{}").replace("address=", "a=")).unwrap_err().code(), Some("bad_address"));
+    assert_eq!(open(&inbox_query("{}").replace("ts=", "t=")).unwrap_err().code(), Some("bad_ts"));
 }

@@ -46,13 +46,7 @@ fn check(vector: &Vector) {
     assert_eq!(signed.ts_s, vector.ts);
     assert_eq!(signed.canonical, vector.canonical);
     assert_eq!(
-        message(
-            brand.message_line(),
-            &vector.action,
-            &signed.signer,
-            vector.ts,
-            &vector.canonical
-        ),
+        message(brand.message_line(), &vector.action, &signed.signer, vector.ts, &vector.canonical),
         vector.message
     );
     assert!(vector.body.contains(&vector.sig));

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use super::super::{Brand, Refusal, SignatureFault, Signed, signed_body};
 use super::wallet::{ACTION, NOW_S, Wallet, any_payload, to_bytes};
 
-const CURVE_ORDER: U256 =
-    uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
+const CURVE_ORDER: U256 = uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
 
 fn open(body: &serde_json::Map<String, Value>) -> Result<Signed, Refusal> {
     signed_body(&Brand::default(), ACTION, &to_bytes(body), NOW_S)
@@ -124,10 +123,7 @@ fn another_second_is_another_key() {
     let first = open(&wallet.body(&json!({"body": "hi"}))).unwrap();
     let mut later = wallet.body(&json!({"body": "hi"}));
     later.insert("ts".into(), json!(NOW_S + 1));
-    later.insert(
-        "sig".into(),
-        json!(wallet.sign(&Brand::default(), ACTION, NOW_S + 1, r#"{"body":"hi"}"#)),
-    );
+    later.insert("sig".into(), json!(wallet.sign(&Brand::default(), ACTION, NOW_S + 1, r#"{"body":"hi"}"#)));
     let later = open(&later).unwrap();
     assert_ne!(first.replay_key(), later.replay_key());
     let other = open(&Wallet::new(2).body(&json!({"body": "hi"}))).unwrap();

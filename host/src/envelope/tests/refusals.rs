@@ -74,10 +74,7 @@ fn unreadable_bodies_are_400_without_a_code(#[case] body: &[u8]) {
 #[case(json!(null))]
 #[case(json!(["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"]))]
 fn bad_address(#[case] address: Value) {
-    assert_eq!(
-        status_and_code(&with("address", address)),
-        (401, Some("bad_address"))
-    );
+    assert_eq!(status_and_code(&with("address", address)), (401, Some("bad_address")));
 }
 
 #[rstest]
@@ -116,10 +113,7 @@ fn stale_ts(#[case] ts: Value) {
 fn the_window_includes_its_edges() {
     let body = to_bytes(&good());
     for now_s in [NOW_S - 300, NOW_S, NOW_S + 300] {
-        assert!(
-            signed_body(&Brand::default(), ACTION, &body, now_s).is_ok(),
-            "{now_s}"
-        );
+        assert!(signed_body(&Brand::default(), ACTION, &body, now_s).is_ok(), "{now_s}");
     }
     for now_s in [0, NOW_S - 301, NOW_S + 301, u64::MAX] {
         let refusal = signed_body(&Brand::default(), ACTION, &body, now_s).unwrap_err();
@@ -129,22 +123,12 @@ fn the_window_includes_its_edges() {
 
 #[test]
 fn ts_may_be_a_string_of_digits() {
-    assert!(
-        signed_body(
-            &Brand::default(),
-            ACTION,
-            &with("ts", json!(NOW_S.to_string())),
-            NOW_S
-        )
-        .is_ok()
-    );
+    assert!(signed_body(&Brand::default(), ACTION, &with("ts", json!(NOW_S.to_string())), NOW_S).is_ok());
 }
 
 #[test]
 fn an_integer_may_be_written_with_a_fraction_of_zero() {
-    let text = String::from_utf8(to_bytes(&good()))
-        .unwrap()
-        .replace("1760000000", "1760000000.0");
+    let text = String::from_utf8(to_bytes(&good())).unwrap().replace("1760000000", "1760000000.0");
     assert!(signed_body(&Brand::default(), ACTION, text.as_bytes(), NOW_S).is_ok());
 }
 
@@ -152,11 +136,7 @@ fn an_integer_may_be_written_with_a_fraction_of_zero() {
 fn milliseconds_are_recognised() {
     let refusal = refuse(&with("ts", json!(NOW_S * 1000)));
     assert_eq!(refusal.code(), Some("stale_ts"));
-    assert!(
-        refusal.hint().contains("milliseconds"),
-        "{}",
-        refusal.hint()
-    );
+    assert!(refusal.hint().contains("milliseconds"), "{}", refusal.hint());
 }
 
 fn sig_ending_in(tail: &str) -> Value {
@@ -204,10 +184,7 @@ fn bad_sig(#[case] sig: Value) {
 #[case("address", json!(Wallet::new(4).address.to_string()))]
 #[case("ts", json!(NOW_S + 1))]
 fn sig_mismatch(#[case] field: &str, #[case] value: Value) {
-    assert_eq!(
-        status_and_code(&with(field, value)),
-        (401, Some("sig_mismatch"))
-    );
+    assert_eq!(status_and_code(&with(field, value)), (401, Some("sig_mismatch")));
 }
 
 #[rstest]
@@ -225,45 +202,24 @@ fn checks_come_in_the_order_of_the_wire() {
     let mut body = good();
     body.insert("title".into(), json!("tampered"));
     let mut codes = vec![status_and_code(&to_bytes(&body)).1.unwrap()];
-    for (field, value) in [
-        ("sig", json!("0x00")),
-        ("ts", json!(NOW_S - 1000)),
-        ("ts", json!("x")),
-        ("address", json!("0x0")),
-    ] {
+    for (field, value) in
+        [("sig", json!("0x00")), ("ts", json!(NOW_S - 1000)), ("ts", json!("x")), ("address", json!("0x0"))]
+    {
         body.insert(field.into(), value);
         codes.push(status_and_code(&to_bytes(&body)).1.unwrap());
     }
-    assert_eq!(
-        codes,
-        [
-            "sig_mismatch",
-            "bad_sig",
-            "stale_ts",
-            "bad_ts",
-            "bad_address"
-        ]
-    );
+    assert_eq!(codes, ["sig_mismatch", "bad_sig", "stale_ts", "bad_ts", "bad_address"]);
     assert_eq!(status_and_code(b"{\"address\":1,\"x\":1e999}"), (400, None));
 }
 
 #[test]
 fn a_mismatch_shows_what_to_sign() {
-    let Refusal::Mismatch(mismatch) = refuse(&with("title", json!("tampered"))) else {
-        panic!("another refusal")
-    };
+    let Refusal::Mismatch(mismatch) = refuse(&with("title", json!("tampered"))) else { panic!("another refusal") };
     let expected = r#"{"deep":{"address":3,"sig":2,"ts":1},"tags":["a","b"],"title":"tampered"}"#;
     assert_eq!(mismatch.expected_body, expected);
-    assert!(
-        mismatch
-            .expected_message
-            .starts_with("Service Commons\naction: post.create\naddress: 0x")
-    );
+    assert!(mismatch.expected_message.starts_with("Service Commons\naction: post.create\naddress: 0x"));
     let hint = Refusal::Mismatch(mismatch).hint();
-    assert!(
-        hint.contains("Service Commons\\naction: post.create") && hint.contains(expected),
-        "{hint}"
-    );
+    assert!(hint.contains("Service Commons\\naction: post.create") && hint.contains(expected), "{hint}");
 }
 
 #[test]
@@ -274,15 +230,6 @@ fn hints_stay_short() {
 
 #[test]
 fn a_wrong_checksum_shows_the_right_one() {
-    let refusal = refuse(&with(
-        "address",
-        json!("0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"),
-    ));
-    assert!(
-        refusal
-            .hint()
-            .contains("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"),
-        "{}",
-        refusal.hint()
-    );
+    let refusal = refuse(&with("address", json!("0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")));
+    assert!(refusal.hint().contains("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"), "{}", refusal.hint());
 }

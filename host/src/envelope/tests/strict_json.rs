@@ -53,10 +53,7 @@ fn bytes_and_grammar(#[case] body: &[u8], #[case] expected: StrictJsonError) {
 fn what_other_parsers_tolerate(#[case] text: &str) {
     let error = refusal(text.as_bytes());
     assert!(
-        matches!(
-            error,
-            StrictJsonError::Syntax { .. } | StrictJsonError::TrailingText { .. }
-        ),
+        matches!(error, StrictJsonError::Syntax { .. } | StrictJsonError::TrailingText { .. }),
         "{text}: {error:?}"
     );
     assert!(error.to_string().contains("line "), "{error}");
@@ -73,10 +70,7 @@ fn what_other_parsers_tolerate(#[case] text: &str) {
 #[case(r#"{"\ud800":1}"#)]
 fn lone_surrogates(#[case] text: &str) {
     assert!(
-        matches!(
-            refusal(text.as_bytes()),
-            StrictJsonError::LoneSurrogate { .. }
-        ),
+        matches!(refusal(text.as_bytes()), StrictJsonError::LoneSurrogate { .. }),
         "{:?}",
         refusal(text.as_bytes())
     );
@@ -90,10 +84,7 @@ fn lone_surrogates(#[case] text: &str) {
 #[case(r#"{"a b":{"ü":1,"ü":2}}"#, r#"$["a b"]["ü"]"#)]
 #[case(r#"{"sig":"0x","b":1,"sig":"0x"}"#, "$.sig")]
 fn duplicate_keys(#[case] text: &str, #[case] path: &str) {
-    assert_eq!(
-        refusal(text.as_bytes()),
-        StrictJsonError::DuplicateKey { path: path.into() }
-    );
+    assert_eq!(refusal(text.as_bytes()), StrictJsonError::DuplicateKey { path: path.into() });
 }
 
 #[rstest]
@@ -101,18 +92,13 @@ fn duplicate_keys(#[case] text: &str, #[case] path: &str) {
 #[case(r#"{"a":["","\u0000"]}"#, "$.a[1]")]
 #[case(r#"{"a":{"b\u0000c":1}}"#, r#"$.a["b\0c"]"#)]
 fn nul_characters(#[case] text: &str, #[case] path: &str) {
-    assert_eq!(
-        refusal(text.as_bytes()),
-        StrictJsonError::NulCharacter { path: path.into() }
-    );
+    assert_eq!(refusal(text.as_bytes()), StrictJsonError::NulCharacter { path: path.into() });
 }
 
 #[test]
 fn long_paths_are_cut() {
     let key = "k".repeat(100_000);
-    let StrictJsonError::DuplicateKey { path } =
-        refusal(format!(r#"{{"{key}":1,"{key}":2}}"#).as_bytes())
-    else {
+    let StrictJsonError::DuplicateKey { path } = refusal(format!(r#"{{"{key}":1,"{key}":2}}"#).as_bytes()) else {
         panic!("another error")
     };
     assert!(path.len() < 200, "{}", path.len());
@@ -130,15 +116,9 @@ fn integers_that_a_double_changes(#[case] literal: &str) {
     let text = format!("{{\"text\": \"\\\"9007199254740993\",\n \"n\": [1, {literal}]}}");
     assert_eq!(
         refusal(text.as_bytes()),
-        StrictJsonError::InexactInteger {
-            literal: literal.into(),
-            position: at(2, 11)
-        }
+        StrictJsonError::InexactInteger { literal: literal.into(), position: at(2, 11) }
     );
-    assert_eq!(
-        refusal(text.as_bytes()).hint(),
-        "send large numbers as strings"
-    );
+    assert_eq!(refusal(text.as_bytes()).hint(), "send large numbers as strings");
 }
 
 #[rstest]
@@ -163,9 +143,7 @@ fn numbers_that_pass(#[case] literal: &str) {
 #[test]
 fn a_long_integer_is_shown_in_short() {
     let literal = format!("1{}1", "0".repeat(280));
-    let StrictJsonError::InexactInteger { literal, .. } = refusal(literal.as_bytes()) else {
-        panic!("another error")
-    };
+    let StrictJsonError::InexactInteger { literal, .. } = refusal(literal.as_bytes()) else { panic!("another error") };
     assert!(literal.chars().count() <= 41, "{literal}");
 }
 
@@ -185,19 +163,10 @@ fn integral_numbers_become_integers() {
 fn depth_has_a_limit() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     parse(nested(127).as_bytes()).unwrap();
-    assert!(matches!(
-        refusal(nested(128).as_bytes()),
-        StrictJsonError::TooDeep { .. }
-    ));
-    assert!(matches!(
-        refusal("[".repeat(100_000).as_bytes()),
-        StrictJsonError::TooDeep { .. }
-    ));
+    assert!(matches!(refusal(nested(128).as_bytes()), StrictJsonError::TooDeep { .. }));
+    assert!(matches!(refusal("[".repeat(100_000).as_bytes()), StrictJsonError::TooDeep { .. }));
     let objects = format!("{}1{}", r#"{"a":"#.repeat(128), "}".repeat(128));
-    assert!(matches!(
-        refusal(objects.as_bytes()),
-        StrictJsonError::TooDeep { .. }
-    ));
+    assert!(matches!(refusal(objects.as_bytes()), StrictJsonError::TooDeep { .. }));
 }
 
 #[rstest]
@@ -207,19 +176,13 @@ fn depth_has_a_limit() {
 #[case("\"{}\"", "a string")]
 #[case("[{}]", "an array")]
 fn a_body_must_be_an_object(#[case] text: &str, #[case] found: &'static str) {
-    assert_eq!(
-        parse_object(text.as_bytes()),
-        Err(StrictJsonError::NotAnObject { found })
-    );
+    assert_eq!(parse_object(text.as_bytes()), Err(StrictJsonError::NotAnObject { found }));
 }
 
 #[test]
 fn keys_keep_their_order() {
     let object = parse_object(br#"{"b":1,"a":{"d":1,"c":2}}"#).unwrap();
-    assert_eq!(
-        serde_json::to_string(&object).unwrap(),
-        r#"{"b":1,"a":{"d":1,"c":2}}"#
-    );
+    assert_eq!(serde_json::to_string(&object).unwrap(), r#"{"b":1,"a":{"d":1,"c":2}}"#);
 }
 
 proptest! {

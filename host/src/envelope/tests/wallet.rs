@@ -19,10 +19,7 @@ impl Wallet {
     pub fn new(seed: u8) -> Self {
         let key = SecretKey::from_byte_array([seed; 32]).unwrap();
         let public = PublicKey::from_secret_key(SECP256K1, &key).serialize_uncompressed();
-        Self {
-            key,
-            address: Address::from_raw_public_key(&public[1..]),
-        }
+        Self { key, address: Address::from_raw_public_key(&public[1..]) }
     }
 
     /// r, s and v of 27 or 28.
@@ -46,10 +43,7 @@ impl Wallet {
         let mut body = payload.as_object().unwrap().clone();
         body.insert("address".into(), json!(self.address.to_checksum(None)));
         body.insert("ts".into(), json!(NOW_S));
-        body.insert(
-            "sig".into(),
-            json!(self.sign(&Brand::default(), ACTION, NOW_S, &text)),
-        );
+        body.insert("sig".into(), json!(self.sign(&Brand::default(), ACTION, NOW_S, &text)));
         body
     }
 }
@@ -60,8 +54,7 @@ pub fn to_bytes(body: &Map<String, Value>) -> Vec<u8> {
 
 pub fn any_text() -> impl Strategy<Value = String> {
     // Short, so that keys collide and shrink well; U+0000 is refused on its own.
-    proptest::collection::vec(any::<char>().prop_filter("NUL", |c| *c != '\0'), 0..6)
-        .prop_map(String::from_iter)
+    proptest::collection::vec(any::<char>().prop_filter("NUL", |c| *c != '\0'), 0..6).prop_map(String::from_iter)
 }
 
 fn any_key() -> impl Strategy<Value = String> {
@@ -73,9 +66,7 @@ pub fn any_json() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (-(1_i64 << 53)..=(1 << 53)).prop_map(Value::from),
-        any::<f64>()
-            .prop_filter("JSON has no infinity", |n| n.is_finite())
-            .prop_map(Value::from),
+        any::<f64>().prop_filter("JSON has no infinity", |n| n.is_finite()).prop_map(Value::from),
         any_text().prop_map(Value::from),
     ];
     scalar.prop_recursive(4, 40, 6, |inner| {
