@@ -41,6 +41,7 @@ pub use job::Job;
 pub use page::{Page, lenient};
 pub use request::Request;
 pub use route::{KIB, Route, Unguarded};
+pub use row::decode as decode_rows;
 pub use stream::{BodyChunks, Topic};
 pub use wei::{BadWei, Wei};
 
