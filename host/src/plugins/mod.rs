@@ -1,0 +1,20 @@
+//! Plugins: from a file in a folder to a module with a checked manifest.
+//!
+//! discover (which files) → inspect (what a file says about itself) → load (map a private copy, check the layout) →
+//! manifest (what the plugin offers). The rule: none of its code runs before the inspection has passed, and a bad
+//! plugin is a line in a report, never an outage.
+
+mod copy;
+pub mod discover;
+pub mod inspect;
+pub mod load;
+pub mod loaded;
+pub mod report;
+pub mod validate;
+
+pub use discover::{Candidate, DiscoverError, discover};
+pub use inspect::{InspectError, InspectProblem, Inspection, inspect};
+pub use load::LoadError;
+pub use loaded::{LoadedPlugin, PluginError};
+pub use report::{PluginReport, PluginState};
+pub use validate::validate_manifest;
