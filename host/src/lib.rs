@@ -5,3 +5,4 @@ pub mod clock;
 pub mod config;
 pub mod egress;
 pub mod envelope;
+pub mod jobs;
