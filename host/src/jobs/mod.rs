@@ -3,17 +3,19 @@
 //! The rule: whoever runs a job holds its lease in the database, so that of all gateways on one database at most one
 //! runs it at a time. See `store.rs` for the lease and `runner.rs` for the life of a run.
 
-// mod runner;
+mod runner;
 mod schedule;
-// mod store;
+mod store;
 
-// pub use runner::{JobRunner, RunJob};
+pub use runner::{JobRunner, RunJob};
 pub use schedule::Jitter;
-// pub use store::{JobStatus, JobStore, MIGRATION};
+pub use store::{JobStatus, JobStore, MIGRATION};
 
 use plugin_api::manifest::JobSpec;
 use schedule::Timing;
 use std::{collections::BTreeSet, sync::Arc};
+
+const NAME_BYTES_MAX: usize = 64;
 
 /// Longest time limit of a run: a gateway that dies in the middle blocks the job on the others for that long.
 const TIMEOUT_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -71,8 +73,8 @@ impl JobSet {
 
 impl Job {
     fn new(index: u32, spec: &JobSpec) -> Result<Self, String> {
-        if spec.name.is_empty() {
-            return Err("a job needs a name".to_owned());
+        if !(1..=NAME_BYTES_MAX).contains(&spec.name.len()) || !spec.name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(format!("a name has 1 to {NAME_BYTES_MAX} visible ASCII characters"));
         }
         if !(1..=TIMEOUT_MAX_MS).contains(&spec.timeout_ms) {
             return Err(format!("timeout_ms is {}, it must be from 1 to {TIMEOUT_MAX_MS}", spec.timeout_ms));
@@ -100,13 +102,14 @@ mod tests {
                 spec("digest", Schedule::Cron("0 25 * * *".to_owned()), 1_000),
                 spec("sweep", Schedule::EveryMs(1_000), 0),
                 spec("prune", Schedule::EveryMs(1_000), u64::MAX),
+                spec("a\nb", Schedule::EveryMs(1_000), 1_000),
                 spec("good", Schedule::EveryMs(1_000), 1_000),
                 spec("good", Schedule::EveryMs(2_000), 1_000),
             ],
         )
         .unwrap_err();
-        assert_eq!(error.problems.len(), 4, "{error}");
-        for part in ["job `digest`: the cron line `0 25 * * *`", "job `sweep`: timeout_ms is 0", "job `prune`", "twice"] {
+        assert_eq!(error.problems.len(), 5, "{error}");
+        for part in ["job `digest`: the cron line `0 25 * * *`", "job `sweep`: timeout_ms is 0", "job `prune`", "visible", "twice"] {
             assert!(error.to_string().contains(part), "{error}");
         }
     }
