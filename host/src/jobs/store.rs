@@ -211,12 +211,13 @@ fn text(text: &str) -> Value {
 }
 
 fn read_rows<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec<T>, StorageError> {
-    let all = || {
-        let width = rows.columns()?.len().max(1);
-        let cells = rows.cells()?.collect::<Result<Vec<_>, _>>()?;
-        cells.chunks(width).map(|row| read(row).ok_or(MalformedRows)).collect()
-    };
-    all().map_err(|error: MalformedRows| StorageError::Internal(error.to_string()))
+    decode(rows, read).map_err(|error| StorageError::Internal(error.to_string()))
+}
+
+fn decode<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec<T>, MalformedRows> {
+    let width = rows.columns()?.len().max(1);
+    let cells = rows.cells()?.collect::<Result<Vec<_>, _>>()?;
+    cells.chunks(width).map(|row| read(row).ok_or(MalformedRows)).collect()
 }
 
 fn read_plan(row: &[Cell<'_>]) -> Option<Plan> {
