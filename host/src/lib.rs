@@ -6,3 +6,4 @@ pub mod config;
 pub mod egress;
 pub mod envelope;
 pub mod jobs;
+pub mod storage;
