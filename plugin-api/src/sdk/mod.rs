@@ -27,7 +27,7 @@ mod wei;
 
 pub use address::{Address, BadAddress};
 pub use answer::{Accepted, Created, IntoAnswer, Json, NoContent, Raw, Stored, Text, WithHeader};
-pub use context::{Context, Gateway, HostHandle, TaskHandle};
+pub use context::{Authors, Context, Gateway, HostHandle, TaskHandle};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{Definition, Identity, Migration, NoConfig, Plugin, Refusal};
 pub use error::{ApiError, Case, Failure, NoError, Problem};
