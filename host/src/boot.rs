@@ -36,12 +36,12 @@ pub enum BootError {
 
 /// Runs the gateway until it is told to stop.
 pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
-    let edge = Edge::bind(http_settings(&config)).await?;
+    let edge = Edge::bind(&http_settings(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = plugins::load_folder(&config)?;
     let metrics = telemetry::start_metrics();
     let house = House::open(config, Clock::System, edge.local_addr(), loaded).await?;
-    banner::print(&house.gateway, edge.local_addr(), admin.as_ref().map(Admin::local_addr)).await;
+    banner::print(&house.gateway, admin.as_ref().map(Admin::local_addr)).await;
 
     let stop = CancellationToken::new();
     let signals = tokio::spawn(follow_signals(house.gateway.clone(), overrides, stop.clone())?);
@@ -53,8 +53,8 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     });
     // Streams have no end of their own: they get theirs when the stop begins, so that the drain need not wait for them.
     let streams = end_streams(house.gateway.clone(), stop.clone());
-    tokio::join!(edge.serve(service, stop.clone()), streams);
-    tracing::info!("no more requests; closing");
+    let (drained, ()) = tokio::join!(edge.serve(service, stop.clone()), streams);
+    tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     house.close().await;
     signals.abort();
     if let Some(admin) = admin {

@@ -7,7 +7,7 @@ use crate::{
         limits::IpLimits,
         router::{Route, RouteConflict, Router, Target},
     },
-    jobs::Jobs,
+    jobs::JobRunner,
     meta::{self, OwnRoutes},
     plugins::{Plugins, Running},
     services::SharedServices,
@@ -24,13 +24,13 @@ pub struct Gateway {
     pub topics: Topics,
     /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
     pub own: OwnRoutes,
-    pub jobs: Jobs,
+    pub jobs: JobRunner,
     pub(crate) plugins: Mutex<Plugins>,
     router: ArcSwap<Router>,
 }
 
 impl Gateway {
-    pub fn new(services: SharedServices, jobs: Jobs) -> Result<Arc<Self>, RouteConflict> {
+    pub fn new(services: SharedServices, jobs: JobRunner) -> Result<Arc<Self>, RouteConflict> {
         let limits = &services.config.limits;
         let ip_limits = IpLimits::new(limits.per_ip_per_minute, limits.allow.clone());
         let own = meta::own_routes(&services.environment);

@@ -8,15 +8,15 @@ use crate::{
     envelope::Brand,
     gateway::Gateway,
     housekeeping,
-    jobs::{self, Jobs},
+    jobs::{self, Jitter, JobRunner, JobStore},
     meta::{ChainFacts, Limits},
     plugins::{FenceRequest, GUARD_MIGRATION, LoadedPlugin, PluginReport, Serving},
     services::{Services, SharedServices},
-    storage::{Database, DatabaseSettings, Dialect, Schema, StorageError},
+    storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
 };
 use plugin_api::manifest::{self, Environment, MigrationSpec};
 use secrecy::ExposeSecret as _;
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -49,7 +49,7 @@ impl House {
     pub async fn open(config: Config, clock: Clock, bound: SocketAddr, loaded: Vec<Result<LoadedPlugin, PluginReport>>) -> Result<Self, OpenError> {
         let (fence_requests, fences) = mpsc::unbounded_channel();
         let services = open_services(config, clock, bound, fence_requests).await?;
-        let jobs = Jobs::new(services.database.clone(), services.clock.clone());
+        let jobs = job_runner(&services);
         let gateway = Gateway::new(services, jobs).map_err(|conflict| OpenError::Routes(conflict.to_string()))?;
         gateway.open_plugins(loaded).await;
         let house = Self { gateway, tasks: TaskTracker::new(), stop: CancellationToken::new() };
@@ -108,6 +108,17 @@ async fn open_services(config: Config, clock: Clock, bound: SocketAddr, fence_re
     }))
 }
 
+fn job_runner(services: &Services) -> JobRunner {
+    JobRunner {
+        store: JobStore::new(services.database.clone()),
+        clock: services.clock.clone(),
+        holder: uuid::Uuid::now_v7().to_string().into(),
+        // A clock that a test moves has no crowd to spread.
+        jitter: if matches!(services.clock, Clock::System) { Jitter::Random } else { Jitter::None },
+        drain_timeout: Duration::from_millis(services.config.http.drain_timeout_ms),
+    }
+}
+
 fn prepare_data_dir(config: &Config) -> Result<(), OpenError> {
     std::fs::create_dir_all(&config.data_dir)
         .map_err(|error| OpenError::DataDir { path: config.data_dir.display().to_string(), reason: error.to_string() })
@@ -121,7 +132,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, OpenError>
     };
     Ok(DatabaseSettings {
         synchronous_full: config.database.synchronous == crate::config::Synchronous::Full,
-        read_connections: config.database.read_connections,
+        read_connections: u32::try_from(config.database.read_connections).unwrap_or(u32::MAX),
         write_group_max: config.database.write_group_max,
         pool_max: config.database.pool_max,
         statement_timeout_ms: config.database.statement_timeout_ms,
@@ -133,7 +144,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, OpenError>
 /// Brings the gateway's own tables up to date; answers how many steps were applied.
 pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
     let migrations = migrations();
-    Ok(database.migrate(&Schema::Host(&migrations)).await?.applied.len())
+    Ok(database.migrate(&Schema { scope: &Scope::Host, views: &[activity::VIEW.to_owned()], migrations: &migrations }).await?.applied.len())
 }
 
 fn migrations() -> Vec<MigrationSpec> {
@@ -198,7 +209,7 @@ fn open_egress(config: &Config) -> Result<Option<Egress>, OpenError> {
         allow_hosts: config.egress.allow_hosts.clone(),
         timeout_ms: config.egress.timeout_ms,
         connect_timeout_ms: config.egress.connect_timeout_ms,
-        response_bytes_max: config.egress.response_bytes_max,
+        response_bytes_max: config.egress.response_bytes_max as u64,
         per_plugin_concurrency: config.egress.per_plugin_concurrency,
         ..EgressSettings::default()
     };

@@ -32,7 +32,7 @@ pub struct AdminError {
 impl Admin {
     /// `None` when the operator switched it off.
     pub async fn bind(config: &AdminConfig) -> Result<Option<Self>, AdminError> {
-        let Some(address) = config.address() else { return Ok(None) };
+        let Some(address) = config.listen else { return Ok(None) };
         let listener = TcpListener::bind(address).await.map_err(|source| AdminError { address, source })?;
         let address = listener.local_addr().map_err(|source| AdminError { address, source })?;
         Ok(Some(Self { listener, address }))
@@ -78,7 +78,7 @@ async fn answer(gateway: &Gateway, metrics: Option<&PrometheusHandle>, request: 
     match request.uri().path() {
         "/" => text(StatusCode::OK, INDEX.to_owned()),
         "/plugins" => json(&gateway.plugin_reports().await),
-        "/jobs" => match gateway.jobs.list().await {
+        "/jobs" => match gateway.jobs.store.list().await {
             Ok(jobs) => json(&jobs),
             Err(error) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         },

@@ -6,9 +6,10 @@ use crate::{
     config::Config,
     house,
     plugins::{self, LoadedPlugin},
-    storage::{Database, Schema, StorageError},
+    storage::{Database, Schema, Scope, StorageError, ViewNames},
 };
 use serde::Serialize;
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Line {
@@ -33,17 +34,20 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
         Ok(database) => database,
         Err(error) => return failure(ExitCode::Database, &error),
     };
+    let views = Arc::new(plugins::published_views(loaded.iter().flatten()));
     let mut lines = vec![line("host", house::migrate_own(&database).await)];
     for plugin in loaded.iter().flatten().filter(|plugin| config.plugins.is_enabled(plugin.name())) {
-        lines.push(line(plugin.name(), migrate(&database, plugin).await));
+        lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
     }
     database.close().await;
     let code = if lines.iter().any(|line| line.problem.is_some()) { ExitCode::Database } else { ExitCode::Ok };
     printed(output.print(&lines, |_| text(&lines)), code)
 }
 
-async fn migrate(database: &Database, plugin: &LoadedPlugin) -> Result<usize, StorageError> {
-    let report = database.migrate(&Schema::of(&plugin.manifest)).await?;
+async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {
+    let manifest = &plugin.manifest;
+    let schema = Schema { scope: &Scope::plugin(&manifest.name, views), views: &manifest.views, migrations: &manifest.migrations };
+    let report = database.migrate(&schema).await?;
     Ok(report.applied.len())
 }
 

@@ -6,7 +6,7 @@ use super::{
     refused::Refused,
 };
 use crate::{gateway::Gateway, plugins::{PluginLife, Visit}};
-use abi_stable::std_types::{RCow, RResult, Tuple2};
+use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
 use async_ffi::{ContextExt as _, FfiPoll};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
@@ -37,7 +37,7 @@ pub async fn into_response(gateway: &Gateway, call: &Call<'_>, answer: abi::Resp
     Ok(response)
 }
 
-fn header_value(value: RCow<'static, abi_stable::std_types::RStr<'static>, abi_stable::std_types::RString>) -> Result<HeaderValue, header::InvalidHeaderValue> {
+fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidHeaderValue> {
     match value {
         RCow::Borrowed(text) => HeaderValue::from_str(text.as_str()),
         RCow::Owned(text) => HeaderValue::try_from(text.into_string()),
@@ -105,7 +105,7 @@ async fn topic_stream(gateway: &Gateway, call: &Call<'_>, subscription: &[u8]) -
         tracing::warn!(topic = subscription.topic, %error, "a stream cannot be opened");
         Refused::unavailable()
     })?;
-    Ok(sse(Body::boxed(StreamBody::new(Box::pin(frames).map(|bytes| Ok(Frame::data(bytes)))))))
+    Ok(sse(Body::boxed(StreamBody::new(Box::pin(frames).map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes)))))))
 }
 
 /// An EventSource that is told 503 on a reconnect never tries again: it is told to come back later instead.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     gateway::Gateway,
-    plugins::{CommitError, Owner, PluginTransaction, Running, Visit},
+    plugins::{CommitError, Owner, PluginTransaction, Running},
     storage::{Scope, StorageError},
 };
 use abi_stable::std_types::RResult;
@@ -61,11 +61,12 @@ impl Gateway {
         match &route.target {
             Target::Meta(meta) => self.answer_meta(*meta, &parts).await,
             Target::Plugin { plugin, index } => {
-                let visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
+                // Held until the answer is made: a drain waits for it.
+                let _visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
                 self.check_parent(route, plugin, &params).await?;
                 let body = body.read_limited(route.body_max_bytes).await.map_err(Refused::from)?;
                 let (caller, parts, params) = self.authenticate(route, parts, params, body).await?;
-                let call = Call { route, plugin, index: *index, visit, ip };
+                let call = Call { route, plugin, index: *index, ip };
                 self.call_plugin(call, parts, params, caller).await
             }
         }
@@ -140,7 +141,6 @@ pub struct Call<'a> {
     pub route: &'a Arc<Route>,
     pub plugin: &'a Arc<Running>,
     pub index: u32,
-    pub visit: Visit,
     pub ip: IpAddr,
 }
 

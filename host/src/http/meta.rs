@@ -25,7 +25,7 @@ impl Gateway {
     pub(super) async fn answer_meta(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, Refused> {
         let query = parts.uri.query().unwrap_or_default();
         match page {
-            MetaPage::Docs => Ok(docs_asset(docs::PAGE, parts)),
+            MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
             MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
             MetaPage::Changelog => self.with_facts(|facts| changelog_answer(facts, query)).await,
             MetaPage::Health => {

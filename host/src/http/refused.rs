@@ -9,7 +9,6 @@ use super::{
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
-#[derive(Debug)]
 pub struct Refused(Box<Response<Body>>);
 
 impl Refused {
@@ -61,10 +60,6 @@ impl From<Exceeded> for Refused {
 
 impl From<BodyError> for Refused {
     fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::TooLarge => Self::new(413, "too_large", "the body is too large", "see the route's limit in /api/openapi.json"),
-            BodyError::TimedOut => Self::new(408, "timeout", "the body did not arrive in time", "send it faster"),
-            BodyError::Broken => Self::new(400, "bad_body", "the body ended early or is not framed correctly", ""),
-        }
+        Self(Box::new(error.into_response()))
     }
 }

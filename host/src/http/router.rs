@@ -108,15 +108,6 @@ impl Router {
         }
         Found::Route { route: route.clone(), params }
     }
-
-    /// Every route, by path.
-    pub fn len(&self) -> usize {
-        self.tree.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 fn allowed(methods: &[(Method, Arc<Route>)]) -> Vec<Method> {

@@ -5,7 +5,7 @@ use super::{
     transaction::{Owner, PluginTransaction},
 };
 use crate::{
-    egress::{EgressError, FetchRequest},
+    egress::{EgressError, FetchRequest, Overflow},
     services::SharedServices,
     storage::Scope,
 };
@@ -49,7 +49,7 @@ impl Capabilities {
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a fetch question: {error}")))?;
         let request = fetch_request(question, bytes::Bytes::from_owner(body));
         let fetched = egress.fetch(&self.life.name, request).await.map_err(fetch_error)?;
-        let answer = FetchAnswer { status: fetched.status, headers: fetched.headers, url: fetched.url.to_string() };
+        let answer = FetchAnswer { status: fetched.status, headers: fetched.headers, url: fetched.url };
         let answer = serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(Reply { answer: answer.into(), body: FfiBytes::from_owner(fetched.body) })
     }
@@ -64,7 +64,7 @@ fn fetch_request(question: FetchQuestion, body: bytes::Bytes) -> FetchRequest {
         timeout_ms: question.timeout_ms,
         response_bytes_max: question.response_bytes_max,
         redirects_max: question.redirects_max,
-        ..FetchRequest::default()
+        overflow: if question.cuts_overflow { Overflow::Cut } else { Overflow::Refuse },
     }
 }
 

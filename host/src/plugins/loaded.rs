@@ -9,12 +9,12 @@ use plugin_api::{
     abi::{Fault, FaultKind, FfiBytes, PluginModule_Ref},
     manifest::Manifest,
 };
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 pub struct LoadedPlugin {
     /// None for a plugin that is linked into the process.
     pub inspection: Option<Inspection>,
-    pub manifest: Manifest,
+    pub manifest: Arc<Manifest>,
     pub module: PluginModule_Ref,
 }
 
@@ -54,7 +54,7 @@ impl LoadedPlugin {
         validate_manifest(&manifest, Some((&name, &inspection.version)))
             .map_err(|problems| PluginError::Manifest { name, problems })?;
         load::claim(&inspection);
-        Ok(Self { inspection: Some(inspection), manifest, module })
+        Ok(Self { inspection: Some(inspection), manifest: Arc::new(manifest), module })
     }
 
     /// A plugin that is linked into this process instead of loaded from a file, as tests do.
@@ -62,7 +62,7 @@ impl LoadedPlugin {
         let manifest = manifest_of(module, "linked into the gateway")?;
         validate_manifest(&manifest, None)
             .map_err(|problems| PluginError::Manifest { name: manifest.name.clone(), problems })?;
-        Ok(Self { inspection: None, manifest, module })
+        Ok(Self { inspection: None, manifest: Arc::new(manifest), module })
     }
 
     pub fn name(&self) -> &str {

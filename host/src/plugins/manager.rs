@@ -18,8 +18,8 @@ use crate::{
     config::Config,
     gateway::Gateway,
     http::router::RouteConflict,
-    jobs::{JobFailure, JobRunner, JobSet},
-    storage::{Schema, Scope},
+    jobs::{InvalidJobs, JobFailure, JobSet},
+    storage::{Schema, Scope, ViewNames},
 };
 use abi_stable::std_types::RResult;
 use plugin_api::{
@@ -32,12 +32,13 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use tokio_util::task::TaskTracker;
 
 /// Everything known about one plugin, whatever became of it.
 pub struct Entry {
     pub loaded: Option<Arc<LoadedPlugin>>,
     pub running: Option<Arc<Running>>,
-    jobs: Option<JobRunner>,
+    jobs: Option<TaskTracker>,
     pub state: PluginState,
     pub reason: String,
     pub report: PluginReport,
@@ -126,16 +127,16 @@ impl Gateway {
         plugins.check_requirements(&loaded)?;
         plugins.check_views(&loaded)?;
         let life = self.new_life(name);
-        let scope = Scope::plugin(name, Arc::new(plugins.readable_views(&loaded)));
+        let scope = Scope::plugin(name, Arc::new(plugins.readable_views()));
         let object = self.construct(&loaded, &life, &scope).await?;
-        self.migrate(&loaded).await?;
+        self.migrate(&loaded, &scope).await?;
         let running = Running::new(life, loaded.clone(), object, scope);
         self.mount(plugins, &running)?;
         self.open_topics(&running).await.map_err(|error| {
             self.unmount(plugins, &running);
             Setback::failed(format!("its stream cannot be opened: {error}"))
         })?;
-        let jobs = self.start_jobs(&running).await.map_err(|error| {
+        let jobs = self.start_jobs(&running).map_err(|error| {
             self.unmount(plugins, &running);
             Setback::failed(format!("its jobs cannot be scheduled: {error}"))
         })?;
@@ -181,9 +182,12 @@ impl Gateway {
         }
     }
 
-    async fn migrate(&self, loaded: &LoadedPlugin) -> Result<(), Setback> {
+    async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), Setback> {
         let manifest = &loaded.manifest;
-        let outcome = self.services.database.migrate(&Schema::of(manifest)).await;
+        let outcome = {
+            let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
+            self.services.database.migrate(&schema).await
+        };
         outcome.map(drop).map_err(|error| Setback::failed(format!("its schema cannot be brought up to date: {error}")))
     }
 
@@ -226,14 +230,14 @@ impl Gateway {
         Ok(())
     }
 
-    async fn start_jobs(&self, plugin: &Arc<Running>) -> Result<JobRunner, crate::jobs::JobError> {
-        let set = JobSet { plugin: plugin.name().to_owned(), jobs: plugin.manifest.jobs.clone() };
+    fn start_jobs(&self, plugin: &Arc<Running>) -> Result<TaskTracker, InvalidJobs> {
+        let set = JobSet::new(plugin.name(), &plugin.manifest.jobs)?;
         let visited = plugin.clone();
         let run = move |job: u32| -> futures_util::future::BoxFuture<'static, Result<(), JobFailure>> {
             let plugin = visited.clone();
             Box::pin(async move { run_job(&plugin, job).await })
         };
-        self.jobs.start(set, Arc::new(run), plugin.life.stop.clone()).await
+        Ok(self.jobs.start(set, Arc::new(run), &plugin.life.stop))
     }
 
     /// New requests are refused, those inside finish or time out, jobs and streams end, then the plugin is told.
@@ -250,8 +254,10 @@ impl Gateway {
         if !running.drained(limit).await {
             tracing::warn!(plugin = name, inside = running.inside(), "still busy after the drain limit");
         }
-        if let Some(jobs) = jobs {
-            jobs.stopped(limit).await;
+        if let Some(jobs) = jobs
+            && tokio::time::timeout(limit, jobs.wait()).await.is_err()
+        {
+            tracing::warn!(plugin = name, "jobs did not end within the drain limit");
         }
         running.life.tasks.close();
         if tokio::time::timeout(limit, running.life.tasks.wait()).await.is_err() {
@@ -391,12 +397,9 @@ impl Plugins {
         Ok(())
     }
 
-    /// Views of the gateway and of every loaded plugin; one whose plugin never ran does not exist and its reader hears so.
-    fn readable_views(&self, _: &LoadedPlugin) -> BTreeSet<String> {
-        let published = self.entries.values().filter_map(|entry| entry.loaded.as_ref());
-        let mut views: BTreeSet<String> = published.flat_map(|loaded| loaded.manifest.views.iter().cloned()).collect();
-        views.insert(crate::activity::VIEW.to_owned());
-        views
+    /// A view whose plugin never ran does not exist, and its reader hears so.
+    fn readable_views(&self) -> ViewNames {
+        published_views(self.entries.values().filter_map(|entry| entry.loaded.as_deref()))
     }
 }
 
@@ -410,6 +413,12 @@ impl Entry {
         }
         report
     }
+}
+
+/// Views of the gateway and of these plugins.
+pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> ViewNames {
+    let published = plugins.flat_map(|plugin| plugin.manifest.views.iter().cloned());
+    published.chain([crate::activity::VIEW.to_owned()]).collect()
 }
 
 /// Reads, checks and loads every library of the folder.

@@ -65,6 +65,7 @@ pub struct PluginReport {
     pub migrations_applied: usize,
     /// Since the gateway started.
     pub faults: u64,
+    pub last_fault: Option<String>,
 }
 
 impl PluginReport {
@@ -82,6 +83,7 @@ impl PluginReport {
             jobs: 0,
             migrations_applied: 0,
             faults: 0,
+            last_fault: None,
         }
     }
 
@@ -106,6 +108,12 @@ impl PluginReport {
             jobs: manifest.jobs.len(),
             ..Self::named(&manifest.name, state, "")
         }
+    }
+
+    /// Whether it should serve and does not.
+    pub fn is_setback(&self) -> bool {
+        use PluginState::{Failed, Fenced, NeedsRestart, Refused};
+        matches!(self.state, Refused | Failed | Fenced | NeedsRestart)
     }
 
     fn cells(&self) -> [String; COLUMNS] {

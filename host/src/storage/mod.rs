@@ -21,6 +21,7 @@ pub use transaction::{Final, Transaction};
 
 use check::{Checker, Purpose};
 use plugin_api::abi::{Rows, Statement};
+pub use postgres::Wakes;
 use postgres::Postgres;
 use sqlite::Sqlite;
 use std::sync::Arc;
@@ -100,6 +101,14 @@ impl Database {
         match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.applied(plugin.map(str::to_owned)).await,
             Engine::Postgres(postgres) => postgres.applied(plugin).await,
+        }
+    }
+
+    /// Notifications of other gateways; `None` on SQLite, which has one gateway, and while the server is away.
+    pub async fn listen(&self, channel: &str) -> Option<Wakes> {
+        match &self.shared.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => postgres.listen(channel).await,
         }
     }
 

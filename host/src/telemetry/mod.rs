@@ -7,12 +7,14 @@ use tracing_subscriber::{fmt, layer::SubscriberExt as _, util::SubscriberInitExt
 
 /// Lines for people on a terminal, JSON for programs; once per process.
 pub fn start_logging(config: &LogConfig) {
+    // The configuration was validated, and with it the filter.
+    let filter = config.filter().unwrap_or_default();
     let wants_json = match config.format {
         LogFormat::Json => true,
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
-    let registry = tracing_subscriber::registry().with(config.filter());
+    let registry = tracing_subscriber::registry().with(filter);
     let started = if wants_json {
         let layer = fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr);
         registry.with(layer).try_init()

@@ -43,12 +43,9 @@ pub use job::Job;
 pub use page::{Limit, Page, lenient};
 pub use request::Request;
 pub use route::{KIB, Route, Unguarded};
-<<<<<<< HEAD
 pub use row::decode as decode_rows;
-=======
 pub use row::json_text;
 pub use search::Search;
->>>>>>> forum
 pub use stream::{BodyChunks, Topic};
 pub use wei::{BadWei, Wei};
 

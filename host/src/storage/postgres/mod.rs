@@ -7,8 +7,10 @@ mod explain;
 mod lease;
 mod migrator;
 mod session;
+mod wakes;
 
 pub use session::Session;
+pub use wakes::Wakes;
 
 use super::{
     DatabaseSettings, StorageError,
