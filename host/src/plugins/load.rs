@@ -23,6 +23,7 @@ use plugin_api::{
 };
 use std::{
     collections::HashMap,
+    error::Error as _,
     io,
     path::{Path, PathBuf},
     sync::LazyLock,
@@ -31,7 +32,7 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error(
-        "is already running as another build (sha256 {running:.12}, the file has {found:.12}): restart the gateway to run the new one"
+        "is already loaded as another build (sha256 {running:.12}, the file has {found:.12}): restart the gateway to run the new one"
     )]
     NeedsRestart { running: String, found: String },
     #[error("cannot be copied: the file {problem}")]
@@ -101,7 +102,7 @@ fn map(copy: &Path) -> Result<&'static LibHeader, LoadError> {
     // SAFETY: abi_stable reserves this symbol name for a static whose address is an `AbiHeaderRef`; every library
     // with our stamp is made by the macro that exports it so. The library is leaked, so the reference stays valid.
     let header = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
-    let header = *header.map_err(|error| LoadError::NoModule { reason: one_line(&error.to_string()) })?;
+    let header = *header.map_err(|error| LoadError::NoModule { reason: linker_text(&error) })?;
     header.upgrade().map_err(|error| library_error(&error))
 }
 
@@ -140,24 +141,31 @@ fn check_layout(theirs: &'static TypeLayout, ours: &'static TypeLayout) -> Resul
     })
 }
 
-/// abi_stable's report has hundreds of lines; the cause is the last one it found, at the innermost type.
+/// abi_stable's report has hundreds of lines; the cause is in the last type it names, the innermost one.
 fn difference(errors: &AbiInstabilityErrors) -> String {
     let Some(innermost) = errors.errors.last() else { return "the layouts differ".to_owned() };
-    let report = innermost.to_string();
-    let cause = report.rsplit("\nError:").next().unwrap_or_default();
     let place = match innermost.stack_trace.last().map(|place| &place.found) {
         Some(TLFieldOrFunction::Field(field)) => field.full_type().to_string(),
         Some(TLFieldOrFunction::Function(function)) => function.to_string(),
         None => "the root module".to_owned(),
     };
-    // "too many fields / Expected: 3 / Found: 4", in that fixed form for every kind of difference.
-    let (what, counts) = cause.split_once("\nExpected:").unwrap_or((cause, ""));
-    let (expected, found) = counts.split_once("\nFound:").unwrap_or((counts, ""));
+    let report = innermost.to_string();
+    // Blocks of "too many fields / Expected: 3 / Found: 4"; a count says more than the sizes that follow from it.
+    let mut causes = report.split("\nError:").skip(1);
+    let counts = causes.clone().find(|cause| cause.starts_with("too many"));
+    let cause = counts.or_else(|| causes.next()).unwrap_or("another layout");
+    let (what, rest) = cause.split_once("\nExpected:").unwrap_or((cause, ""));
+    let (expected, found) = rest.split_once("\nFound:").unwrap_or((rest, ""));
     format!("{} in {}: expected {}, found {}", short(what), short(&place), short(expected), short(found))
 }
 
+/// What the dynamic linker said; libloading's own words are only "dlopen failed".
+fn linker_text(error: &libloading::Error) -> String {
+    one_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
+}
+
 fn map_error(error: &libloading::Error) -> LoadError {
-    let reason = one_line(&error.to_string());
+    let reason = linker_text(error);
     let advice = if reason.contains("failed to map segment") {
         "mount the file system of data_dir without noexec"
     } else if reason.contains("No such file") {
