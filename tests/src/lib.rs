@@ -1,1 +1,4 @@
+//! What the tests of the whole house share.
 
+pub mod fixtures;
+pub mod plugins;

@@ -1,0 +1,3 @@
+//! The house through its doors.
+
+mod plugin_files;
