@@ -159,8 +159,7 @@ impl<'a> Parts<'a> {
 
     fn render(mut self, status: u16) -> Value {
         if status >= 400 && self.content.is_empty() {
-            let error = json!({ "schema": { "$ref": format!("{SCHEMAS}{ERROR}") } });
-            self.content.insert("application/json".into(), error);
+            self.content.insert("application/json".into(), self.error());
         }
         let mut response = Map::new();
         response.insert("description".into(), self.description().into());
@@ -169,6 +168,17 @@ impl<'a> Parts<'a> {
             response.insert("content".into(), self.content.into());
         }
         response.into()
+    }
+
+    /// The one body of failures, with what it may say here.
+    fn error(&self) -> Value {
+        let text = self.descriptions.first().copied().or_else(|| self.gateway.map(|error| error.description));
+        let code = self.codes.first().copied().or_else(|| self.gateway.and_then(|error| error.codes.first().copied()));
+        let mut example = json!({ "error": text.unwrap_or("refused") });
+        if let Some(code) = code {
+            example["code"] = code.into();
+        }
+        json!({ "schema": { "$ref": format!("{SCHEMAS}{ERROR}") }, "example": example })
     }
 
     fn description(&mut self) -> String {
