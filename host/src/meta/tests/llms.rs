@@ -64,3 +64,8 @@ fn without_plugins_only_the_reference_remains() {
     let titles: Vec<_> = sections(&text).into_iter().map(|(title, _)| title).collect();
     assert_eq!(titles, ["Reference"]);
 }
+
+#[test]
+fn is_the_committed_text() {
+    insta::assert_binary_snapshot!("llms.txt", Gateway::with_two_plugins().ask(llms_txt).into_bytes());
+}
