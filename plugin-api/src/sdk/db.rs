@@ -16,6 +16,12 @@ use std::{borrow::Cow, future::Future, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct Sql(pub(crate) Statement);
 
+impl From<Sql> for Statement {
+    fn from(sql: Sql) -> Self {
+        sql.0
+    }
+}
+
 /// Starts a statement; add one [`Sql::bind`] per placeholder.
 pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
     let sql = match text.into() {

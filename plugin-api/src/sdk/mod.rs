@@ -43,6 +43,7 @@ pub use job::Job;
 pub use page::{Limit, Page, lenient};
 pub use request::Request;
 pub use route::{KIB, Route, Unguarded};
+pub use row::decode as decode_rows;
 pub use row::json_text;
 pub use search::Search;
 pub use stream::{BodyChunks, Topic};

@@ -7,7 +7,8 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-pub(crate) fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
+/// Decodes rows; the gateway reads its own tables with it, plugins get it through [`super::Query`].
+pub fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
     let columns = rows.columns().map_err(broken)?;
     let mut cells = rows.cells().map_err(broken)?;
     let mut decoded = Vec::with_capacity(rows.row_count().min(rows.byte_count()));

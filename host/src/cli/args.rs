@@ -1,0 +1,135 @@
+//! Commands and flags. Rule: a flag means the same for every command, so that `gateway check` judges what `gateway run`
+//! would use.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use super::exit;
+use crate::config::Overrides;
+
+/// Serves the HTTP interface that the installed plugins make up
+///
+/// Configuration: defaults, then the file, then environment variables (GATEWAY_HTTP__LISTEN sets http.listen), then flags.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "gateway", version, after_help = exit::HELP, propagate_version = false)]
+pub struct Cli {
+    /// What to do; without it: run
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// Configuration that is stronger than the environment and the file
+    #[command(flatten)]
+    pub overrides: Overrides,
+
+    /// Print JSON for programs instead of tables for people
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+impl Cli {
+    /// The command that was given, or `run`.
+    pub fn command_or_run(&self) -> Command {
+        self.command.clone().unwrap_or(Command::Run)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Command {
+    /// Start the gateway and serve until SIGTERM or Ctrl-C; SIGHUP reads the configuration again
+    Run,
+    /// Check the configuration and every plugin, tell all problems at once, and start nothing
+    Check,
+    /// Look at plugins without starting the gateway
+    #[command(subcommand)]
+    Plugins(PluginsCommand),
+    /// Bring the database up to date for the gateway and every enabled plugin, then end
+    Migrate,
+    /// Print the OpenAPI document of the gateway with its enabled plugins
+    Openapi,
+    /// Print the versions of the gateway and of its plugin interface
+    Version,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum PluginsCommand {
+    /// List the plugins in the folder, with version, state and reason
+    List,
+    /// Say what one library file is and whether this gateway would load it
+    Inspect {
+        /// The library file
+        file: PathBuf,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+
+    fn parse(line: &str) -> Cli {
+        Cli::try_parse_from(line.split(' ')).unwrap()
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn without_a_command_it_runs() {
+        let cli = parse("gateway --listen 127.0.0.1:9");
+        assert_eq!(cli.command_or_run(), Command::Run);
+        assert_eq!(cli.overrides.listen.as_deref(), Some("127.0.0.1:9"));
+    }
+
+    #[test]
+    fn flags_stand_before_or_after_the_command() {
+        for line in ["gateway --json -c a.toml plugins list", "gateway plugins list --config a.toml --json"] {
+            let cli = parse(line);
+            assert_eq!(cli.command_or_run(), Command::Plugins(PluginsCommand::List));
+            assert_eq!(cli.overrides.config, Some(PathBuf::from("a.toml")));
+            assert!(cli.json);
+        }
+    }
+
+    #[test]
+    fn every_command_is_known() {
+        for (name, command) in [
+            ("run", Command::Run),
+            ("check", Command::Check),
+            ("migrate", Command::Migrate),
+            ("openapi", Command::Openapi),
+            ("version", Command::Version),
+            ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
+        ] {
+            assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_a_usage_error() {
+        for line in ["gateway plugins", "gateway plugins inspect", "gateway start", "gateway --port 80"] {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            assert_eq!(error.exit_code(), i32::from(exit::ExitCode::Usage.code()), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_names_each_exit_code() {
+        let help = Cli::command().render_long_help().to_string();
+        for code in exit::ExitCode::ALL {
+            let line = format!("{}  {}", code.code(), code.meaning());
+            assert!(help.contains(&line), "{line:?} is missing in\n{help}");
+        }
+    }
+
+    #[test]
+    fn a_database_url_is_not_in_debug_output() {
+        let cli = parse("gateway --database-url postgres://u:hunter2@h/d");
+        assert!(!format!("{cli:?}").contains("hunter2"));
+    }
+}

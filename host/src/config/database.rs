@@ -1,0 +1,205 @@
+//! `[database]`: where the data is kept. Rule: a password comes from the environment or from a file of its own, is never
+//! printed, and no message in here repeats a URL.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use url::Url;
+
+use super::{
+    checks::Checks,
+    problem::{Problem, Source},
+    sources::Sources,
+};
+
+pub(super) const URL: &str = "database.url";
+pub(super) const URL_FILE: &str = "database.url_file";
+
+/// The database.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DatabaseConfig {
+    /// `sqlite:PATH` or `postgres://…`; without it `gateway.db` in `data_dir`. One with a password is accepted from the
+    /// environment only (`GATEWAY_DATABASE__URL`).
+    #[serde(skip_serializing)]
+    #[schemars(with = "Option<String>", example = "sqlite:./data/gateway.db")]
+    pub url: Option<SecretString>,
+    /// A file whose content is the URL: the other way to hand over a password.
+    #[schemars(example = "/run/secrets/database_url")]
+    pub url_file: Option<PathBuf>,
+    /// SQLite: whether a write is on the disk before it is acknowledged ("full"), or may be lost in a power cut ("normal").
+    pub synchronous: Synchronous,
+    /// SQLite: threads that read.
+    #[schemars(range(min = 1, max = 256))]
+    pub read_connections: usize,
+    /// SQLite: most writes that share one commit.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub write_group_max: usize,
+    /// Longest life of one transaction.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub transaction_timeout_ms: u64,
+    /// Longest time for one statement.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub statement_timeout_ms: u64,
+    /// PostgreSQL: most connections.
+    #[schemars(range(min = 2, max = 1000))]
+    pub pool_max: u32,
+}
+
+/// What SQLite waits for at a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    #[default]
+    Full,
+    Normal,
+}
+
+/// Where the data is kept, read from the URL.
+#[derive(Debug, Clone)]
+pub enum DatabaseTarget {
+    /// One file.
+    Sqlite(PathBuf),
+    /// A server; the URL may hold a password.
+    Postgres(SecretString),
+}
+
+/// Why a database URL is refused. It never repeats the URL, which may hold a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum DatabaseUrlError {
+    #[error("the URL begins with neither sqlite: nor postgres://")]
+    UnknownScheme,
+    #[error("the SQLite URL names no file")]
+    NoPath,
+    #[error("an SQLite database in memory cannot be shared by the gateway's reader and writer threads")]
+    InMemory,
+    #[error("the SQLite URL has parameters after \"?\"")]
+    Parameters,
+    #[error("the PostgreSQL URL is malformed")]
+    Malformed,
+}
+
+impl DatabaseUrlError {
+    fn hint(self) -> &'static str {
+        match self {
+            Self::UnknownScheme => "write sqlite:./data/gateway.db or postgres://user@host/name",
+            Self::NoPath => "write the file after the scheme: sqlite:./data/gateway.db",
+            Self::InMemory => "name a file; for a trial, one in a temporary folder",
+            Self::Parameters => "remove them; the keys of [database] hold what can be set",
+            Self::Malformed => "write postgres://user@host:5432/name, with special characters percent-encoded",
+        }
+    }
+}
+
+impl Default for DatabaseConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            url_file: None,
+            synchronous: Synchronous::Full,
+            read_connections: 4,
+            write_group_max: 128,
+            transaction_timeout_ms: 5000,
+            statement_timeout_ms: 5000,
+            pool_max: 16,
+        }
+    }
+}
+
+impl DatabaseConfig {
+    /// The database that `url` names, or `gateway.db` under `data_dir`.
+    pub fn target(&self, data_dir: &Path) -> Result<DatabaseTarget, DatabaseUrlError> {
+        match &self.url {
+            None => Ok(DatabaseTarget::Sqlite(data_dir.join("gateway.db"))),
+            Some(url) => parse_url(url),
+        }
+    }
+
+    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+        if let Some(url) = &self.url
+            && let Err(error) = parse_url(url)
+        {
+            let key = if self.url_file.is_some() { URL_FILE } else { URL };
+            checks.refuse(key, error.to_string(), error.hint());
+        }
+        if self.statement_timeout_ms > self.transaction_timeout_ms {
+            checks.refuse(
+                "database.statement_timeout_ms",
+                format!(
+                    "{} is more than database.transaction_timeout_ms ({})",
+                    self.statement_timeout_ms, self.transaction_timeout_ms
+                ),
+                "a statement is a part of its transaction: lower it, or raise database.transaction_timeout_ms",
+            );
+        }
+    }
+
+    /// Settles which of `url` and `url_file` holds, and reads the file. Of the two, the one from the stronger layer wins.
+    pub(super) fn settle_url(&mut self, sources: &Sources) -> Option<Problem> {
+        let path = self.url_file.clone()?;
+        if self.url.is_some() {
+            let (url, file) = (sources.of(URL), sources.of(URL_FILE));
+            if url.layer() == file.layer() {
+                let message = format!("{URL} is set as well ({url})");
+                return Some(Problem::new(URL_FILE, file, message, "keep one of the two"));
+            }
+            if url.layer() > file.layer() {
+                self.url_file = None;
+                return None;
+            }
+        }
+        let refuse = |message| {
+            Some(Problem::new(URL_FILE, sources.of(URL_FILE), message, "the file holds the URL and nothing else"))
+        };
+        match std::fs::read_to_string(&path) {
+            Err(error) => refuse(format!("{} cannot be read: {error}", path.display())),
+            Ok(text) if text.trim().is_empty() => refuse(format!("{} is empty", path.display())),
+            Ok(text) => {
+                self.url = Some(SecretString::from(text.trim()));
+                None
+            }
+        }
+    }
+}
+
+fn parse_url(secret: &SecretString) -> Result<DatabaseTarget, DatabaseUrlError> {
+    let url = secret.expose_secret();
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return match Url::parse(url) {
+            Ok(_) => Ok(DatabaseTarget::Postgres(secret.clone())),
+            Err(_malformed) => Err(DatabaseUrlError::Malformed),
+        };
+    }
+    let path = url.strip_prefix("sqlite:").ok_or(DatabaseUrlError::UnknownScheme)?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    match path {
+        "" => Err(DatabaseUrlError::NoPath),
+        _ if path.starts_with(":memory:") => Err(DatabaseUrlError::InMemory),
+        _ if path.contains('?') => Err(DatabaseUrlError::Parameters),
+        _ => Ok(DatabaseTarget::Sqlite(PathBuf::from(path))),
+    }
+}
+
+/// Refuses a password where others can read it: the configuration file, the list of processes.
+pub(super) fn refuse_password(url: &str, source: &Source) -> Option<Problem> {
+    let open = matches!(source, Source::File(_) | Source::Flag(_));
+    (open && has_password(url)).then(|| {
+        Problem::new(
+            URL,
+            source.clone(),
+            "the URL holds a password, and others can read it here",
+            "set it by the environment variable GATEWAY_DATABASE__URL, or put it into a file and name that in database.url_file",
+        )
+    })
+}
+
+fn has_password(url: &str) -> bool {
+    match Url::parse(url) {
+        Ok(parsed) => parsed.password().is_some() || parsed.query_pairs().any(|(name, _)| name == "password"),
+        // What cannot be parsed is treated with suspicion: `name:secret@host`.
+        Err(_malformed) => url.split_once("://").is_some_and(|(_, rest)| rest.contains('@')),
+    }
+}

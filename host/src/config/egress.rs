@@ -1,0 +1,67 @@
+//! `[egress]`: bounds on what plugins fetch from outside. Rule: special address ranges stay closed but for named hosts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::checks::Checks;
+
+/// Outgoing HTTP of plugins.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EgressConfig {
+    /// Hosts (`name` or `name:port`) that may be called although their address is local or private. For development.
+    #[schemars(example = ["localhost:9000"])]
+    pub allow_hosts: Vec<String>,
+    /// Time for one whole call, body included.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub timeout_ms: u64,
+    /// Time to reach the other side.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub connect_timeout_ms: u64,
+    /// Largest answer that is read, counted after decompression.
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub response_bytes_max: usize,
+    /// Calls of one plugin at a time; further ones wait.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub per_plugin_concurrency: usize,
+}
+
+impl Default for EgressConfig {
+    fn default() -> Self {
+        Self {
+            allow_hosts: Vec::new(),
+            timeout_ms: 10_000,
+            connect_timeout_ms: 3000,
+            response_bytes_max: 1_048_576,
+            per_plugin_concurrency: 16,
+        }
+    }
+}
+
+impl EgressConfig {
+    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+        if self.connect_timeout_ms > self.timeout_ms {
+            checks.refuse(
+                "egress.connect_timeout_ms",
+                format!("{} is more than egress.timeout_ms ({})", self.connect_timeout_ms, self.timeout_ms),
+                "connecting is a part of the call: lower it, or raise egress.timeout_ms",
+            );
+        }
+        for host in self.allow_hosts.iter().filter(|host| !is_host(host)) {
+            checks.refuse(
+                "egress.allow_hosts",
+                format!("{host:?} is no host"),
+                "write a name or an IP address, with a port if you like: localhost, 127.0.0.1:9000, [::1]:9000",
+            );
+        }
+    }
+}
+
+/// A host as it stands in a URL, with or without a port, and nothing else.
+fn is_host(entry: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    !entry.is_empty()
+        && entry.bytes().all(plain)
+        && Url::parse(&format!("http://{entry}/")).is_ok_and(|url| url.has_host())
+}

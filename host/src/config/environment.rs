@@ -1,0 +1,139 @@
+//! `GATEWAY_…` variables, `__` between levels. Rule: the kind of the key decides how its text is read, so that no value
+//! changes its type by looking like a number; a variable that means nothing is a problem.
+
+use figment::value::{Dict, Value};
+
+use super::{
+    layers::Layer,
+    problem::{Problem, Source},
+    schema::{self, Kind, Leaf, Node},
+    suggest,
+};
+
+/// Names the file; it is not a key.
+pub(super) const CONFIG_FILE: &str = "GATEWAY_CONFIG";
+const PREFIX: &str = "GATEWAY_";
+const LEVEL: &str = "__";
+const PLUGINS: &str = "plugins";
+
+/// The variables of this process with the gateway's prefix. Bytes that are no UTF-8 become U+FFFD, which is refused below.
+pub(super) fn of_process() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
+        .filter(|(name, _)| name.starts_with(PREFIX))
+        .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
+        .collect()
+}
+
+/// The variable that sets a key.
+pub(super) fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', LEVEL).to_uppercase())
+}
+
+/// One layer per variable, so that each value knows the variable it came from.
+pub(super) fn read(variables: &[(String, String)], found: &mut Vec<Problem>) -> Vec<Layer> {
+    let mut layers = Vec::new();
+    for (name, text) in variables {
+        let Some(key) = name.strip_prefix(PREFIX).filter(|_| name != CONFIG_FILE) else {
+            continue;
+        };
+        let path: Vec<String> = key.to_lowercase().split(LEVEL).map(ToOwned::to_owned).collect();
+        match read_value(name, &path, text) {
+            Ok(value) => layers.push(Layer { source: Source::Environment(name.clone()), dict: nest(&path, value) }),
+            Err((message, hint)) => {
+                found.push(Problem::new(path.join("."), Source::Environment(name.clone()), message, hint));
+            }
+        }
+    }
+    layers
+}
+
+fn read_value(name: &str, path: &[String], text: &str) -> Result<Value, (String, String)> {
+    if text.contains(char::REPLACEMENT_CHARACTER) {
+        return Err(("its value is no UTF-8".to_owned(), "set it again".to_owned()));
+    }
+    match schema::root().find(path) {
+        Some(Node::Leaf(leaf)) => convert(leaf, text),
+        Some(Node::Section(_)) => Err(section_without_key(name)),
+        None => read_plugin_value(name, path, text),
+    }
+}
+
+/// `PLUGINS__<name>__enabled`, `…__sha256` and, with any depth, the plugin's own keys.
+fn read_plugin_value(name: &str, path: &[String], text: &str) -> Result<Value, (String, String)> {
+    match path {
+        [first, _, _, ..] if first != PLUGINS => Err(unknown(name, path, text)),
+        _ if path.iter().any(String::is_empty) => Err(unknown(name, path, text)),
+        [_, _, key] if key == "enabled" => read_boolean(text),
+        [_, _, key] if key == "sha256" => Ok(Value::from(text)),
+        [_, _, _, ..] => Ok(guess(text)),
+        _ => Err(unknown(name, path, text)),
+    }
+}
+
+fn unknown(name: &str, path: &[String], text: &str) -> (String, String) {
+    let hint = if is_service_link(name, text) {
+        "Kubernetes sets it for a service of this name: put enableServiceLinks: false into the pod, or rename the service"
+            .to_owned()
+    } else {
+        suggest::for_variable(path)
+    };
+    ("no key belongs to this variable".to_owned(), hint)
+}
+
+/// Variables that Kubernetes derives from the names of services.
+fn is_service_link(name: &str, text: &str) -> bool {
+    !name.contains(LEVEL)
+        && (name.ends_with("_SERVICE_HOST")
+            || name.contains("_SERVICE_PORT")
+            || name.contains("_PORT_")
+            || text.starts_with("tcp://")
+            || text.starts_with("udp://"))
+}
+
+fn section_without_key(name: &str) -> (String, String) {
+    ("it names a section, not a key".to_owned(), format!("add the key after two underscores: {name}__KEY"))
+}
+
+fn convert(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
+    let trimmed = text.trim();
+    match leaf.kind {
+        Kind::Text => Ok(Value::from(text)),
+        Kind::List => {
+            let items = trimmed.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Ok(Value::from(items.map(ToOwned::to_owned).collect::<Vec<String>>()))
+        }
+        Kind::Boolean => read_boolean(text),
+        Kind::WholeNumber => {
+            let unsigned = trimmed.parse::<u64>().map(Value::from);
+            unsigned
+                .or_else(|_too_small| trimmed.parse::<i64>().map(Value::from))
+                .map_err(|_not_a_number| (format!("{text:?} is no whole number"), leaf.expected()))
+        }
+    }
+}
+
+fn read_boolean(text: &str) -> Result<Value, (String, String)> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(Value::from(true)),
+        "false" | "0" | "no" | "off" => Ok(Value::from(false)),
+        _ => Err((format!("{text:?} is neither true nor false"), "expected: true or false".to_owned())),
+    }
+}
+
+/// A plugin's own key, whose kind the host does not know: JSON where it is plainly that, else text. A number that shall
+/// be text is written in double quotes.
+fn guess(text: &str) -> Value {
+    let json = serde_json::from_str::<serde_json::Value>(text).ok();
+    let plain = json.filter(|value| match value {
+        serde_json::Value::Number(number) => number.to_string() == text.trim(),
+        serde_json::Value::Null => false,
+        _ => true,
+    });
+    plain.and_then(|value| Value::serialize(value).ok()).unwrap_or_else(|| Value::from(text))
+}
+
+fn nest(path: &[String], value: Value) -> Dict {
+    let nested = path.iter().rev().fold(value, |inner, name| Value::from(Dict::from([(name.clone(), inner)])));
+    nested.into_dict().unwrap_or_default()
+}

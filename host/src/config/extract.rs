@@ -1,0 +1,193 @@
+//! From merged values to the typed configuration. Rule: serde stops at its first error, so each value that it refuses is
+//! reported, taken out, and the rest is read again, until nothing is left to refuse.
+
+use figment::{
+    Figment,
+    error::{Error, Kind as ErrorKind},
+    value::{Dict, Value},
+};
+
+use super::{
+    Config,
+    layers::Layer,
+    plugins::PluginSettings,
+    problem::{Problem, Source},
+    schema::{self, Kind, Leaf, Node, Section},
+    sources::Sources,
+    suggest,
+};
+
+const PLUGINS: &str = "plugins";
+
+/// Merges the layers and reads them; what is wrong is reported and keeps its default.
+pub(super) fn extract(layers: Vec<Layer>, found: &mut Vec<Problem>) -> Config {
+    let file = layers.iter().find_map(|layer| match &layer.source {
+        Source::File(path) => Some(path.clone()),
+        _ => None,
+    });
+    let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
+    let merged = figment.find_value("").unwrap_or_else(|_nothing_set| Value::from(Dict::new()));
+    let sources = Sources::read(&figment, &merged, file);
+    let mut dict = merged.into_dict().unwrap_or_default();
+
+    let plugins = take_plugins(&mut dict);
+    strip_misshapen(schema::root(), &mut dict, "", &sources, found);
+    let mut config = read_fields(dict, &sources, found);
+    for (name, section) in plugins {
+        let settings = read_plugin(&name, section, &sources, found);
+        config.plugins.named.insert(name, settings);
+    }
+    found.extend(config.database.settle_url(&sources));
+    config.sources = sources;
+    config
+}
+
+/// Takes the sections of plugins out of `[plugins]`.
+fn take_plugins(dict: &mut Dict) -> Vec<(String, Dict)> {
+    let Some(Value::Dict(_, plugins)) = dict.get_mut(PLUGINS) else {
+        return Vec::new();
+    };
+    let Some(Node::Section(known)) = schema::root().keys.get(PLUGINS) else {
+        return Vec::new();
+    };
+    let (own, named) = std::mem::take(plugins).into_iter().partition(|(name, _)| known.keys.contains_key(name));
+    *plugins = own;
+    named.into_iter().filter_map(|(name, value)| Some((name, value.into_dict()?))).collect()
+}
+
+/// Removes and reports values of another kind than their key has.
+fn strip_misshapen(section: &Section, dict: &mut Dict, at: &str, sources: &Sources, found: &mut Vec<Problem>) {
+    dict.retain(|name, value| {
+        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        let expected = match (section.keys.get(name), &mut *value) {
+            (Some(Node::Section(inner)), Value::Dict(_, dict)) => {
+                strip_misshapen(inner, dict, &key, sources, found);
+                return true;
+            }
+            (Some(Node::Leaf(leaf)), value) if fits(leaf.kind, value) => return true,
+            (Some(Node::Leaf(leaf)), _) => leaf.expected(),
+            (Some(Node::Section(_)) | None, _) => format!("expected: a section, written [{key}]"),
+        };
+        found.push(Problem::new(&key, sources.of(&key), format!("it is {}", describe(value)), expected));
+        false
+    });
+}
+
+fn fits(kind: Kind, value: &Value) -> bool {
+    match kind {
+        Kind::Text => matches!(value, Value::String(..) | Value::Char(..)),
+        Kind::Boolean => matches!(value, Value::Bool(..)),
+        Kind::List => matches!(value, Value::Array(..)),
+        Kind::WholeNumber => value.to_num().is_some_and(|number| number.to_f64().is_none()),
+    }
+}
+
+fn read_fields(mut dict: Dict, sources: &Sources, found: &mut Vec<Problem>) -> Config {
+    loop {
+        let error = match Value::from(dict.clone()).deserialize::<Config>() {
+            Ok(config) => return config,
+            Err(error) => error,
+        };
+        let Some((path, value)) = remove_refused(&mut dict, &error.path) else {
+            found.push(Problem::new(
+                "config",
+                Source::Default,
+                error.to_string(),
+                "compare it with config/gateway.toml",
+            ));
+            return Config::default();
+        };
+        let key = path.join(".");
+        let (message, hint) = match schema::root().find(&path) {
+            Some(Node::Leaf(leaf)) => explain(leaf, &value, &error),
+            _ => (error.kind.to_string(), "compare it with config/gateway.toml".to_owned()),
+        };
+        found.push(Problem::new(&key, sources.of(&key), message, hint));
+    }
+}
+
+/// Takes out what an error points to, or the list around it.
+fn remove_refused(dict: &mut Dict, path: &[String]) -> Option<(Vec<String>, Value)> {
+    let (name, rest) = path.split_first()?;
+    if let Some(Value::Dict(_, inner)) = dict.get_mut(name)
+        && !rest.is_empty()
+    {
+        let (mut inner_path, value) = remove_refused(inner, rest)?;
+        inner_path.insert(0, name.clone());
+        return Some((inner_path, value));
+    }
+    dict.remove(name).map(|value| (vec![name.clone()], value))
+}
+
+fn explain(leaf: &Leaf, value: &Value, error: &Error) -> (String, String) {
+    let expected = leaf.expected();
+    if leaf.kind == Kind::WholeNumber {
+        return (format!("{} is out of range", describe(value)), expected);
+    }
+    if let ErrorKind::UnknownVariant(variant, _) = &error.kind {
+        let near = suggest::nearest(variant, leaf.choices().iter());
+        let hint = near.map_or(expected.clone(), |choice| format!("did you mean {choice}? {expected}"));
+        return (format!("{variant:?} is not allowed"), hint);
+    }
+    (format!("{} is refused: {}", describe(value), error.kind), expected)
+}
+
+/// One section `[plugins.<name>]`: the host's keys checked, the others handed on.
+fn read_plugin(name: &str, mut section: Dict, sources: &Sources, found: &mut Vec<Problem>) -> PluginSettings {
+    let mut refuse = |key: &str, message: String, hint: &str| {
+        let key = format!("{PLUGINS}.{name}.{key}");
+        let source = sources.of(&key);
+        found.push(Problem::new(key, source, message, hint));
+    };
+    let enabled = section.remove("enabled").and_then(|value| {
+        if value.to_bool().is_none() {
+            refuse("enabled", format!("it is {}", describe(&value)), "expected: true or false");
+        }
+        value.to_bool()
+    });
+    let sha256 = section.remove("sha256").and_then(|value| match value {
+        Value::String(_, pin) => Some(pin.to_ascii_lowercase()),
+        other => {
+            refuse("sha256", format!("it is {}", describe(&other)), "expected: 64 hexadecimal digits in quotes");
+            None
+        }
+    });
+    let mut config = serde_json::Map::new();
+    for (key, value) in section {
+        match serde_json::to_value(&value) {
+            Ok(json) if is_finite(&value) => {
+                config.insert(key, json);
+            }
+            _ => refuse(&key, "it holds a number that is not finite".to_owned(), "write a finite number"),
+        }
+    }
+    PluginSettings { enabled, sha256, config }
+}
+
+/// JSON has neither infinity nor NaN, which TOML has.
+fn is_finite(value: &Value) -> bool {
+    match value {
+        Value::Num(_, number) => number.to_f64().is_none_or(f64::is_finite),
+        Value::Array(_, items) => items.iter().all(is_finite),
+        Value::Dict(_, dict) => dict.values().all(is_finite),
+        _ => true,
+    }
+}
+
+/// A value for a message. Text is shown: keys that hold secrets never come here with text.
+fn describe(value: &Value) -> String {
+    match value {
+        Value::String(_, text) => format!("the text {text:?}"),
+        Value::Char(_, text) => format!("the text {text:?}"),
+        Value::Bool(_, truth) => truth.to_string(),
+        Value::Num(_, number) => {
+            let whole = number.to_i128().map(|whole| whole.to_string());
+            let fraction = number.to_f64().map(|fraction| fraction.to_string());
+            let text = whole.or_else(|| number.to_u128().map(|whole| whole.to_string())).or(fraction);
+            format!("the number {}", text.unwrap_or_default())
+        }
+        Value::Empty(..) => "nothing".to_owned(),
+        Value::Array(..) => "a list".to_owned(),
+        Value::Dict(..) => "a section".to_owned(),
+    }
+}

@@ -1,0 +1,91 @@
+//! `[http]`: the public listener and its bounds. Rule: every wait and every size has a limit; none can be switched off.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::checks::Checks;
+
+/// The public listener.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpConfig {
+    /// Address and port of the public listener; port 0 takes a free one.
+    #[schemars(example = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Proxies of your own in front of the gateway. With 0 the `X-Forwarded-For` header is not believed; with N the client
+    /// is the N-th address from the right. Set 1 behind one load balancer.
+    #[schemars(range(max = 16))]
+    pub trusted_proxy_hops: usize,
+    /// Time for a client to send the whole request head.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub header_read_timeout_ms: u64,
+    /// Time for a client to send the whole request body.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub body_timeout_ms: u64,
+    /// Time that a kept-alive connection may stay without a request.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub idle_timeout_ms: u64,
+    /// Time for a handler to answer; streams are exempt once they have begun.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub request_timeout_ms: u64,
+    /// Open connections in total.
+    #[schemars(range(min = 1))]
+    pub connections_max: usize,
+    /// Open connections from one peer address. Behind a proxy the peer is the proxy: raise it to `connections_max`.
+    #[schemars(range(min = 1))]
+    pub connections_per_ip_max: usize,
+    /// Largest request body; a route may ask for less, never for more.
+    #[schemars(range(min = 1024, max = 67_108_864))]
+    pub body_bytes_max: usize,
+    /// Largest request head.
+    #[schemars(range(min = 8192, max = 1_048_576))]
+    pub header_bytes_max: usize,
+    /// Whether HTTP/2 without TLS (h2c) is spoken beside HTTP/1.1.
+    pub http2: bool,
+    /// Requests at a time on one HTTP/2 connection.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub http2_concurrent_streams_max: u32,
+    /// Time that running requests get to finish when the gateway stops.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub drain_timeout_ms: u64,
+    /// Whether answers are compressed (gzip, brotli) for clients that accept it.
+    pub compression: bool,
+    /// Whether pages of other origins may read the answers (CORS, any origin, no credentials).
+    pub cors: bool,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            trusted_proxy_hops: 0,
+            header_read_timeout_ms: 10_000,
+            body_timeout_ms: 15_000,
+            idle_timeout_ms: 60_000,
+            request_timeout_ms: 30_000,
+            connections_max: 4096,
+            connections_per_ip_max: 256,
+            body_bytes_max: 262_144,
+            header_bytes_max: 16_384,
+            http2: true,
+            http2_concurrent_streams_max: 128,
+            drain_timeout_ms: 20_000,
+            compression: true,
+            cors: true,
+        }
+    }
+}
+
+impl HttpConfig {
+    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+        if self.connections_per_ip_max > self.connections_max {
+            checks.refuse(
+                "http.connections_per_ip_max",
+                format!("{} is more than http.connections_max ({})", self.connections_per_ip_max, self.connections_max),
+                "one address cannot have more connections than all together: lower it, or raise http.connections_max",
+            );
+        }
+    }
+}

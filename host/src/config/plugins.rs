@@ -1,0 +1,125 @@
+//! `[plugins]` and `[plugins.<name>]`. Rule: the host reads `enabled` and `sha256` of a plugin's section; every other key
+//! is the plugin's own, goes to it unread, and may be a secret, so that no value of it is ever printed here.
+
+use std::{collections::BTreeMap, fmt, io, path::PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::checks::Checks;
+
+/// Plugins: where they are, which are on, and when one is taken off.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PluginsConfig {
+    /// Folder with the plugin libraries; without it the folder of the running binary.
+    #[schemars(example = "./plugins")]
+    pub dir: Option<PathBuf>,
+    /// Whether a plugin is on that no section mentions.
+    pub default_enabled: bool,
+    /// Faults (panics, hangs) within `fence_window_s` after which a plugin is fenced.
+    #[schemars(range(min = 1))]
+    pub fence_faults: u32,
+    /// Time in which faults are counted together.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub fence_window_s: u64,
+    /// Time for a plugin to construct itself.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub constructor_timeout_ms: u64,
+    /// The sections `[plugins.<name>]`.
+    #[serde(skip)]
+    pub named: BTreeMap<String, PluginSettings>,
+}
+
+/// One section `[plugins.<name>]`.
+#[derive(Clone, Default)]
+pub struct PluginSettings {
+    /// On or off; without it `plugins.default_enabled` decides.
+    pub enabled: Option<bool>,
+    /// The only content hash that is loaded, as 64 lower-case hexadecimal digits.
+    pub sha256: Option<String>,
+    /// Every other key, for the plugin.
+    pub config: Map<String, Value>,
+}
+
+impl fmt::Debug for PluginSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<_> = self.config.keys().collect();
+        f.debug_struct("PluginSettings")
+            .field("enabled", &self.enabled)
+            .field("sha256", &self.sha256)
+            .field("config_keys", &keys)
+            .finish()
+    }
+}
+
+impl Default for PluginsConfig {
+    fn default() -> Self {
+        Self {
+            dir: None,
+            default_enabled: true,
+            fence_faults: 20,
+            fence_window_s: 60,
+            constructor_timeout_ms: 10_000,
+            named: BTreeMap::new(),
+        }
+    }
+}
+
+impl PluginsConfig {
+    /// The folder to look for plugins in.
+    pub fn folder(&self) -> io::Result<PathBuf> {
+        if let Some(dir) = &self.dir {
+            return Ok(dir.clone());
+        }
+        let mut folder = std::env::current_exe()?;
+        folder.pop();
+        Ok(folder)
+    }
+
+    /// Whether the plugin shall run.
+    pub fn is_enabled(&self, name: &str) -> bool {
+        self.named.get(name).and_then(|settings| settings.enabled).unwrap_or(self.default_enabled)
+    }
+
+    /// What `[plugins.<name>]` says; all defaults when it is not there.
+    pub fn settings(&self, name: &str) -> PluginSettings {
+        self.named.get(name).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+        if let Some(dir) = &self.dir {
+            checks.readable_folder("plugins.dir", dir);
+        }
+        for (name, settings) in &self.named {
+            if !is_plugin_name(name) {
+                checks.refuse(
+                    &format!("plugins.{name}"),
+                    format!("{name:?} cannot be the name of a plugin"),
+                    "names are lower-case letters, digits and single underscores, beginning with a letter",
+                );
+            }
+            if settings.sha256.as_deref().is_some_and(|pin| !is_sha256(pin)) {
+                checks.refuse(
+                    &format!("plugins.{name}.sha256"),
+                    "it is no SHA-256 of a file".to_owned(),
+                    "write the 64 lower-case hexadecimal digits that sha256sum prints",
+                );
+            }
+        }
+    }
+}
+
+/// The name is also a table prefix and a part of an environment variable, where `__` divides the levels.
+fn is_plugin_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(plain)
+        && !name.contains("__")
+        && !name.ends_with('_')
+}
+
+fn is_sha256(pin: &str) -> bool {
+    pin.len() == 64 && pin.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}

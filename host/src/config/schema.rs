@@ -1,0 +1,138 @@
+//! The tree of known keys, read from the JSON Schema of the configuration structs. Rule: there is no second list of keys;
+//! names, kinds, bounds and examples all come from the fields.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::Config;
+
+/// What a key holds.
+pub(super) enum Node {
+    Section(Section),
+    Leaf(Leaf),
+}
+
+/// Keys that stand together under one `[name]`.
+pub(super) struct Section {
+    pub(super) keys: BTreeMap<String, Node>,
+}
+
+/// A key with a value.
+pub(super) struct Leaf {
+    pub(super) kind: Kind,
+    pub(super) minimum: u64,
+    pub(super) maximum: Option<u64>,
+    choices: Vec<String>,
+    example: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    WholeNumber,
+    Boolean,
+    List,
+}
+
+static ROOT: LazyLock<Section> = LazyLock::new(|| read_section(&json_schema()));
+
+/// The top of the tree.
+pub(super) fn root() -> &'static Section {
+    &ROOT
+}
+
+/// The JSON Schema of the configuration, without references.
+pub(super) fn json_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<Config>().to_value()
+}
+
+impl Section {
+    /// The node at the end of a path.
+    pub(super) fn find(&self, path: &[String]) -> Option<&Node> {
+        let (first, rest) = path.split_first()?;
+        match self.keys.get(first)? {
+            node if rest.is_empty() => Some(node),
+            Node::Section(inner) => inner.find(rest),
+            Node::Leaf(_) => None,
+        }
+    }
+
+    /// The path of every key that holds a value.
+    pub(super) fn leaf_paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        for (name, node) in &self.keys {
+            match node {
+                Node::Leaf(_) => paths.push(name.clone()),
+                Node::Section(inner) => paths.extend(inner.leaf_paths().iter().map(|path| format!("{name}.{path}"))),
+            }
+        }
+        paths
+    }
+}
+
+impl Leaf {
+    /// What may stand here, for a hint.
+    pub(super) fn expected(&self) -> String {
+        let kind = match self.kind {
+            Kind::Text if !self.choices.is_empty() => format!("one of {}", self.choices.join(", ")),
+            Kind::Text => "text".to_owned(),
+            Kind::Boolean => "true or false".to_owned(),
+            Kind::List => "a list of texts".to_owned(),
+            Kind::WholeNumber => match self.maximum {
+                Some(maximum) => format!("a whole number from {} to {maximum}", self.minimum),
+                None => format!("a whole number from {}", self.minimum),
+            },
+        };
+        match &self.example {
+            Some(example) => format!("expected: {kind}, such as {example}"),
+            None => format!("expected: {kind}"),
+        }
+    }
+
+    pub(super) fn choices(&self) -> &[String] {
+        &self.choices
+    }
+}
+
+fn read_section(schema: &Value) -> Section {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let keys = properties.into_iter().flatten().map(|(name, property)| (name.clone(), read_node(property))).collect();
+    Section { keys }
+}
+
+fn read_node(schema: &Value) -> Node {
+    if schema.get("properties").is_some() { Node::Section(read_section(schema)) } else { Node::Leaf(read_leaf(schema)) }
+}
+
+fn read_leaf(schema: &Value) -> Leaf {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
+    let kind = match type_name(schema) {
+        Some("integer") => Kind::WholeNumber,
+        Some("boolean") => Kind::Boolean,
+        Some("array") => Kind::List,
+        _ => Kind::Text,
+    };
+    let texts = |name: &str| schema.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    Leaf {
+        kind,
+        minimum: bound("minimum").unwrap_or(0),
+        maximum: bound("maximum"),
+        choices: texts("enum").iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
+        example: texts("examples").first().map(plain_text),
+    }
+}
+
+/// The type, of which an optional key has two.
+fn type_name(schema: &Value) -> Option<&str> {
+    match schema.get("type")? {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null"),
+        name => name.as_str(),
+    }
+}
+
+fn plain_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}

@@ -1,0 +1,83 @@
+//! The `[egress]` section of the configuration.
+
+use serde::Deserialize;
+
+use super::AllowList;
+
+/// Limits of outbound HTTP. Every one of them is a ceiling: a request may ask for less, never for more.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EgressSettings {
+    /// Development only. What may be reached although it is not public: `name`, `name:port`, `address`,
+    /// `address:port` (`[v6]:port`) or a CIDR such as `10.0.0.0/8`. An entry opens exactly what it names. Default: none.
+    pub allow_hosts: Vec<String>,
+    /// Deadline of a fetch that names none; it covers everything up to the last byte. Default: 10 000.
+    pub timeout_ms: u64,
+    /// The longest deadline that a fetch may ask for. Default: 60 000.
+    pub timeout_max_ms: u64,
+    /// Time for TCP and TLS, within the deadline. Default: 5 000.
+    pub connect_timeout_ms: u64,
+    /// The largest answer body, as it comes over the wire (nothing is decompressed). Default: 1 MiB.
+    pub response_bytes_max: u64,
+    /// The largest request body. Default: 1 MiB.
+    pub request_bytes_max: u64,
+    /// How many fetches of one plugin run at once; the others wait their turn. Default: 16.
+    pub per_plugin_concurrency: usize,
+    /// The `User-Agent` of a fetch that brings none. Default: `gateway/<version>`.
+    pub user_agent: String,
+}
+
+impl Default for EgressSettings {
+    fn default() -> Self {
+        Self {
+            allow_hosts: Vec::new(),
+            timeout_ms: 10_000,
+            timeout_max_ms: 60_000,
+            connect_timeout_ms: 5_000,
+            response_bytes_max: 1024 * 1024,
+            request_bytes_max: 1024 * 1024,
+            per_plugin_concurrency: 16,
+            user_agent: concat!("gateway/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+impl EgressSettings {
+    /// The parsed allow list, or every problem at once, each starting with the key's name.
+    pub fn validate(&self) -> Result<AllowList, Vec<String>> {
+        let mut problems = Vec::new();
+        for (key, value) in [
+            ("timeout_ms", self.timeout_ms),
+            ("timeout_max_ms", self.timeout_max_ms),
+            ("connect_timeout_ms", self.connect_timeout_ms),
+            ("response_bytes_max", self.response_bytes_max),
+            ("request_bytes_max", self.request_bytes_max),
+        ] {
+            if value == 0 {
+                problems.push(format!("{key} must be greater than 0"));
+            }
+        }
+        if self.timeout_ms > self.timeout_max_ms {
+            problems.push(format!("timeout_ms must not exceed timeout_max_ms ({})", self.timeout_max_ms));
+        }
+        if self.timeout_max_ms > TIMEOUT_MS_LIMIT {
+            problems.push(format!("timeout_max_ms must not exceed {TIMEOUT_MS_LIMIT} (one hour)"));
+        }
+        if !(1..=CONCURRENCY_LIMIT).contains(&self.per_plugin_concurrency) {
+            problems.push(format!("per_plugin_concurrency must be from 1 to {CONCURRENCY_LIMIT}"));
+        }
+        if http::HeaderValue::from_str(&self.user_agent).is_err() || self.user_agent.is_empty() {
+            problems.push("user_agent must be printable ASCII".to_owned());
+        }
+        let allow = match AllowList::parse(&self.allow_hosts) {
+            Ok(allow) if problems.is_empty() => return Ok(allow),
+            Ok(_) => Vec::new(),
+            Err(bad) => bad,
+        };
+        problems.extend(allow);
+        Err(problems)
+    }
+}
+
+const TIMEOUT_MS_LIMIT: u64 = 3_600_000;
+const CONCURRENCY_LIMIT: usize = 10_000;

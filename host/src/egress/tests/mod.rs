@@ -1,0 +1,11 @@
+//! `Egress::fetch` against servers and resolvers that misbehave.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod budget;
+mod fixture;
+mod limits;
+mod redirects;
+mod requests;
+mod resolving;
+mod secure;
+mod settings;

@@ -1,0 +1,131 @@
+//! One signature, many byte forms: all lead to one replay key, or nowhere.
+
+use alloy_primitives::{U256, uint};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::super::{Brand, Refusal, SignatureFault, Signed, signed_body};
+use super::wallet::{ACTION, NOW_S, Wallet, any_payload, to_bytes};
+
+const CURVE_ORDER: U256 = uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
+
+fn open(body: &serde_json::Map<String, Value>) -> Result<Signed, Refusal> {
+    signed_body(&Brand::default(), ACTION, &to_bytes(body), NOW_S)
+}
+
+fn code(body: &serde_json::Map<String, Value>) -> Option<&'static str> {
+    open(body).expect_err("must be refused").code()
+}
+
+fn sig_bytes(body: &serde_json::Map<String, Value>) -> [u8; 65] {
+    let text = body["sig"].as_str().unwrap();
+    hex::decode(&text[2..]).unwrap().try_into().unwrap()
+}
+
+fn with_v(mut bytes: [u8; 65], v: u8) -> [u8; 65] {
+    bytes[64] = v;
+    bytes
+}
+
+fn with_high_s(mut bytes: [u8; 65]) -> [u8; 65] {
+    let s = CURVE_ORDER - U256::from_be_slice(&bytes[32..64]);
+    bytes[32..64].copy_from_slice(&s.to_be_bytes::<32>());
+    with_v(bytes, if bytes[64] == 27 { 28 } else { 27 })
+}
+
+fn lower(bytes: [u8; 65]) -> Value {
+    json!(format!("0x{}", hex::encode(bytes)))
+}
+
+fn upper(bytes: [u8; 65]) -> Value {
+    json!(format!("0x{}", hex::encode_upper(bytes)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn byte_forms_of_one_signature_share_a_replay_key(seed in 1_u8..255, payload in any_payload()) {
+        let mut body = Wallet::new(seed).body(&payload);
+        let original = open(&body).unwrap();
+        let bytes = sig_bytes(&body);
+        let raw_v = with_v(bytes, bytes[64] - 27);
+        for sig in [lower(bytes), upper(bytes), lower(raw_v), upper(raw_v)] {
+            body.insert("sig".into(), sig);
+            prop_assert_eq!(open(&body).unwrap().replay_key(), original.replay_key());
+        }
+        for address in [original.signer.to_string().to_lowercase(), original.signer.to_string().to_uppercase().replacen("0X", "0x", 1)] {
+            body.insert("address".into(), json!(address));
+            body.insert("ts".into(), json!(format!("00{NOW_S}")));
+            prop_assert_eq!(open(&body).unwrap().replay_key(), original.replay_key());
+        }
+    }
+
+    #[test]
+    fn high_s_is_refused(seed in 1_u8..255, payload in any_payload()) {
+        let mut body = Wallet::new(seed).body(&payload);
+        let flipped = with_high_s(sig_bytes(&body));
+        for bytes in [flipped, with_v(flipped, flipped[64] - 27)] {
+            body.insert("sig".into(), lower(bytes));
+            let refusal = open(&body).unwrap_err();
+            prop_assert!(matches!(refusal, Refusal::Signature(SignatureFault::HighS)), "{:?}", refusal);
+            prop_assert_eq!(refusal.code(), Some("bad_sig"));
+        }
+    }
+
+    #[test]
+    fn the_other_v_is_somebody_else(seed in 1_u8..255, payload in any_payload()) {
+        let mut body = Wallet::new(seed).body(&payload);
+        let bytes = sig_bytes(&body);
+        body.insert("sig".into(), lower(with_v(bytes, if bytes[64] == 27 { 28 } else { 27 })));
+        prop_assert!(matches!(code(&body), Some("sig_mismatch" | "bad_sig")));
+    }
+
+    /// Five lines, five ways to tamper.
+    #[test]
+    fn every_line_of_the_message_counts(payload in any_payload(), skew_s in 1_u64..300) {
+        let wallet = Wallet::new(7);
+        let body = wallet.body(&payload);
+        prop_assert!(open(&body).is_ok());
+
+        let bytes = to_bytes(&body);
+        let brand = Brand::new("Other Commons", "X-Service").unwrap();
+        prop_assert_eq!(signed_body(&brand, ACTION, &bytes, NOW_S).unwrap_err().code(), Some("sig_mismatch"));
+        prop_assert_eq!(
+            signed_body(&Brand::default(), "thread.create", &bytes, NOW_S).unwrap_err().code(),
+            Some("sig_mismatch")
+        );
+        let tamper = |field: &str, value: Value| {
+            let mut body = body.clone();
+            body.insert(field.into(), value);
+            code(&body)
+        };
+        prop_assert_eq!(tamper("address", json!(Wallet::new(8).address.to_string())), Some("sig_mismatch"));
+        prop_assert_eq!(tamper("ts", json!(NOW_S - skew_s)), Some("sig_mismatch"));
+        prop_assert_eq!(tamper("one more", json!(null)), Some("sig_mismatch"));
+    }
+
+    #[test]
+    fn what_was_signed_is_what_the_handler_gets(seed in 1_u8..255, payload in any_payload()) {
+        let wallet = Wallet::new(seed);
+        let signed = open(&wallet.body(&payload)).unwrap();
+        prop_assert_eq!(signed.signer, wallet.address);
+        prop_assert_eq!(signed.ts_s, NOW_S);
+        let canonical = super::super::canonical::rfc8785(&payload).unwrap();
+        prop_assert_eq!(signed.canonical.as_ref(), canonical.as_str());
+        prop_assert_eq!(super::super::canonical::rfc8785(&signed.payload).unwrap(), canonical);
+    }
+}
+
+#[test]
+fn another_second_is_another_key() {
+    let wallet = Wallet::new(1);
+    let first = open(&wallet.body(&json!({"body": "hi"}))).unwrap();
+    let mut later = wallet.body(&json!({"body": "hi"}));
+    later.insert("ts".into(), json!(NOW_S + 1));
+    later.insert("sig".into(), json!(wallet.sign(&Brand::default(), ACTION, NOW_S + 1, r#"{"body":"hi"}"#)));
+    let later = open(&later).unwrap();
+    assert_ne!(first.replay_key(), later.replay_key());
+    let other = open(&Wallet::new(2).body(&json!({"body": "hi"}))).unwrap();
+    assert_ne!(first.replay_key(), other.replay_key());
+}

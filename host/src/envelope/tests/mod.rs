@@ -1,0 +1,9 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod canonical;
+mod carriers;
+mod client_vectors;
+mod malleability;
+mod refusals;
+mod strict_json;
+mod wallet;
