@@ -27,6 +27,7 @@ pub async fn discovery(_: Gateway<Activity>, _: NoInput) -> Result<Discovery, Ho
         skills: vec![skill()],
         limits: named("presenceTtlSeconds", TTL_S.into()),
         briefing: Some(briefing()),
+        ..Discovery::default()
     })
 }
 
