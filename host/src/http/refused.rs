@@ -29,7 +29,12 @@ impl Refused {
     }
 
     pub fn internal() -> Self {
-        Self::new(500, "internal", "the gateway failed to answer this request", "tell the operator the x-request-id of this answer")
+        Self::new(
+            500,
+            "internal",
+            "the gateway failed to answer this request",
+            "tell the operator the x-request-id of this answer",
+        )
     }
 
     pub fn timed_out() -> Self {
@@ -38,7 +43,8 @@ impl Refused {
 
     pub fn unavailable() -> Self {
         let hint = "try again in a few seconds; a write that was not answered with 2xx did not happen";
-        Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint).header(http::header::RETRY_AFTER, "5")
+        Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint)
+            .header(http::header::RETRY_AFTER, "5")
     }
 
     pub fn disabled(plugin: &str) -> Self {
@@ -51,10 +57,10 @@ impl From<Exceeded> for Refused {
     fn from(exceeded: Exceeded) -> Self {
         let message = format!("at most {} calls in {} s from one address", exceeded.calls, exceeded.window_s);
         let hint = format!("wait {} s", exceeded.retry_after_s);
-        Self::new(429, &exceeded.code, message, &hint)
-            .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string())
-            .header(HeaderName::from_static("ratelimit-policy"), &exceeded.policy)
-            .header(HeaderName::from_static("ratelimit"), &exceeded.state)
+        let mut refused = Self::new(429, &exceeded.code, message, &hint)
+            .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string());
+        exceeded.allowance.write(refused.0.headers_mut());
+        refused
     }
 }
 
