@@ -45,7 +45,7 @@ pub async fn newest(db: &impl Query, filter: LogFilter, limit: u32) -> Result<Ve
 
 fn select(filter: LogFilter, limit: u32) -> Sql {
     let mut select =
-        sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM activity_v1 WHERE id > $1 AND ts > $2")
+        sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 AND ts > $2")
             .bind(filter.after_id)
             .bind(filter.after_ts);
     select = match filter.kind {

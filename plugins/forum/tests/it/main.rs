@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod contributions;
 mod create_post;
 mod create_thread;
 mod get_thread;

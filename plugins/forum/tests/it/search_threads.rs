@@ -10,7 +10,7 @@ async fn found(house: &TestGateway, query: &str) -> (Vec<String>, i64) {
 }
 
 fn exactly(titles: &[&str]) -> (Vec<String>, i64) {
-    (titles.iter().map(ToString::to_string).collect(), titles.len() as i64)
+    (titles.iter().map(ToString::to_string).collect(), i64::try_from(titles.len()).unwrap())
 }
 
 #[tokio::test]
