@@ -134,7 +134,7 @@ async fn a_full_disk_fails_every_member_of_the_group() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_write_fails_every_member_of_the_group() {
     let house = House::with_notes_tuned(Engine::Sqlite, |settings| {
-        settings.statement_timeout_ms = 100
+        settings.statement_timeout_ms = 300
     })
     .await;
     until_neighbours_fail(&house, |id| {
