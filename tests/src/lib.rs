@@ -1,1 +1,3 @@
+//! What the tests of the whole house share.
 
+pub mod postgres;
