@@ -61,13 +61,13 @@ async fn jobs_survive_a_database_that_fails(#[values(Engine::Sqlite, Engine::Pos
     let yard = Yard::without_table(engine).await;
     let work = Work::new([Act::Wait]);
     let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
-    assert!(JobStore::new(yard.database.clone()).list().await.is_err());
+    assert!(yard.store().list().await.is_err());
     yard.migrate(&[MIGRATION]).await;
     work.started(0, 1).await;
     // Away while the end of the run is to be written.
     yard.migrate(&[MIGRATION, AWAY]).await;
     work.let_one_end();
-    assert!(JobStore::new(yard.database.clone()).list().await.is_err());
+    assert!(yard.store().list().await.is_err());
     yard.migrate(&[MIGRATION, AWAY, BACK]).await;
     assert_eq!(yard.ran("sweep", 1).await.last_result.as_deref(), Some("ok"));
     gateway.stopped().await;
@@ -80,7 +80,7 @@ async fn jobs_stop_even_while_the_database_fails(#[values(Engine::Sqlite, Engine
     let work = Work::new([Act::Succeed]);
     yard.start("a", &[every_s("sweep", 60)], &work).stopped().await;
     let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
-    yard.database.close().await;
+    yard.house.database.close().await;
     gateway.stopped().await;
     assert!(work.starts_s(0).is_empty());
 }

@@ -24,9 +24,7 @@ async fn of_two_gateways_exactly_one_runs_each_tick(#[values(Engine::Sqlite, Eng
 
 #[rstest]
 #[tokio::test]
-async fn a_job_never_runs_beside_itself_but_beside_others(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_job_never_runs_beside_itself_but_beside_others(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let yard = Yard::new(engine).await;
     let jobs = [every_s("slow", 1), every_s("beat", 10)];
     let work = Work::new([Act::Wait, Act::Succeed]);

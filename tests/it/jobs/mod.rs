@@ -4,11 +4,12 @@ mod ending;
 mod lease;
 mod schedule;
 
+use crate::storage::{Engine, House};
 use futures_util::FutureExt as _;
 use host::{
     clock::{Clock, ManualClock},
     jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob},
-    storage::{Database, DatabaseSettings, Schema, Scope},
+    storage::{Database, Schema, Scope},
 };
 use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 use std::{
@@ -26,18 +27,10 @@ pub const START_MS: i64 = 1_600_041_600_000;
 /// How long a lease outlives the time limit of its run.
 pub const GRACE_MS: i64 = 30_000;
 
-#[derive(Clone, Copy, Debug)]
-pub enum Engine {
-    Sqlite,
-    Postgres,
-}
-
 /// A database of the test's own and the clock of its gateways.
 pub struct Yard {
-    pub database: Database,
-    pub settings: DatabaseSettings,
+    pub house: House,
     pub clock: ManualClock,
-    _directory: tempfile::TempDir,
 }
 
 impl Yard {
@@ -48,27 +41,28 @@ impl Yard {
     }
 
     pub async fn without_table(engine: Engine) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let url = match engine {
-            Engine::Sqlite => format!("sqlite:{}", directory.path().join("gateway.db").display()),
-            Engine::Postgres => gateway_tests::postgres::fresh_database().await.unwrap(),
-        };
-        let settings = DatabaseSettings::new(url);
-        let database = Database::open(settings.clone()).await.unwrap();
-        Self { database, settings, clock: ManualClock::new(START_MS), _directory: directory }
+        Self { house: House::new(engine).await, clock: ManualClock::new(START_MS) }
+    }
+
+    pub fn store(&self) -> JobStore {
+        JobStore::new(self.house.database.clone())
     }
 
     pub async fn migrate(&self, steps: &[&str]) {
-        let step =
-            |(version, sql): (u32, &&str)| MigrationSpec { version, name: "jobs".into(), sql: (*sql).into(), postgres: None };
+        let step = |(version, sql): (u32, &&str)| MigrationSpec {
+            version,
+            name: "jobs".into(),
+            sql: (*sql).into(),
+            postgres: None,
+        };
         let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
         let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
-        self.database.migrate(&schema).await.unwrap();
+        self.house.database.migrate(&schema).await.unwrap();
     }
 
     pub fn runner(&self, holder: &str) -> JobRunner {
         JobRunner {
-            store: JobStore::new(self.database.clone()),
+            store: self.store(),
             clock: Clock::Manual(self.clock.clone()),
             holder: holder.into(),
             jitter: Jitter::None,
@@ -85,7 +79,7 @@ impl Yard {
     }
 
     pub async fn status(&self, job: &str) -> Option<JobStatus> {
-        let all = JobStore::new(self.database.clone()).list().await.unwrap();
+        let all = self.store().list().await.unwrap();
         all.into_iter().find(|status| status.plugin == "forum" && status.job == job)
     }
 
@@ -138,7 +132,7 @@ pub struct Doomed {
 impl Doomed {
     pub async fn start(yard: &Yard, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (settings, mut runner) = (yard.settings.clone(), yard.runner(holder));
+        let (settings, mut runner) = (yard.house.settings.clone(), yard.runner(holder));
         let (jobs, work) = (jobs.to_owned(), work.clone());
         let start = async move {
             runner.store = JobStore::new(Database::open(settings).await.unwrap());
@@ -235,7 +229,8 @@ impl Work {
         if self.0.running[index].fetch_add(1, SeqCst) > 0 {
             self.0.overlaps.fetch_add(1, SeqCst);
         }
-        let mut seen = Seen { work: self.clone(), index, is_over: false, panics: matches!(act, Act::WaitAndPanicOnDrop) };
+        let mut seen =
+            Seen { work: self.clone(), index, is_over: false, panics: matches!(act, Act::WaitAndPanicOnDrop) };
         self.0.starts_ms.lock().unwrap()[index].push(now_ms);
         // A moment in which another run of the same job would be seen.
         tokio::task::yield_now().await;
