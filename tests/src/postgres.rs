@@ -68,8 +68,11 @@ impl PrivatePostgres {
 
     fn wait_until_ready(&self) -> Result<()> {
         let started = Instant::now();
-        let socket = self.directory.join(".s.PGSQL.5432");
-        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        // The server writes its state into this file; the socket exists earlier than it answers.
+        let state = self.directory.join("data/postmaster.pid");
+        let is_ready =
+            || std::fs::read_to_string(&state).is_ok_and(|text| text.contains("\nready"));
+        while !is_ready() {
             if started.elapsed() > START_LIMIT {
                 let log = std::fs::read_to_string(self.directory.join("log")).unwrap_or_default();
                 bail!("PostgreSQL did not start: {log}");
