@@ -119,20 +119,18 @@ async fn clocks_that_differ_a_little_do_not_repeat_a_cron_run(
     let mut yard = Yard::new(engine).await;
     let jobs = [cron("digest", "*/5 * * * *"), every_s("beat", 1)];
     let work = Work::new([Act::Succeed, Act::Succeed]);
-    let gateway = yard.start("fast", &jobs, &work);
+    let gateway = yard.start("fast", &jobs[..1], &work);
     yard.status_when("digest", "planned", |_| true).await;
     yard.advance_s(300).await;
     yard.ran("digest", 1).await;
     gateway.stopped().await;
 
-    yard.clock = ManualClock::new(START_MS + 290_000);
+    yard.clock = ManualClock::new(START_MS + 285_000);
     let gateway = yard.start("slow", &jobs, &work);
-    yard.advance_s(10).await;
-    let beats = work.starts_s(1).len();
-    // The beat shows that the gateway works at this time.
-    for second in 1..=20 {
+    // The beat shows that the gateway looks at its jobs all the time.
+    for beat in 1..=30 {
+        yard.ran("beat", beat).await;
         yard.advance_s(1).await;
-        work.started(1, beats + second / 4).await;
     }
     let status = yard.status("digest").await.unwrap();
     assert_eq!((status.runs, status.next_run_ms), (1, START_MS + 600_000));
