@@ -31,10 +31,9 @@ pub async fn insert_guest(tx: &Tx, address: Address, message: &str, now_s: i64) 
 
 /// The newest first.
 pub async fn list_guests(db: &impl Query, limit: u32, offset: u32) -> Result<Vec<GuestView>, HostError> {
-    let select =
-        sql("SELECT id, address, message, created_at FROM hello_guests ORDER BY id DESC LIMIT $1 OFFSET $2")
-            .bind(limit)
-            .bind(offset);
+    let select = sql("SELECT id, address, message, created_at FROM hello_guests ORDER BY id DESC LIMIT $1 OFFSET $2")
+        .bind(limit)
+        .bind(offset);
     let rows: Vec<GuestRow> = db.rows(select).await?;
     Ok(rows.into_iter().map(GuestView::from).collect())
 }
