@@ -77,7 +77,9 @@ impl ManualClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        if let Some(woken) = self.0.lock().wait(duration) {
+        // A statement of its own: the lock must not be held while this sleeps.
+        let woken = self.0.lock().wait(duration);
+        if let Some(woken) = woken {
             // The sender goes only with the clock itself; then nobody can move it any more.
             if woken.await.is_err() {
                 std::future::pending::<()>().await;

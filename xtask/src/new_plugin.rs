@@ -1,6 +1,6 @@
 //! `cargo xtask new-plugin NAME`: a plugin that works as it is. Rule: nothing that exists is overwritten.
 
-use crate::{Failure, repository};
+use crate::{Failure, process, repository};
 use std::path::Path;
 
 /// What a file of the new plugin is called, and its template. `@name@` is the plugin, `@Name@` its type.
@@ -37,6 +37,9 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         repository::write(&folder.join(file), &fill(template, name))?;
     }
     repository::write(&tests, &manifest)?;
+    // Long names break lines, and the lock file lists every package.
+    process::run(process::cargo().current_dir(&root).args(["fmt", "--package", name]))?;
+    process::output(process::cargo().current_dir(&root).args(["metadata", "--format-version", "1"]))?;
     print_next_steps(&root, name);
     Ok(())
 }
@@ -81,9 +84,14 @@ fn print_next_steps(root: &Path, name: &str) {
     println!("{} is a plugin now:\n", root.join("plugins").join(name).display());
     FILES.iter().for_each(|(file, _)| println!("  {file}"));
     println!("\nNext:\n");
-    println!("  cargo xtask test {name}     its tests, on both databases");
-    println!("  cargo xtask dev                  the gateway with it");
-    println!("  curl http://127.0.0.1:8080/api/{name}/notes\n");
+    let steps = [
+        (format!("cargo xtask test {name}"), "its tests, on both databases"),
+        ("cargo xtask dev".to_owned(), "the gateway with it"),
+        (format!("curl http://127.0.0.1:8080/api/{name}/notes"), "its answer, in another terminal"),
+    ];
+    let width = steps.iter().map(|(step, _)| step.len()).max().unwrap_or_default();
+    steps.iter().for_each(|(step, what)| println!("  {step:<width$}   {what}"));
+    println!();
     println!("Add a row for it to the table \"Plugins\" in README.md. plugin-api/README.md explains each part.");
 }
 

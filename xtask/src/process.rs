@@ -7,9 +7,19 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// The cargo that runs this chore.
+/// The cargo that runs this chore, without what it told this chore about itself: build scripts (ring's) that look at
+/// those variables would run, and everything above them be compiled, each time someone else calls cargo.
 pub fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let names = std::env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| name.to_str().is_some_and(is_about_this_package)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
+fn is_about_this_package(variable: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| variable.starts_with(prefix))
 }
 
 /// Runs it to its end, with its output on the terminal.

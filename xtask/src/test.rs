@@ -30,14 +30,30 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     };
     let suite = Suite { root: repository::root()?, filter, postgres: None };
     // CI tells everything in one run; a developer wants the first failure now.
-    suite.run(STEPS, std::env::var_os("CI").is_some())
+    // It becomes part of an expression, whose operators are not for this place.
+    if let Some(filter) = suite.filter.as_ref().filter(|filter| !filter.chars().all(is_plain)) {
+        return Err(format!("{filter:?} is no part of a name: use cargo nextest run with its --filterset"));
+    }
+    suite.run(STEPS, is_ci())
 }
 
-/// Cargo in the repository, with the lock file as it is.
-fn cargo(suite: &Suite, arguments: &[&str]) -> Command {
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "_-:/".contains(character)
+}
+
+/// Cargo in the repository: a subcommand, then its arguments. CI takes the lock file as it is.
+fn cargo(suite: &Suite, subcommand: &[&str], arguments: &[&str]) -> Command {
     let mut cargo = process::cargo();
-    cargo.current_dir(&suite.root).args(arguments);
+    cargo.current_dir(&suite.root).args(subcommand);
+    if is_ci() {
+        cargo.arg("--locked");
+    }
+    cargo.args(arguments);
     cargo
+}
+
+fn is_ci() -> bool {
+    std::env::var_os("CI").is_some()
 }
 
 fn passed(command: &mut Command) -> Result<Outcome, Failure> {
@@ -58,7 +74,7 @@ fn tools(_: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn formatting(suite: &mut Suite) -> Result<Outcome, Failure> {
-    passed(&mut cargo(suite, &["fmt", "--all", "--check"]))
+    passed(process::cargo().current_dir(&suite.root).args(["fmt", "--all", "--check"]))
 }
 
 fn dependencies(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -66,20 +82,20 @@ fn dependencies(suite: &mut Suite) -> Result<Outcome, Failure> {
         return Ok(Outcome::Skipped("cargo-deny not installed".to_owned()));
     }
     // Not `advisories`, whose database is a git repository that CI does not reach.
-    passed(&mut cargo(suite, &["deny", "--locked", "check", "licenses", "bans", "sources"]))
+    passed(&mut cargo(suite, &["deny"], &["check", "licenses", "bans", "sources"]))
 }
 
 fn clippy(suite: &mut Suite) -> Result<Outcome, Failure> {
-    passed(&mut cargo(suite, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    passed(&mut cargo(suite, &["clippy"], &["--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
 fn build(suite: &mut Suite) -> Result<Outcome, Failure> {
     // With --all-targets cargo resolves the features that the tests get, and nothing is compiled twice.
-    passed(&mut cargo(suite, &["build", "--locked", "--workspace", "--all-targets"]))
+    passed(&mut cargo(suite, &["build"], &["--workspace", "--all-targets"]))
 }
 
 fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
-    passed(&mut cargo(suite, &["test", "--locked", "--workspace", "--doc", "--quiet"]))
+    passed(&mut cargo(suite, &["test"], &["--workspace", "--doc", "--quiet"]))
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -96,9 +112,9 @@ fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
-    let mut nextest = cargo(suite, &["nextest", "run", "--locked", "--workspace", "--profile", "ci"]);
+    let mut nextest = cargo(suite, &["nextest", "run"], &["--workspace", "--profile", "ci"]);
     if let Some(filter) = &suite.filter {
-        nextest.arg("--").arg(filter);
+        nextest.args(["--filterset", &format!("test(~{filter}) | binary(~{filter}) | package(~{filter})")]);
     }
     match &suite.postgres {
         Some(cluster) => passed(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url())),

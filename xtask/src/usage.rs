@@ -19,7 +19,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         arguments: "[FILTER]",
-        summary: "Everything CI runs; with FILTER only the tests whose name contains it, on both databases",
+        summary: "Everything CI runs; with FILTER only tests whose name, file or package contains it",
         run: test::run,
     },
     Command {
