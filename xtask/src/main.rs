@@ -6,6 +6,7 @@ mod clients;
 mod dev;
 mod dist;
 mod new_plugin;
+mod plugin_name;
 mod postgres;
 mod process;
 mod repository;

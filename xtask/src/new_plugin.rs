@@ -1,6 +1,6 @@
 //! `cargo xtask new-plugin NAME`: a plugin that works as it is. Rule: nothing that exists is overwritten.
 
-use crate::{Failure, process, repository};
+use crate::{Failure, plugin_name::is_plugin_name, process, repository};
 use std::path::Path;
 
 /// What a file of the new plugin is called, and its template. `@name@` is the plugin, `@Name@` its type.
@@ -42,15 +42,6 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     process::output(process::cargo().current_dir(&root).args(["metadata", "--format-version", "1"]))?;
     print_next_steps(&root, name);
     Ok(())
-}
-
-/// The rule of `plugin_api::abi::is_plugin_name`, written twice because this crate has no dependencies; a test in
-/// tests/tidy compares the two.
-pub fn is_plugin_name(name: &str) -> bool {
-    let mut characters = name.chars();
-    let first = characters.next().is_some_and(|character| character.is_ascii_lowercase());
-    let is_inner = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
-    first && (2..=31).contains(&name.len()) && characters.all(is_inner)
 }
 
 fn fill(template: &str, name: &str) -> String {
@@ -98,16 +89,6 @@ fn print_next_steps(root: &Path, name: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn plugin_names() {
-        for name in ["forum", "x402", "ai_cv", "ab", &"a".repeat(31)] {
-            assert!(is_plugin_name(name), "{name}");
-        }
-        for name in ["", "a", "Forum", "my-plugin", "9lives", "_a", "größe", "a/b", "..", &"a".repeat(32)] {
-            assert!(!is_plugin_name(name), "{name}");
-        }
-    }
 
     #[test]
     fn type_names() {
