@@ -31,7 +31,18 @@ impl Clock {
     pub async fn sleep(&self, duration: Duration) {
         match self {
             Self::System => tokio::time::sleep(duration).await,
-            Self::Manual(manual) => manual.sleep(duration).await,
+            Self::Manual(manual) => manual.sleep_until(manual.now_ms().saturating_add(millis(duration))).await,
+        }
+    }
+
+    /// Completes at that time, at once if it has passed; a manual clock that moves meanwhile is not missed.
+    pub async fn sleep_until(&self, deadline_ms: i64) {
+        match self {
+            Self::System => {
+                let left_ms = u64::try_from(deadline_ms.saturating_sub(system_now_ms())).unwrap_or(0);
+                tokio::time::sleep(Duration::from_millis(left_ms)).await;
+            }
+            Self::Manual(manual) => manual.sleep_until(deadline_ms).await,
         }
     }
 }
@@ -76,10 +87,9 @@ impl ManualClock {
         }
     }
 
-    async fn sleep(&self, duration: Duration) {
-        // A statement of its own: the lock must not be held while this sleeps.
-        let woken = self.0.lock().wait(duration);
-        if let Some(woken) = woken {
+    async fn sleep_until(&self, deadline_ms: i64) {
+        let waiting = self.0.lock().wait(deadline_ms);
+        if let Some(woken) = waiting {
             // The sender goes only with the clock itself; then nobody can move it any more.
             if woken.await.is_err() {
                 std::future::pending::<()>().await;
@@ -89,13 +99,13 @@ impl ManualClock {
 }
 
 impl Manual {
-    fn wait(&mut self, duration: Duration) -> Option<oneshot::Receiver<()>> {
-        if duration.is_zero() {
+    fn wait(&mut self, deadline_ms: i64) -> Option<oneshot::Receiver<()>> {
+        if deadline_ms <= self.now_ms {
             return None;
         }
         let (wake, woken) = oneshot::channel();
         self.arrivals += 1;
-        self.sleepers.insert((self.now_ms.saturating_add(millis(duration)), self.arrivals), wake);
+        self.sleepers.insert((deadline_ms, self.arrivals), wake);
         Some(woken)
     }
 
@@ -127,7 +137,7 @@ mod tests {
         for seconds in [3u64, 1, 2] {
             let (sleeper, order) = (clock.clone(), order.clone());
             tokio::spawn(async move {
-                sleeper.sleep(Duration::from_secs(seconds)).await;
+                Clock::Manual(sleeper.clone()).sleep(Duration::from_secs(seconds)).await;
                 order.lock().push((seconds, sleeper.now_ms()));
             });
         }

@@ -1,0 +1,194 @@
+//! When a job runs next: arithmetic over Unix milliseconds, in UTC.
+//!
+//! The rule: a schedule that is accepted always has a next run, and that run is later than now.
+
+use croner::{
+    Cron,
+    parser::{CronParser, Year},
+};
+use jiff::{Timestamp, tz::TimeZone};
+use plugin_api::manifest::Schedule;
+
+/// Spreads jobs that would start together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Jitter {
+    /// Up to a tenth of the interval, and at most half a minute.
+    #[default]
+    Random,
+    /// Exact times, for tests.
+    None,
+}
+
+const JITTER_MAX_MS: i64 = 30_000;
+
+impl Jitter {
+    fn up_to(self, max_ms: i64) -> i64 {
+        match self {
+            Self::Random => rand::random_range(0..=max_ms.max(0)),
+            Self::None => 0,
+        }
+    }
+}
+
+/// A schedule that was checked.
+#[derive(Clone, Debug)]
+pub(super) enum Timing {
+    Every { interval_ms: i64 },
+    Cron(Box<Cron>),
+}
+
+impl Timing {
+    /// The error says what is wrong with the schedule, for the report of the plugin.
+    pub fn parse(schedule: &Schedule) -> Result<Self, String> {
+        match schedule {
+            Schedule::EveryMs(0) => Err("the interval must be at least 1 ms".to_owned()),
+            Schedule::EveryMs(interval_ms) => {
+                Ok(Self::Every { interval_ms: i64::try_from(*interval_ms).unwrap_or(i64::MAX) })
+            }
+            Schedule::Cron(line) => parse_cron(line).map_err(|problem| format!("the cron line `{line}`: {problem}")),
+        }
+    }
+
+    /// The first run of a job that never ran.
+    pub fn first_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
+        match self {
+            Self::Every { interval_ms } => now_ms.saturating_add(jitter.up_to(jitter_max_ms(*interval_ms))),
+            Self::Cron(cron) => next_match_ms(cron, now_ms),
+        }
+    }
+
+    /// The run after one that ended now.
+    pub fn next_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
+        match self {
+            Self::Every { interval_ms } => {
+                let spread_ms = jitter.up_to(jitter_max_ms(*interval_ms));
+                now_ms.saturating_add(*interval_ms).saturating_add(spread_ms)
+            }
+            Self::Cron(cron) => next_match_ms(cron, now_ms),
+        }
+    }
+
+    /// No run that was planned until now can be later; one that is was planned by a clock that has gone back since.
+    pub fn latest_ms(&self, now_ms: i64) -> i64 {
+        match self {
+            Self::Every { interval_ms } => {
+                now_ms.saturating_add(*interval_ms).saturating_add(jitter_max_ms(*interval_ms))
+            }
+            Self::Cron(cron) => next_match_ms(cron, now_ms),
+        }
+    }
+}
+
+/// The schedule in words, for the operator.
+impl std::fmt::Display for Timing {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Every { interval_ms } if interval_ms % 1_000 == 0 => write!(out, "every {} s", interval_ms / 1_000),
+            Self::Every { interval_ms } => write!(out, "every {interval_ms} ms"),
+            Self::Cron(cron) => write!(out, "cron {} UTC", cron.as_str()),
+        }
+    }
+}
+
+fn jitter_max_ms(interval_ms: i64) -> i64 {
+    (interval_ms / 10).min(JITTER_MAX_MS)
+}
+
+fn parse_cron(line: &str) -> Result<Timing, String> {
+    let parser = CronParser::builder().year(Year::Disallowed).build();
+    let cron = parser.parse(line).map_err(|error| error.to_string())?;
+    // Lines repeat every 400 years, so one that has a match has one after any moment.
+    match find_after(&cron, Timestamp::UNIX_EPOCH) {
+        Some(_) => Ok(Timing::Cron(Box::new(cron))),
+        None => Err("no date matches it".to_owned()),
+    }
+}
+
+/// The first match after now. A clock outside the calendar finds none: the job waits.
+fn next_match_ms(cron: &Cron, now_ms: i64) -> i64 {
+    let now = Timestamp::from_millisecond(now_ms).ok();
+    now.and_then(|now| find_after(cron, now)).map_or(i64::MAX, Timestamp::as_millisecond)
+}
+
+fn find_after(cron: &Cron, start: Timestamp) -> Option<Timestamp> {
+    let start = start.to_zoned(TimeZone::UTC);
+    cron.find_next_occurrence(&start, false).ok().map(|next| next.timestamp())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    fn ms(time: &str) -> i64 {
+        time.parse::<Timestamp>().unwrap().as_millisecond()
+    }
+
+    fn cron(line: &str) -> Timing {
+        Timing::parse(&Schedule::Cron(line.to_owned())).unwrap()
+    }
+
+    fn every(interval_ms: u64) -> Timing {
+        Timing::parse(&Schedule::EveryMs(interval_ms)).unwrap()
+    }
+
+    #[rstest]
+    #[case("0 3 * * *", "2026-07-01T03:00:00Z", "2026-07-02T03:00:00Z")]
+    #[case("0 3 * * *", "2026-07-01T02:59:59.999Z", "2026-07-01T03:00:00Z")]
+    #[case("*/20 * * * * *", "2026-07-01T00:00:20.5Z", "2026-07-01T00:00:40Z")]
+    #[case("0 0 29 2 *", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00Z")]
+    #[case("30 2 * * SUN", "2026-03-28T12:00:00Z", "2026-03-29T02:30:00Z")]
+    // In New York these clocks go back and forward: UTC does not care.
+    #[case("30 1 * * *", "2026-11-01T01:30:00Z", "2026-11-02T01:30:00Z")]
+    fn cron_runs_at_the_next_match_in_utc(#[case] line: &str, #[case] now: &str, #[case] next: &str) {
+        assert_eq!(cron(line).next_ms(ms(now), Jitter::Random), ms(next));
+        assert_eq!(cron(line).first_ms(ms(now), Jitter::Random), ms(next));
+    }
+
+    #[rstest]
+    #[case("every day", "the cron line `every day`: ")]
+    #[case("61 * * * *", "the cron line `61 * * * *`: ")]
+    #[case("", "cannot be an empty string")]
+    #[case("* * * *", "field")]
+    #[case("0 0 0 1 1 * 2030", "5 or 6 fields")]
+    #[case("0 0 30 2 *", "no date matches it")]
+    fn a_cron_line_that_never_runs_is_refused(#[case] line: &str, #[case] reason: &str) {
+        let problem = Timing::parse(&Schedule::Cron(line.to_owned())).unwrap_err();
+        assert!(problem.contains(reason), "{problem}");
+    }
+
+    #[test]
+    fn an_interval_counts_from_the_end_of_a_run() {
+        assert_eq!(every(60_000).first_ms(1_000, Jitter::None), 1_000);
+        assert_eq!(every(60_000).next_ms(1_000, Jitter::None), 61_000);
+        assert_eq!(every(u64::MAX).next_ms(1_000, Jitter::Random), i64::MAX);
+        assert!(Timing::parse(&Schedule::EveryMs(0)).unwrap_err().contains("at least 1 ms"));
+    }
+
+    #[test]
+    fn a_schedule_says_what_it_is() {
+        assert_eq!(every(90_000).to_string(), "every 90 s");
+        assert_eq!(every(1_500).to_string(), "every 1500 ms");
+        assert_eq!(cron("0 3 * * *").to_string(), "cron 0 3 * * * UTC");
+    }
+
+    proptest! {
+        #[test]
+        fn jitter_is_at_most_a_tenth_and_half_a_minute(interval_ms in 1u64..10_000_000) {
+            let next_ms = every(interval_ms).next_ms(0, Jitter::Random);
+            let interval_ms = i64::try_from(interval_ms).unwrap();
+            prop_assert!((interval_ms..=interval_ms + (interval_ms / 10).min(30_000)).contains(&next_ms));
+        }
+
+        #[test]
+        fn no_planned_run_is_later_than_the_latest(now_ms in -1i64 << 45..1i64 << 45, waited_ms in 0i64..1 << 40) {
+            for timing in [every(7_000), every(86_400_000), cron("*/5 * * * *"), cron("0 0 1 * *")] {
+                let next_ms = timing.next_ms(now_ms, Jitter::Random);
+                prop_assert!(next_ms > now_ms);
+                prop_assert!(next_ms <= timing.latest_ms(now_ms + waited_ms));
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What can go wrong with the database. The text of an error is one line for whoever made the call and holds no values;
+//! what the driver said in full goes to the log where it happened.
+
+use plugin_api::abi::{HostError, HostErrorCode};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StorageError {
+    /// Nothing was written; the same call may work later.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+    #[error("the database took too long: {0}")]
+    Timeout(String),
+    /// The statement is not allowed or not valid: a bug of whoever wrote it.
+    #[error("{0}")]
+    Statement(String),
+    #[error("{0}")]
+    Constraint(String),
+    #[error("the transaction is over: {0}")]
+    Closed(String),
+    /// The statement of that number in `commit` gave no row although it had to.
+    #[error("statement {0} of the commit gave no row")]
+    Rejected(usize),
+    /// A plugin's schema cannot be brought up to date; the text is for the operator.
+    #[error("{0}")]
+    Migration(String),
+    #[error("the database failed: {0}")]
+    Internal(String),
+}
+
+/// Longest text of an error that leaves the storage.
+const MESSAGE_CHARS_MAX: usize = 300;
+
+impl StorageError {
+    pub(super) fn closed(reason: &str) -> Self {
+        Self::Closed(reason.to_owned())
+    }
+
+    pub(super) fn statement(reason: impl AsRef<str>) -> Self {
+        Self::Statement(one_line(reason.as_ref()))
+    }
+
+    fn code(&self) -> HostErrorCode {
+        match self {
+            Self::Unavailable(_) => HostErrorCode::Unavailable,
+            Self::Timeout(_) => HostErrorCode::Timeout,
+            Self::Statement(_) => HostErrorCode::Statement,
+            Self::Constraint(_) => HostErrorCode::Constraint,
+            Self::Closed(_) | Self::Rejected(_) => HostErrorCode::Closed,
+            Self::Migration(_) | Self::Internal(_) => HostErrorCode::Internal,
+        }
+    }
+}
+
+impl From<StorageError> for HostError {
+    fn from(error: StorageError) -> Self {
+        HostError::new(error.code(), error.to_string())
+    }
+}
+
+/// The text on one line, cut to a length that a log line and an answer can hold.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(MESSAGE_CHARS_MAX)
+        .collect();
+    line.truncate(line.trim_end().len());
+    line
+}

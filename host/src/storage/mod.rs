@@ -1,0 +1,144 @@
+//! The database, SQLite or PostgreSQL, with one behaviour.
+//!
+//! The rule that must not break: **a write is acknowledged only when it is durable; one that is not acknowledged has left
+//! no trace, and where the answer got lost it was done once.** The suite in `tests/it/storage/` runs on both databases.
+
+mod check;
+mod error;
+mod limits;
+mod migrate;
+mod postgres;
+mod scope;
+mod settings;
+mod sqlite;
+mod transaction;
+
+pub use error::StorageError;
+pub use migrate::{AppliedMigration, MigrationReport, Schema};
+pub use scope::{Scope, ViewNames, is_reserved, shares_tables};
+pub use settings::DatabaseSettings;
+pub use transaction::{Final, Transaction};
+
+use check::{Checker, Purpose};
+use plugin_api::abi::{Rows, Statement};
+pub use postgres::Wakes;
+use postgres::Postgres;
+use sqlite::Sqlite;
+use std::sync::Arc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+/// An open database; clones share it.
+#[derive(Clone)]
+pub struct Database {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    checker: Checker,
+    dialect: Dialect,
+    engine: Engine,
+}
+
+enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Arc<Postgres>),
+}
+
+impl Database {
+    pub async fn open(settings: DatabaseSettings) -> Result<Self, StorageError> {
+        let dialect = settings.dialect()?;
+        let engine = match dialect {
+            Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
+            Dialect::Postgres => Engine::Postgres(Arc::new(Postgres::open(&settings).await?)),
+        };
+        let shared = Shared {
+            checker: Checker::new(dialect),
+            dialect,
+            engine,
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        self.shared.dialect
+    }
+
+    /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops it.
+    pub async fn read(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
+        let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
+        match &self.shared.engine {
+            Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
+            Engine::Postgres(postgres) => postgres.read(&admitted).await,
+        }
+    }
+
+    /// A transaction that opens with its first statements.
+    pub fn begin(&self, scope: Scope) -> Transaction {
+        Transaction::new(self.clone(), scope)
+    }
+
+    /// Applies what is pending of one plugin's migrations, all in one transaction.
+    pub async fn migrate(&self, schema: &Schema<'_>) -> Result<MigrationReport, StorageError> {
+        let steps = schema.steps(self.shared.dialect)?;
+        match &self.shared.engine {
+            Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
+            Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
+        }
+    }
+
+    /// The migrations that were applied, of one plugin (`host` for the gateway's own) or of all.
+    pub async fn migration_status(
+        &self,
+        plugin: Option<&str>,
+    ) -> Result<Vec<AppliedMigration>, StorageError> {
+        match &self.shared.engine {
+            Engine::Sqlite(sqlite) => sqlite.applied(plugin.map(str::to_owned)).await,
+            Engine::Postgres(postgres) => postgres.applied(plugin).await,
+        }
+    }
+
+    /// Notifications of other gateways; `None` on SQLite, which has one gateway, and while the server is away.
+    pub async fn listen(&self, channel: &str) -> Option<Wakes> {
+        match &self.shared.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => postgres.listen(channel).await,
+        }
+    }
+
+    /// Whether the database answers.
+    pub async fn probe(&self) -> Result<(), StorageError> {
+        if let Engine::Sqlite(sqlite) = &self.shared.engine
+            && !sqlite.is_serving()
+        {
+            return Err(StorageError::Internal("a database thread has ended".into()));
+        }
+        let statement = Statement {
+            sql: "SELECT 1".into(),
+            params: Vec::new().into(),
+        };
+        self.read(&Scope::Host, statement).await.map(|_| ())
+    }
+
+    /// Lets the calls that wait finish, then closes. Later calls answer `Unavailable`.
+    pub async fn close(&self) {
+        match &self.shared.engine {
+            Engine::Sqlite(sqlite) => sqlite.close().await,
+            Engine::Postgres(postgres) => postgres.close().await,
+        }
+    }
+}
+
+/// Opening may replay a log: not on a thread that serves requests.
+async fn open_sqlite(settings: DatabaseSettings) -> Result<Sqlite, StorageError> {
+    let open = move || Sqlite::open(&settings.sqlite_path()?, &settings);
+    tokio::task::spawn_blocking(open)
+        .await
+        .map_err(|error| StorageError::Internal(format!("opening failed: {error}")))?
+}

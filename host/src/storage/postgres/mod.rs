@@ -1,0 +1,170 @@
+//! PostgreSQL through a pool. The server keeps the time limits; the client only notices a server that is gone.
+
+mod bind;
+mod decode;
+mod execute;
+mod explain;
+mod lease;
+mod migrator;
+mod session;
+mod wakes;
+
+pub use session::Session;
+pub use wakes::Wakes;
+
+use super::{
+    DatabaseSettings, StorageError,
+    check::Admitted,
+    limits::Room,
+    migrate::{AppliedMigration, MigrationReport, Step},
+};
+use explain::{Failure, explain};
+use lease::Lease;
+use plugin_api::abi::Rows;
+use secrecy::ExposeSecret;
+use sqlx::{
+    AssertSqlSafe, Executor, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use std::{str::FromStr, time::Duration};
+
+/// How much longer than the server's limit the client waits before it gives the connection up.
+const GRACE: Duration = Duration::from_secs(5);
+const STATEMENT_CACHE_COUNT: usize = 256;
+
+pub struct Postgres {
+    pool: PgPool,
+    statement_timeout: Duration,
+    transaction_timeout: Duration,
+}
+
+impl Postgres {
+    pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
+        let options = PgConnectOptions::from_str(settings.url.expose_secret())
+            .map_err(|_: sqlx::Error| {
+                // The error would quote the address with its password.
+                StorageError::Unavailable("the database's address is not valid".into())
+            })?
+            .statement_cache_capacity(STATEMENT_CACHE_COUNT)
+            .application_name("gateway");
+        let preparation = preparation(settings);
+        let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.pool_max.max(2))
+            .acquire_timeout(statement_timeout)
+            .after_connect(move |connection, _| {
+                let preparation = AssertSqlSafe(preparation.clone());
+                Box::pin(async move {
+                    connection.execute(sqlx::raw_sql(preparation)).await?;
+                    notice_lost_clients(connection).await;
+                    Ok(())
+                })
+            })
+            .connect_with(options)
+            .await
+            .map_err(explain)?;
+        let postgres = Self {
+            pool,
+            statement_timeout,
+            transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
+        };
+        postgres.prepare().await?;
+        Ok(postgres)
+    }
+
+    pub async fn read(&self, admitted: &Admitted) -> Result<Rows, StorageError> {
+        match self.read_once(admitted).await {
+            Err(failure) if failure.is_stale => self.read_once(admitted).await,
+            result => result,
+        }
+        .map_err(|failure| failure.error)
+    }
+
+    async fn read_once(&self, admitted: &Admitted) -> Result<Rows, Failure> {
+        let mut lease = self.lease().await?;
+        let connection = lease.connection()?;
+        let result = self
+            .bounded(execute::execute(connection, admitted, &mut Room::new()))
+            .await?;
+        let is_clean = match &result {
+            Ok(_) => true,
+            Err(failure) => failure.connection_is_usable,
+        };
+        if is_clean {
+            lease.give_back();
+        }
+        result.map(|outcome| outcome.rows)
+    }
+
+    async fn lease(&self) -> Result<Lease, StorageError> {
+        self.pool.acquire().await.map(Lease::new).map_err(explain)
+    }
+
+    /// Gives up on a server that does not answer although its own limits have passed.
+    async fn bounded<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
+        tokio::time::timeout(self.statement_timeout + GRACE, work)
+            .await
+            .map_err(|_: tokio::time::error::Elapsed| {
+                StorageError::Unavailable("the server does not answer".into())
+            })
+    }
+
+    async fn prepare(&self) -> Result<(), StorageError> {
+        migrator::prepare(self.lease().await?).await
+    }
+
+    pub async fn migrate(
+        &self,
+        owner: &str,
+        steps: Vec<Step>,
+    ) -> Result<MigrationReport, StorageError> {
+        migrator::apply(self.lease().await?, owner, steps).await
+    }
+
+    pub async fn applied(
+        &self,
+        owner: Option<&str>,
+    ) -> Result<Vec<AppliedMigration>, StorageError> {
+        let mut lease = self.lease().await?;
+        let applied = migrator::applied_of(lease.connection()?, owner).await?;
+        lease.give_back();
+        Ok(applied)
+    }
+
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// What every connection is told once.
+fn preparation(settings: &DatabaseSettings) -> String {
+    let DatabaseSettings {
+        statement_timeout_ms: statement,
+        transaction_timeout_ms: transaction,
+        transaction_idle_ms: idle,
+        ..
+    } = settings;
+    let lock = statement.min(transaction);
+    // A server that was told to answer before it is safe is told otherwise; a stricter setting than `on` stays.
+    let durability = if settings.synchronous_full {
+        "SELECT set_config('synchronous_commit', 'on', false)
+             WHERE current_setting('synchronous_commit') = 'off'"
+    } else {
+        "SET synchronous_commit = off"
+    };
+    format!(
+        "SET statement_timeout = {statement};
+         SET lock_timeout = {lock};
+         SET idle_in_transaction_session_timeout = {idle};
+         SET standard_conforming_strings = on;
+         {durability}"
+    )
+}
+
+/// Makes the server stop a statement whose client has gone. Servers on some systems cannot; their limits do it then.
+async fn notice_lost_clients(connection: &mut PgConnection) {
+    let set = sqlx::raw_sql("SET client_connection_check_interval = 100");
+    if let Err(error) = connection.execute(set).await {
+        tracing::debug!(error = %error, "the server does not look for lost clients");
+    }
+}

@@ -1,0 +1,83 @@
+//! Opens connections to the file, with the settings that durability and isolation need.
+
+use super::{explain::explain, watch::Watch};
+use crate::storage::{DatabaseSettings, StorageError, limits::ROWS_BYTES_MAX};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
+use std::{fs::OpenOptions, path::Path, time::Duration};
+
+/// How long to wait for another process that holds the write lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const STATEMENT_CACHE_COUNT: usize = 256;
+const MMAP_BYTES: i64 = 256 * 1024 * 1024;
+const WAL_BYTES_KEPT: i64 = 64 * 1024 * 1024;
+
+/// A connection and the watch over its running statement.
+pub struct Guarded {
+    pub connection: Connection,
+    pub watch: Watch,
+}
+
+pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<Guarded, StorageError> {
+    create_private(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|e| explain(&e))?;
+    prepare_writer(&connection, settings).map_err(|e| explain(&e))?;
+    guard(connection)
+}
+
+pub fn open_reader(path: &Path) -> Result<Guarded, StorageError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|e| explain(&e))?;
+    connection
+        .busy_timeout(BUSY_TIMEOUT)
+        .map_err(|e| explain(&e))?;
+    guard(connection)
+}
+
+/// The file holds private messages: only its owner may read it. SQLite gives its log the same rights.
+fn create_private(path: &Path) -> Result<(), StorageError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StorageError::Unavailable(format!(
+            "{} cannot be created: {error}",
+            path.display()
+        ))),
+    }
+}
+
+fn prepare_writer(connection: &Connection, settings: &DatabaseSettings) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    // FULL syncs the log at every commit: what was acknowledged survives a power cut.
+    let synchronous = if settings.synchronous_full {
+        "full"
+    } else {
+        "normal"
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)
+}
+
+fn guard(connection: Connection) -> Result<Guarded, StorageError> {
+    let watch = harden(&connection).map_err(|e| explain(&e))?;
+    Ok(Guarded { connection, watch })
+}
+
+fn harden(connection: &Connection) -> rusqlite::Result<Watch> {
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_COUNT);
+    connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // "name" is a name, never a text that happens to match no column: as on PostgreSQL.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
+    let bytes = i32::try_from(ROWS_BYTES_MAX).unwrap_or(i32::MAX);
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bytes)?;
+    Watch::over(connection)
+}

@@ -1,0 +1,168 @@
+//! SQLite on threads of its own: some that read, one that writes.
+//!
+//! No timer of the async runtime is used: deadlines are the database threads' own, so a test's stopped clock changes nothing.
+
+mod connection;
+mod conversation;
+mod execute;
+mod explain;
+mod member;
+mod migrator;
+mod queue;
+mod reader;
+mod watch;
+mod writer;
+
+pub use conversation::Conversation;
+
+use super::{
+    DatabaseSettings, StorageError,
+    check::Admitted,
+    migrate::{AppliedMigration, MigrationReport, Step},
+};
+use connection::Guarded;
+use member::MemberLimits;
+use parking_lot::Mutex;
+use plugin_api::abi::Rows;
+use queue::Queue;
+use reader::Readers;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::JoinHandle,
+    time::Duration,
+};
+use tokio::sync::oneshot;
+use writer::{Job, Writer};
+
+pub struct Sqlite {
+    readers: Readers,
+    writer: Arc<Queue<Job>>,
+    /// The writer's, then the readers'.
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Sqlite {
+    /// Opens (and creates) the file. Blocks for a moment: the log of an unclean end is replayed here.
+    pub fn open(path: &Path, settings: &DatabaseSettings) -> Result<Self, StorageError> {
+        let guarded = connection::open_writer(path, settings)?;
+        migrator::prepare(&guarded.connection)?;
+        let sqlite = Self {
+            readers: Readers::new(Duration::from_millis(settings.statement_timeout_ms)),
+            writer: Arc::new(Queue::new()),
+            threads: Mutex::default(),
+        };
+        sqlite.start_writer(guarded, path.to_owned(), settings)?;
+        for number in 0..settings.read_connections.max(1) {
+            let worker = sqlite.readers.worker(connection::open_reader(path)?);
+            sqlite.start(format!("sqlite-read-{number}"), worker)?;
+        }
+        Ok(sqlite)
+    }
+
+    fn start_writer(
+        &self,
+        guarded: Guarded,
+        path: PathBuf,
+        settings: &DatabaseSettings,
+    ) -> Result<(), StorageError> {
+        let reopen_settings = settings.clone();
+        let writer = Writer {
+            guarded,
+            queue: Arc::clone(&self.writer),
+            limits: MemberLimits {
+                statement: Duration::from_millis(settings.statement_timeout_ms),
+                total: Duration::from_millis(settings.transaction_timeout_ms),
+                idle: Duration::from_millis(settings.transaction_idle_ms),
+            },
+            group_max: settings.write_group_max.max(1),
+            reopen: Box::new(move || connection::open_writer(&path, &reopen_settings)),
+        };
+        self.start("sqlite-write".into(), move || writer.run())
+    }
+
+    fn start(
+        &self,
+        name: String,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Result<(), StorageError> {
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(body)
+            .map_err(|error| StorageError::Internal(format!("no thread: {error}")))?;
+        self.threads.lock().push(thread);
+        Ok(())
+    }
+
+    pub async fn read(&self, admitted: Admitted) -> Result<Rows, StorageError> {
+        self.readers.read(admitted).await
+    }
+
+    pub fn begin(&self) -> Conversation {
+        Conversation::new(Arc::clone(&self.writer))
+    }
+
+    pub async fn migrate(
+        &self,
+        owner: String,
+        steps: Vec<Step>,
+    ) -> Result<MigrationReport, StorageError> {
+        self.with_writer(move |guarded| migrator::apply(guarded, &owner, steps))
+            .await
+    }
+
+    pub async fn applied(
+        &self,
+        owner: Option<String>,
+    ) -> Result<Vec<AppliedMigration>, StorageError> {
+        self.with_writer(move |guarded| migrator::applied_of(&guarded.connection, owner.as_deref()))
+            .await
+    }
+
+    /// Whether every thread still runs.
+    pub fn is_serving(&self) -> bool {
+        self.threads
+            .lock()
+            .iter()
+            .all(|thread| !thread.is_finished())
+    }
+
+    async fn with_writer<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Guarded) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let (reply, answer) = oneshot::channel();
+        let task = move |guarded: &Guarded| {
+            let _ = reply.send(work(guarded));
+        };
+        self.writer
+            .push(Job::Task(Box::new(task)))
+            .map_err(reader::refused)?;
+        answer.await.unwrap_or_else(|_| Err(reader::stopped()))
+    }
+
+    /// Serves what waits, then closes the file: the writer last, so that it can fold the log into the file.
+    pub async fn close(&self) {
+        let mut threads = std::mem::take(&mut *self.threads.lock());
+        let readers = threads.split_off(threads.len().min(1));
+        self.readers.close();
+        join(readers).await;
+        self.writer.close();
+        join(threads).await;
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // The threads end by themselves once their queues are closed and empty.
+        self.readers.close();
+        self.writer.close();
+    }
+}
+
+async fn join(threads: Vec<JoinHandle<()>>) {
+    let join = move || threads.into_iter().all(|thread| thread.join().is_ok());
+    if !tokio::task::spawn_blocking(join).await.unwrap_or(false) {
+        tracing::error!("a database thread panicked");
+    }
+}

@@ -1,0 +1,130 @@
+//! A transaction as the gateway holds it: opened by its first statements, ended once.
+
+use super::{
+    Database, Engine, Scope, StorageError,
+    check::{Admitted, Purpose},
+    postgres::Session,
+    sqlite::Conversation,
+};
+use plugin_api::abi::{Outcome, Statement};
+use std::sync::Arc;
+
+/// One of the gateway's own statements at the end of a transaction.
+#[derive(Clone, Debug)]
+pub struct Final {
+    pub statement: Statement,
+    /// Without a row in its outcome everything is rolled back and `commit` answers [`StorageError::Rejected`].
+    pub must_give_row: bool,
+}
+
+impl Final {
+    pub fn new(statement: Statement) -> Self {
+        Self {
+            statement,
+            must_give_row: false,
+        }
+    }
+
+    pub fn expecting_row(statement: Statement) -> Self {
+        Self {
+            statement,
+            must_give_row: true,
+        }
+    }
+}
+
+/// Statements that take effect together or not at all. A failed one ends it: everything is rolled back, and later calls
+/// answer [`StorageError::Closed`]. So does dropping the future of a call. Dropped without `commit`, it rolls back.
+pub struct Transaction {
+    database: Database,
+    scope: Scope,
+    side: Side,
+}
+
+enum Side {
+    Sqlite(Conversation),
+    Postgres(Session),
+}
+
+impl Transaction {
+    pub(super) fn new(database: Database, scope: Scope) -> Self {
+        let side = match &database.shared.engine {
+            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin()),
+            Engine::Postgres(postgres) => {
+                Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name()))
+            }
+        };
+        Self {
+            database,
+            scope,
+            side,
+        }
+    }
+
+    /// Whether it has reached the database: if not, there is nothing to commit.
+    pub fn is_opened(&self) -> bool {
+        match &self.side {
+            Side::Sqlite(conversation) => conversation.is_opened(),
+            Side::Postgres(session) => session.is_opened(),
+        }
+    }
+
+    /// Runs the statements in order, in the scope it was begun with.
+    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        if statements.is_empty() {
+            return Ok(Vec::new());
+        }
+        let admit = |statement| self.admit(&self.scope, statement);
+        let statements: Vec<Admitted> = statements
+            .into_iter()
+            .map(admit)
+            .collect::<Result<_, _>>()?;
+        match &self.side {
+            Side::Sqlite(conversation) => conversation.run(statements).await,
+            Side::Postgres(session) => session.run(&statements).await,
+        }
+    }
+
+    /// Runs the gateway's own last statements and commits, all in one call to the database. Answers when the commit is
+    /// durable. When the connection fails during the commit itself, the answer is `Unavailable` and the outcome unknown.
+    pub async fn commit(&self, last: Vec<Final>) -> Result<Vec<Outcome>, StorageError> {
+        if last.is_empty() && !self.is_opened() {
+            self.end("it was committed");
+            return Ok(Vec::new());
+        }
+        let admit = |last: Final| {
+            let admitted = self.admit(&Scope::Host, last.statement)?;
+            Ok((admitted, last.must_give_row))
+        };
+        let last: Vec<(Admitted, bool)> = last
+            .into_iter()
+            .map(admit)
+            .collect::<Result<_, StorageError>>()?;
+        match &self.side {
+            Side::Sqlite(conversation) => conversation.commit(last).await,
+            Side::Postgres(session) => session.commit(&last).await,
+        }
+    }
+
+    /// Rolls back and answers when that is done.
+    pub async fn rollback(&self) {
+        match &self.side {
+            Side::Sqlite(conversation) => conversation.rollback().await,
+            Side::Postgres(session) => session.rollback().await,
+        }
+    }
+
+    fn admit(&self, scope: &Scope, statement: Statement) -> Result<Admitted, StorageError> {
+        let checker = &self.database.shared.checker;
+        checker
+            .admit(scope, statement, Purpose::Transaction)
+            .inspect_err(|_| self.end("a statement failed"))
+    }
+
+    fn end(&self, reason: &'static str) {
+        match &self.side {
+            Side::Sqlite(conversation) => conversation.end(reason),
+            Side::Postgres(session) => session.end_now(reason),
+        }
+    }
+}
