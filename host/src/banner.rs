@@ -17,7 +17,8 @@ fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>) 
         crate::storage::Dialect::Sqlite => "SQLite",
         crate::storage::Dialect::Postgres => "PostgreSQL",
     };
-    let try_it = if reports.iter().any(|report| report.name == "forum") { signed_request(gateway) } else { String::new() };
+    let try_it =
+        if reports.iter().any(|report| report.name == "forum") { signed_request(gateway) } else { String::new() };
     format!(
         "\ngateway {version} is serving\n\n  \
          API       {base_url}/api\n  \

@@ -72,7 +72,11 @@ async fn end_streams(gateway: Arc<Gateway>, stop: CancellationToken) {
 }
 
 /// SIGTERM and SIGINT stop the gateway, SIGHUP reads the configuration again.
-fn follow_signals(gateway: Arc<Gateway>, overrides: Overrides, stop: CancellationToken) -> Result<impl Future<Output = ()>, BootError> {
+fn follow_signals(
+    gateway: Arc<Gateway>,
+    overrides: Overrides,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()>, BootError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(BootError::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(BootError::Signals)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(BootError::Signals)?;
@@ -93,7 +97,9 @@ fn follow_signals(gateway: Arc<Gateway>, overrides: Overrides, stop: Cancellatio
 async fn reload(gateway: &Gateway, overrides: &Overrides) {
     match Config::load(overrides) {
         Ok(config) => {
-            tracing::info!("configuration read again; which plugins are on takes effect now, other keys at the next start");
+            tracing::info!(
+                "configuration read again; which plugins are on takes effect now, other keys at the next start"
+            );
             gateway.reconcile_plugins(&config).await;
             for report in gateway.plugin_reports().await {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);

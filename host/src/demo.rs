@@ -12,7 +12,13 @@ pub fn signed_thread(brand: &Brand, now_s: i64) -> Option<Value> {
     let payload = json!({ "title": "Hello", "body": "My first thread", "tags": ["intro"] });
     let canonical = envelope::canonical::rfc8785(&payload).ok()?;
     let (address, signature) = sign(&PUBLIC_KEY_OF_NOBODY, |address| {
-        let message = envelope::message(brand.message_line(), "thread.create", address, u64::try_from(now_s).unwrap_or_default(), &canonical);
+        let message = envelope::message(
+            brand.message_line(),
+            "thread.create",
+            address,
+            u64::try_from(now_s).unwrap_or_default(),
+            &canonical,
+        );
         envelope::digest(&message)
     })?;
     let mut body = payload;

@@ -60,9 +60,12 @@ impl Gateway {
         let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
         let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page)));
         let plugins = serving.iter().flat_map(|plugin| {
-            plugin.manifest.routes.iter().zip(0u32..).map(|(spec, index)| {
-                self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index })
-            })
+            plugin
+                .manifest
+                .routes
+                .iter()
+                .zip(0u32..)
+                .map(|(spec, index)| self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }))
         });
         let router = Router::build(own.chain(plugins).collect())?;
         self.router.store(Arc::new(router));

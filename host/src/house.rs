@@ -46,7 +46,12 @@ pub struct House {
 
 impl House {
     /// Opens the database and the services, then the plugins.
-    pub async fn open(config: Config, clock: Clock, bound: SocketAddr, loaded: Vec<Result<LoadedPlugin, PluginReport>>) -> Result<Self, OpenError> {
+    pub async fn open(
+        config: Config,
+        clock: Clock,
+        bound: SocketAddr,
+        loaded: Vec<Result<LoadedPlugin, PluginReport>>,
+    ) -> Result<Self, OpenError> {
         let (fence_requests, fences) = mpsc::unbounded_channel();
         let services = open_services(config, clock, bound, fence_requests).await?;
         let jobs = job_runner(&services);
@@ -84,13 +89,19 @@ impl House {
     }
 }
 
-async fn open_services(config: Config, clock: Clock, bound: SocketAddr, fence_requests: mpsc::UnboundedSender<FenceRequest>) -> Result<SharedServices, OpenError> {
+async fn open_services(
+    config: Config,
+    clock: Clock,
+    bound: SocketAddr,
+    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+) -> Result<SharedServices, OpenError> {
     prepare_data_dir(&config)?;
     let database = Database::open(database_settings(&config)?).await?;
     migrate_own(&database).await?;
     let environment = environment(&config, bound, database.dialect());
     let environment_json = serde_json::to_string(&environment).unwrap_or_default();
-    let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix).map_err(|error| OpenError::Brand(error.to_string()))?;
+    let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
+        .map_err(|error| OpenError::Brand(error.to_string()))?;
     let started_ms = clock.now_ms();
     Ok(Arc::new(Services {
         activity: ActivityLog::new(database.clone()),
@@ -144,7 +155,11 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, OpenError>
 /// Brings the gateway's own tables up to date; answers how many steps were applied.
 pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
     let migrations = migrations();
-    Ok(database.migrate(&Schema { scope: &Scope::Host, views: &[activity::VIEW.to_owned()], migrations: &migrations }).await?.applied.len())
+    Ok(database
+        .migrate(&Schema { scope: &Scope::Host, views: &[activity::VIEW.to_owned()], migrations: &migrations })
+        .await?
+        .applied
+        .len())
 }
 
 fn migrations() -> Vec<MigrationSpec> {

@@ -100,7 +100,9 @@ impl ActivityLog {
 
     /// Rows after that id, in ascending order, at most a page.
     pub async fn rows_after(&self, id: i64) -> Result<Vec<ActivityRow>, StorageError> {
-        let statement = sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity WHERE id > $1 ORDER BY id LIMIT $2");
+        let statement = sql(
+            "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity WHERE id > $1 ORDER BY id LIMIT $2",
+        );
         let rows: Vec<Stored> = self.read(statement.bind(id).bind(PAGE_ROWS)).await?;
         Ok(rows.into_iter().map(ActivityRow::from).collect())
     }
@@ -126,10 +128,8 @@ impl ActivityLog {
 fn insert(event: &NewEvent, now_s: i64) -> Result<Statement, HostError> {
     check(event)?;
     let (kind, id) = event.about.as_ref().map(|about| (about.kind.as_str(), about.id.as_str())).unzip();
-    let statement = sql(
-        "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) DO NOTHING",
-    );
+    let statement = sql("INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) DO NOTHING");
     Ok(statement
         .bind(event.kind.as_str())
         .bind(event.ts.unwrap_or(now_s))

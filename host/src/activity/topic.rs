@@ -1,6 +1,9 @@
 //! A topic: activity rows rendered by a plugin into frames, once, for all readers.
 
-use super::{ActivityLog, Filter, SharedFrame, ring::{Read, Ring, join}};
+use super::{
+    ActivityLog, Filter, SharedFrame,
+    ring::{Read, Ring, join},
+};
 use crate::storage::StorageError;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;

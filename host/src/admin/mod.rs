@@ -71,7 +71,11 @@ impl Admin {
 
 const INDEX: &str = "GET /plugins  every plugin with its state\nGET /jobs     every job with its last result and next run\nGET /metrics  for Prometheus\nGET /health   200 while the database answers, else 503\n";
 
-async fn answer(gateway: &Gateway, metrics: Option<&PrometheusHandle>, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+async fn answer(
+    gateway: &Gateway,
+    metrics: Option<&PrometheusHandle>,
+    request: &Request<Incoming>,
+) -> Response<Full<Bytes>> {
     if request.method() != Method::GET {
         return text(StatusCode::METHOD_NOT_ALLOWED, "the admin listener only answers GET\n".to_owned());
     }

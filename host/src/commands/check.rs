@@ -45,11 +45,17 @@ fn split(loaded: Vec<Result<LoadedPlugin, PluginReport>>) -> (Vec<LoadedPlugin>,
 fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[PluginReport]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for name in config.plugins.named.keys() {
-        let is_there = plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|report| report.name == *name);
+        let is_there =
+            plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|report| report.name == *name);
         if !is_there {
             let key = format!("plugins.{name}");
             let hint = "remove the section, or put the plugin's library into plugins.dir";
-            problems.push(Problem::new(&key, config.sources().of(&key), "no plugin of this name is in the folder", hint));
+            problems.push(Problem::new(
+                &key,
+                config.sources().of(&key),
+                "no plugin of this name is in the folder",
+                hint,
+            ));
         }
     }
     for plugin in plugins.iter().filter(|plugin| config.plugins.is_enabled(plugin.name())) {
@@ -65,7 +71,12 @@ fn schema_problems(config: &Config, plugin: &LoadedPlugin) -> Vec<Problem> {
     let problem = |error: jsonschema::ValidationError<'_>| {
         let path = error.instance_path().to_string().replace('/', ".");
         let key = format!("{section}{path}");
-        Problem::new(&key, config.sources().of(&key), error.to_string(), "see the README of the plugin for its settings")
+        Problem::new(
+            &key,
+            config.sources().of(&key),
+            error.to_string(),
+            "see the README of the plugin for its settings",
+        )
     };
     validator.iter_errors(&settings).map(problem).collect()
 }

@@ -14,7 +14,10 @@ pub fn list(output: Output, config: &Config) -> ExitCode {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),
     };
-    let reports: Vec<PluginReport> = loaded.into_iter().map(|outcome| outcome.map_or_else(|report| report, |plugin| preview(config, &plugin))).collect();
+    let reports: Vec<PluginReport> = loaded
+        .into_iter()
+        .map(|outcome| outcome.map_or_else(|report| report, |plugin| preview(config, &plugin)))
+        .collect();
     let is_refused = reports.iter().any(PluginReport::is_setback);
     let code = if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
     printed(output.print(&reports, |_| plugins::report::table(&reports)), code)

@@ -46,7 +46,11 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
 
 async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {
     let manifest = &plugin.manifest;
-    let schema = Schema { scope: &Scope::plugin(&manifest.name, views), views: &manifest.views, migrations: &manifest.migrations };
+    let schema = Schema {
+        scope: &Scope::plugin(&manifest.name, views),
+        views: &manifest.views,
+        migrations: &manifest.migrations,
+    };
     let report = database.migrate(&schema).await?;
     Ok(report.applied.len())
 }

@@ -32,7 +32,8 @@ pub fn run(cli: &Cli) -> ExitCode {
 fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> ExitCode {
     telemetry::start_logging(&config.log);
     match command {
-        Command::Run => with_runtime(boot::run(config, cli.overrides.clone())).map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
+        Command::Run => with_runtime(boot::run(config, cli.overrides.clone()))
+            .map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
         Command::Migrate => with_runtime(migrate::run(output, config)).unwrap_or_else(|code| code),
         Command::Openapi => openapi::print(&config),
         _ => inspect::list(output, &config),
@@ -49,7 +50,10 @@ fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
 fn version(output: Output) -> ExitCode {
     let (abi_major, abi_minor) = (plugin_api::abi::ABI_MAJOR, plugin_api::abi::ABI_MINOR);
     let facts = json!({ "gateway": env!("CARGO_PKG_VERSION"), "pluginApi": format!("{abi_major}.{abi_minor}") });
-    printed(output.print(&facts, |_| format!("gateway {}\nplugin API {abi_major}.{abi_minor}", env!("CARGO_PKG_VERSION"))), ExitCode::Ok)
+    printed(
+        output.print(&facts, |_| format!("gateway {}\nplugin API {abi_major}.{abi_minor}", env!("CARGO_PKG_VERSION"))),
+        ExitCode::Ok,
+    )
 }
 
 fn boot_error(error: &BootError) -> ExitCode {

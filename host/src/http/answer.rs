@@ -1,11 +1,10 @@
 //! A plugin's answer on its way to the wire.
 
-use super::{
-    body::Body,
-    dispatch::Call,
-    refused::Refused,
+use super::{body::Body, dispatch::Call, refused::Refused};
+use crate::{
+    gateway::Gateway,
+    plugins::{PluginLife, Visit},
 };
-use crate::{gateway::Gateway, plugins::{PluginLife, Visit}};
 use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
 use async_ffi::{ContextExt as _, FfiPoll};
 use bytes::Bytes;
@@ -19,7 +18,11 @@ use plugin_api::{
 };
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
-pub async fn into_response(gateway: &Gateway, call: &Call<'_>, answer: abi::Response) -> Result<Response<Body>, Refused> {
+pub async fn into_response(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    answer: abi::Response,
+) -> Result<Response<Body>, Refused> {
     let place = call.route.spec.operation.as_str();
     let status = StatusCode::from_u16(answer.status).map_err(|error| broken(call, &error.to_string()))?;
     let mut response = match answer.body {
@@ -67,7 +70,12 @@ async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<
     }
 }
 
-fn pull(chunks: BodyStreamBox, life: Arc<PluginLife>, place: String, visit: Visit) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
+fn pull(
+    chunks: BodyStreamBox,
+    life: Arc<PluginLife>,
+    place: String,
+    visit: Visit,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
     let state = Some((chunks, visit));
     stream::unfold(state, move |state| {
         let (life, place) = (life.clone(), place.clone());
@@ -98,14 +106,17 @@ fn pull(chunks: BodyStreamBox, life: Arc<PluginLife>, place: String, visit: Visi
 }
 
 async fn topic_stream(gateway: &Gateway, call: &Call<'_>, subscription: &[u8]) -> Result<Response<Body>, Refused> {
-    let subscription: Subscription = serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
+    let subscription: Subscription =
+        serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
     let topic = gateway.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
     let Some(slot) = gateway.services.streams.open(call.ip) else { return stream_capacity(&subscription) };
     let frames = topic.stream(&subscription, slot).await.map_err(|error| {
         tracing::warn!(topic = subscription.topic, %error, "a stream cannot be opened");
         Refused::unavailable()
     })?;
-    Ok(sse(Body::boxed(StreamBody::new(Box::pin(frames).map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes)))))))
+    Ok(sse(Body::boxed(StreamBody::new(
+        Box::pin(frames).map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes))),
+    ))))
 }
 
 /// An EventSource that is told 503 on a reconnect never tries again: it is told to come back later instead.

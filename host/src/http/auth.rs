@@ -25,7 +25,13 @@ pub struct Caller {
     pub body: Bytes,
 }
 
-pub fn authenticate(services: &Services, route: &Route, parts: &Parts, params: &[String], body: Bytes) -> Result<Caller, Refused> {
+pub fn authenticate(
+    services: &Services,
+    route: &Route,
+    parts: &Parts,
+    params: &[String],
+    body: Bytes,
+) -> Result<Caller, Refused> {
     let now_s = u64::try_from(services.clock.now_s()).unwrap_or_default();
     let signed = match &route.auth {
         Auth::Public | Auth::Own { .. } => return Ok(Caller { signer: None, guard: None, body }),

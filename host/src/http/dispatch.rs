@@ -53,7 +53,13 @@ impl Gateway {
         response
     }
 
-    async fn serve(&self, route: &Arc<Route>, parts: Parts, params: Vec<String>, body: RequestBody) -> Result<Response<Body>, Refused> {
+    async fn serve(
+        &self,
+        route: &Arc<Route>,
+        parts: Parts,
+        params: Vec<String>,
+        body: RequestBody,
+    ) -> Result<Response<Body>, Refused> {
         let ip = client_ip(&parts);
         if !self.ip_limits.is_exempt(ip) {
             route.limits.check(ip).map_err(Refused::from)?;
@@ -83,24 +89,42 @@ impl Gateway {
             (false, _) => Value::Text(text.as_str().into()),
         };
         let statement = sql(parent.sql.clone()).bind(key).into();
-        let rows = self.services.database.read(&plugin.scope, statement).await.map_err(|error| storage_refusal(plugin, &error))?;
+        let rows = self
+            .services
+            .database
+            .read(&plugin.scope, statement)
+            .await
+            .map_err(|error| storage_refusal(plugin, &error))?;
         if rows.is_empty() { Err(unknown()) } else { Ok(()) }
     }
 
-    async fn authenticate(&self, route: &Arc<Route>, parts: Parts, params: Vec<String>, body: Bytes) -> Result<(Caller, Parts, Vec<String>), Refused> {
+    async fn authenticate(
+        &self,
+        route: &Arc<Route>,
+        parts: Parts,
+        params: Vec<String>,
+        body: Bytes,
+    ) -> Result<(Caller, Parts, Vec<String>), Refused> {
         if body.len() <= auth::INLINE_BYTES {
             let caller = auth::authenticate(&self.services, route, &parts, &params, body)?;
             return Ok((caller, parts, params));
         }
         let (services, route) = (self.services.clone(), route.clone());
-        let work = move || auth::authenticate(&services, &route, &parts, &params, body).map(|caller| (caller, parts, params));
+        let work =
+            move || auth::authenticate(&services, &route, &parts, &params, body).map(|caller| (caller, parts, params));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
             tracing::error!(%error, "checking a signature ended badly");
             Err(Refused::internal())
         })
     }
 
-    async fn call_plugin(&self, call: Call<'_>, parts: Parts, params: Vec<String>, caller: Caller) -> Result<Response<Body>, Refused> {
+    async fn call_plugin(
+        &self,
+        call: Call<'_>,
+        parts: Parts,
+        params: Vec<String>,
+        caller: Caller,
+    ) -> Result<Response<Body>, Refused> {
         let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Request);
         let request_id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
         let head = RequestHead {
@@ -150,7 +174,8 @@ fn find(router: &Router, parts: &Parts) -> Result<(Arc<Route>, Vec<String>), Ref
         Found::OtherMethods(methods) => {
             let allow = methods.iter().map(http::Method::as_str).collect::<Vec<_>>().join(", ");
             let message = format!("{} is not a method of this route", parts.method);
-            Err(Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).header(header::ALLOW, &allow))
+            Err(Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}"))
+                .header(header::ALLOW, &allow))
         }
         Found::Nothing => {
             Err(Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway"))
@@ -166,7 +191,8 @@ fn client_ip(parts: &Parts) -> IpAddr {
 fn commit_refusal(plugin: &Running, error: CommitError) -> Refused {
     match error {
         CommitError::Replay => {
-            let hint = "the first request with this signature took effect; sign a new message with a new ts for another write";
+            let hint =
+                "the first request with this signature took effect; sign a new message with a new ts for another write";
             Refused::new(409, "replay", "this signature was already used", hint)
         }
         CommitError::TooSoon => {

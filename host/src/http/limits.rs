@@ -51,7 +51,13 @@ pub struct Exceeded {
 
 impl IpLimits {
     pub fn new(per_minute: u32, exempt: Vec<IpNet>) -> Self {
-        let shared = RateLimit { bucket: "ip".into(), calls: per_minute, window_s: 60, code: "rate_limited".into(), additional: false };
+        let shared = RateLimit {
+            bucket: "ip".into(),
+            calls: per_minute,
+            window_s: 60,
+            code: "rate_limited".into(),
+            additional: false,
+        };
         Self { buckets: Mutex::default(), shared: Arc::new(Bucket::new(&shared)), exempt }
     }
 
@@ -105,7 +111,9 @@ impl Bucket {
     fn new(limit: &RateLimit) -> Self {
         let calls = NonZeroU32::new(limit.calls).unwrap_or(NonZeroU32::MIN);
         let period = Duration::from_secs(u64::from(limit.window_s.max(1))) / calls.get();
-        let quota = Quota::with_period(period.max(Duration::from_nanos(1))).unwrap_or(Quota::per_second(calls)).allow_burst(calls);
+        let quota = Quota::with_period(period.max(Duration::from_nanos(1)))
+            .unwrap_or(Quota::per_second(calls))
+            .allow_burst(calls);
         Self {
             limiter: RateLimiter::dashmap(quota),
             calls: calls.get(),

@@ -7,7 +7,9 @@ use crate::{
     gateway::Gateway,
     house,
     http::dispatch::HOST,
-    meta::{Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats, status},
+    meta::{
+        Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats, status,
+    },
     plugins::{self, Running},
     storage::StorageError,
 };
@@ -48,7 +50,10 @@ impl Gateway {
         self.facts(openapi::document).await
     }
 
-    async fn with_facts(&self, answer: impl FnOnce(&Facts<'_>) -> Result<Response<Body>, Refused>) -> Result<Response<Body>, Refused> {
+    async fn with_facts(
+        &self,
+        answer: impl FnOnce(&Facts<'_>) -> Result<Response<Body>, Refused>,
+    ) -> Result<Response<Body>, Refused> {
         self.facts(answer).await
     }
 
@@ -58,7 +63,8 @@ impl Gateway {
         let manifests: Vec<Arc<Manifest>> = serving.iter().map(|plugin| plugin.manifest.clone()).collect();
         let plugins: Vec<&Manifest> = manifests.iter().map(AsRef::as_ref).collect();
         let discovery: Vec<(String, Discovery)> = self.contributions(point::DISCOVERY).await;
-        let counters = stats::merge(self.contributions::<Counters>(point::STATS).await.into_iter().map(|(_, counters)| counters));
+        let counters =
+            stats::merge(self.contributions::<Counters>(point::STATS).await.into_iter().map(|(_, counters)| counters));
         let chain = house::chain_facts(self.config());
         answer(&Facts {
             environment: &services.environment,
@@ -81,9 +87,12 @@ impl Gateway {
         let serving = self.services.serving.list();
         let answers = self.contributions::<BTreeMap<String, ServiceStatus>>(point::STATUS).await;
         let answered: Vec<String> = answers.iter().map(|(plugin, _)| plugin.clone()).collect();
-        let silent = serving.iter().filter(|plugin| contributes(plugin, point::STATUS) && !answered.iter().any(|name| name == plugin.name()));
+        let silent = serving
+            .iter()
+            .filter(|plugin| contributes(plugin, point::STATUS) && !answered.iter().any(|name| name == plugin.name()));
         let silent = silent.map(|plugin| (plugin.name().to_owned(), Err(())));
-        let services = status::merge(own, answers.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent));
+        let services =
+            status::merge(own, answers.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent));
         let moment = status::Moment { started_s: self.services.started_ms / 1000, head: None, indexed_block: None };
         let document = self.facts(|facts| status::status(facts, moment, services)).await;
         let mut response = json(&document);
@@ -98,7 +107,8 @@ impl Gateway {
     /// Plugins that should serve and do not are a degraded service.
     async fn plugin_service(&self) -> ServiceStatus {
         let reports = self.plugin_reports().await;
-        let failing: Vec<String> = reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
+        let failing: Vec<String> =
+            reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
         let serving = reports.iter().filter(|report| report.state == plugins::PluginState::Serving).count();
         let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
         let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
@@ -119,7 +129,9 @@ impl Gateway {
 
     async fn database_bytes(&self) -> Option<u64> {
         let size = match self.services.database.dialect() {
-            crate::storage::Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+            crate::storage::Dialect::Sqlite => {
+                "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+            }
             crate::storage::Dialect::Postgres => "SELECT pg_database_size(current_database())",
         };
         self.number(size).await.ok().and_then(|bytes| u64::try_from(bytes).ok())
@@ -131,7 +143,8 @@ impl Gateway {
 
     async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
         let rows = self.services.database.read(&HOST, sql(statement).into()).await?;
-        let numbers: Vec<i64> = plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+        let numbers: Vec<i64> =
+            plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
         Ok(numbers.into_iter().next().unwrap_or_default())
     }
 }
@@ -167,11 +180,19 @@ fn changelog_answer(facts: &Facts<'_>, query: &str) -> Result<Response<Body>, Re
 
 /// The page and its files never change while the gateway runs: a tag of their content answers 304.
 fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
-    let accepts_gzip = parts.headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).is_some_and(|value| value.contains("gzip"));
+    let accepts_gzip = parts
+        .headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("gzip"));
     let Some(asset) = docs::asset(path, accepts_gzip) else {
         return Refused::new(404, "not_found", "no such file", "the page is at /docs").into_response();
     };
-    let is_known = parts.headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|tags| tags.contains(&*asset.etag));
+    let is_known = parts
+        .headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|tags| tags.contains(&*asset.etag));
     let mut response = typed(asset.content_type, if is_known { Bytes::new() } else { asset.bytes });
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;

@@ -29,7 +29,12 @@ impl Refused {
     }
 
     pub fn internal() -> Self {
-        Self::new(500, "internal", "the gateway failed to answer this request", "tell the operator the x-request-id of this answer")
+        Self::new(
+            500,
+            "internal",
+            "the gateway failed to answer this request",
+            "tell the operator the x-request-id of this answer",
+        )
     }
 
     pub fn timed_out() -> Self {
@@ -38,7 +43,8 @@ impl Refused {
 
     pub fn unavailable() -> Self {
         let hint = "try again in a few seconds; a write that was not answered with 2xx did not happen";
-        Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint).header(http::header::RETRY_AFTER, "5")
+        Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint)
+            .header(http::header::RETRY_AFTER, "5")
     }
 
     pub fn disabled(plugin: &str) -> Self {

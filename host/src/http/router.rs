@@ -1,10 +1,6 @@
 //! From method and path to a target. A table is built once per change of the set of plugins and never edited.
 
-use crate::{
-    http::limits::RouteLimits,
-    meta::MetaPage,
-    plugins::Running,
-};
+use crate::{http::limits::RouteLimits, meta::MetaPage, plugins::Running};
 use http::Method;
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
@@ -55,7 +51,10 @@ pub enum RouteConflict {
 
 /// What a path leads to.
 pub enum Found {
-    Route { route: Arc<Route>, params: Vec<String> },
+    Route {
+        route: Arc<Route>,
+        params: Vec<String>,
+    },
     /// The path exists with these methods.
     OtherMethods(Vec<Method>),
     Nothing,

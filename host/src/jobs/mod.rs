@@ -109,7 +109,13 @@ mod tests {
         )
         .unwrap_err();
         assert_eq!(error.problems.len(), 5, "{error}");
-        for part in ["job `digest`: the cron line `0 25 * * *`", "job `sweep`: timeout_ms is 0", "job `prune`", "visible", "twice"] {
+        for part in [
+            "job `digest`: the cron line `0 25 * * *`",
+            "job `sweep`: timeout_ms is 0",
+            "job `prune`",
+            "visible",
+            "twice",
+        ] {
             assert!(error.to_string().contains(part), "{error}");
         }
     }

@@ -167,8 +167,12 @@ impl Keeper {
     async fn finish(&self, lease: &Lease, outcome: Outcome) {
         let (result, error) = self.describe(outcome);
         let finished_ms = self.runner.clock.now_ms();
-        let ending =
-            Ending { finished_ms, next_run_ms: self.job.timing.next_ms(finished_ms, self.runner.jitter), result, error };
+        let ending = Ending {
+            finished_ms,
+            next_run_ms: self.job.timing.next_ms(finished_ms, self.runner.jitter),
+            result,
+            error,
+        };
         self.report(result, ending.error.as_deref().unwrap_or_default());
         self.write_end(|| self.runner.store.finish(self.key(), lease, &ending)).await;
     }
@@ -219,11 +223,8 @@ impl Keeper {
     }
 
     fn report(&self, result: &'static str, error: &str) {
-        let labels = [
-            ("plugin", self.plugin.to_string()),
-            ("job", self.job.name.to_string()),
-            ("result", result.to_owned()),
-        ];
+        let labels =
+            [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string()), ("result", result.to_owned())];
         metrics::counter!("job_runs_total", &labels).increment(1);
         match result {
             "ok" => tracing::debug!(plugin = %self.plugin, job = %self.job.name, "job done"),
@@ -237,11 +238,7 @@ impl Keeper {
 
     fn lease(&self, now_ms: i64) -> Lease {
         let length_ms = i64::try_from(self.job.timeout_ms).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW_MAX_MS);
-        Lease {
-            holder: self.runner.holder.to_string(),
-            started_ms: now_ms,
-            until_ms: now_ms.saturating_add(length_ms),
-        }
+        Lease { holder: self.runner.holder.to_string(), started_ms: now_ms, until_ms: now_ms.saturating_add(length_ms) }
     }
 
     fn key(&self) -> JobKey<'_> {

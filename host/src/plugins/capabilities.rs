@@ -16,8 +16,8 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use plugin_api::{
     abi::{
-        Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Reply, Rows, Statement, Task, Task_TO, TaskBox,
-        TransactionBox,
+        Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Reply, Rows, Statement, Task, Task_TO,
+        TaskBox, TransactionBox,
     },
     manifest::{FetchAnswer, FetchQuestion, Grants},
 };
@@ -50,7 +50,8 @@ impl Capabilities {
         let request = fetch_request(question, bytes::Bytes::from_owner(body));
         let fetched = egress.fetch(&self.life.name, request).await.map_err(fetch_error)?;
         let answer = FetchAnswer { status: fetched.status, headers: fetched.headers, url: fetched.url };
-        let answer = serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+        let answer =
+            serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(Reply { answer: answer.into(), body: FfiBytes::from_owner(fetched.body) })
     }
 }
@@ -148,7 +149,8 @@ impl Host for Capabilities {
 
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
         let labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
-        let mut labels: Vec<metrics::Label> = labels.into_iter().map(|(name, value)| metrics::Label::new(name, value)).collect();
+        let mut labels: Vec<metrics::Label> =
+            labels.into_iter().map(|(name, value)| metrics::Label::new(name, value)).collect();
         labels.push(metrics::Label::new("plugin", self.life.name.to_string()));
         metrics::counter!(format!("plugin_{}", metric.as_str()), labels).increment(amount);
     }

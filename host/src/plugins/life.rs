@@ -94,7 +94,8 @@ impl PluginLife {
         }
         if faults.recent.len() >= self.limit.faults && !faults.is_fenced {
             faults.is_fenced = true;
-            let reason = format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
+            let reason =
+                format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
             // Nobody listens any more when the house closes.
             let _ = self.fence_requests.send(FenceRequest { plugin: self.name.to_string(), reason });
         }

@@ -5,12 +5,12 @@
 
 use super::{
     capabilities::Capabilities,
-    life::{FaultLimit, PluginLife},
-    loaded::LoadedPlugin,
-    report::{PluginReport, PluginState},
     discover::{DiscoverError, discover},
     inspect::inspect,
+    life::{FaultLimit, PluginLife},
+    loaded::LoadedPlugin,
     loaded::PluginError,
+    report::{PluginReport, PluginState},
     running::{Running, contribution},
 };
 use crate::{
@@ -140,7 +140,12 @@ impl Gateway {
             self.unmount(plugins, &running);
             Setback::failed(format!("its jobs cannot be scheduled: {error}"))
         })?;
-        tracing::info!(plugin = name, version = loaded.manifest.version, routes = loaded.manifest.routes.len(), "serving");
+        tracing::info!(
+            plugin = name,
+            version = loaded.manifest.version,
+            routes = loaded.manifest.routes.len(),
+            "serving"
+        );
         if let Some(entry) = plugins.entries.get_mut(name) {
             (entry.running, entry.jobs) = (Some(running), Some(jobs));
             (entry.state, entry.reason) = (PluginState::Serving, String::new());
@@ -156,7 +161,12 @@ impl Gateway {
     }
 
     /// The constructor is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
-    async fn construct(&self, loaded: &Arc<LoadedPlugin>, life: &Arc<PluginLife>, scope: &Scope) -> Result<PluginBox, Setback> {
+    async fn construct(
+        &self,
+        loaded: &Arc<LoadedPlugin>,
+        life: &Arc<PluginLife>,
+        scope: &Scope,
+    ) -> Result<PluginBox, Setback> {
         let config = self.config().plugins.settings(&loaded.manifest.name).config;
         let config = serde_json::to_vec(&config).map_err(|error| Setback::failed(error.to_string()))?;
         let host = Capabilities {
@@ -319,7 +329,8 @@ impl Plugins {
     fn add_refused(&mut self, report: PluginReport) {
         tracing::error!(plugin = report.name, "{}", report.reason);
         let (state, reason) = (report.state, report.reason.clone());
-        self.entries.insert(report.name.clone(), Entry { loaded: None, running: None, jobs: None, state, reason, report });
+        self.entries
+            .insert(report.name.clone(), Entry { loaded: None, running: None, jobs: None, state, reason, report });
     }
 
     fn names(&self) -> impl Iterator<Item = String> {
@@ -332,7 +343,8 @@ impl Plugins {
 
     /// Loaded but not serving. A fenced one waits until the operator has switched it off and on again.
     fn idle(&self) -> impl Iterator<Item = String> {
-        let is_idle = |entry: &Entry| entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced;
+        let is_idle =
+            |entry: &Entry| entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced;
         self.entries.iter().filter(move |(_, entry)| is_idle(entry)).map(|(name, _)| name.clone())
     }
 
@@ -372,7 +384,8 @@ impl Plugins {
 
     fn check_requirements(&self, loaded: &LoadedPlugin) -> Result<(), Setback> {
         let serves = |name: &String| self.entries.get(name).is_some_and(|entry| entry.running.is_some());
-        let missing: Vec<&str> = loaded.manifest.requires.iter().filter(|name| !serves(name)).map(String::as_str).collect();
+        let missing: Vec<&str> =
+            loaded.manifest.requires.iter().filter(|name| !serves(name)).map(String::as_str).collect();
         if missing.is_empty() {
             return Ok(());
         }
@@ -387,11 +400,17 @@ impl Plugins {
                 continue;
             }
             if crate::storage::shares_tables(name, &other.manifest.name) {
-                let reason = format!("its tables could not be told from those of {}: rename one of the two", other.manifest.name);
+                let reason = format!(
+                    "its tables could not be told from those of {}: rename one of the two",
+                    other.manifest.name
+                );
                 return Err(Setback::failed(reason));
             }
             if let Some(view) = newcomer.manifest.views.iter().find(|view| other.manifest.views.contains(view)) {
-                return Err(Setback::failed(format!("the view {view} is already published by {}", other.manifest.name)));
+                return Err(Setback::failed(format!(
+                    "the view {view} is already published by {}",
+                    other.manifest.name
+                )));
             }
         }
         Ok(())
@@ -423,7 +442,10 @@ pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> V
 
 /// Reads, checks and loads every library of the folder.
 pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, PluginReport>>, DiscoverError> {
-    let folder = config.plugins.folder().map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
+    let folder = config
+        .plugins
+        .folder()
+        .map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
     let outcomes = discover(&folder)?.into_iter().map(|candidate| {
         let pin = config.plugins.settings(candidate.name()).sha256;
         let inspected = inspect(&candidate.path, pin.as_deref()).map_err(PluginError::from);

@@ -19,11 +19,11 @@ pub mod validate;
 
 pub use discover::{Candidate, DiscoverError, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, inspect};
+pub use life::{FenceRequest, PluginLife};
 pub use load::LoadError;
 pub use loaded::{LoadedPlugin, PluginError};
-pub use report::{PluginReport, PluginState};
-pub use validate::validate_manifest;
-pub use life::{FenceRequest, PluginLife};
 pub use manager::{Plugins, load_folder, published_views};
+pub use report::{PluginReport, PluginState};
 pub use running::{Contribution, Running, Serving, Visit, collect};
 pub use transaction::{CommitError, GUARD_MIGRATION, Guard, Owner, PluginTransaction};
+pub use validate::validate_manifest;

@@ -125,7 +125,10 @@ impl PluginTransaction {
         activity::check(&event)?;
         let mut events = self.events.lock();
         if events.len() >= EVENTS_MAX {
-            return Err(HostError::new(HostErrorCode::Invalid, format!("more than {EVENTS_MAX} events in a transaction")));
+            return Err(HostError::new(
+                HostErrorCode::Invalid,
+                format!("more than {EVENTS_MAX} events in a transaction"),
+            ));
         }
         events.push(event);
         Ok(())
@@ -133,10 +136,8 @@ impl PluginTransaction {
 }
 
 fn guard_statements(guard: &Guard) -> Vec<Final> {
-    let replay = sql(
-        "INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES ($1, $2, $3) \
-         ON CONFLICT (address, digest) DO NOTHING RETURNING 1",
-    )
+    let replay = sql("INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES ($1, $2, $3) \
+         ON CONFLICT (address, digest) DO NOTHING RETURNING 1")
     .bind(guard.signer.as_str())
     .bind(guard.digest.as_str())
     .bind(guard.remember_until_s);

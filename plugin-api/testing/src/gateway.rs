@@ -11,10 +11,7 @@ use host::{
 };
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
-use plugin_api::{
-    abi::PluginModule_Ref,
-    manifest::ActivityRow,
-};
+use plugin_api::{abi::PluginModule_Ref, manifest::ActivityRow};
 use serde_json::{Map, Value};
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -177,7 +174,10 @@ impl TestGateway {
     /// What plugins did wrong; empty at the end of a good test.
     pub async fn faults(&self) -> Vec<String> {
         let reports = self.reports().await;
-        reports.into_iter().filter_map(|report| report.last_fault.map(|fault| format!("{}: {fault}", report.name))).collect()
+        reports
+            .into_iter()
+            .filter_map(|report| report.last_fault.map(|fault| format!("{}: {fault}", report.name)))
+            .collect()
     }
 
     pub async fn reports(&self) -> Vec<host::plugins::PluginReport> {

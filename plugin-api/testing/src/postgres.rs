@@ -28,6 +28,7 @@ impl Database {
 }
 
 async fn run(server: &str, statement: String) {
-    let mut connection = PgConnection::connect(server).await.unwrap_or_else(|error| panic!("GATEWAY_TEST_POSTGRES: {error}"));
+    let mut connection =
+        PgConnection::connect(server).await.unwrap_or_else(|error| panic!("GATEWAY_TEST_POSTGRES: {error}"));
     connection.execute(sqlx::AssertSqlSafe(statement)).await.unwrap_or_else(|error| panic!("test database: {error}"));
 }

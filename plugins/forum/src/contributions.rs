@@ -28,7 +28,13 @@ pub async fn discovery(_: Gateway<Forum>, _: NoInput) -> Result<Discovery, HostE
         ("titleChars", TITLE_CHARS_MAX.into()),
         ("tags", TAGS_MAX.into()),
     ]);
-    Ok(Discovery { endpoints: endpoints.into(), skills: vec![skill()], limits, briefing: Some(briefing()), ..Discovery::default() })
+    Ok(Discovery {
+        endpoints: endpoints.into(),
+        skills: vec![skill()],
+        limits,
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
 }
 
 fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {

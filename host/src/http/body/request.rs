@@ -48,7 +48,11 @@ pub struct RequestBody {
 enum Source {
     /// Known bytes: tests, and requests that the gateway makes to itself.
     Whole(Bytes),
-    Wire { incoming: Incoming, timeout: Duration, deadline: Option<Pin<Box<Sleep>>> },
+    Wire {
+        incoming: Incoming,
+        timeout: Duration,
+        deadline: Option<Pin<Box<Sleep>>>,
+    },
 }
 
 impl RequestBody {

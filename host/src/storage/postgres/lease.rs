@@ -12,9 +12,7 @@ pub struct Lease {
 
 impl Lease {
     pub fn new(connection: PoolConnection<Postgres>) -> Self {
-        Self {
-            connection: Some(connection),
-        }
+        Self { connection: Some(connection) }
     }
 
     pub fn connection(&mut self) -> Result<&mut PgConnection, StorageError> {

@@ -83,9 +83,7 @@ impl Postgres {
     async fn read_once(&self, admitted: &Admitted) -> Result<Rows, Failure> {
         let mut lease = self.lease().await?;
         let connection = lease.connection()?;
-        let result = self
-            .bounded(execute::execute(connection, admitted, &mut Room::new()))
-            .await?;
+        let result = self.bounded(execute::execute(connection, admitted, &mut Room::new())).await?;
         let is_clean = match &result {
             Ok(_) => true,
             Err(failure) => failure.connection_is_usable,
@@ -104,27 +102,18 @@ impl Postgres {
     async fn bounded<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
         tokio::time::timeout(self.statement_timeout + GRACE, work)
             .await
-            .map_err(|_: tokio::time::error::Elapsed| {
-                StorageError::Unavailable("the server does not answer".into())
-            })
+            .map_err(|_: tokio::time::error::Elapsed| StorageError::Unavailable("the server does not answer".into()))
     }
 
     async fn prepare(&self) -> Result<(), StorageError> {
         migrator::prepare(self.lease().await?).await
     }
 
-    pub async fn migrate(
-        &self,
-        owner: &str,
-        steps: Vec<Step>,
-    ) -> Result<MigrationReport, StorageError> {
+    pub async fn migrate(&self, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
         migrator::apply(self.lease().await?, owner, steps).await
     }
 
-    pub async fn applied(
-        &self,
-        owner: Option<&str>,
-    ) -> Result<Vec<AppliedMigration>, StorageError> {
+    pub async fn applied(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         let mut lease = self.lease().await?;
         let applied = migrator::applied_of(lease.connection()?, owner).await?;
         lease.give_back();

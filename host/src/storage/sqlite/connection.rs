@@ -28,9 +28,7 @@ pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<Guarded, 
 pub fn open_reader(path: &Path) -> Result<Guarded, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|e| explain(&e))?;
-    connection
-        .busy_timeout(BUSY_TIMEOUT)
-        .map_err(|e| explain(&e))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|e| explain(&e))?;
     guard(connection)
 }
 
@@ -43,10 +41,7 @@ fn create_private(path: &Path) -> Result<(), StorageError> {
     match options.open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(StorageError::Unavailable(format!(
-            "{} cannot be created: {error}",
-            path.display()
-        ))),
+        Err(error) => Err(StorageError::Unavailable(format!("{} cannot be created: {error}", path.display()))),
     }
 }
 
@@ -54,11 +49,7 @@ fn prepare_writer(connection: &Connection, settings: &DatabaseSettings) -> rusql
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     // FULL syncs the log at every commit: what was acknowledged survives a power cut.
-    let synchronous = if settings.synchronous_full {
-        "full"
-    } else {
-        "normal"
-    };
+    let synchronous = if settings.synchronous_full { "full" } else { "normal" };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)
