@@ -126,7 +126,7 @@ pub fn http_settings(config: &Config) -> HttpSettings {
         drain_timeout_ms: http.drain_timeout_ms,
         compression: http.compression,
         cors: http.cors,
-        header_prefix: config.brand.header_prefix.clone(),
+        header_prefix: format!("{}-", config.brand.header_prefix),
         ..HttpSettings::default()
     }
 }

@@ -38,7 +38,7 @@ impl Refused {
     }
 
     pub fn timed_out() -> Self {
-        Self::new(504, "timeout", "the feature did not answer in time", "nothing was written; try again later")
+        Self::new(503, "timeout", "the feature did not answer in time", "nothing was written; try again later")
     }
 
     pub fn unavailable() -> Self {

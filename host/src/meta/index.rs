@@ -1,7 +1,7 @@
 //! `GET /api`: where everything is.
 
-use super::{ChainView, Facts, routes};
-use plugin_api::Address;
+use super::{ChainView, Facts, openapi, routes};
+use plugin_api::{Address, manifest::RouteSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -85,6 +85,6 @@ pub fn index(facts: &Facts<'_>) -> RouteIndex {
     }
 }
 
-fn line(route: &plugin_api::manifest::RouteSpec) -> RouteLine {
-    RouteLine { method: route.method.clone(), path: route.path.clone(), summary: route.summary.clone() }
+fn line(route: &RouteSpec) -> RouteLine {
+    RouteLine { method: route.method.clone(), path: openapi::template(&route.path), summary: route.summary.clone() }
 }

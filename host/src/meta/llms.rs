@@ -1,13 +1,13 @@
 //! `/llms.txt`: a briefing for language models (llmstxt.org). The rule: H1, quote, text, then sections that hold links and
 //! nothing else, because parsers stop at anything different; and no word that a user wrote.
 
-use super::{Facts, signing};
+use super::{Facts, openapi::template, signing};
 use plugin_api::{manifest::RouteSpec, point::Briefing};
 use std::fmt::Write as _;
 
 pub fn llms_txt(facts: &Facts<'_>) -> String {
     let mut text =
-        format!("# {}\n\n> {}\n\n{}\n", one_line(&facts.title()), one_line(&facts.description()), prose(facts));
+        format!("# {}\n\n> {}\n\n{}", one_line(&facts.title()), one_line(&facts.description()), prose(facts));
     for (_, discovery) in facts.discovery {
         if let Some(briefing) = discovery.briefing.as_ref().filter(|briefing| !briefing.links.is_empty()) {
             section(&mut text, &briefing.title, briefing_links(facts, briefing));
@@ -72,8 +72,9 @@ fn briefing_links(facts: &Facts<'_>, briefing: &Briefing) -> Vec<String> {
 }
 
 fn route_link(facts: &Facts<'_>, route: &RouteSpec) -> String {
+    let path = template(&route.path);
     let signed = route.auth.action().map(|action| format!(" (signed, action {action})")).unwrap_or_default();
-    link(&format!("{} {}", route.method, route.path), &facts.url(&route.path), &format!("{}{signed}", route.summary))
+    link(&format!("{} {path}", route.method), &facts.url(&path), &format!("{}{signed}", route.summary))
 }
 
 /// The gateway's own routes; of two paths to one document the first.

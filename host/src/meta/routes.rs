@@ -106,7 +106,6 @@ impl Build {
         };
         self.pages.push(page);
         self.routes.push(route);
-        // The vector is not empty; the index keeps this free of a panic path that lints would flag.
         let last = self.routes.len() - 1;
         &mut self.routes[last]
     }

@@ -1,6 +1,6 @@
 //! How a wallet signs, as manifest, OpenAPI and llms.txt tell it. The rule: one source, so that the three cannot differ.
 
-use super::Facts;
+use super::{Facts, openapi::template};
 use plugin_api::manifest::{Auth, Brand};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,7 +61,7 @@ pub fn extension(facts: &Facts<'_>) -> Value {
 
 fn actions_by_route<'a>(facts: &Facts<'a>) -> BTreeMap<String, &'a str> {
     let signed = facts.routes().filter_map(|route| Some((route, route.auth.action()?)));
-    signed.map(|(route, action)| (format!("{} {}", route.method, route.path), action)).collect()
+    signed.map(|(route, action)| (format!("{} {}", route.method, template(&route.path)), action)).collect()
 }
 
 /// A worked message to compare an implementation with, for an action that exists here.

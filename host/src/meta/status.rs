@@ -61,10 +61,10 @@ struct ServiceShape {
     /// Whether it makes progress, not whether it is up.
     ok: bool,
     #[schemars(with = "bool")]
-    #[serde(default)]
+    #[serde(skip_serializing_if = "absent")]
     enabled: bool,
     #[schemars(with = "String")]
-    #[serde(default)]
+    #[serde(skip_serializing_if = "absent")]
     detail: String,
 }
 

@@ -230,7 +230,8 @@ impl fmt::Display for Machine {
             Architecture::Unknown => "an unknown architecture".to_owned(),
             known => format!("{known:?}").to_lowercase(),
         };
-        write!(out, "{name} ({:?}, {bits}-bit, {order}-endian", self.format)?;
+        let format = format!("{:?}", self.format).to_uppercase();
+        write!(out, "{name} ({format}, {bits}-bit, {order}-endian")?;
         if self.elf_os_abi != 0 {
             write!(out, ", OS ABI {}", self.elf_os_abi)?;
         }
@@ -252,7 +253,7 @@ fn check_machine(library: &object::File<'_>) -> Result<(), InspectProblem> {
 fn check_segments(library: &object::File<'_>, content: &[u8]) -> Result<(), InspectProblem> {
     for segment in library.segments() {
         let (start, length) = segment.file_range();
-        if (&content).read_bytes_at(start, length).is_err() {
+        if content.read_bytes_at(start, length).is_err() {
             let end = start.saturating_add(length);
             return Err(truncated(format_args!("a segment ends at byte {end}"), content));
         }

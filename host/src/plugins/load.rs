@@ -13,16 +13,17 @@ use super::{
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use parking_lot::Mutex;
 use plugin_api::{
-    abi::{ABI_MAJOR, PluginModule_Ref},
+    abi::{ABI_MAJOR, PluginModule_Ref, ROOT_SYMBOL_PREFIX},
     abi_stable::{
         StableAbi,
         abi_stability::abi_checking::{AbiInstabilityErrors, check_layout_compatibility},
-        library::{AbiHeader, AbiHeaderRef, LibHeader, LibraryError, ROOT_MODULE_LOADER_NAME_WITH_NUL, RootModule},
+        library::{AbiHeader, AbiHeaderRef, LibHeader, LibraryError, RootModule},
         type_layout::{TLFieldOrFunction, TypeLayout},
     },
 };
 use std::{
     collections::HashMap,
+    error::Error as _,
     io,
     path::{Path, PathBuf},
     sync::LazyLock,
@@ -31,7 +32,7 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error(
-        "is already running as another build (sha256 {running:.12}, the file has {found:.12}): restart the gateway to run the new one"
+        "is already loaded as another build (sha256 {running:.12}, the file has {found:.12}): restart the gateway to run the new one"
     )]
     NeedsRestart { running: String, found: String },
     #[error("cannot be copied: the file {problem}")]
@@ -74,34 +75,48 @@ static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 pub fn load(inspection: &Inspection, data_dir: &Path) -> Result<PluginModule_Ref, LoadError> {
     // Held until the module is there, so that two callers do not map the same content twice.
     let mut registry = REGISTRY.lock();
-    if let Some(running) = registry.running.get(&inspection.name).filter(|running| **running != inspection.sha256) {
-        return Err(LoadError::NeedsRestart { running: running.clone(), found: inspection.sha256.clone() });
-    }
+    registry.refuse_other_build(inspection)?;
     if let Some(module) = registry.modules.get(&inspection.sha256) {
         return Ok(*module);
     }
-    let header = map(&private_copy(inspection, data_dir)?)?;
+    let header = map(&private_copy(inspection, data_dir)?, &inspection.name)?;
     let module = checked_module(header)?;
     registry.modules.insert(inspection.sha256.clone(), module);
     Ok(module)
 }
 
 /// Notes that this build is the one that runs under its name: from now on any other build needs a restart.
-pub(super) fn claim(inspection: &Inspection) {
-    REGISTRY.lock().running.entry(inspection.name.clone()).or_insert_with(|| inspection.sha256.clone());
+/// (One that was refused after it was mapped does not stand in the way of its correction.)
+pub(super) fn claim(inspection: &Inspection) -> Result<(), LoadError> {
+    let mut registry = REGISTRY.lock();
+    registry.refuse_other_build(inspection)?;
+    registry.running.insert(inspection.name.clone(), inspection.sha256.clone());
+    Ok(())
+}
+
+impl Registry {
+    fn refuse_other_build(&self, inspection: &Inspection) -> Result<(), LoadError> {
+        match self.running.get(&inspection.name) {
+            Some(running) if *running != inspection.sha256 => {
+                Err(LoadError::NeedsRestart { running: running.clone(), found: inspection.sha256.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Maps the library for the life of the process. Its static constructors run here.
-fn map(copy: &Path) -> Result<&'static LibHeader, LoadError> {
+fn map(copy: &Path, name: &str) -> Result<&'static LibHeader, LoadError> {
     // `RTLD_NOW`: a symbol that nobody has is an error here, not a crash in the first request that needs it.
     // SAFETY: the file is a shared library for this machine with our stamp, intact (inspected, copied by content).
     // What its static constructors do is beyond our control, as is everything else a plugin does.
     let library = unsafe { Library::open(Some(copy), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| map_error(&error))?;
     let library: &'static Library = Box::leak(Box::new(library));
-    // SAFETY: abi_stable reserves this symbol name for a static whose address is an `AbiHeaderRef`; every library
-    // with our stamp is made by the macro that exports it so. The library is leaked, so the reference stays valid.
-    let header = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
-    let header = *header.map_err(|error| LoadError::NoModule { reason: one_line(&error.to_string()) })?;
+    let symbol = format!("{ROOT_SYMBOL_PREFIX}{name}");
+    // SAFETY: the macro that makes the stamp exports abi_stable's header under this name: a static whose address is an
+    // `AbiHeaderRef`. The library is leaked, so the reference stays valid.
+    let header = unsafe { library.get::<AbiHeaderRef>(symbol.as_bytes()) };
+    let header = *header.map_err(|error| LoadError::NoModule { reason: linker_text(&error) })?;
     header.upgrade().map_err(|error| library_error(&error))
 }
 
@@ -140,24 +155,31 @@ fn check_layout(theirs: &'static TypeLayout, ours: &'static TypeLayout) -> Resul
     })
 }
 
-/// abi_stable's report has hundreds of lines; the cause is the last one it found, at the innermost type.
+/// abi_stable's report has hundreds of lines; the cause is in the last type it names, the innermost one.
 fn difference(errors: &AbiInstabilityErrors) -> String {
     let Some(innermost) = errors.errors.last() else { return "the layouts differ".to_owned() };
-    let report = innermost.to_string();
-    let cause = report.rsplit("\nError:").next().unwrap_or_default();
     let place = match innermost.stack_trace.last().map(|place| &place.found) {
         Some(TLFieldOrFunction::Field(field)) => field.full_type().to_string(),
         Some(TLFieldOrFunction::Function(function)) => function.to_string(),
         None => "the root module".to_owned(),
     };
-    // "too many fields / Expected: 3 / Found: 4", in that fixed form for every kind of difference.
-    let (what, counts) = cause.split_once("\nExpected:").unwrap_or((cause, ""));
-    let (expected, found) = counts.split_once("\nFound:").unwrap_or((counts, ""));
+    let report = innermost.to_string();
+    // Blocks of "too many fields / Expected: 3 / Found: 4"; a count says more than the sizes that follow from it.
+    let mut causes = report.split("\nError:").skip(1);
+    let counts = causes.clone().find(|cause| cause.starts_with("too many"));
+    let cause = counts.or_else(|| causes.next()).unwrap_or("another layout");
+    let (what, rest) = cause.split_once("\nExpected:").unwrap_or((cause, ""));
+    let (expected, found) = rest.split_once("\nFound:").unwrap_or((rest, ""));
     format!("{} in {}: expected {}, found {}", short(what), short(&place), short(expected), short(found))
 }
 
+/// What the dynamic linker said; libloading's own words are only "dlopen failed".
+fn linker_text(error: &libloading::Error) -> String {
+    one_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
+}
+
 fn map_error(error: &libloading::Error) -> LoadError {
-    let reason = one_line(&error.to_string());
+    let reason = linker_text(error);
     let advice = if reason.contains("failed to map segment") {
         "mount the file system of data_dir without noexec"
     } else if reason.contains("No such file") {

@@ -48,12 +48,12 @@ impl LoadedPlugin {
     /// Maps the inspected file and asks it for its manifest.
     pub fn load(inspection: Inspection, data_dir: &Path) -> Result<Self, PluginError> {
         let name = inspection.name.clone();
-        let loaded = load::load(&inspection, data_dir);
-        let module = loaded.map_err(|error| PluginError::Load { name: name.clone(), error })?;
+        let failed = |error| PluginError::Load { name: name.clone(), error };
+        let module = load::load(&inspection, data_dir).map_err(failed)?;
         let manifest = manifest_of(module, &name)?;
         validate_manifest(&manifest, Some((&name, &inspection.version)))
-            .map_err(|problems| PluginError::Manifest { name, problems })?;
-        load::claim(&inspection);
+            .map_err(|problems| PluginError::Manifest { name: name.clone(), problems })?;
+        load::claim(&inspection).map_err(failed)?;
         Ok(Self { inspection: Some(inspection), manifest: Arc::new(manifest), module })
     }
 

@@ -57,23 +57,18 @@ fn skill() -> Skill {
     }
 }
 
+const THREADS_NOTE: &str = "list and search (sort, q, tag); POST a signed thread.create to open one; \
+     /{id} is a thread with all its posts, POST a signed post.create to /{id}/posts to reply";
+const FEED_NOTE: &str = "the newest posts of all threads, for polling with since";
+
 fn briefing() -> Briefing {
-    let link = |name: &str, path: &str, note: &str| BriefingLink {
+    let links = [("Threads", THREADS, THREADS_NOTE), ("Feed", FEED, FEED_NOTE)];
+    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
         name: name.to_owned(),
         path: path.to_owned(),
         note: note.to_owned(),
     };
-    Briefing {
-        title: "Forum".into(),
-        links: vec![
-            link(
-                "Threads",
-                THREADS,
-                "list and search (sort, q, tag); POST a signed thread.create to open one; /{id} is one thread with all its posts, POST a signed post.create to /{id}/posts to reply",
-            ),
-            link("Feed", FEED, "the newest posts of all threads, for polling with since"),
-        ],
-    }
+    Briefing { title: "Forum".into(), links: links.map(link).into() }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub enum ForumError {
 
 const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
 const NOT_FOUND: Case = Case::new(404, "not_found", "GET /api/forum/threads lists the threads there are");
-const TOO_LARGE: Case = Case::new(413, "too_large", "store the text with POST /api/payloads and post a link to it");
+const TOO_LARGE: Case = Case::new(413, "too_large", "split the text into several posts");
 
 impl ApiError for ForumError {
     const CASES: &'static [Case] = &[BAD_REQUEST, NOT_FOUND, TOO_LARGE];

@@ -3,8 +3,8 @@
 
 use super::stage::Stage;
 use crate::http::body::{Body, RequestBody};
-use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, InvalidHeaderValue};
-use http::{HeaderValue, Request, Response};
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS};
+use http::{HeaderName, HeaderValue, Request, Response};
 use std::ops::ControlFlow;
 
 /// What a page may read besides the few headers that every page may.
@@ -30,11 +30,13 @@ pub struct Cors {
 }
 
 impl Cors {
-    pub fn new(enabled: bool, header_prefix: &str) -> Result<Self, InvalidHeaderValue> {
+    /// None: the prefix cannot begin the name of a header.
+    pub fn new(enabled: bool, header_prefix: &str) -> Option<Self> {
+        HeaderName::from_bytes(format!("{header_prefix}x").as_bytes()).ok()?;
         let branded = EXPOSED_OF_BRAND.iter().map(|suffix| format!("{header_prefix}{suffix}"));
         let names: Vec<_> = EXPOSED.iter().map(|name| (*name).to_owned()).chain(branded).collect();
-        let exposed = HeaderValue::try_from(names.join(", "))?;
-        Ok(Self { exposed: enabled.then_some(exposed) })
+        let exposed = HeaderValue::try_from(names.join(", ")).ok()?;
+        Some(Self { exposed: enabled.then_some(exposed) })
     }
 }
 

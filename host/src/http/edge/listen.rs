@@ -54,7 +54,7 @@ impl Edge {
     /// Within a tokio runtime.
     pub fn bind(settings: &HttpSettings) -> Result<Self, EdgeError> {
         let prefix = || EdgeError::HeaderPrefix { prefix: settings.header_prefix.clone() };
-        let cors = Cors::new(settings.cors, &settings.header_prefix).map_err(|_| prefix())?;
+        let cors = Cors::new(settings.cors, &settings.header_prefix).ok_or_else(prefix)?;
         let listen = settings.listen;
         let unusable = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => EdgeError::AddressInUse { listen },

@@ -104,10 +104,11 @@ impl Vitals {
 
     pub fn verdict(&self, patience: Patience) -> Verdict {
         let now_ms = self.now_ms();
+        let (head_since, idle_since) = self.client_quiet_since_ms();
         let ends = [
-            (self.quiet_since(Cut::SlowHead).saturating_add(patience.header_ms), Cut::SlowHead),
+            (head_since.saturating_add(patience.header_ms), Cut::SlowHead),
             (self.write_blocked_since_ms.load(Relaxed).saturating_add(patience.idle_ms), Cut::SlowReader),
-            (self.quiet_since(Cut::Idle).saturating_add(patience.idle_ms), Cut::Idle),
+            (idle_since.saturating_add(patience.idle_ms), Cut::Idle),
         ];
         // What begins after this look cannot be over before the shortest patience has passed.
         let mut next_ms = now_ms + patience.header_ms.min(patience.idle_ms).max(1);
@@ -120,17 +121,15 @@ impl Vitals {
         Verdict::LookAgainAt(self.born + Duration::from_millis(next_ms))
     }
 
-    /// Since when the client, and not the gateway, has been the one to act. While a request is at work hyper reads no
-    /// further, so that the rest of a next head may long be there.
-    fn quiet_since(&self, cut: Cut) -> u64 {
+    /// Since when the client has been the one to act, within a head or between two requests. While a request is at work
+    /// neither runs: hyper reads no further then, so that the rest of a next head may long be there.
+    fn client_quiet_since_ms(&self) -> (u64, u64) {
         let head_since_ms = self.head_since_ms.load(Relaxed);
         let idle_since_ms = self.idle_since_ms.load(Relaxed);
-        let in_head = head_since_ms != NOT_RUNNING;
-        match cut {
-            _ if self.requests.load(Relaxed) > 0 => NOT_RUNNING,
-            Cut::SlowHead if in_head => head_since_ms.max(idle_since_ms),
-            Cut::Idle if !in_head => idle_since_ms,
-            _ => NOT_RUNNING,
+        match (self.requests.load(Relaxed), head_since_ms) {
+            (0, NOT_RUNNING) => (NOT_RUNNING, idle_since_ms),
+            (0, _) => (head_since_ms.max(idle_since_ms), NOT_RUNNING),
+            (1.., _) => (NOT_RUNNING, NOT_RUNNING),
         }
     }
 

@@ -49,7 +49,7 @@ fn error() -> Value {
         "required": ["error"],
         "properties": {
             "error": { "type": "string", "description": "For people" },
-            "code": { "type": "string", "description": "For programs; stable", "examples": ["rate_limited"] },
+            "code": { "type": "string", "description": "For programs; stable" },
             "hint": { "type": "string", "description": "What to do next" },
         },
     })
@@ -78,7 +78,12 @@ fn time() -> Value {
 }
 
 fn signature() -> Value {
-    json!({ "type": "string", "pattern": SIGNATURE, "description": "EIP-191 personal_sign, 65 bytes" })
+    json!({
+        "type": "string",
+        "pattern": SIGNATURE,
+        "description": "EIP-191 personal_sign, 65 bytes",
+        "examples": [format!("0x{}", "0".repeat(130))],
+    })
 }
 
 fn envelope_parameters() -> Value {

@@ -8,6 +8,8 @@ mod parameters;
 mod prune;
 mod responses;
 
+pub(super) use parameters::template;
+
 use super::{Facts, signing};
 use serde_json::{Map, Value, json};
 
@@ -64,7 +66,7 @@ fn tags(facts: &Facts<'_>) -> Value {
 fn paths(facts: &Facts<'_>) -> Value {
     let mut paths = Map::new();
     for route in facts.routes() {
-        let path = paths.entry(parameters::template(&route.path)).or_insert_with(|| json!({}));
+        let path = paths.entry(template(&route.path)).or_insert_with(|| json!({}));
         path[route.method.to_ascii_lowercase()] = operation::operation(facts, route);
     }
     Value::Object(paths)

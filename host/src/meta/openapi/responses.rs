@@ -16,6 +16,8 @@ pub struct GatewayError {
     applies: fn(&RouteSpec) -> bool,
 }
 
+const TOO_MANY_CODES: &[&str] = &["rate_limited", "ip_rate_limited"];
+
 pub const GATEWAY_ERRORS: &[GatewayError] = &[
     GatewayError {
         status: 400,
@@ -63,7 +65,7 @@ pub const GATEWAY_ERRORS: &[GatewayError] = &[
         status: 429,
         component: "TooManyRequests",
         description: "Too often; `Retry-After` says when to come again",
-        codes: &["rate_limited", "ip_rate_limited"],
+        codes: TOO_MANY_CODES,
         applies: |_| true,
     },
     GatewayError {
@@ -78,9 +80,12 @@ pub const GATEWAY_ERRORS: &[GatewayError] = &[
 
 impl GatewayError {
     /// The answer as a component.
-    pub fn response(&self) -> Value {
-        let parts = Parts { descriptions: vec![self.description], codes: self.codes.to_vec(), ..Default::default() };
-        parts.render(self.status)
+    pub fn response(&'static self) -> Value {
+        Parts { gateway: Some(self), ..Default::default() }.render(self.status)
+    }
+
+    fn text(&self) -> String {
+        with_codes(self.description.to_owned(), self.codes)
     }
 }
 
@@ -90,6 +95,8 @@ struct Parts<'a> {
     content: Map<String, Value>,
     codes: Vec<&'a str>,
     cache_control: bool,
+    /// What the gateway itself may answer with the same status.
+    gateway: Option<&'static GatewayError>,
 }
 
 pub fn responses(route: &RouteSpec) -> Value {
@@ -97,10 +104,7 @@ pub fn responses(route: &RouteSpec) -> Value {
     let mut rendered: BTreeMap<u16, Value> = BTreeMap::new();
     for error in GATEWAY_ERRORS.iter().filter(|error| (error.applies)(route)) {
         match by_status.get_mut(&error.status) {
-            Some(parts) => {
-                parts.descriptions.push(error.description);
-                parts.add_codes(error.codes.iter().copied());
-            }
+            Some(parts) => parts.gateway = Some(error),
             None => {
                 let reference = format!("#/components/responses/{}", error.component);
                 rendered.insert(error.status, json!({ "$ref": reference }));
@@ -118,9 +122,8 @@ fn declared(route: &RouteSpec) -> BTreeMap<u16, Parts<'_>> {
         parts.add(answer);
         parts.cache_control = route.cache_control.is_some() && answer.status < 400;
     }
-    for limit in &route.rate_limits {
-        let parts = by_status.entry(429).or_default();
-        parts.add_codes([limit.code.as_str()]);
+    for limit in route.rate_limits.iter().filter(|limit| !TOO_MANY_CODES.contains(&limit.code.as_str())) {
+        by_status.entry(429).or_default().add_codes([limit.code.as_str()]);
     }
     let streams = route.answers.iter().any(|answer| answer.content_type.starts_with("text/event-stream"));
     if streams {
@@ -156,8 +159,7 @@ impl<'a> Parts<'a> {
 
     fn render(mut self, status: u16) -> Value {
         if status >= 400 && self.content.is_empty() {
-            let error = json!({ "schema": { "$ref": format!("{SCHEMAS}{ERROR}") } });
-            self.content.insert("application/json".into(), error);
+            self.content.insert("application/json".into(), self.error());
         }
         let mut response = Map::new();
         response.insert("description".into(), self.description().into());
@@ -168,16 +170,36 @@ impl<'a> Parts<'a> {
         response.into()
     }
 
+    /// The one body of failures, with what it may say here.
+    fn error(&self) -> Value {
+        let text = self.descriptions.first().copied().or_else(|| self.gateway.map(|error| error.description));
+        let code = self.codes.first().copied().or_else(|| self.gateway.and_then(|error| error.codes.first().copied()));
+        let mut example = json!({ "error": text.unwrap_or("refused") });
+        if let Some(code) = code {
+            example["code"] = code.into();
+        }
+        json!({ "schema": { "$ref": format!("{SCHEMAS}{ERROR}") }, "example": example })
+    }
+
     fn description(&mut self) -> String {
         self.descriptions.dedup();
-        let mut sentences = self.descriptions.join(". ");
-        if !self.codes.is_empty() {
-            let codes: Vec<_> = self.codes.iter().map(|code| format!("`{code}`")).collect();
-            let and = if sentences.is_empty() { "" } else { ". " };
-            sentences = format!("{sentences}{and}Codes: {}", codes.join(", "));
+        let own = with_codes(self.descriptions.join(". "), &self.codes);
+        match (own.is_empty(), self.gateway) {
+            (true, None) => "Refused".into(),
+            (false, None) => own,
+            (true, Some(error)) => error.text(),
+            (false, Some(error)) => format!("{own}. Or: {}", error.text()),
         }
-        if sentences.is_empty() { "Refused".into() } else { sentences }
     }
+}
+
+fn with_codes(text: String, codes: &[&str]) -> String {
+    if codes.is_empty() {
+        return text;
+    }
+    let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let and = if text.is_empty() { "" } else { ". " };
+    format!("{text}{and}Codes: {}", codes.join(", "))
 }
 
 fn headers(status: u16, cache_control: bool) -> Value {

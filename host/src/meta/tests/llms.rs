@@ -1,3 +1,5 @@
+//! `GET /llms.txt`: the form that llmstxt.org describes.
+
 use super::fixture::Gateway;
 use crate::meta::llms::llms_txt;
 
@@ -63,4 +65,9 @@ fn without_plugins_only_the_reference_remains() {
     let text = Gateway::bare().ask(llms_txt);
     let titles: Vec<_> = sections(&text).into_iter().map(|(title, _)| title).collect();
     assert_eq!(titles, ["Reference"]);
+}
+
+#[test]
+fn is_the_committed_text() {
+    insta::assert_binary_snapshot!("llms.txt", Gateway::with_two_plugins().ask(llms_txt).into_bytes());
 }

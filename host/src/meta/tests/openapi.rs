@@ -1,7 +1,16 @@
 use super::fixture::Gateway;
-use crate::meta::openapi::document;
+use crate::meta::{
+    agent_card::agent_card,
+    changelog,
+    health::{Pulse, health},
+    index::index,
+    openapi::document,
+    service_manifest::manifest,
+    stats::stats,
+    status::{Moment, database, merge, status},
+};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn two_plugins() -> Value {
     Gateway::with_two_plugins().ask(document)
@@ -189,4 +198,39 @@ fn a_url_needs_no_null_and_a_catch_all_is_a_plain_parameter() {
     assert_eq!(tag["schema"], json!({ "type": "string" }));
     let raw = &document["paths"]["/notes/raw/{path}"]["get"]["parameters"];
     assert_eq!(raw, &json!([{ "name": "path", "in": "path", "required": true, "schema": { "type": "string" } }]));
+}
+
+/// Each document beside the operation that answers it.
+fn own_documents(gateway: &Gateway) -> Vec<(&'static str, Value)> {
+    let pulse = Pulse { database_ok: true, head: None, indexed_block: Some(1), signer_ephemeral: false };
+    let moment = Moment { started_s: 0, head: None, indexed_block: None };
+    let services = merge(BTreeMap::from([("db".to_owned(), database(Some(1), None))]), [("notes".to_owned(), Err(()))]);
+    let releases = changelog::Query::parse("").unwrap();
+    gateway.ask(|facts| {
+        vec![
+            ("get_index", json!(index(facts))),
+            ("get_agent_card", agent_card(facts)),
+            ("get_manifest", manifest(facts)),
+            ("get_health", json!(health(facts, pulse))),
+            ("get_stats", json!(stats(facts.counters))),
+            ("get_status", json!(status(facts, moment, services))),
+            ("list_releases", json!(changelog::changelog(facts, &releases))),
+        ]
+    })
+}
+
+#[test]
+fn the_gateways_documents_are_as_it_describes_them() {
+    for gateway in [Gateway::with_two_plugins(), Gateway::bare()] {
+        let document = gateway.ask(document);
+        for (id, answer) in own_documents(&gateway) {
+            let schema = &operation(&document, id)["responses"]["200"]["content"]["application/json"]["schema"];
+            let whole = json!({ "allOf": [schema], "components": document["components"].clone() });
+            let validator = jsonschema::draft202012::new(&whole).unwrap();
+            let errors: Vec<_> =
+                validator.iter_errors(&answer).map(|it| format!("{}: {it}", it.instance_path())).collect();
+            assert!(errors.is_empty(), "{id}: {errors:#?}");
+            assert!(!validator.is_valid(&json!([])), "{id} has a schema that tells");
+        }
+    }
 }

@@ -93,7 +93,7 @@ impl Checker {
     }
 
     fn tables(&self, sql: &str) -> Result<Tables, String> {
-        Tables::of(&parse::statement(sql, self.dialect)?)
+        parse::with_statement(sql, self.dialect, Tables::of)
     }
 }
 

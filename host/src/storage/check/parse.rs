@@ -71,18 +71,34 @@ impl Grammar for Sqlite {
     }
 }
 
-/// Exactly one statement.
-pub fn statement(sql: &str, dialect: Dialect) -> Result<Statement, String> {
-    // The parser is young code: a panic inside it must stay an error of this statement.
-    let parsed = std::panic::catch_unwind(|| match dialect {
+/// The parser goes as deep as the text: this is enough for the most operators that the check lets through.
+const STACK_BYTES: usize = 128 * 1024 * 1024;
+
+/// Parses exactly one statement and looks at it. Both happen on a thread of its own: its stack is large enough for a deep
+/// tree, and a panic in the parser stays an error of this statement. It is done once per text.
+pub fn with_statement<T: Send>(
+    sql: &str,
+    dialect: Dialect,
+    look: impl FnOnce(&Statement) -> Result<T, String> + Send,
+) -> Result<T, String> {
+    let work = || look(&statement(sql, dialect)?);
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("sql-parser".into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, work)
+            .map_err(|error| format!("not understood: {error}"))?
+            .join()
+            .unwrap_or_else(|_| Err("not understood: the parser failed on it".into()))
+    })
+}
+
+fn statement(sql: &str, dialect: Dialect) -> Result<Statement, String> {
+    let parsed = match dialect {
         Dialect::Sqlite => Parser::parse_sql(&Sqlite(SQLiteDialect {}), sql),
         Dialect::Postgres => Parser::parse_sql(&PostgreSqlDialect {}, sql),
-    });
-    let mut statements = match parsed {
-        Ok(Ok(statements)) => statements,
-        Ok(Err(error)) => return Err(format!("not understood: {error}")),
-        Err(_) => return Err("not understood: the parser failed on it".into()),
     };
+    let mut statements = parsed.map_err(|error| format!("not understood: {error}"))?;
     match (statements.pop(), statements.is_empty()) {
         (Some(statement), true) => Ok(statement),
         _ => Err("exactly one statement is allowed".into()),

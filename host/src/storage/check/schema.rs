@@ -62,7 +62,7 @@ impl Owner<'_> {
             pieces
         };
         let text = &sql[pieces[0].start..pieces[pieces.len() - 1].end];
-        self.parsed(&parse::statement(text, self.dialect)?)
+        parse::with_statement(text, self.dialect, |statement| self.parsed(statement))
     }
 
     fn parsed(&self, statement: &Statement) -> Result<(), String> {

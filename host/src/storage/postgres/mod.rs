@@ -26,7 +26,10 @@ use sqlx::{
     AssertSqlSafe, Executor, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use std::{str::FromStr, time::Duration};
+use std::{
+    str::FromStr,
+    time::{Duration, Instant},
+};
 
 /// How much longer than the server's limit the client waits before it gives the connection up.
 const GRACE: Duration = Duration::from_secs(5);
@@ -36,6 +39,7 @@ pub struct Postgres {
     pool: PgPool,
     statement_timeout: Duration,
     transaction_timeout: Duration,
+    transaction_idle: Duration,
 }
 
 impl Postgres {
@@ -67,6 +71,7 @@ impl Postgres {
             pool,
             statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
+            transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
         };
         postgres.prepare().await?;
         Ok(postgres)
@@ -103,6 +108,17 @@ impl Postgres {
         tokio::time::timeout(self.statement_timeout + GRACE, work)
             .await
             .map_err(|_: tokio::time::error::Elapsed| StorageError::Unavailable("the server does not answer".into()))
+    }
+
+    /// Which limit a transaction has passed that began and was last used then.
+    fn overrun(&self, since: Instant, used: Instant) -> Option<&'static str> {
+        if since.elapsed() > self.transaction_timeout {
+            Some("it took too long")
+        } else if used.elapsed() > self.transaction_idle {
+            Some("it kept the database waiting for too long")
+        } else {
+            None
+        }
     }
 
     async fn prepare(&self) -> Result<(), StorageError> {

@@ -36,7 +36,12 @@ pub struct Session {
 
 enum Phase {
     Fresh,
-    Open { lease: Lease, since: Instant },
+    Open {
+        lease: Lease,
+        since: Instant,
+        /// When the last call ended.
+        used: Instant,
+    },
     Over(&'static str),
 }
 
@@ -66,7 +71,11 @@ impl Session {
                 Err(failure) => return Err(self.undo(lease, failure).await),
             }
         }
-        *phase = Phase::Open { lease, since };
+        *phase = Phase::Open {
+            lease,
+            since,
+            used: Instant::now(),
+        };
         Ok(outcomes)
     }
 
@@ -122,12 +131,14 @@ impl Session {
                 *phase = Phase::Over(reason);
                 Err(StorageError::closed(reason))
             }
-            Phase::Open { lease, since } if since.elapsed() > self.postgres.transaction_timeout => {
-                *phase = Phase::Over("it took too long");
-                let _ = self.end(lease, "ROLLBACK").await;
-                Err(StorageError::closed("it took too long"))
-            }
-            Phase::Open { lease, since } => Ok((lease, since)),
+            Phase::Open { lease, since, used } => match self.postgres.overrun(since, used) {
+                None => Ok((lease, since)),
+                // Dropping the lease rolls back; the server may have ended it already.
+                Some(reason) => {
+                    *phase = Phase::Over(reason);
+                    Err(StorageError::closed(reason))
+                }
+            },
             Phase::Fresh => {
                 self.opened.store(true, Relaxed);
                 Ok((self.open().await?, Instant::now()))

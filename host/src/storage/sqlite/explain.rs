@@ -40,15 +40,20 @@ fn unavailable(error: &Error, reason: &str) -> StorageError {
     StorageError::Unavailable(reason.into())
 }
 
-/// SQLite's text names tables and columns, never values, with one exception: search expressions.
+/// SQLite's text names tables and columns. It quotes values in two places: search expressions, and what stands in quotes.
 fn message(error: &Error) -> String {
+    const OF_SEARCHES: [&str; 3] = ["fts5:", "unterminated string", "unknown special query"];
     let text = match error {
         Error::SqliteFailure(_, Some(text)) => text.clone(),
-        Error::SqlInputError { msg, .. } => msg.clone(),
+        Error::SqlInputError { msg, .. } => return crate::storage::error::one_line(msg),
         other => other.to_string(),
     };
-    if text.starts_with("fts5:") {
+    // Unknown columns of tables are found when a statement is prepared, those of a search when it runs.
+    let is_search = OF_SEARCHES.iter().any(|start| text.starts_with(start))
+        || text.starts_with("no such column");
+    if is_search {
         return "the search expression is not valid".into();
     }
-    crate::storage::error::one_line(&text)
+    let quoted = text.find(['\'', '"']).unwrap_or(text.len());
+    crate::storage::error::one_line(&text[..quoted])
 }

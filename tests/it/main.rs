@@ -1,0 +1,6 @@
+//! The house through its doors.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod plugin_files;
+mod storage;

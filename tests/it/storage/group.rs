@@ -1,0 +1,171 @@
+//! Transactions that share one commit on SQLite: what happens to one must not be told wrongly to another.
+
+use super::*;
+use rstest::rstest;
+
+/// Each answer with the id of the note that its transaction inserted.
+type Answers = Vec<(i64, Result<Vec<Outcome>, StorageError>)>;
+
+/// Lets all transactions wait behind one that holds the writer, so that they are served together.
+async fn together(house: &House, members: Vec<(i64, Vec<Statement>)>) -> Answers {
+    let holder = house.forum();
+    holder.run(vec![statement("SELECT 1", [])]).await.unwrap();
+    let running: Vec<_> = members
+        .into_iter()
+        .map(|(id, statements)| {
+            let transaction = house.database.begin(Scope::Host);
+            let last = statements.into_iter().map(Final::new).collect();
+            (
+                id,
+                tokio::spawn(async move { transaction.commit(last).await }),
+            )
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    holder.rollback().await;
+    let mut answers = Vec::new();
+    for (id, task) in running {
+        answers.push((id, task.await.unwrap()));
+    }
+    answers
+}
+
+/// The rule: acknowledged means there, and not acknowledged means not there.
+async fn assert_truthful(house: &House, answers: &Answers) {
+    let found = house.note_ids().await;
+    for (id, answer) in answers {
+        assert_eq!(found.contains(id), answer.is_ok(), "note {id}: {answer:?}");
+    }
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_member_does_not_hurt_the_others(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let house = House::with_notes(engine).await;
+    let members = (0..40)
+        .map(|id| match id % 4 {
+            0 => (id, vec![note(id, "x"), note(id, "twice")]),
+            1 => (id, vec![note(id, "x"), statement("SELECT nope", [])]),
+            _ => (id, vec![note(id, "x")]),
+        })
+        .collect();
+    let answers = together(&house, members).await;
+    for (id, answer) in &answers {
+        assert_eq!(answer.is_ok(), id % 4 > 1, "{id}: {answer:?}");
+    }
+    assert_truthful(&house, &answers).await;
+}
+
+/// Runs rounds of one bad member between good ones until a good one went down with the bad one.
+async fn until_neighbours_fail(house: &House, bad: impl Fn(i64) -> Vec<Statement>) {
+    for round in 0..50_i64 {
+        let first = 1000 + round * 10;
+        let members = (first..first + 5)
+            .map(|id| match id - first {
+                2 => (id, bad(id)),
+                _ => (id, vec![note(id, "good")]),
+            })
+            .collect();
+        let answers = together(house, members).await;
+        assert_truthful(house, &answers).await;
+        assert!(answers[2].1.is_err());
+        let failed: Vec<_> = answers
+            .iter()
+            .filter_map(|(_, answer)| answer.as_ref().err())
+            .collect();
+        if failed.len() > 1 {
+            let neighbour = answers
+                .iter()
+                .find(|(id, answer)| *id != first + 2 && answer.is_err());
+            let error = neighbour.unwrap().1.as_ref().unwrap_err();
+            assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
+            // And the writer goes on by itself.
+            house.write(vec![note(first + 9, "after")]).await.unwrap();
+            return;
+        }
+    }
+    panic!("the members never shared a commit");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_fails_fails_for_every_member() {
+    let house = House::with_notes(Engine::Sqlite).await;
+    // Migrations refuse such a table, because its constraint fails at COMMIT.
+    house
+        .write(vec![statement(
+            "CREATE TABLE forum_children (note BIGINT REFERENCES forum_notes (id) DEFERRABLE INITIALLY DEFERRED)",
+            [],
+        )])
+        .await
+        .unwrap();
+    until_neighbours_fail(&house, |id| {
+        vec![
+            note(id, "bad"),
+            statement("INSERT INTO forum_children (note) VALUES (-1)", []),
+        ]
+    })
+    .await;
+}
+
+/// SQLite rolls back the whole transaction by itself when the file cannot grow: the members that were served before in
+/// the same group have lost their work although each of their statements succeeded.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_fails_every_member_of_the_group() {
+    let house = House::with_notes(Engine::Sqlite).await;
+    house
+        .write(vec![statement("PRAGMA max_page_count = 60", [])])
+        .await
+        .unwrap();
+    let large = "x".repeat(1024 * 1024);
+    until_neighbours_fail(&house, |id| vec![note(id, &large)]).await;
+    // Space comes back: no restart is needed.
+    let error = house.write(vec![note(1, &large)]).await.unwrap_err();
+    assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
+    house
+        .write(vec![statement("PRAGMA max_page_count = 100000", [])])
+        .await
+        .unwrap();
+    house.write(vec![note(1, &large)]).await.unwrap();
+}
+
+/// A write that is stopped by its time limit makes SQLite roll back everything as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_write_fails_every_member_of_the_group() {
+    let house = House::with_notes_tuned(Engine::Sqlite, |settings| {
+        settings.statement_timeout_ms = 100
+    })
+    .await;
+    until_neighbours_fail(&house, |id| {
+        vec![
+            note(id, "bad"),
+            statement(
+                "INSERT INTO forum_notes (id)
+                 WITH RECURSIVE n(i) AS (SELECT 100000 UNION ALL SELECT i + 1 FROM n)
+                 SELECT i FROM n",
+                [],
+            ),
+        ]
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_whose_caller_left_does_not_hurt_the_others() {
+    let house = House::with_notes(Engine::Sqlite).await;
+    let holder = house.forum();
+    holder.run(vec![note(1, "one")]).await.unwrap();
+    let left = house.forum();
+    let call = left.commit(last(note(2, "never")));
+    assert!(
+        tokio::time::timeout(Duration::from_millis(20), call)
+            .await
+            .is_err()
+    );
+    let stays = house.forum();
+    let call = tokio::spawn(async move { stays.commit(last(note(3, "three"))).await });
+    holder.commit(vec![]).await.unwrap();
+    call.await.unwrap().unwrap();
+    assert_eq!(house.note_ids().await, [1, 3]);
+}

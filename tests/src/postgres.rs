@@ -1,0 +1,201 @@
+//! A PostgreSQL server of the tests' own: private files, a Unix socket, no port, gone with the process that started it.
+//!
+//! `GATEWAY_TEST_POSTGRES` (an administrator's `postgres://` address) names a server that runs already; each test still gets
+//! a new database in it.
+
+use anyhow::{Context, Result, bail};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use std::{
+    os::unix::fs::chown,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
+
+/// Names a running server.
+pub const SERVER_VARIABLE: &str = "GATEWAY_TEST_POSTGRES";
+
+const START_LIMIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(10);
+const SYSTEM_USER: &str = "postgres";
+
+/// A running server; dropping it stops it and removes its files. So does the end of the process, however it comes:
+/// a small shell watches the pipe that this value holds.
+pub struct PrivatePostgres {
+    supervisor: Child,
+    directory: PathBuf,
+}
+
+impl PrivatePostgres {
+    pub fn start() -> Result<Self> {
+        let directory = tempfile::Builder::new()
+            .prefix("gateway-postgres-")
+            .tempdir()?
+            .keep();
+        let user = unprivileged_user(&directory)?;
+        let data = directory.join("data");
+        let programs = programs()?;
+        let mut initdb = command(user, &programs.join("initdb"));
+        initdb
+            .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C"])
+            .arg(format!("--username={SYSTEM_USER}"))
+            .arg(&data);
+        let output = initdb.output().context("initdb does not start")?;
+        if !output.status.success() {
+            bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let server = Self {
+            supervisor: supervise(user, &programs, &directory)?,
+            directory,
+        };
+        server.wait_until_ready()?;
+        Ok(server)
+    }
+
+    /// The address of a database in this server.
+    pub fn url(&self, database: &str) -> String {
+        format!(
+            "postgres://{SYSTEM_USER}@localhost/{database}?host={}",
+            self.directory.display()
+        )
+    }
+
+    /// Makes an empty database and answers its address.
+    pub async fn create_database(&self) -> Result<String> {
+        create_database(&self.url("postgres")).await
+    }
+
+    fn wait_until_ready(&self) -> Result<()> {
+        let started = Instant::now();
+        // The server writes its state into this file; the socket exists earlier than it answers.
+        let state = self.directory.join("data/postmaster.pid");
+        let is_ready =
+            || std::fs::read_to_string(&state).is_ok_and(|text| text.contains("\nready"));
+        while !is_ready() {
+            if started.elapsed() > START_LIMIT {
+                let log = std::fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+                bail!("PostgreSQL did not start: {log}");
+            }
+            std::thread::sleep(POLL);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PrivatePostgres {
+    fn drop(&mut self) {
+        // The end of the pipe tells the supervisor to stop the server.
+        drop(self.supervisor.stdin.take());
+        let _ = self.supervisor.wait();
+    }
+}
+
+/// An empty database in the server that the tests of this process share.
+pub async fn fresh_database() -> Result<String> {
+    if let Ok(server) = std::env::var(SERVER_VARIABLE) {
+        return create_database(&server).await;
+    }
+    static SHARED: OnceLock<std::result::Result<PrivatePostgres, String>> = OnceLock::new();
+    let start = || {
+        SHARED
+            .get_or_init(|| PrivatePostgres::start().map_err(|error| format!("{error:#}")))
+            .as_ref()
+    };
+    match tokio::task::spawn_blocking(start).await? {
+        Ok(server) => server.create_database().await,
+        Err(reason) => bail!("{reason}"),
+    }
+}
+
+async fn create_database(administrator: &str) -> Result<String> {
+    let name = format!("test_{}", uuid::Uuid::now_v7().simple());
+    let mut connection = PgConnection::connect(administrator).await?;
+    // Nobody is ever connected to template0, so tests can copy it at the same time.
+    let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+    connection.execute(AssertSqlSafe(create)).await?;
+    connection.close().await?;
+    let (server, query) = administrator
+        .split_once('?')
+        .map_or((administrator, String::new()), |(server, query)| {
+            (server, format!("?{query}"))
+        });
+    let (server, _) = server
+        .rsplit_once('/')
+        .context("the server's address names no database")?;
+    Ok(format!("{server}/{name}{query}"))
+}
+
+/// PostgreSQL refuses to run as root: then it runs as the system's own user, and the files are that user's.
+fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
+    let is_root = std::fs::metadata("/proc/self")
+        .map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+        .unwrap_or(false);
+    if !is_root {
+        return Ok(None);
+    }
+    let users = std::fs::read_to_string("/etc/passwd")?;
+    let user = users
+        .lines()
+        .find_map(|line| line.strip_prefix("postgres:")?.split(':').nth(1))
+        .context("run the tests as a normal user, or create the user postgres")?
+        .parse()?;
+    chown(directory, Some(user), None)?;
+    Ok(Some(user))
+}
+
+fn command(user: Option<u32>, program: &Path) -> Command {
+    let Some(user) = user else {
+        return Command::new(program);
+    };
+    let mut command = Command::new("setpriv");
+    command
+        .arg(format!("--reuid={user}"))
+        .args(["--clear-groups", "--"])
+        .arg(program);
+    command.current_dir("/");
+    command
+}
+
+/// The newest installed server, or the one on the path.
+fn programs() -> Result<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .filter(|programs| programs.join("initdb").exists())
+        .collect();
+    found.sort();
+    if let Some(newest) = found.pop() {
+        return Ok(newest);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .find(|programs| programs.join("initdb").exists())
+        .context("PostgreSQL 15 or newer is not installed (initdb was not found)")
+}
+
+fn supervise(user: Option<u32>, programs: &Path, directory: &Path) -> Result<Child> {
+    // Waits for the end of its standard input, then stops the server and removes its files.
+    const SCRIPT: &str = r#"directory=$1; shift
+        "$@" <&- >"$directory/log" 2>&1 &
+        cat >/dev/null
+        kill -INT $!; wait $!; rm -rf "$directory""#;
+    let server = command(user, &programs.join("postgres"));
+    let mut supervisor = Command::new("sh");
+    supervisor
+        .args(["-c", SCRIPT, "supervisor"])
+        .arg(directory)
+        .arg(server.get_program())
+        .args(server.get_args())
+        .arg("-D")
+        .arg(directory.join("data"))
+        .arg("-k")
+        .arg(directory)
+        .args(["-c", "listen_addresses=", "-c", "max_connections=200"])
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    supervisor.spawn().context("the server does not start")
+}
