@@ -50,7 +50,7 @@ impl House {
         config: Config,
         clock: Clock,
         bound: SocketAddr,
-        loaded: Vec<Result<LoadedPlugin, PluginReport>>,
+        loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>,
     ) -> Result<Self, OpenError> {
         let (fence_requests, fences) = mpsc::unbounded_channel();
         let services = open_services(config, clock, bound, fence_requests).await?;

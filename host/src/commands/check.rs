@@ -30,12 +30,12 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
     printed(output.print(&facts, human), code)
 }
 
-fn split(loaded: Vec<Result<LoadedPlugin, PluginReport>>) -> (Vec<LoadedPlugin>, Vec<PluginReport>) {
+fn split(loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> (Vec<LoadedPlugin>, Vec<PluginReport>) {
     let (mut plugins, mut refused) = (Vec::new(), Vec::new());
     for outcome in loaded {
         match outcome {
             Ok(plugin) => plugins.push(plugin),
-            Err(report) => refused.push(report),
+            Err(report) => refused.push(*report),
         }
     }
     (plugins, refused)

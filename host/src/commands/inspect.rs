@@ -16,7 +16,7 @@ pub fn list(output: Output, config: &Config) -> ExitCode {
     };
     let reports: Vec<PluginReport> = loaded
         .into_iter()
-        .map(|outcome| outcome.map_or_else(|report| report, |plugin| preview(config, &plugin)))
+        .map(|outcome| outcome.map_or_else(|report| *report, |plugin| preview(config, &plugin)))
         .collect();
     let is_refused = reports.iter().any(PluginReport::is_setback);
     let code = if is_refused { ExitCode::Plugin } else { ExitCode::Ok };

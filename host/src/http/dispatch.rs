@@ -8,6 +8,7 @@ use super::{
     body::{Body, RequestBody},
     edge::{ClientIp, RequestId, RouteLabel},
     head::RequestHead,
+    limits::{Allowance, Exceeded},
     refused::Refused,
     router::{Found, Route, Router, Target},
 };
@@ -38,10 +39,18 @@ impl Gateway {
             Err(refused) => return refused.into_response(),
         };
         let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
-        let mut response = match self.serve(&route, parts, params, body).await {
+        let ip = client_ip(&parts);
+        let allowance = match self.count_call(&route, ip) {
+            Ok(allowance) => allowance,
+            Err(exceeded) => return Refused::from(exceeded).into_response(),
+        };
+        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
+        if let Some(allowance) = allowance {
+            allowance.write(response.headers_mut());
+        }
         if let Some(value) = &route.spec.cache_control
             && response.status().as_u16() < 400
             && !response.headers().contains_key(header::CACHE_CONTROL)
@@ -53,17 +62,12 @@ impl Gateway {
         response
     }
 
-    async fn serve(
-        &self,
-        route: &Arc<Route>,
-        parts: Parts,
-        params: Vec<String>,
-        body: RequestBody,
-    ) -> Result<Response<Body>, Refused> {
-        let ip = client_ip(&parts);
-        if !self.ip_limits.is_exempt(ip) {
-            route.limits.check(ip).map_err(Refused::from)?;
-        }
+    fn count_call(&self, route: &Route, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
+        if self.ip_limits.is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
+    }
+
+    async fn serve(&self, route: &Arc<Route>, ip: IpAddr, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let Arrival { parts, params, body } = arrival;
         match &route.target {
             Target::Meta(meta) => self.answer_meta(*meta, &parts).await,
             Target::Plugin { plugin, index } => {
@@ -158,6 +162,13 @@ impl Gateway {
         }
         answer::into_response(self, &call, answer).await
     }
+}
+
+/// A request that found its route.
+struct Arrival {
+    parts: Parts,
+    params: Vec<String>,
+    body: RequestBody,
 }
 
 /// One call of a plugin's route.

@@ -3,8 +3,10 @@
 use governor::{
     Quota, RateLimiter,
     clock::{Clock as _, DefaultClock},
+    middleware::StateInformationMiddleware,
     state::keyed::DashMapStateStore,
 };
+use http::{HeaderMap, HeaderName, HeaderValue};
 use ipnet::IpNet;
 use parking_lot::Mutex;
 use plugin_api::manifest::RateLimit;
@@ -16,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-type Limiter = RateLimiter<IpAddr, DashMapStateStore<IpAddr>, DefaultClock>;
+type Limiter = RateLimiter<IpAddr, DashMapStateStore<IpAddr>, DefaultClock, StateInformationMiddleware>;
 
 /// All buckets of the gateway. Buckets of one name and size are shared by the routes that name them.
 pub struct IpLimits {
@@ -37,16 +39,31 @@ pub struct Bucket {
 #[derive(Clone)]
 pub struct RouteLimits(Vec<Arc<Bucket>>);
 
+/// What is left of a bucket, as the headers of the RateLimit draft say it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Allowance {
+    policy: String,
+    state: String,
+}
+
 /// Why a call is refused.
 #[derive(Debug)]
 pub struct Exceeded {
     pub code: String,
     pub retry_after_s: u64,
-    /// The two headers of the RateLimit draft.
-    pub policy: String,
-    pub state: String,
+    pub allowance: Allowance,
     pub calls: u32,
     pub window_s: u32,
+}
+
+impl Allowance {
+    pub fn write(&self, headers: &mut HeaderMap) {
+        for (name, value) in [("ratelimit-policy", &self.policy), ("ratelimit", &self.state)] {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+    }
 }
 
 impl IpLimits {
@@ -90,9 +107,16 @@ impl IpLimits {
 }
 
 impl RouteLimits {
-    /// Counts a call. The first bucket that is empty refuses it.
-    pub fn check(&self, ip: IpAddr) -> Result<(), Exceeded> {
-        self.0.iter().try_for_each(|bucket| bucket.check(client_of(ip)))
+    /// Counts a call; answers what is left in the tightest bucket. The first bucket that is empty refuses it.
+    pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
+        let mut tightest: Option<(u32, &Bucket)> = None;
+        for bucket in &self.0 {
+            let left = bucket.check(client_of(ip))?;
+            if tightest.is_none_or(|(least, _)| left < least) {
+                tightest = Some((left, bucket));
+            }
+        }
+        Ok(tightest.map(|(left, bucket)| bucket.allowance(left, u64::from(bucket.window_s))))
     }
 }
 
@@ -115,7 +139,7 @@ impl Bucket {
             .unwrap_or(Quota::per_second(calls))
             .allow_burst(calls);
         Self {
-            limiter: RateLimiter::dashmap(quota),
+            limiter: RateLimiter::dashmap(quota).with_middleware(),
             calls: calls.get(),
             window_s: limit.window_s.max(1),
             name: limit.bucket.clone(),
@@ -123,19 +147,27 @@ impl Bucket {
         }
     }
 
-    fn check(&self, ip: IpAddr) -> Result<(), Exceeded> {
-        self.limiter.check_key(&ip).map_err(|denied| {
+    /// Counts a call; answers how many more may come at once.
+    fn check(&self, ip: IpAddr) -> Result<u32, Exceeded> {
+        let counted = self.limiter.check_key(&ip);
+        counted.map(|state| state.remaining_burst_capacity()).map_err(|denied| {
             let wait = denied.wait_time_from(DefaultClock::default().now());
             let retry_after_s = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             Exceeded {
                 code: self.code.clone(),
                 retry_after_s,
-                policy: format!("\"{}\";q={};w={}", self.name, self.calls, self.window_s),
-                state: format!("\"{}\";r=0;t={retry_after_s}", self.name),
+                allowance: self.allowance(0, retry_after_s),
                 calls: self.calls,
                 window_s: self.window_s,
             }
         })
+    }
+
+    fn allowance(&self, left: u32, reset_s: u64) -> Allowance {
+        Allowance {
+            policy: format!("\"{}\";q={};w={}", self.name, self.calls, self.window_s),
+            state: format!("\"{}\";r={left};t={reset_s}", self.name),
+        }
     }
 }
 
@@ -156,7 +188,8 @@ mod tests {
         assert!(one.check(IP).is_ok() && other.check(IP).is_ok());
         let Err(exceeded) = one.check(IP) else { return assert!(one.check(IP).is_err()) };
         assert!((1..=30).contains(&exceeded.retry_after_s), "{exceeded:?}");
-        assert_eq!(exceeded.policy, "\"w\";q=2;w=60");
+        assert_eq!(exceeded.allowance.policy, "\"w\";q=2;w=60");
+        assert!(exceeded.allowance.state.starts_with("\"w\";r=0;t="), "{exceeded:?}");
     }
 
     #[test]

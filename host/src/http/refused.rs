@@ -57,10 +57,10 @@ impl From<Exceeded> for Refused {
     fn from(exceeded: Exceeded) -> Self {
         let message = format!("at most {} calls in {} s from one address", exceeded.calls, exceeded.window_s);
         let hint = format!("wait {} s", exceeded.retry_after_s);
-        Self::new(429, &exceeded.code, message, &hint)
-            .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string())
-            .header(HeaderName::from_static("ratelimit-policy"), &exceeded.policy)
-            .header(HeaderName::from_static("ratelimit"), &exceeded.state)
+        let mut refused = Self::new(429, &exceeded.code, message, &hint)
+            .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string());
+        exceeded.allowance.write(refused.0.headers_mut());
+        refused
     }
 }
 

@@ -64,12 +64,12 @@ impl Setback {
 
 impl Gateway {
     /// Opens every plugin that the configuration wants, in the order of their requirements.
-    pub async fn open_plugins(&self, loaded: Vec<Result<LoadedPlugin, PluginReport>>) {
+    pub async fn open_plugins(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) {
         let mut plugins = self.plugins.lock().await;
         for outcome in loaded {
             match outcome {
                 Ok(loaded) => plugins.add(loaded),
-                Err(report) => plugins.add_refused(report),
+                Err(report) => plugins.add_refused(*report),
             }
         }
         let wanted: BTreeSet<String> = plugins.names().filter(|name| self.config().plugins.is_enabled(name)).collect();
@@ -441,7 +441,7 @@ pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> V
 }
 
 /// Reads, checks and loads every library of the folder.
-pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, PluginReport>>, DiscoverError> {
+pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, Box<PluginReport>>>, DiscoverError> {
     let folder = config
         .plugins
         .folder()
@@ -450,7 +450,7 @@ pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, PluginRep
         let pin = config.plugins.settings(candidate.name()).sha256;
         let inspected = inspect(&candidate.path, pin.as_deref()).map_err(PluginError::from);
         let loaded = inspected.and_then(|inspection| LoadedPlugin::load(inspection, &config.data_dir));
-        loaded.map_err(|error| PluginReport::of_error(candidate.name(), &error))
+        loaded.map_err(|error| Box::new(PluginReport::of_error(candidate.name(), &error)))
     });
     Ok(outcomes.collect())
 }

@@ -26,9 +26,9 @@ fn number(query: &str, name: &str, default: u32, (min, max): (u32, u32)) -> u32 
 }
 
 /// A finite number other than zero, as JavaScript's `Number` reads it, cut to a whole one.
+#[allow(clippy::cast_possible_truncation, reason = "`as` saturates at the ends of i64, which callers clamp anyway")]
 fn whole(text: &str) -> Option<i64> {
     let number: f64 = text.trim().parse().ok()?;
-    // `as` saturates at the ends of i64, which the caller clamps anyway.
     (number.is_finite() && number != 0.0).then_some(number as i64)
 }
 

@@ -77,7 +77,7 @@ impl Builder {
             self.config.database.url = Some(database.url.clone().into());
         }
         let loaded = self.plugins.into_iter().map(|module| {
-            LoadedPlugin::linked(module).map_err(|error| host::plugins::PluginReport::of_error("linked", &error))
+            LoadedPlugin::linked(module).map_err(|error| host::plugins::PluginReport::of_error("linked", &error).into())
         });
         let clock = ManualClock::new(START_MS);
         let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));

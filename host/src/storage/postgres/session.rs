@@ -71,11 +71,7 @@ impl Session {
                 Err(failure) => return Err(self.undo(lease, failure).await),
             }
         }
-        *phase = Phase::Open {
-            lease,
-            since,
-            used: Instant::now(),
-        };
+        *phase = Phase::Open { lease, since, used: Instant::now() };
         Ok(outcomes)
     }
 

@@ -49,8 +49,7 @@ fn message(error: &Error) -> String {
         other => other.to_string(),
     };
     // Unknown columns of tables are found when a statement is prepared, those of a search when it runs.
-    let is_search = OF_SEARCHES.iter().any(|start| text.starts_with(start))
-        || text.starts_with("no such column");
+    let is_search = OF_SEARCHES.iter().any(|start| text.starts_with(start)) || text.starts_with("no such column");
     if is_search {
         return "the search expression is not valid".into();
     }
