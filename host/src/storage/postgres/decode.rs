@@ -64,13 +64,13 @@ pub fn decode<'b>(
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], DecodeError> {
     bytes
         .try_into()
-        .map_err(|_: std::array::TryFromSliceError| DecodeError::Malformed)
+        .map_err(|_error: std::array::TryFromSliceError| DecodeError::Malformed)
 }
 
 fn text(bytes: &[u8]) -> Result<Cell<'_>, DecodeError> {
     std::str::from_utf8(bytes)
         .map(Cell::Text)
-        .map_err(|_: std::str::Utf8Error| DecodeError::Malformed)
+        .map_err(|_error: std::str::Utf8Error| DecodeError::Malformed)
 }
 
 const NUMERIC_NEGATIVE: i64 = 0x4000;
