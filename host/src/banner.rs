@@ -5,7 +5,7 @@ use std::{io::Write as _, net::SocketAddr};
 
 /// Prints addresses, plugins and one signed request to try. A closed standard output does not stop a gateway.
 pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
-    let reports = gateway.plugin_reports().await;
+    let reports = gateway.plugin_reports();
     let text = text(gateway, &reports, admin);
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }

@@ -101,13 +101,16 @@ async fn reload(gateway: &Gateway, overrides: &Overrides) {
                 "configuration read again; which plugins are on takes effect now, other keys at the next start"
             );
             gateway.reconcile_plugins(&config).await;
-            for report in gateway.plugin_reports().await {
+            for report in gateway.plugin_reports() {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
             }
         }
         Err(problems) => tracing::error!("the new configuration has problems and was not used:\n{problems}"),
     }
 }
+
+/// Longer than the time limit of any route.
+const LONGEST_ROUTE_MS: u64 = 120_000;
 
 pub fn http_settings(config: &Config) -> HttpSettings {
     let http = &config.http;
@@ -117,7 +120,8 @@ pub fn http_settings(config: &Config) -> HttpSettings {
         header_read_timeout_ms: http.header_read_timeout_ms,
         body_timeout_ms: http.body_timeout_ms,
         idle_timeout_ms: http.idle_timeout_ms,
-        request_timeout_ms: http.request_timeout_ms,
+        // A backstop only: routes have limits of their own, and some are longer than the common one.
+        request_timeout_ms: http.request_timeout_ms.max(LONGEST_ROUTE_MS) + http.body_timeout_ms,
         connections_max: http.connections_max,
         connections_per_ip_max: http.connections_per_ip_max,
         header_bytes_max: http.header_bytes_max,

@@ -13,10 +13,9 @@ use crate::{
     services::SharedServices,
 };
 use arc_swap::ArcSwap;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use plugin_api::manifest::RouteSpec;
 use std::{collections::HashMap, sync::Arc, time::Duration};
-use tokio::sync::Mutex;
 
 pub struct Gateway {
     pub services: SharedServices,
@@ -26,6 +25,8 @@ pub struct Gateway {
     pub own: OwnRoutes,
     pub jobs: JobRunner,
     pub(crate) plugins: Mutex<Plugins>,
+    /// Held by whoever starts or stops plugins.
+    pub(crate) plugin_changes: tokio::sync::Mutex<()>,
     router: ArcSwap<Router>,
 }
 
@@ -41,6 +42,7 @@ impl Gateway {
             topics: Topics::default(),
             jobs,
             plugins: Mutex::default(),
+            plugin_changes: tokio::sync::Mutex::default(),
             router: ArcSwap::from_pointee(Router::build(Vec::new())?),
         };
         gateway.rebuild_router(&[])?;

@@ -81,7 +81,7 @@ async fn answer(
     }
     match request.uri().path() {
         "/" => text(StatusCode::OK, INDEX.to_owned()),
-        "/plugins" => json(&gateway.plugin_reports().await),
+        "/plugins" => json(&gateway.plugin_reports()),
         "/jobs" => match gateway.jobs.store.list().await {
             Ok(jobs) => json(&jobs),
             Err(error) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),

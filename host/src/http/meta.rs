@@ -106,7 +106,7 @@ impl Gateway {
 
     /// Plugins that should serve and do not are a degraded service.
     async fn plugin_service(&self) -> ServiceStatus {
-        let reports = self.plugin_reports().await;
+        let reports = self.plugin_reports();
         let failing: Vec<String> =
             reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
         let serving = reports.iter().filter(|report| report.state == plugins::PluginState::Serving).count();

@@ -42,7 +42,7 @@ impl Refused {
     }
 
     pub fn unavailable() -> Self {
-        let hint = "try again in a few seconds; a write that was not answered with 2xx did not happen";
+        let hint = "repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay";
         Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint)
             .header(http::header::RETRY_AFTER, "5")
     }

@@ -260,3 +260,60 @@ fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_CHARS_MAX).collect()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::{
+        clock::ManualClock,
+        jobs::MIGRATION,
+        storage::{Database, DatabaseSettings, Schema, Scope},
+    };
+    use metrics_exporter_prometheus::PrometheusBuilder;
+    use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+
+    #[tokio::test]
+    async fn runs_are_counted_and_timed_by_plugin_job_and_result() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let metrics = recorder.handle();
+        let _recording = metrics::set_default_local_recorder(&recorder);
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("gateway.db").display());
+        let database = Database::open(DatabaseSettings::new(url)).await.unwrap();
+        let migration = MigrationSpec { version: 1, name: "jobs".into(), sql: MIGRATION.into(), postgres: None };
+        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &[migration] };
+        database.migrate(&schema).await.unwrap();
+
+        let runner = JobRunner {
+            store: JobStore::new(database),
+            clock: Clock::Manual(ManualClock::new(0)),
+            holder: "a".into(),
+            jitter: Jitter::None,
+            drain_timeout: Duration::ZERO,
+        };
+        let spec = |name: &str| JobSpec { name: name.into(), schedule: Schedule::EveryMs(60_000), timeout_ms: 1_000 };
+        let set = JobSet::new("forum", &[spec("good"), spec("bad")]).unwrap();
+        let run = |index| async move { if index == 0 { Ok(()) } else { Err(JobFailure::Failed("no".into())) } };
+        let stop = CancellationToken::new();
+        let tasks = runner.start(set, Arc::new(move |index| run(index).boxed()), &stop);
+        tokio::time::timeout(Duration::from_secs(20), async {
+            while runner.store.list().await.unwrap().iter().map(|job| job.runs).sum::<i64>() < 2 {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await
+        .unwrap();
+        stop.cancel();
+        tasks.wait().await;
+
+        let text = metrics.render();
+        for line in [
+            r#"job_runs_total{plugin="forum",job="good",result="ok"} 1"#,
+            r#"job_runs_total{plugin="forum",job="bad",result="failed"} 1"#,
+            r#"job_duration_seconds_count{plugin="forum",job="good"} 1"#,
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+}

@@ -44,7 +44,8 @@ pub struct Entry {
     pub report: PluginReport,
 }
 
-/// The plugins of this gateway by name; changed by one task at a time.
+/// The plugins of this gateway by name. Looked at and changed in short steps; whole transitions are serialised by
+/// [`Gateway::plugin_changes`], so that a report never waits for a drain.
 #[derive(Default)]
 pub struct Plugins {
     pub(super) entries: BTreeMap<String, Entry>,
@@ -65,91 +66,80 @@ impl Setback {
 impl Gateway {
     /// Opens every plugin that the configuration wants, in the order of their requirements.
     pub async fn open_plugins(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) {
-        let mut plugins = self.plugins.lock().await;
+        let _transition = self.plugin_changes.lock().await;
         for outcome in loaded {
             match outcome {
-                Ok(loaded) => plugins.add(loaded),
-                Err(report) => plugins.add_refused(*report),
+                Ok(loaded) => self.plugins.lock().add(loaded),
+                Err(report) => self.plugins.lock().add_refused(*report),
             }
         }
-        let wanted: BTreeSet<String> = plugins.names().filter(|name| self.config().plugins.is_enabled(name)).collect();
-        self.start_all(&mut plugins, &wanted).await;
+        let wanted = self.plugins.lock().wanted(self.config());
+        self.start_all(&wanted).await;
     }
 
     /// Brings the set of plugins to what a new configuration says.
     pub async fn reconcile_plugins(&self, config: &Config) {
-        let mut plugins = self.plugins.lock().await;
-        let wanted: BTreeSet<String> = plugins.names().filter(|name| config.plugins.is_enabled(name)).collect();
-        let leaving: Vec<String> = plugins.running().filter(|name| !wanted.contains(name)).collect();
-        // Those who require others leave first.
-        for name in plugins.in_order(&leaving.into_iter().collect()).0.into_iter().rev() {
-            self.stop_plugin(&mut plugins, &name, PluginState::Disabled, "switched off in the configuration").await;
+        let _transition = self.plugin_changes.lock().await;
+        let wanted = self.plugins.lock().wanted(config);
+        let leaving = self.plugins.lock().leaving(&wanted);
+        for name in leaving {
+            self.stop_plugin(&name, PluginState::Disabled, "switched off in the configuration").await;
         }
-        self.start_all(&mut plugins, &wanted).await;
+        self.start_all(&wanted).await;
     }
 
     /// Takes off a plugin that failed too often.
     pub async fn fence_plugin(&self, name: &str, reason: &str) {
-        let mut plugins = self.plugins.lock().await;
-        self.stop_plugin(&mut plugins, name, PluginState::Fenced, reason).await;
+        let _transition = self.plugin_changes.lock().await;
+        self.stop_plugin(name, PluginState::Fenced, reason).await;
     }
 
     /// Stops everything, in the reverse order of opening.
     pub async fn close_plugins(&self) {
-        let mut plugins = self.plugins.lock().await;
-        let running: BTreeSet<String> = plugins.running().collect();
-        for name in plugins.in_order(&running).0.into_iter().rev() {
-            self.stop_plugin(&mut plugins, &name, PluginState::Stopped, "the gateway stops").await;
+        let _transition = self.plugin_changes.lock().await;
+        let leaving = self.plugins.lock().leaving(&BTreeSet::new());
+        for name in leaving {
+            self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
         }
     }
 
     /// One report per plugin.
-    pub async fn plugin_reports(&self) -> Vec<PluginReport> {
-        self.plugins.lock().await.entries.values().map(Entry::current_report).collect()
+    pub fn plugin_reports(&self) -> Vec<PluginReport> {
+        self.plugins.lock().entries.values().map(Entry::current_report).collect()
     }
 
-    async fn start_all(&self, plugins: &mut Plugins, wanted: &BTreeSet<String>) {
-        let candidates: BTreeSet<String> = plugins.idle().filter(|name| wanted.contains(name)).collect();
-        let (order, stuck) = plugins.in_order(&candidates);
+    async fn start_all(&self, wanted: &BTreeSet<String>) {
+        let (order, stuck) = self.plugins.lock().starting(wanted);
         for (name, reason) in stuck {
-            plugins.note(&name, Setback::failed(reason));
+            self.plugins.lock().note(&name, Setback::failed(reason));
         }
         for name in order {
-            if let Err(setback) = self.start_plugin(plugins, &name).await {
+            if let Err(setback) = self.start_plugin(&name).await {
                 tracing::error!(plugin = name, state = %setback.state, "{}", setback.reason);
-                plugins.note(&name, setback);
+                self.plugins.lock().note(&name, setback);
             }
         }
     }
 
-    async fn start_plugin(&self, plugins: &mut Plugins, name: &str) -> Result<(), Setback> {
-        let Some(loaded) = plugins.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Ok(()) };
-        plugins.check_requirements(&loaded)?;
-        plugins.check_views(&loaded)?;
+    async fn start_plugin(&self, name: &str) -> Result<(), Setback> {
+        let Some((loaded, views)) = self.plugins.lock().prepare(name)? else { return Ok(()) };
         let life = self.new_life(name);
-        let scope = Scope::plugin(name, Arc::new(plugins.readable_views()));
+        let scope = Scope::plugin(name, Arc::new(views));
         let object = self.construct(&loaded, &life, &scope).await?;
         self.migrate(&loaded, &scope).await?;
         let running = Running::new(life, loaded.clone(), object, scope);
-        self.mount(plugins, &running)?;
+        self.mount(&running)?;
         self.open_topics(&running).await.map_err(|error| {
-            self.unmount(plugins, &running);
+            self.abandon(&running);
             Setback::failed(format!("its stream cannot be opened: {error}"))
         })?;
         let jobs = self.start_jobs(&running).map_err(|error| {
-            self.unmount(plugins, &running);
+            self.abandon(&running);
             Setback::failed(format!("its jobs cannot be scheduled: {error}"))
         })?;
-        tracing::info!(
-            plugin = name,
-            version = loaded.manifest.version,
-            routes = loaded.manifest.routes.len(),
-            "serving"
-        );
-        if let Some(entry) = plugins.entries.get_mut(name) {
-            (entry.running, entry.jobs) = (Some(running), Some(jobs));
-            (entry.state, entry.reason) = (PluginState::Serving, String::new());
-        }
+        self.plugins.lock().serves(name, running, jobs);
+        let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
+        tracing::info!(plugin = name, version, routes, "serving");
         Ok(())
     }
 
@@ -202,22 +192,22 @@ impl Gateway {
     }
 
     /// The new table is built first: a clash refuses the newcomer and the old table stays.
-    fn mount(&self, plugins: &Plugins, newcomer: &Arc<Running>) -> Result<(), Setback> {
+    fn mount(&self, newcomer: &Arc<Running>) -> Result<(), Setback> {
         let mut serving: Vec<Arc<Running>> = self.services.serving.list().as_ref().clone();
+        serving.retain(|plugin| plugin.name() != newcomer.name());
         serving.push(newcomer.clone());
-        self.publish(plugins, serving).map_err(|conflict| Setback::failed(conflict.to_string()))
+        self.publish(serving).map_err(|conflict| Setback::failed(conflict.to_string()))
     }
 
-    fn unmount(&self, plugins: &Plugins, leaving: &Arc<Running>) {
-        leaving.life.stop.cancel();
+    fn unmount(&self, name: &str) {
         let mut serving: Vec<Arc<Running>> = self.services.serving.list().as_ref().clone();
-        serving.retain(|plugin| !Arc::ptr_eq(plugin, leaving));
-        if let Err(conflict) = self.publish(plugins, serving) {
+        serving.retain(|plugin| plugin.name() != name);
+        if let Err(conflict) = self.publish(serving) {
             tracing::error!(%conflict, "a route table with fewer routes cannot clash");
         }
     }
 
-    fn publish(&self, _: &Plugins, serving: Vec<Arc<Running>>) -> Result<(), RouteConflict> {
+    fn publish(&self, serving: Vec<Arc<Running>>) -> Result<(), RouteConflict> {
         self.rebuild_router(&serving)?;
         self.services.serving.replace(serving);
         Ok(())
@@ -251,12 +241,21 @@ impl Gateway {
     }
 
     /// New requests are refused, those inside finish or time out, jobs and streams end, then the plugin is told.
-    async fn stop_plugin(&self, plugins: &mut Plugins, name: &str, state: PluginState, reason: &str) {
-        let Some(entry) = plugins.entries.get_mut(name) else { return };
-        let (running, jobs) = (entry.running.take(), entry.jobs.take());
-        (entry.state, entry.reason) = (state, reason.to_owned());
-        let Some(running) = running else { return };
-        entry.report.faults += running.life.fault_count();
+    async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
+        let leaving = self.plugins.lock().leaves(name, reason);
+        if let Some((running, jobs)) = leaving {
+            self.drain(&running, jobs, reason).await;
+        }
+        // The routes of a fenced plugin stay and answer 503: it is meant to be there.
+        if state != PluginState::Fenced {
+            self.unmount(name);
+        }
+        self.plugins.lock().note(name, Setback { state, reason: reason.to_owned() });
+        tracing::info!(plugin = name, %state, "stopped");
+    }
+
+    async fn drain(&self, running: &Arc<Running>, jobs: Option<TaskTracker>, reason: &str) {
+        let name = running.name();
         tracing::info!(plugin = name, reason, "draining");
         running.close();
         running.life.stop.cancel();
@@ -278,9 +277,15 @@ impl Gateway {
             Ok(RResult::RErr(fault)) => running.life.fault("stop", &fault),
             Err(_elapsed) => running.life.timed_out("stop", limit),
         }
-        self.topics.remove_of(&running);
-        self.unmount(plugins, &running);
-        tracing::info!(plugin = name, %state, "stopped");
+        self.topics.remove_of(running);
+    }
+
+    /// Takes back a plugin that was mounted and could not be opened to its end.
+    fn abandon(&self, plugin: &Running) {
+        plugin.close();
+        plugin.life.stop.cancel();
+        self.topics.remove_of(plugin);
+        self.unmount(plugin.name());
     }
 }
 
@@ -333,12 +338,50 @@ impl Plugins {
             .insert(report.name.clone(), Entry { loaded: None, running: None, jobs: None, state, reason, report });
     }
 
-    fn names(&self) -> impl Iterator<Item = String> {
-        self.entries.keys().cloned()
+    fn wanted(&self, config: &Config) -> BTreeSet<String> {
+        self.entries.keys().filter(|name| config.plugins.is_enabled(name)).cloned().collect()
     }
 
-    fn running(&self) -> impl Iterator<Item = String> {
-        self.entries.iter().filter(|(_, entry)| entry.running.is_some()).map(|(name, _)| name.clone())
+    /// Who is there and not wanted; those who require others come first.
+    fn leaving(&self, wanted: &BTreeSet<String>) -> Vec<String> {
+        let leaving: BTreeSet<String> = self.present().filter(|name| !wanted.contains(name)).collect();
+        self.in_order(&leaving).0.into_iter().rev().collect()
+    }
+
+    /// Who is wanted and not there, in order, and who cannot be ordered, with the reason.
+    fn starting(&self, wanted: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
+        self.in_order(&self.idle().filter(|name| wanted.contains(name)).collect())
+    }
+
+    /// The checks before a plugin's own code runs; `None` for one without a library.
+    fn prepare(&mut self, name: &str) -> Result<Option<(Arc<LoadedPlugin>, ViewNames)>, Setback> {
+        let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Ok(None) };
+        self.check_requirements(&loaded)?;
+        self.check_views(&loaded)?;
+        self.note(name, Setback { state: PluginState::Starting, reason: String::new() });
+        Ok(Some((loaded, self.readable_views())))
+    }
+
+    fn serves(&mut self, name: &str, running: Arc<Running>, jobs: TaskTracker) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            (entry.running, entry.jobs) = (Some(running), Some(jobs));
+            (entry.state, entry.reason) = (PluginState::Serving, String::new());
+        }
+    }
+
+    fn leaves(&mut self, name: &str, reason: &str) -> Option<(Arc<Running>, Option<TaskTracker>)> {
+        let entry = self.entries.get_mut(name)?;
+        let running = entry.running.take()?;
+        entry.report.faults += running.life.fault_count();
+        entry.report.last_fault = running.life.last_fault();
+        (entry.state, entry.reason) = (PluginState::Draining, reason.to_owned());
+        Some((running, entry.jobs.take()))
+    }
+
+    /// Serving, or fenced and still answering for itself.
+    fn present(&self) -> impl Iterator<Item = String> {
+        let is_present = |entry: &Entry| entry.running.is_some() || entry.state == PluginState::Fenced;
+        self.entries.iter().filter(move |(_, entry)| is_present(entry)).map(|(name, _)| name.clone())
     }
 
     /// Loaded but not serving. A fenced one waits until the operator has switched it off and on again.

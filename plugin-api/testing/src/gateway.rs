@@ -181,7 +181,7 @@ impl TestGateway {
     }
 
     pub async fn reports(&self) -> Vec<host::plugins::PluginReport> {
-        self.house.gateway.plugin_reports().await
+        self.house.gateway.plugin_reports()
     }
 
     /// The gateway itself, for what this type has no method for.

@@ -10,21 +10,29 @@ type Answers = Vec<(i64, Result<Vec<Outcome>, StorageError>)>;
 async fn together(house: &House, members: Vec<(i64, Vec<Statement>)>) -> Answers {
     let holder = house.forum();
     holder.run(vec![statement("SELECT 1", [])]).await.unwrap();
-    let running: Vec<_> = members
-        .into_iter()
-        .map(|(id, statements)| {
-            let transaction = house.database.begin(Scope::Host);
-            let last = statements.into_iter().map(Final::new).collect();
-            (id, tokio::spawn(async move { transaction.commit(last).await }))
-        })
-        .collect();
-    tokio::task::yield_now().await;
+    let mut running = Vec::new();
+    for (id, statements) in members {
+        let last = statements.into_iter().map(Final::new).collect();
+        let commit = |transaction: Arc<Transaction>| async move { transaction.commit(last).await };
+        running.push((id, queued(house.database.begin(Scope::Host), commit).await));
+    }
     holder.rollback().await;
     let mut answers = Vec::new();
     for (id, task) in running {
         answers.push((id, task.await.unwrap()));
     }
     answers
+}
+
+/// Starts the call and waits until the writer knows of it.
+async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    transaction: Transaction,
+    call: impl FnOnce(Arc<Transaction>) -> F,
+) -> tokio::task::JoinHandle<T> {
+    let transaction = Arc::new(transaction);
+    let task = tokio::spawn(call(Arc::clone(&transaction)));
+    eventually("the call is queued", || async { transaction.is_opened() }).await;
+    task
 }
 
 /// The rule: acknowledged means there, and not acknowledged means not there.
@@ -114,7 +122,7 @@ async fn a_full_disk_fails_every_member_of_the_group() {
 /// A write that is stopped by its time limit makes SQLite roll back everything as well.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_write_fails_every_member_of_the_group() {
-    let house = House::with_notes_tuned(Engine::Sqlite, |settings| settings.statement_timeout_ms = 100).await;
+    let house = House::with_notes_tuned(Engine::Sqlite, |settings| settings.statement_timeout_ms = 300).await;
     until_neighbours_fail(&house, |id| {
         vec![
             note(id, "bad"),
@@ -142,4 +150,29 @@ async fn a_member_whose_caller_left_does_not_hurt_the_others() {
     holder.commit(vec![]).await.unwrap();
     call.await.unwrap().unwrap();
     assert_eq!(house.note_ids().await, [1, 3]);
+}
+
+/// Stopping its write at once would make SQLite roll back the whole group: it is finished, then undone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_leaves_during_its_write_does_not_hurt_the_others() {
+    let house = House::with_notes(Engine::Sqlite).await;
+    let holder = house.forum();
+    holder.run(vec![note(1, "one")]).await.unwrap();
+    let commit = |stays: Arc<Transaction>| async move { stays.commit(last(note(2, "two"))).await };
+    let stays = queued(house.forum(), commit).await;
+    let long = statement(
+        "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1500000)
+         INSERT INTO forum_notes (id) SELECT i FROM n",
+        [],
+    );
+    let run = |leaves: Arc<Transaction>| async move {
+        let call = leaves.run(vec![long]);
+        tokio::time::timeout(Duration::from_millis(200), call).await
+    };
+    let leaves = queued(house.forum(), run).await;
+    holder.commit(vec![]).await.unwrap();
+    let left = leaves.await.unwrap();
+    assert!(left.is_err(), "the write was too short for this test");
+    stays.await.unwrap().unwrap();
+    assert_eq!(house.note_ids().await, [1, 2]);
 }

@@ -50,7 +50,7 @@ async fn dropping_a_read_stops_it(#[values(Engine::Sqlite, Engine::Postgres)] en
     }
     let started = Instant::now();
     assert!(house.note_ids().await.is_empty());
-    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     if engine == Engine::Postgres {
         // The server noticed too; this statement is the only one that runs.
         eventually("the statements stop on the server", || async {
@@ -80,7 +80,7 @@ async fn a_read_that_takes_too_long_is_stopped(#[values(Engine::Sqlite, Engine::
 async fn a_read_that_waits_too_long_for_a_thread_is_answered_in_time() {
     let house = House::tuned(Engine::Sqlite, |settings| {
         settings.read_connections = 1;
-        settings.statement_timeout_ms = 300;
+        settings.statement_timeout_ms = 500;
     })
     .await;
     let started = Instant::now();
@@ -89,7 +89,7 @@ async fn a_read_that_waits_too_long_for_a_thread_is_answered_in_time() {
     for error in [errors.0, errors.1, errors.2, errors.3] {
         assert!(matches!(error, StorageError::Timeout(_)), "{error:?}");
     }
-    assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
 }
 
 #[rstest]

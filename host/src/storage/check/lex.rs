@@ -178,7 +178,7 @@ impl<'a> Lexer<'a> {
         number
             .parse()
             .map(Token::Param)
-            .map_err(|_: std::num::ParseIntError| "a placeholder's number is too large".into())
+            .map_err(|_error: std::num::ParseIntError| "a placeholder's number is too large".into())
     }
 
     fn number(&mut self) -> Result<Token<'a>, String> {

@@ -52,12 +52,12 @@ type Verdict = Result<Arc<Plan>, Arc<str>>;
 
 pub struct Checker {
     dialect: Dialect,
-    plans: moka::sync::Cache<Box<str>, Verdict>,
+    plans: moka::sync::Cache<Arc<str>, Verdict>,
 }
 
 impl Checker {
     pub fn new(dialect: Dialect) -> Self {
-        let weigh = |text: &Box<str>, _: &Verdict| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let weigh = |text: &Arc<str>, _: &Verdict| u32::try_from(text.len()).unwrap_or(u32::MAX);
         Self { dialect, plans: moka::sync::Cache::builder().max_capacity(CACHE_BYTES_MAX).weigher(weigh).build() }
     }
 
@@ -66,8 +66,7 @@ impl Checker {
         let plan = self.plan(&statement.sql).map_err(StorageError::statement)?;
         check_params(&plan.shape, &statement.params).map_err(StorageError::statement)?;
         if let Scope::Plugin { name, .. } = scope {
-            let tables =
-                plan.tables.get_or_init(|| self.tables(&statement.sql)).as_ref().map_err(StorageError::statement)?;
+            let tables = self.tables(&plan, &statement.sql)?;
             check_tables(name, scope, tables).map_err(StorageError::statement)?;
         }
         if purpose == Purpose::Read && !plan.shape.reads_only() {
@@ -92,8 +91,15 @@ impl Checker {
         Ok(Plan { shape: Shape::of(&lex::tokens(sql, self.dialect)?)?, tables: OnceLock::new() })
     }
 
-    fn tables(&self, sql: &str) -> Result<Tables, String> {
-        parse::with_statement(sql, self.dialect, Tables::of)
+    fn tables<'p>(&self, plan: &'p Plan, sql: &str) -> Result<&'p Tables, StorageError> {
+        let known = match plan.tables.get() {
+            Some(known) => known,
+            None => {
+                let found = parse::with_statement(sql, self.dialect, Tables::of)?;
+                plan.tables.get_or_init(|| found)
+            }
+        };
+        known.as_ref().map_err(StorageError::statement)
     }
 }
 
@@ -123,7 +129,9 @@ fn check_tables(plugin: &str, scope: &Scope, tables: &Tables) -> Result<(), Stri
     }
     let may_read =
         |table: &String| owns(plugin, table) || matches!(scope, Scope::Plugin { views, .. } if views.contains(table));
-    match tables.reads.iter().find(|table| !may_read(table)) {
+    let is_catalogue = |table: &String| table.starts_with("sqlite_") || table.starts_with("pg_");
+    let refused = |table: &&String| is_catalogue(table) || !may_read(table);
+    match tables.reads.iter().find(refused) {
         Some(table) => Err(format!("{plugin} reads only its own tables ({plugin}_…) and published views, not {table}")),
         None => Ok(()),
     }

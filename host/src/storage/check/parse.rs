@@ -1,6 +1,6 @@
 //! Parses SQL with the grammar of the database that will run it. The rule: no text makes this panic.
 
-use crate::storage::Dialect;
+use crate::storage::{Dialect, StorageError};
 use sqlparser::{
     ast::{BinaryOperator, Expr, Statement},
     dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence, SQLiteDialect},
@@ -75,21 +75,24 @@ impl Grammar for Sqlite {
 const STACK_BYTES: usize = 128 * 1024 * 1024;
 
 /// Parses exactly one statement and looks at it. Both happen on a thread of its own: its stack is large enough for a deep
-/// tree, and a panic in the parser stays an error of this statement. It is done once per text.
+/// tree, and a panic in the parser stays an error of this statement. It is done once per text. The outer error says that
+/// there was no thread, the inner one what is wrong with the statement.
 pub fn with_statement<T: Send>(
     sql: &str,
     dialect: Dialect,
     look: impl FnOnce(&Statement) -> Result<T, String> + Send,
-) -> Result<T, String> {
+) -> Result<Result<T, String>, StorageError> {
     let work = || look(&statement(sql, dialect)?);
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .name("sql-parser".into())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, work)
-            .map_err(|error| format!("not understood: {error}"))?
-            .join()
-            .unwrap_or_else(|_| Err("not understood: the parser failed on it".into()))
+            .map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))
+            .map(|thread| {
+                let failed = "not understood: the parser failed on it";
+                thread.join().unwrap_or_else(|_| Err(failed.into()))
+            })
     })
 }
 

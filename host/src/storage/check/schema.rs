@@ -63,6 +63,7 @@ impl Owner<'_> {
         };
         let text = &sql[pieces[0].start..pieces[pieces.len() - 1].end];
         parse::with_statement(text, self.dialect, |statement| self.parsed(statement))
+            .map_err(|error| error.to_string())?
     }
 
     fn parsed(&self, statement: &Statement) -> Result<(), String> {

@@ -58,11 +58,11 @@ pub fn decode<'b>(type_oid: u32, type_name: &str, bytes: &'b [u8]) -> Result<Cel
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], DecodeError> {
-    bytes.try_into().map_err(|_: std::array::TryFromSliceError| DecodeError::Malformed)
+    bytes.try_into().map_err(|_error: std::array::TryFromSliceError| DecodeError::Malformed)
 }
 
 fn text(bytes: &[u8]) -> Result<Cell<'_>, DecodeError> {
-    std::str::from_utf8(bytes).map(Cell::Text).map_err(|_: std::str::Utf8Error| DecodeError::Malformed)
+    std::str::from_utf8(bytes).map(Cell::Text).map_err(|_error: std::str::Utf8Error| DecodeError::Malformed)
 }
 
 const NUMERIC_NEGATIVE: i64 = 0x4000;

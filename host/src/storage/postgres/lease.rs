@@ -5,14 +5,17 @@
 
 use crate::storage::StorageError;
 use sqlx::{PgConnection, Postgres, pool::PoolConnection};
+use tokio::sync::OwnedSemaphorePermit;
 
 pub struct Lease {
     connection: Option<PoolConnection<Postgres>>,
+    /// A transaction's place among those that may hold a connection.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Lease {
-    pub fn new(connection: PoolConnection<Postgres>) -> Self {
-        Self { connection: Some(connection) }
+    pub fn new(connection: PoolConnection<Postgres>, place: Option<OwnedSemaphorePermit>) -> Self {
+        Self { connection: Some(connection), _place: place }
     }
 
     pub fn connection(&mut self) -> Result<&mut PgConnection, StorageError> {

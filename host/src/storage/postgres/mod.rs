@@ -1,4 +1,5 @@
-//! PostgreSQL through a pool. The server keeps the time limits; the client only notices a server that is gone.
+//! PostgreSQL through a pool. The server keeps the time limits; the client only notices a server that is gone, by a timer
+//! of the async runtime: tests that stop the clock use SQLite.
 
 mod bind;
 mod decode;
@@ -28,7 +29,12 @@ use sqlx::{
 };
 use std::{
     str::FromStr,
+    sync::Arc,
     time::{Duration, Instant},
+};
+use tokio::{
+    sync::{AcquireError, Semaphore},
+    time::error::Elapsed,
 };
 
 /// How much longer than the server's limit the client waits before it gives the connection up.
@@ -37,6 +43,8 @@ const STATEMENT_CACHE_COUNT: usize = 256;
 
 pub struct Postgres {
     pool: PgPool,
+    /// Transactions that wait for a lock hold a connection: some connections stay free for reads.
+    places: Arc<Semaphore>,
     statement_timeout: Duration,
     transaction_timeout: Duration,
     transaction_idle: Duration,
@@ -45,7 +53,7 @@ pub struct Postgres {
 impl Postgres {
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
         let options = PgConnectOptions::from_str(settings.url.expose_secret())
-            .map_err(|_: sqlx::Error| {
+            .map_err(|_quotes_password: sqlx::Error| {
                 // The error would quote the address with its password.
                 StorageError::Unavailable("the database's address is not valid".into())
             })?
@@ -55,7 +63,7 @@ impl Postgres {
         let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
         let pool = PgPoolOptions::new()
             .max_connections(settings.pool_max.max(2))
-            .acquire_timeout(statement_timeout)
+            .acquire_timeout(statement_timeout + GRACE)
             .after_connect(move |connection, _| {
                 let preparation = AssertSqlSafe(preparation.clone());
                 Box::pin(async move {
@@ -67,8 +75,10 @@ impl Postgres {
             .connect_with(options)
             .await
             .map_err(explain)?;
+        let pool_max = usize::try_from(settings.pool_max.max(2)).unwrap_or(usize::MAX);
         let postgres = Self {
             pool,
+            places: Arc::new(Semaphore::new(pool_max - pool_max.div_ceil(4))),
             statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
@@ -100,14 +110,26 @@ impl Postgres {
     }
 
     async fn lease(&self) -> Result<Lease, StorageError> {
-        self.pool.acquire().await.map(Lease::new).map_err(explain)
+        let connection = self.pool.acquire().await.map_err(explain)?;
+        Ok(Lease::new(connection, None))
+    }
+
+    async fn lease_for_transaction(&self) -> Result<Lease, StorageError> {
+        let unavailable = |reason: &str| StorageError::Unavailable(reason.to_owned());
+        let place = Arc::clone(&self.places).acquire_owned();
+        let place = tokio::time::timeout(self.statement_timeout + GRACE, place)
+            .await
+            .map_err(|_elapsed: Elapsed| unavailable("too many transactions are waiting"))?
+            .map_err(|_closed: AcquireError| unavailable("the database is closed"))?;
+        let connection = self.pool.acquire().await.map_err(explain)?;
+        Ok(Lease::new(connection, Some(place)))
     }
 
     /// Gives up on a server that does not answer although its own limits have passed.
     async fn bounded<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
         tokio::time::timeout(self.statement_timeout + GRACE, work)
             .await
-            .map_err(|_: tokio::time::error::Elapsed| StorageError::Unavailable("the server does not answer".into()))
+            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))
     }
 
     /// Which limit a transaction has passed that began and was last used then.
@@ -137,6 +159,7 @@ impl Postgres {
     }
 
     pub async fn close(&self) {
+        self.places.close();
         self.pool.close().await;
     }
 }

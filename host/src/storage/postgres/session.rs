@@ -143,7 +143,7 @@ impl Session {
     }
 
     async fn open(&self) -> Result<Lease, StorageError> {
-        let mut lease = self.postgres.lease().await?;
+        let mut lease = self.postgres.lease_for_transaction().await?;
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
         let text = match self.lock_key {
             Some(key) => format!("{begin}; SELECT pg_advisory_xact_lock({key})"),

@@ -22,6 +22,7 @@ pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<Guarded, 
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|e| explain(&e))?;
     prepare_writer(&connection, settings).map_err(|e| explain(&e))?;
+    require_log(&connection)?;
     guard(connection)
 }
 
@@ -47,12 +48,23 @@ fn create_private(path: &Path) -> Result<(), StorageError> {
 
 fn prepare_writer(connection: &Connection, settings: &DatabaseSettings) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
     // FULL syncs the log at every commit: what was acknowledged survives a power cut.
     let synchronous = if settings.synchronous_full { "full" } else { "normal" };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)
+}
+
+/// Readers beside the writer need the write-ahead log; some network file systems cannot have one.
+fn require_log(connection: &Connection) -> Result<(), StorageError> {
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(|e| explain(&e))?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    Err(StorageError::Unavailable(format!(
+        "the file system does not allow SQLite's write-ahead log (journal mode {mode})"
+    )))
 }
 
 fn guard(connection: Connection) -> Result<Guarded, StorageError> {

@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -147,6 +147,13 @@ impl Answer {
 impl Client {
     pub async fn connect(addr: SocketAddr) -> Self {
         Self { stream: TcpStream::connect(addr).await.unwrap(), buffer: Vec::new() }
+    }
+
+    /// Keeps little between itself and the wire, so that it cannot be done with a large body before the gateway is.
+    pub async fn connect_unbuffered(addr: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_send_buffer_size(16 * 1024).unwrap();
+        Self { stream: socket.connect(addr).await.unwrap(), buffer: Vec::new() }
     }
 
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {

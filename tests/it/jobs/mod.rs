@@ -1,0 +1,277 @@
+//! Jobs on both databases, by a clock that the tests move.
+
+mod ending;
+mod lease;
+mod schedule;
+
+use crate::storage::{Engine, House};
+use futures_util::FutureExt as _;
+use host::{
+    clock::{Clock, ManualClock},
+    jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob},
+    storage::{Database, Schema, Scope},
+};
+use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst},
+    },
+    time::{Duration, Instant},
+};
+use tokio::sync::Semaphore;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Far from the real time, at the start of a day.
+pub const START_MS: i64 = 1_600_041_600_000;
+/// How long a lease outlives the time limit of its run.
+pub const GRACE_MS: i64 = 30_000;
+
+/// A database of the test's own and the clock of its gateways.
+pub struct Yard {
+    pub house: House,
+    pub clock: ManualClock,
+}
+
+impl Yard {
+    pub async fn new(engine: Engine) -> Self {
+        let yard = Self::without_table(engine).await;
+        yard.migrate(&[MIGRATION]).await;
+        yard
+    }
+
+    pub async fn without_table(engine: Engine) -> Self {
+        Self { house: House::new(engine).await, clock: ManualClock::new(START_MS) }
+    }
+
+    pub fn store(&self) -> JobStore {
+        JobStore::new(self.house.database.clone())
+    }
+
+    pub async fn migrate(&self, steps: &[&str]) {
+        let step = |(version, sql): (u32, &&str)| MigrationSpec {
+            version,
+            name: "jobs".into(),
+            sql: (*sql).into(),
+            postgres: None,
+        };
+        let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
+        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
+        self.house.database.migrate(&schema).await.unwrap();
+    }
+
+    pub fn runner(&self, holder: &str) -> JobRunner {
+        JobRunner {
+            store: self.store(),
+            clock: Clock::Manual(self.clock.clone()),
+            holder: holder.into(),
+            jitter: Jitter::None,
+            drain_timeout: Duration::ZERO,
+        }
+    }
+
+    pub fn start(&self, holder: &str, jobs: &[JobSpec], work: &Work) -> Gateway {
+        Gateway::start(&self.runner(holder), jobs, work)
+    }
+
+    pub async fn advance_s(&self, seconds: u64) {
+        self.clock.advance(Duration::from_secs(seconds)).await;
+    }
+
+    pub async fn status(&self, job: &str) -> Option<JobStatus> {
+        let all = self.store().list().await.unwrap();
+        all.into_iter().find(|status| status.plugin == "forum" && status.job == job)
+    }
+
+    /// Waits until the job's row fits, and answers it.
+    pub async fn status_when(&self, job: &str, what: &str, fits: impl Fn(&JobStatus) -> bool) -> JobStatus {
+        let limit = Instant::now() + Duration::from_secs(20);
+        loop {
+            let status = self.status(job).await;
+            match status {
+                Some(status) if fits(&status) => return status,
+                status => assert!(Instant::now() < limit, "never: {what}; {status:#?}"),
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    pub async fn ran(&self, job: &str, runs: i64) -> JobStatus {
+        self.status_when(job, "that many runs", |status| status.runs >= runs && status.holder.is_none()).await
+    }
+}
+
+/// The jobs of a plugin, as one gateway runs them.
+pub struct Gateway {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Gateway {
+    pub fn start(runner: &JobRunner, jobs: &[JobSpec], work: &Work) -> Self {
+        let stop = CancellationToken::new();
+        let tasks = runner.start(JobSet::new("forum", jobs).unwrap(), work.run(&runner.clock), &stop);
+        Self { stop, tasks }
+    }
+
+    pub fn tell_to_stop(&self) {
+        self.stop.cancel();
+    }
+
+    pub async fn stopped(self) {
+        self.stop.cancel();
+        tokio::time::timeout(Duration::from_secs(20), self.tasks.wait()).await.expect("the jobs do not stop");
+    }
+}
+
+/// A gateway with a runtime and a database connection of its own, which can end without a word.
+pub struct Doomed {
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Doomed {
+    pub async fn start(yard: &Yard, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (settings, mut runner) = (yard.house.settings.clone(), yard.runner(holder));
+        let (jobs, work) = (jobs.to_owned(), work.clone());
+        let start = async move {
+            runner.store = JobStore::new(Database::open(settings).await.unwrap());
+            Gateway::start(&runner, &jobs, &work)
+        };
+        runtime.spawn(start).await.unwrap();
+        Self { runtime }
+    }
+
+    pub fn die(self) {
+        self.runtime.shutdown_background();
+    }
+}
+
+/// What the job at a place of the manifest does.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Succeed,
+    /// Waits for [`Work::let_one_end`], then succeeds.
+    Wait,
+    /// The same, and panics when it is dropped before.
+    WaitAndPanicOnDrop,
+    Fail(JobFailure),
+    Panic,
+}
+
+/// What the jobs do, and what was seen of them.
+#[derive(Clone)]
+pub struct Work(Arc<Shared>);
+
+struct Shared {
+    acts: Mutex<Vec<Act>>,
+    gate: Semaphore,
+    starts_ms: Mutex<Vec<Vec<i64>>>,
+    running: Vec<AtomicI64>,
+    overlaps: AtomicUsize,
+    drops: AtomicUsize,
+}
+
+impl Work {
+    pub fn new(acts: impl IntoIterator<Item = Act>) -> Self {
+        let acts: Vec<Act> = acts.into_iter().collect();
+        Self(Arc::new(Shared {
+            gate: Semaphore::new(0),
+            starts_ms: Mutex::new(vec![Vec::new(); acts.len()]),
+            running: acts.iter().map(|_| AtomicI64::new(0)).collect(),
+            overlaps: AtomicUsize::new(0),
+            drops: AtomicUsize::new(0),
+            acts: Mutex::new(acts),
+        }))
+    }
+
+    /// From its next run on.
+    pub fn change(&self, index: usize, act: Act) {
+        self.0.acts.lock().unwrap()[index] = act;
+    }
+
+    pub fn let_one_end(&self) {
+        self.0.gate.add_permits(1);
+    }
+
+    /// When the runs began, since [`START_MS`].
+    pub fn starts_s(&self, index: usize) -> Vec<i64> {
+        self.0.starts_ms.lock().unwrap()[index].iter().map(|ms| (ms - START_MS) / 1_000).collect()
+    }
+
+    pub fn overlaps(&self) -> usize {
+        self.0.overlaps.load(SeqCst)
+    }
+
+    /// Runs that were dropped before they had ended.
+    pub fn drops(&self) -> usize {
+        self.0.drops.load(SeqCst)
+    }
+
+    pub async fn started(&self, index: usize, times: usize) {
+        let limit = Instant::now() + Duration::from_secs(20);
+        while self.starts_s(index).len() < times {
+            assert!(Instant::now() < limit, "never started {times} times: {:?}", self.starts_s(index));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    fn run(&self, clock: &Clock) -> RunJob {
+        let (work, clock) = (self.clone(), clock.clone());
+        Arc::new(move |index| {
+            let (work, now_ms) = (work.clone(), clock.now_ms());
+            async move { work.act(index as usize, now_ms).await }.boxed()
+        })
+    }
+
+    async fn act(self, index: usize, now_ms: i64) -> Result<(), JobFailure> {
+        let act = self.0.acts.lock().unwrap()[index].clone();
+        if self.0.running[index].fetch_add(1, SeqCst) > 0 {
+            self.0.overlaps.fetch_add(1, SeqCst);
+        }
+        let mut seen =
+            Seen { work: self.clone(), index, is_over: false, panics: matches!(act, Act::WaitAndPanicOnDrop) };
+        self.0.starts_ms.lock().unwrap()[index].push(now_ms);
+        // A moment in which another run of the same job would be seen.
+        tokio::task::yield_now().await;
+        let result = match act {
+            Act::Succeed => Ok(()),
+            Act::Wait | Act::WaitAndPanicOnDrop => {
+                self.0.gate.acquire().await.unwrap().forget();
+                Ok(())
+            }
+            Act::Fail(failure) => Err(failure),
+            Act::Panic => {
+                seen.is_over = true;
+                panic!("boom\0 at sea")
+            }
+        };
+        seen.is_over = true;
+        result
+    }
+}
+
+struct Seen {
+    work: Work,
+    index: usize,
+    is_over: bool,
+    panics: bool,
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        self.work.0.running[self.index].fetch_sub(1, SeqCst);
+        if !self.is_over {
+            self.work.0.drops.fetch_add(1, SeqCst);
+            assert!(!self.panics, "not like this");
+        }
+    }
+}
+
+pub fn every_s(name: &str, seconds: u64) -> JobSpec {
+    JobSpec { name: name.to_owned(), schedule: Schedule::EveryMs(seconds * 1_000), timeout_ms: 60_000 }
+}
+
+pub fn cron(name: &str, line: &str) -> JobSpec {
+    JobSpec { name: name.to_owned(), schedule: Schedule::Cron(line.to_owned()), timeout_ms: 60_000 }
+}
