@@ -1,9 +1,23 @@
 //! The gateway: loads plugins, serves HTTP, keeps the data. Read `boot.rs` first.
 
+pub mod activity;
+pub mod admin;
+pub mod banner;
+pub mod boot;
 pub mod cli;
 pub mod clock;
+pub mod commands;
 pub mod config;
+pub mod demo;
 pub mod egress;
 pub mod envelope;
+pub mod gateway;
+pub mod house;
+pub mod housekeeping;
+pub mod http;
 pub mod jobs;
+pub mod meta;
+pub mod plugins;
+pub mod services;
 pub mod storage;
+pub mod telemetry;

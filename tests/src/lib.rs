@@ -1,3 +1,5 @@
 //! What the tests of the whole house share.
 
+pub mod fixtures;
+pub mod plugins;
 pub mod postgres;

@@ -29,10 +29,7 @@ pub struct PrivatePostgres {
 
 impl PrivatePostgres {
     pub fn start() -> Result<Self> {
-        let directory = tempfile::Builder::new()
-            .prefix("gateway-postgres-")
-            .tempdir()?
-            .keep();
+        let directory = tempfile::Builder::new().prefix("gateway-postgres-").tempdir()?.keep();
         let user = unprivileged_user(&directory)?;
         let data = directory.join("data");
         let programs = programs()?;
@@ -45,20 +42,14 @@ impl PrivatePostgres {
         if !output.status.success() {
             bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr));
         }
-        let server = Self {
-            supervisor: supervise(user, &programs, &directory)?,
-            directory,
-        };
+        let server = Self { supervisor: supervise(user, &programs, &directory)?, directory };
         server.wait_until_ready()?;
         Ok(server)
     }
 
     /// The address of a database in this server.
     pub fn url(&self, database: &str) -> String {
-        format!(
-            "postgres://{SYSTEM_USER}@localhost/{database}?host={}",
-            self.directory.display()
-        )
+        format!("postgres://{SYSTEM_USER}@localhost/{database}?host={}", self.directory.display())
     }
 
     /// Makes an empty database and answers its address.
@@ -70,8 +61,7 @@ impl PrivatePostgres {
         let started = Instant::now();
         // The server writes its state into this file; the socket exists earlier than it answers.
         let state = self.directory.join("data/postmaster.pid");
-        let is_ready =
-            || std::fs::read_to_string(&state).is_ok_and(|text| text.contains("\nready"));
+        let is_ready = || std::fs::read_to_string(&state).is_ok_and(|text| text.contains("\nready"));
         while !is_ready() {
             if started.elapsed() > START_LIMIT {
                 let log = std::fs::read_to_string(self.directory.join("log")).unwrap_or_default();
@@ -97,11 +87,7 @@ pub async fn fresh_database() -> Result<String> {
         return create_database(&server).await;
     }
     static SHARED: OnceLock<std::result::Result<PrivatePostgres, String>> = OnceLock::new();
-    let start = || {
-        SHARED
-            .get_or_init(|| PrivatePostgres::start().map_err(|error| format!("{error:#}")))
-            .as_ref()
-    };
+    let start = || SHARED.get_or_init(|| PrivatePostgres::start().map_err(|error| format!("{error:#}"))).as_ref();
     match tokio::task::spawn_blocking(start).await? {
         Ok(server) => server.create_database().await,
         Err(reason) => bail!("{reason}"),
@@ -117,20 +103,15 @@ async fn create_database(administrator: &str) -> Result<String> {
     connection.close().await?;
     let (server, query) = administrator
         .split_once('?')
-        .map_or((administrator, String::new()), |(server, query)| {
-            (server, format!("?{query}"))
-        });
-    let (server, _) = server
-        .rsplit_once('/')
-        .context("the server's address names no database")?;
+        .map_or((administrator, String::new()), |(server, query)| (server, format!("?{query}")));
+    let (server, _) = server.rsplit_once('/').context("the server's address names no database")?;
     Ok(format!("{server}/{name}{query}"))
 }
 
 /// PostgreSQL refuses to run as root: then it runs as the system's own user, and the files are that user's.
 fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
-    let is_root = std::fs::metadata("/proc/self")
-        .map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
-        .unwrap_or(false);
+    let is_root =
+        std::fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap_or(false);
     if !is_root {
         return Ok(None);
     }
@@ -149,10 +130,7 @@ fn command(user: Option<u32>, program: &Path) -> Command {
         return Command::new(program);
     };
     let mut command = Command::new("setpriv");
-    command
-        .arg(format!("--reuid={user}"))
-        .args(["--clear-groups", "--"])
-        .arg(program);
+    command.arg(format!("--reuid={user}")).args(["--clear-groups", "--"]).arg(program);
     command.current_dir("/");
     command
 }

@@ -59,11 +59,7 @@ impl From<StorageError> for HostError {
 
 /// The text on one line, cut to a length that a log line and an answer can hold.
 pub(super) fn one_line(text: &str) -> String {
-    let mut line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(MESSAGE_CHARS_MAX)
-        .collect();
+    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MESSAGE_CHARS_MAX).collect();
     line.truncate(line.trim_end().len());
     line
 }

@@ -12,9 +12,7 @@ pub struct Room {
 
 impl Room {
     pub fn new() -> Self {
-        Self {
-            left: ROWS_BYTES_MAX,
-        }
+        Self { left: ROWS_BYTES_MAX }
     }
 
     /// Refuses a statement whose rows have grown too large.

@@ -22,6 +22,7 @@ pub use transaction::{Final, Transaction};
 use check::{Checker, Purpose};
 use plugin_api::abi::{Rows, Statement};
 use postgres::Postgres;
+pub use postgres::Wakes;
 use sqlite::Sqlite;
 use std::sync::Arc;
 
@@ -55,14 +56,8 @@ impl Database {
             Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
             Dialect::Postgres => Engine::Postgres(Arc::new(Postgres::open(&settings).await?)),
         };
-        let shared = Shared {
-            checker: Checker::new(dialect),
-            dialect,
-            engine,
-        };
-        Ok(Self {
-            shared: Arc::new(shared),
-        })
+        let shared = Shared { checker: Checker::new(dialect), dialect, engine };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     pub fn dialect(&self) -> Dialect {
@@ -93,13 +88,18 @@ impl Database {
     }
 
     /// The migrations that were applied, of one plugin (`host` for the gateway's own) or of all.
-    pub async fn migration_status(
-        &self,
-        plugin: Option<&str>,
-    ) -> Result<Vec<AppliedMigration>, StorageError> {
+    pub async fn migration_status(&self, plugin: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.applied(plugin.map(str::to_owned)).await,
             Engine::Postgres(postgres) => postgres.applied(plugin).await,
+        }
+    }
+
+    /// Notifications of other gateways; `None` on SQLite, which has one gateway, and while the server is away.
+    pub async fn listen(&self, channel: &str) -> Option<Wakes> {
+        match &self.shared.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => postgres.listen(channel).await,
         }
     }
 
@@ -110,10 +110,7 @@ impl Database {
         {
             return Err(StorageError::Internal("a database thread has ended".into()));
         }
-        let statement = Statement {
-            sql: "SELECT 1".into(),
-            params: Vec::new().into(),
-        };
+        let statement = Statement { sql: "SELECT 1".into(), params: Vec::new().into() };
         self.read(&Scope::Host, statement).await.map(|_| ())
     }
 

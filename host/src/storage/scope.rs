@@ -23,10 +23,7 @@ pub enum Scope {
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin {
-            name: name.into(),
-            views,
-        }
+        Self::Plugin { name: name.into(), views }
     }
 
     pub(super) fn plugin_name(&self) -> Option<&str> {
@@ -39,26 +36,19 @@ impl Scope {
 
 /// Whether the table (or index, or view) belongs to the plugin by its name.
 pub(super) fn owns(plugin: &str, table: &str) -> bool {
-    !is_reserved(plugin)
-        && table
-            .strip_prefix(plugin)
-            .is_some_and(|rest| rest.len() > 1 && rest.starts_with('_'))
+    !is_reserved(plugin) && table.strip_prefix(plugin).is_some_and(|rest| rest.len() > 1 && rest.starts_with('_'))
 }
 
 /// Whether no plugin may have this name.
 pub fn is_reserved(plugin: &str) -> bool {
     RESERVED_NAMES.contains(&plugin)
-        || RESERVED_NAMES
-            .iter()
-            .any(|reserved| *reserved != "host" && shares_tables(reserved, plugin))
+        || RESERVED_NAMES.iter().any(|reserved| *reserved != "host" && shares_tables(reserved, plugin))
 }
 
 /// Whether two plugins cannot live in one database: with `ai` and `ai_cv`, a table `ai_cv_entries` would belong to both.
 pub fn shares_tables(one: &str, other: &str) -> bool {
-    let begins = |long: &str, short: &str| {
-        long.strip_prefix(short)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-    };
+    let begins =
+        |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
     begins(one, other) || begins(other, one)
 }
 

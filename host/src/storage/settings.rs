@@ -46,9 +46,7 @@ impl DatabaseSettings {
         if url.starts_with("sqlite:") {
             return Ok(Dialect::Sqlite);
         }
-        Err(StorageError::Unavailable(
-            "the database's address begins with sqlite: or postgres://".into(),
-        ))
+        Err(StorageError::Unavailable("the database's address begins with sqlite: or postgres://".into()))
     }
 
     pub(super) fn sqlite_path(&self) -> Result<PathBuf, StorageError> {
@@ -57,9 +55,7 @@ impl DatabaseSettings {
         let path = path.strip_prefix("//").unwrap_or(path);
         // A database in memory would be another one for every thread.
         if path.is_empty() || path.starts_with(":memory:") || path.contains('?') {
-            return Err(StorageError::Unavailable(
-                "the database's address is sqlite: and the path of a file".into(),
-            ));
+            return Err(StorageError::Unavailable("the database's address is sqlite: and the path of a file".into()));
         }
         Ok(PathBuf::from(path))
     }

@@ -19,17 +19,11 @@ pub struct Final {
 
 impl Final {
     pub fn new(statement: Statement) -> Self {
-        Self {
-            statement,
-            must_give_row: false,
-        }
+        Self { statement, must_give_row: false }
     }
 
     pub fn expecting_row(statement: Statement) -> Self {
-        Self {
-            statement,
-            must_give_row: true,
-        }
+        Self { statement, must_give_row: true }
     }
 }
 
@@ -50,15 +44,9 @@ impl Transaction {
     pub(super) fn new(database: Database, scope: Scope) -> Self {
         let side = match &database.shared.engine {
             Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin()),
-            Engine::Postgres(postgres) => {
-                Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name()))
-            }
+            Engine::Postgres(postgres) => Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name())),
         };
-        Self {
-            database,
-            scope,
-            side,
-        }
+        Self { database, scope, side }
     }
 
     /// Whether it has reached the database: if not, there is nothing to commit.
@@ -75,10 +63,7 @@ impl Transaction {
             return Ok(Vec::new());
         }
         let admit = |statement| self.admit(&self.scope, statement);
-        let statements: Vec<Admitted> = statements
-            .into_iter()
-            .map(admit)
-            .collect::<Result<_, _>>()?;
+        let statements: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
         match &self.side {
             Side::Sqlite(conversation) => conversation.run(statements).await,
             Side::Postgres(session) => session.run(&statements).await,
@@ -96,10 +81,7 @@ impl Transaction {
             let admitted = self.admit(&Scope::Host, last.statement)?;
             Ok((admitted, last.must_give_row))
         };
-        let last: Vec<(Admitted, bool)> = last
-            .into_iter()
-            .map(admit)
-            .collect::<Result<_, StorageError>>()?;
+        let last: Vec<(Admitted, bool)> = last.into_iter().map(admit).collect::<Result<_, StorageError>>()?;
         match &self.side {
             Side::Sqlite(conversation) => conversation.commit(last).await,
             Side::Postgres(session) => session.commit(&last).await,
@@ -116,9 +98,7 @@ impl Transaction {
 
     fn admit(&self, scope: &Scope, statement: Statement) -> Result<Admitted, StorageError> {
         let checker = &self.database.shared.checker;
-        checker
-            .admit(scope, statement, Purpose::Transaction)
-            .inspect_err(|_| self.end("a statement failed"))
+        checker.admit(scope, statement, Purpose::Transaction).inspect_err(|_| self.end("a statement failed"))
     }
 
     fn end(&self, reason: &'static str) {

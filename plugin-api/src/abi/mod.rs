@@ -24,7 +24,7 @@ pub use fault::*;
 pub use host::*;
 pub use plugin::*;
 pub use rows::{Cell, MalformedRows, Rows, RowsBuilder};
-pub use stamp::{STAMP_SECTION, Stamp, StampFacts};
+pub use stamp::{ROOT_SYMBOL_PREFIX, STAMP_SECTION, Stamp, StampFacts, is_plugin_name};
 pub use statement::*;
 
 /// Major version: differs → the plugin is refused.

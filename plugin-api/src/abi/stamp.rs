@@ -8,6 +8,8 @@ use super::{ABI_MAJOR, ABI_MINOR};
 
 /// Name of the section that holds the stamp.
 pub const STAMP_SECTION: &str = ".gateway_plugin";
+/// The library exports abi_stable's header of its root module under this name, followed by the plugin's name.
+pub const ROOT_SYMBOL_PREFIX: &str = "gateway_plugin_";
 
 const MAGIC: [u8; 8] = *b"GWPLUGIN";
 const SIZE: usize = 128;

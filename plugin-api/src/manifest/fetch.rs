@@ -8,11 +8,13 @@ pub struct FetchQuestion {
     pub method: String,
     pub url: String,
     pub headers: Vec<(String, String)>,
-    /// At most the gateway's own limit, which is also the default.
+    /// For the whole exchange; the gateway has a default and a maximum.
     pub timeout_ms: Option<u64>,
     pub response_bytes_max: Option<u64>,
     /// Redirects are not followed unless asked for; each target is checked again.
     pub redirects_max: u8,
+    /// A longer answer is cut at the limit instead of being an error: for callers to whom the status matters.
+    pub cuts_overflow: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -88,6 +88,14 @@ pub struct RateLimit {
     pub additional: bool,
 }
 
+impl RateLimit {
+    /// What all signed writes of the commons (forum, messages, bounties, …) share, on top of the gateway's own limit.
+    pub fn commons_writes() -> Self {
+        let (bucket, code) = ("commons_writes".to_owned(), "ip_rate_limited".to_owned());
+        Self { bucket, calls: 30, window_s: 60, code, additional: true }
+    }
+}
+
 /// Answers 404 before the body is read when the row that a path parameter names does not exist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parent {

@@ -16,6 +16,12 @@ use std::{borrow::Cow, future::Future, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct Sql(pub(crate) Statement);
 
+impl From<Sql> for Statement {
+    fn from(sql: Sql) -> Self {
+        sql.0
+    }
+}
+
 /// Starts a statement; add one [`Sql::bind`] per placeholder.
 pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
     let sql = match text.into() {
@@ -99,21 +105,35 @@ pub trait Query: Sync {
 
     /// All rows. A struct takes columns by name, a tuple by position, a plain value the only column.
     fn rows<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<Vec<T>, HostError>> + Send {
-        async move { row::decode(&self.run(statement).await?.rows) }
+        async move { self.run(statement).await?.all() }
     }
 
     /// The first row, if any.
     fn row<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<Option<T>, HostError>> + Send {
-        async move { Ok(row::decode(&self.run(statement).await?.rows)?.into_iter().next()) }
+        async move { self.run(statement).await?.first() }
     }
 
     /// The first row of a statement that always has one (`count(*)`, `… RETURNING id`).
     fn one<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<T, HostError>> + Send {
-        async move {
-            let missing =
-                || HostError::new(HostErrorCode::Statement, "a statement that must return a row returned none");
-            row::decode(&self.run(statement).await?.rows)?.into_iter().next().ok_or_else(missing)
-        }
+        async move { self.run(statement).await?.one() }
+    }
+}
+
+impl Outcome {
+    /// All rows; see [`Query::rows`].
+    pub fn all<T: DeserializeOwned>(&self) -> Result<Vec<T>, HostError> {
+        row::decode(&self.rows)
+    }
+
+    /// The first row, if any.
+    pub fn first<T: DeserializeOwned>(&self) -> Result<Option<T>, HostError> {
+        row::decode_first(&self.rows)
+    }
+
+    /// The first row of a statement that always has one.
+    pub fn one<T: DeserializeOwned>(&self) -> Result<T, HostError> {
+        let missing = || HostError::new(HostErrorCode::Statement, "a statement that must return a row returned none");
+        self.first()?.ok_or_else(missing)
     }
 }
 

@@ -124,6 +124,6 @@ fn host_error_answer(error: HostError) -> Result<abi::Response, Fault> {
     }
     let problem = Problem::new(503, "unavailable", "the gateway cannot reach its data right now");
     Ok(problem
-        .hint("try again in a few seconds; a write that was not answered with 2xx did not happen")
+        .hint("repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay")
         .into_response())
 }

@@ -143,8 +143,8 @@ macro_rules! __export_library {
                 $crate::abi::Stamp::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
 
             // What abi_stable's `#[export_root_module]` expands to, with paths that do not need the plugin to depend
-            // on abi_stable itself.
-            #[unsafe(export_name = "_1as_0lib_1header_0root_bmodule_bloader")]
+            // on abi_stable itself, and under a name of the plugin's own, so that one program can link several.
+            #[unsafe(export_name = concat!("gateway_plugin_", env!("CARGO_PKG_NAME")))]
             static ROOT: $crate::abi_stable::library::LibHeader = {
                 extern "C" fn load() -> $crate::abi_stable::library::RootModuleResult {
                     $crate::abi_stable::library::__call_root_module_loader(plugin_module)

@@ -54,7 +54,7 @@ impl FromParam for String {
     const RESOURCE: &'static str = "resource";
 
     fn from_param(text: &str) -> Option<Self> {
-        Some(text.to_owned())
+        (!text.contains('\0')).then(|| text.to_owned())
     }
 
     fn schema() -> Value {
@@ -120,6 +120,9 @@ pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send> Extract for Query<T> {
     fn extract(request: &mut Request) -> Result<Self, Problem> {
+        if request.query().contains("%00") {
+            return Err(Problem::new(400, "bad_query", NUL_REFUSED));
+        }
         serde_urlencoded::from_str(request.query()).map(Self).map_err(|error| {
             Problem::new(400, "bad_query", format!("the query is not valid: {error}"))
                 .hint("see the route's parameters in /api/openapi.json")
@@ -154,7 +157,26 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Payload<T> {
     }
 }
 
+/// One of the two databases cannot store it, and both shall behave the same.
+const NUL_REFUSED: &str = "a text must not contain the character U+0000";
+
+/// Whether a string in the JSON text contains U+0000, which JSON can only write as an escape.
+fn has_nul(json: &[u8]) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        let escape = &rest[at + 1..];
+        if escape.starts_with(b"u0000") {
+            return true;
+        }
+        rest = escape.get(1..).unwrap_or_default();
+    }
+    false
+}
+
 fn parse_payload<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    if has_nul(body) {
+        return Err(Problem::new(400, "bad_request", NUL_REFUSED));
+    }
     serde_json::from_slice(body).map_err(|error| {
         Problem::new(400, "bad_request", format!("the body is not what this route takes: {error}"))
             .hint("see the route's request schema in /api/openapi.json")
@@ -224,5 +246,21 @@ impl<N: HeaderName> Extract for HeaderValue<N> {
             schema,
         };
         describe.spec.parameters.push(parameter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nul_is_found_however_it_is_written() {
+        for json in [r#""\u0000""#, r#"{"a":"x\n\u0000"}"#, r#""\\\u0000""#] {
+            assert!(has_nul(json.as_bytes()), "{json}");
+        }
+        for json in [r#""\\u0000""#, r#""\u0001""#, r#""u0000""#, "\"\\", ""] {
+            assert!(!has_nul(json.as_bytes()), "{json}");
+        }
+        assert_eq!(String::from_param("a\0b"), None);
     }
 }

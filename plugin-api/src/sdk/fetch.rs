@@ -47,7 +47,7 @@ impl Fetch {
         self
     }
 
-    /// A shorter limit than the gateway's own, for the whole exchange.
+    /// Another limit than the gateway's default, for the whole exchange; at most the gateway's maximum.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.question.timeout_ms = u64::try_from(timeout.as_millis()).ok();
         self
@@ -56,6 +56,12 @@ impl Fetch {
     /// A smaller cap than the gateway's own; more is an error.
     pub fn response_bytes_max(mut self, bytes: u64) -> Self {
         self.question.response_bytes_max = Some(bytes);
+        self
+    }
+
+    /// Cuts a longer answer instead of failing: with a limit of 0 only status and headers are awaited.
+    pub fn cut_at(mut self, bytes: u64) -> Self {
+        (self.question.response_bytes_max, self.question.cuts_overflow) = (Some(bytes), true);
         self
     }
 

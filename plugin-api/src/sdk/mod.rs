@@ -14,36 +14,50 @@ mod fetch;
 pub mod format;
 mod handler;
 mod hash;
+mod id;
 mod job;
 mod page;
 pub mod point;
 mod request;
 mod route;
 mod row;
+mod search;
 mod stream;
 mod wei;
 
 pub use address::{Address, BadAddress};
 pub use answer::{Accepted, Created, IntoAnswer, Json, NoContent, Raw, Stored, Text, WithHeader};
-pub use context::{Context, Gateway, HostHandle, TaskHandle};
+pub use context::{Authors, Context, Gateway, HostHandle, TaskHandle};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{Definition, Identity, Migration, NoConfig, Plugin, Refusal};
 pub use error::{ApiError, Case, Failure, NoError, Problem};
 pub use event::Event;
 pub use export::{object_manifest, object_new};
 pub use extract::{
-    Body, Describe, Extract, FromParam, HeaderValue, Path, Payload, Query as QueryString, Signed, SignedBy,
+    Body, Describe, Extract, FromParam, HeaderName, HeaderValue, Path, Payload, Query as QueryString, Signed, SignedBy,
 };
 pub use fetch::{Fetch, Fetched};
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use job::Job;
-pub use page::{Page, lenient};
+pub use page::{Limit, Page, lenient};
 pub use request::Request;
 pub use route::{KIB, Route, Unguarded};
+pub use row::decode as decode_rows;
+pub use row::json_text;
+pub use search::Search;
 pub use stream::{BodyChunks, Topic};
 pub use wei::{BadWei, Wei};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
 pub use crate::manifest::{Environment, Grants};
 pub use schemars::JsonSchema;
+
+/// What the macros expand to; not for authors.
+#[doc(hidden)]
+pub mod __private {
+    pub use super::id::read_id;
+    pub use schemars;
+    pub use serde;
+    pub use serde_json::Value;
+}

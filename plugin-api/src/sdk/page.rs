@@ -14,22 +14,21 @@ pub struct Page<const DEFAULT: u32, const MAX: u32> {
 
 impl<const DEFAULT: u32, const MAX: u32> Page<DEFAULT, MAX> {
     fn parse(query: &str) -> Self {
-        let mut page = Self { limit: DEFAULT, offset: 0 };
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            match name.as_ref() {
-                "limit" => page.limit = whole(&value).map_or(DEFAULT, |limit| limit.clamp(1, i64::from(MAX)) as u32),
-                "offset" => page.offset = whole(&value).map_or(0, |offset| offset.clamp(0, i64::from(u32::MAX)) as u32),
-                _ => {}
-            }
-        }
-        page
+        Self { limit: number(query, "limit", DEFAULT, (1, MAX)), offset: number(query, "offset", 0, (0, u32::MAX)) }
     }
 }
 
+/// The last member of that name, within its range; the default when it is no number.
+fn number(query: &str, name: &str, default: u32, (min, max): (u32, u32)) -> u32 {
+    let member = form_urlencoded::parse(query.as_bytes()).filter(|(member, _)| member == name).last();
+    let within = |number: i64| u32::try_from(number.clamp(min.into(), max.into())).unwrap_or(max);
+    member.and_then(|(_, value)| whole(&value)).map_or(default, within)
+}
+
 /// A finite number other than zero, as JavaScript's `Number` reads it, cut to a whole one.
+#[allow(clippy::cast_possible_truncation, reason = "`as` saturates at the ends of i64, which callers clamp anyway")]
 fn whole(text: &str) -> Option<i64> {
     let number: f64 = text.trim().parse().ok()?;
-    // `as` saturates at the ends of i64, which the caller clamps anyway.
     (number.is_finite() && number != 0.0).then_some(number as i64)
 }
 
@@ -39,20 +38,38 @@ impl<const DEFAULT: u32, const MAX: u32> Extract for Page<DEFAULT, MAX> {
     }
 
     fn describe(describe: &mut Describe<'_>) {
-        let limit = json!({ "type": "integer", "minimum": 1, "maximum": MAX, "default": DEFAULT });
-        let offset = json!({ "type": "integer", "minimum": 0, "default": 0 });
-        for (name, schema, description) in
-            [("limit", limit, "Items in the answer"), ("offset", offset, "Items to skip")]
-        {
-            describe.spec.parameters.push(Parameter {
-                name: name.into(),
-                place: ParameterIn::Query,
-                required: false,
-                description: description.into(),
-                schema,
-            });
-        }
+        describe_limit(describe, DEFAULT, MAX);
+        describe_number(describe, "offset", "Items to skip", json!({ "type": "integer", "minimum": 0, "default": 0 }));
     }
+}
+
+/// `limit` of a list that has no `offset`; as lenient as [`Page`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit<const DEFAULT: u32, const MAX: u32>(pub u32);
+
+impl<const DEFAULT: u32, const MAX: u32> Extract for Limit<DEFAULT, MAX> {
+    fn extract(request: &mut Request) -> Result<Self, Problem> {
+        Ok(Self(number(request.query(), "limit", DEFAULT, (1, MAX))))
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        describe_limit(describe, DEFAULT, MAX);
+    }
+}
+
+fn describe_limit(describe: &mut Describe<'_>, default: u32, max: u32) {
+    let schema = json!({ "type": "integer", "minimum": 1, "maximum": max, "default": default });
+    describe_number(describe, "limit", "Items in the answer", schema);
+}
+
+fn describe_number(describe: &mut Describe<'_>, name: &str, description: &str, schema: serde_json::Value) {
+    describe.spec.parameters.push(Parameter {
+        name: name.into(),
+        place: ParameterIn::Query,
+        required: false,
+        description: description.into(),
+        schema,
+    });
 }
 
 /// `#[serde(default, deserialize_with = "lenient")]`: a value that does not parse is the default.

@@ -90,6 +90,11 @@ pub struct Discovery {
     pub limits: Map<String, Value>,
     /// A section of llms.txt.
     pub briefing: Option<Briefing>,
+    /// Further members of the manifest, for example `x402` or `webhookEvents`. Objects are merged, lists are joined;
+    /// what is there already stays.
+    pub manifest: Map<String, Value>,
+    /// Further members of the network's agent card, merged likewise.
+    pub card: Map<String, Value>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -15,6 +15,9 @@ pub const KIB: u64 = 1024;
 pub(crate) type CallHandler<P> =
     Box<dyn Fn(&Gateway<P>, abi::Request) -> FfiFuture<RResult<abi::Response, Fault>> + Send + Sync>;
 
+/// Writes its part of a route's description.
+pub(crate) type DescribePart = Box<dyn Fn(&mut Describe<'_>)>;
+
 /// A route that does not say yet who may call it.
 pub struct Unguarded<P> {
     route: Route<P>,
@@ -23,7 +26,7 @@ pub struct Unguarded<P> {
 /// A route: what it is called, who may call it, what it takes and answers.
 pub struct Route<P> {
     pub(crate) spec: RouteSpec,
-    pub(crate) describe: Vec<Box<dyn Fn(&mut Describe<'_>)>>,
+    pub(crate) describe: Vec<DescribePart>,
     pub(crate) call: CallHandler<P>,
 }
 
@@ -31,7 +34,7 @@ macro_rules! methods {
     ($($function:ident $method:literal)*) => {$(
         #[doc = concat!("A `", $method, "` route. The operation is named after the handler: see [`Route::operation`].")]
         pub fn $function<Args: 'static, H: Handler<P, Args>>(path: &'static str, handler: H) -> Unguarded<P> {
-            Self::new($method, path, handler)
+            Self::unguarded($method, path, handler)
         }
     )*};
 }
@@ -39,7 +42,7 @@ macro_rules! methods {
 impl<P: Send + Sync + 'static> Route<P> {
     methods! { get "GET" post "POST" put "PUT" patch "PATCH" delete "DELETE" }
 
-    fn new<Args: 'static, H: Handler<P, Args>>(method: &str, path: &'static str, handler: H) -> Unguarded<P> {
+    fn unguarded<Args: 'static, H: Handler<P, Args>>(method: &str, path: &'static str, handler: H) -> Unguarded<P> {
         let spec = RouteSpec {
             method: method.to_owned(),
             path: path.to_owned(),
@@ -58,8 +61,7 @@ impl<P: Send + Sync + 'static> Route<P> {
             body_types: Vec::new(),
             answers: Vec::new(),
         };
-        let describe: Vec<Box<dyn Fn(&mut Describe<'_>)>> =
-            vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
+        let describe: Vec<DescribePart> = vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
         let call = move |gateway: &Gateway<P>, request| handler.call(gateway, request, path);
         Unguarded { route: Self { spec, describe, call: Box::new(call) } }
     }

@@ -7,7 +7,8 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-pub(crate) fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
+/// Decodes rows; the gateway reads its own tables with it, plugins get it through [`super::Query`].
+pub fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
     let columns = rows.columns().map_err(broken)?;
     let mut cells = rows.cells().map_err(broken)?;
     let mut decoded = Vec::with_capacity(rows.row_count().min(rows.byte_count()));
@@ -20,6 +21,22 @@ pub(crate) fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostErr
         decoded.push(T::deserialize(Row { columns: &columns, cells: &row }).map_err(mismatch)?);
     }
     Ok(decoded)
+}
+
+/// The first row alone.
+pub(crate) fn decode_first<T: DeserializeOwned>(rows: &Rows) -> Result<Option<T>, HostError> {
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let columns = rows.columns().map_err(broken)?;
+    let cells = rows.cells().map_err(broken)?.take(columns.len()).collect::<Result<Vec<_>, _>>().map_err(broken)?;
+    T::deserialize(Row { columns: &columns, cells: &cells }).map(Some).map_err(mismatch)
+}
+
+/// `#[serde(deserialize_with = "json_text")]`: a text column that holds JSON.
+pub fn json_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+    let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
+    serde_json::from_str(&text).map_err(de::Error::custom)
 }
 
 fn broken(error: MalformedRows) -> HostError {
@@ -226,6 +243,26 @@ mod tests {
         assert_eq!(pair, [(1, "x".to_owned())]);
         let numbers: Vec<Option<i64>> = decode(&rows(&["n"], &[Cell::Int(5), Cell::Null])).unwrap();
         assert_eq!(numbers, [Some(5), None]);
+    }
+
+    #[test]
+    fn the_first_row_alone() {
+        let two = rows(&["n"], &[Cell::Int(5), Cell::Text("not read")]);
+        assert_eq!(decode_first::<i64>(&two).unwrap(), Some(5));
+        assert_eq!(decode_first::<i64>(&rows(&["n"], &[])).unwrap(), None);
+        assert!(decode_first::<(i64, i64)>(&rows(&["n"], &[Cell::Int(5)])).is_err());
+    }
+
+    #[test]
+    fn a_text_may_hold_json() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Tagged {
+            #[serde(deserialize_with = "json_text")]
+            tags: Vec<String>,
+        }
+        let tagged: Vec<Tagged> = decode(&rows(&["tags"], &[Cell::Text(r#"["a","b"]"#)])).unwrap();
+        assert_eq!(tagged, [Tagged { tags: vec!["a".to_owned(), "b".to_owned()] }]);
+        assert!(decode::<Tagged>(&rows(&["tags"], &[Cell::Text("{")])).is_err());
     }
 
     #[test]

@@ -44,9 +44,7 @@ async fn what_64_writers_were_told_is_there_after_reopening(
 /// Read, decide, write: nobody's addition gets lost between the reading and the writing of another.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn transactions_of_one_plugin_follow_each_other(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn transactions_of_one_plugin_follow_each_other(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     const WRITERS: i64 = 16;
     let house = House::with_notes(engine).await;
     house.write(vec![note(0, "counter")]).await.unwrap();
@@ -57,10 +55,7 @@ async fn transactions_of_one_plugin_follow_each_other(
                 let count = statement("SELECT max(id) FROM forum_notes", []);
                 let outcomes = transaction.run(vec![count]).await.unwrap();
                 let highest = int(&values(&outcomes[0].rows)[0][0]);
-                transaction
-                    .run(vec![note(highest + 1, "next")])
-                    .await
-                    .unwrap();
+                transaction.run(vec![note(highest + 1, "next")]).await.unwrap();
                 transaction.commit(vec![]).await.unwrap();
             })
         })
@@ -101,19 +96,13 @@ async fn write_until_killed() {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_acknowledged_survives_a_killed_process(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn what_was_acknowledged_survives_a_killed_process(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     use secrecy::ExposeSecret;
     const ENOUGH: usize = 200;
     let mut house = House::with_notes(engine).await;
     house.database.close().await;
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "storage::commit::write_until_killed",
-            "--exact",
-            "--nocapture",
-        ])
+        .args(["storage::commit::write_until_killed", "--exact", "--nocapture"])
         .env(CHILD, house.settings.url.expose_secret())
         .stdout(Stdio::piped())
         .spawn()

@@ -53,21 +53,14 @@ fn a_commit_that_the_disk_refuses_is_not_acknowledged() {
     let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args([
-            "storage::failure::write_to_a_full_disk",
-            "--exact",
-            "--nocapture",
-        ])
+        .args(["storage::failure::write_to_a_full_disk", "--exact", "--nocapture"])
         .env(CHILD, "1")
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let failed = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{failed}");
-    assert!(
-        said.contains("the full disk was survived"),
-        "{said}{failed}"
-    );
+    assert!(said.contains("the full disk was survived"), "{said}{failed}");
 }
 
 /// What a crash left in the log is replayed, and nothing else.
@@ -91,16 +84,10 @@ async fn an_unfinished_log_is_ignored() {
 async fn a_text_that_is_no_utf8_is_read_with_a_mark() {
     let house = House::with_notes(Engine::Sqlite).await;
     house
-        .write(vec![statement(
-            "INSERT INTO forum_notes (id, body) VALUES (1, cast(x'61ff62' AS TEXT))",
-            [],
-        )])
+        .write(vec![statement("INSERT INTO forum_notes (id, body) VALUES (1, cast(x'61ff62' AS TEXT))", [])])
         .await
         .unwrap();
-    assert_eq!(
-        house.rows("SELECT body FROM forum_notes").await,
-        [[text("a\u{fffd}b")]]
-    );
+    assert_eq!(house.rows("SELECT body FROM forum_notes").await, [[text("a\u{fffd}b")]]);
 }
 
 #[cfg(unix)]

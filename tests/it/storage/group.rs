@@ -45,9 +45,7 @@ async fn assert_truthful(house: &House, answers: &Answers) {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failing_member_does_not_hurt_the_others(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_failing_member_does_not_hurt_the_others(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     let members = (0..40)
         .map(|id| match id % 4 {
@@ -76,14 +74,9 @@ async fn until_neighbours_fail(house: &House, bad: impl Fn(i64) -> Vec<Statement
         let answers = together(house, members).await;
         assert_truthful(house, &answers).await;
         assert!(answers[2].1.is_err());
-        let failed: Vec<_> = answers
-            .iter()
-            .filter_map(|(_, answer)| answer.as_ref().err())
-            .collect();
+        let failed: Vec<_> = answers.iter().filter_map(|(_, answer)| answer.as_ref().err()).collect();
         if failed.len() > 1 {
-            let neighbour = answers
-                .iter()
-                .find(|(id, answer)| *id != first + 2 && answer.is_err());
+            let neighbour = answers.iter().find(|(id, answer)| *id != first + 2 && answer.is_err());
             let error = neighbour.unwrap().1.as_ref().unwrap_err();
             assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
             // And the writer goes on by itself.
@@ -106,10 +99,7 @@ async fn a_commit_that_fails_fails_for_every_member() {
         .await
         .unwrap();
     until_neighbours_fail(&house, |id| {
-        vec![
-            note(id, "bad"),
-            statement("INSERT INTO forum_children (note) VALUES (-1)", []),
-        ]
+        vec![note(id, "bad"), statement("INSERT INTO forum_children (note) VALUES (-1)", [])]
     })
     .await;
 }
@@ -119,29 +109,20 @@ async fn a_commit_that_fails_fails_for_every_member() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_fails_every_member_of_the_group() {
     let house = House::with_notes(Engine::Sqlite).await;
-    house
-        .write(vec![statement("PRAGMA max_page_count = 60", [])])
-        .await
-        .unwrap();
+    house.write(vec![statement("PRAGMA max_page_count = 60", [])]).await.unwrap();
     let large = "x".repeat(1024 * 1024);
     until_neighbours_fail(&house, |id| vec![note(id, &large)]).await;
     // Space comes back: no restart is needed.
     let error = house.write(vec![note(1, &large)]).await.unwrap_err();
     assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
-    house
-        .write(vec![statement("PRAGMA max_page_count = 100000", [])])
-        .await
-        .unwrap();
+    house.write(vec![statement("PRAGMA max_page_count = 100000", [])]).await.unwrap();
     house.write(vec![note(1, &large)]).await.unwrap();
 }
 
 /// A write that is stopped by its time limit makes SQLite roll back everything as well.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_write_fails_every_member_of_the_group() {
-    let house = House::with_notes_tuned(Engine::Sqlite, |settings| {
-        settings.statement_timeout_ms = 300
-    })
-    .await;
+    let house = House::with_notes_tuned(Engine::Sqlite, |settings| settings.statement_timeout_ms = 300).await;
     until_neighbours_fail(&house, |id| {
         vec![
             note(id, "bad"),
@@ -163,11 +144,7 @@ async fn a_member_whose_caller_left_does_not_hurt_the_others() {
     holder.run(vec![note(1, "one")]).await.unwrap();
     let left = house.forum();
     let call = left.commit(last(note(2, "never")));
-    assert!(
-        tokio::time::timeout(Duration::from_millis(20), call)
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(Duration::from_millis(20), call).await.is_err());
     let stays = house.forum();
     let call = tokio::spawn(async move { stays.commit(last(note(3, "three"))).await });
     holder.commit(vec![]).await.unwrap();

@@ -8,10 +8,7 @@ async fn house(engine: Engine) -> House {
     house
         .write(vec![
             statement("CREATE TABLE agents_cards (id BIGINT, body TEXT)", []),
-            statement(
-                "INSERT INTO agents_cards (id, body) VALUES (1, 'secret')",
-                [],
-            ),
+            statement("INSERT INTO agents_cards (id, body) VALUES (1, 'secret')", []),
             statement("CREATE VIEW agents_v1 AS SELECT id FROM agents_cards", []),
             statement("CREATE TABLE plain (id BIGINT)", []),
             note(1, "one"),
@@ -32,9 +29,7 @@ async fn run(house: &House, sql: &str) -> Result<Vec<Outcome>, StorageError> {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plugin_uses_its_own_tables_and_published_views(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_plugin_uses_its_own_tables_and_published_views(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = house(engine).await;
     for sql in [
         "SELECT id, body FROM forum_notes WHERE id = 1 -- a comment",
@@ -73,9 +68,7 @@ async fn a_plugin_uses_its_own_tables_and_published_views(
 #[case::union("SELECT body FROM forum_notes UNION ALL SELECT body FROM agents_cards")]
 #[case::order_by("SELECT id FROM forum_notes ORDER BY (SELECT max(id) FROM agents_cards)")]
 #[case::limit("SELECT id FROM forum_notes LIMIT (SELECT max(id) FROM agents_cards)")]
-#[case::having(
-    "SELECT count(*) FROM forum_notes HAVING count(*) > (SELECT count(*) FROM agents_cards)"
-)]
+#[case::having("SELECT count(*) FROM forum_notes HAVING count(*) > (SELECT count(*) FROM agents_cards)")]
 #[case::window("SELECT sum((SELECT max(id) FROM agents_cards)) OVER () FROM forum_notes")]
 #[case::insert_select("INSERT INTO forum_notes (body) SELECT body FROM agents_cards")]
 #[case::update_from("UPDATE forum_notes SET body = c.body FROM agents_cards c")]
@@ -85,12 +78,8 @@ async fn a_plugin_uses_its_own_tables_and_published_views(
 )]
 #[case::returning("DELETE FROM forum_notes RETURNING (SELECT body FROM agents_cards)")]
 #[case::cte_body("WITH x AS (SELECT * FROM agents_cards) SELECT * FROM x")]
-#[case::cte_of_own_name(
-    "WITH agents_cards AS (SELECT * FROM agents_cards) SELECT * FROM agents_cards"
-)]
-#[case::cte_out_of_reach(
-    "SELECT * FROM (WITH agents_cards AS (SELECT 1) SELECT 1) x, agents_cards"
-)]
+#[case::cte_of_own_name("WITH agents_cards AS (SELECT * FROM agents_cards) SELECT * FROM agents_cards")]
+#[case::cte_out_of_reach("SELECT * FROM (WITH agents_cards AS (SELECT 1) SELECT 1) x, agents_cards")]
 #[case::cte_as_target("WITH agents_cards AS (SELECT 1) DELETE FROM agents_cards")]
 #[case::cte_as_update_target("WITH agents_cards AS (SELECT 1) UPDATE agents_cards SET id = 2")]
 #[case::insert("INSERT INTO agents_cards (id) VALUES (2)")]
@@ -131,9 +120,7 @@ async fn a_plugin_uses_its_own_tables_and_published_views(
 #[case::function_of_catalogue("SELECT pg_sleep(1)")]
 #[case::function_qualified("SELECT pg_catalog.lower('A')")]
 #[case::function_quoted("SELECT \"pg_sleep\"(1)")]
-#[case::function_runs_sql(
-    "SELECT ts_rewrite(to_tsquery('a'), 'SELECT body, body FROM agents_cards')"
-)]
+#[case::function_runs_sql("SELECT ts_rewrite(to_tsquery('a'), 'SELECT body, body FROM agents_cards')")]
 #[case::function_xml("SELECT query_to_xml('SELECT * FROM agents_cards', true, true, '')")]
 #[case::function_extension("SELECT load_extension('x')")]
 #[case::function_in_from("SELECT * FROM pg_ls_dir('.')")]
@@ -148,10 +135,7 @@ async fn a_plugin_uses_its_own_tables_and_published_views(
 #[case::broken_match("SELECT id FROM forum_notes WHERE body MATCH")]
 #[case::broken("SELEC 1")]
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_else_is_refused(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-    #[case] sql: &str,
-) {
+async fn everything_else_is_refused(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine, #[case] sql: &str) {
     let house = house(engine).await;
     // Twice: the second answer comes from the cache.
     for _ in 0..2 {
@@ -161,14 +145,8 @@ async fn everything_else_is_refused(
         };
         assert!(!reason.contains('\n') && !reason.is_empty(), "{reason:?}");
     }
-    let read = house
-        .database
-        .read(&plugin_scope("forum"), statement(sql, []))
-        .await;
-    assert!(
-        matches!(read, Err(StorageError::Statement(_))),
-        "{sql}: {read:?}"
-    );
+    let read = house.database.read(&plugin_scope("forum"), statement(sql, [])).await;
+    assert!(matches!(read, Err(StorageError::Statement(_))), "{sql}: {read:?}");
 }
 
 #[rstest]
@@ -189,38 +167,19 @@ async fn parameters_fit_the_placeholders(
 ) {
     let house = House::new(engine).await;
     for scope in [Scope::Host, plugin_scope("forum")] {
-        let answer = house
-            .database
-            .read(&scope, statement(sql, params.clone()))
-            .await;
-        assert!(
-            matches!(answer, Err(StorageError::Statement(_))),
-            "{sql}: {answer:?}"
-        );
+        let answer = house.database.read(&scope, statement(sql, params.clone())).await;
+        assert!(matches!(answer, Err(StorageError::Statement(_))), "{sql}: {answer:?}");
     }
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn placeholders_are_reused_and_in_any_order(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn placeholders_are_reused_and_in_any_order(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::new(engine).await;
-    let sql =
-        "SELECT cast($3 AS TEXT), cast($1 AS BIGINT), cast($2 AS TEXT), cast($3 AS TEXT), '$4 ?'";
+    let sql = "SELECT cast($3 AS TEXT), cast($1 AS BIGINT), cast($2 AS TEXT), cast($3 AS TEXT), '$4 ?'";
     let params = [Value::Int(1), text("two"), text("three")];
-    let rows = house
-        .database
-        .read(&plugin_scope("forum"), statement(sql, params))
-        .await
-        .unwrap();
-    let expected = [
-        text("three"),
-        Value::Int(1),
-        text("two"),
-        text("three"),
-        text("$4 ?"),
-    ];
+    let rows = house.database.read(&plugin_scope("forum"), statement(sql, params)).await.unwrap();
+    let expected = [text("three"), Value::Int(1), text("two"), text("three"), text("$4 ?")];
     assert_eq!(values(&rows), [expected]);
 }
 
@@ -233,19 +192,10 @@ async fn placeholders_are_reused_and_in_any_order(
 #[case::unions(|| format!("SELECT 1{}", " UNION SELECT 1".repeat(5_000)))]
 #[case::long(|| format!("SELECT '{}'", "x".repeat(300_000)))]
 #[tokio::test(flavor = "multi_thread")]
-async fn excess_is_refused(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-    #[case] make: fn() -> String,
-) {
+async fn excess_is_refused(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine, #[case] make: fn() -> String) {
     let house = House::new(engine).await;
-    let answer = house
-        .database
-        .read(&plugin_scope("forum"), statement(&make(), []))
-        .await;
-    assert!(
-        matches!(answer, Err(StorageError::Statement(_))),
-        "{answer:?}"
-    );
+    let answer = house.database.read(&plugin_scope("forum"), statement(&make(), [])).await;
+    assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
 }
 
 #[rstest]
@@ -253,27 +203,15 @@ async fn excess_is_refused(
 #[case("sqlite")]
 #[case("pg")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reserved_name_owns_nothing(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-    #[case] name: &str,
-) {
+async fn a_reserved_name_owns_nothing(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine, #[case] name: &str) {
     let house = House::new(engine).await;
     for table in ["host_keys", "sqlite_master", "pg_class"] {
         let sql = format!("SELECT * FROM {table}");
-        let answer = house
-            .database
-            .read(&plugin_scope(name), statement(&sql, []))
-            .await;
-        assert!(
-            matches!(answer, Err(StorageError::Statement(_))),
-            "{answer:?}"
-        );
+        let answer = house.database.read(&plugin_scope(name), statement(&sql, [])).await;
+        assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
     }
     let answer = house.migrate(name, &[]).await;
-    assert!(
-        matches!(answer, Err(StorageError::Migration(_))),
-        "{answer:?}"
-    );
+    assert!(matches!(answer, Err(StorageError::Migration(_))), "{answer:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -285,14 +223,8 @@ async fn full_text_search_works_on_sqlite() {
     let transaction = house.forum();
     transaction
         .run(vec![
-            statement(
-                "INSERT INTO forum_posts (id, body) VALUES (1, 'running jobs')",
-                [],
-            ),
-            statement(
-                "INSERT INTO forum_search (rowid, body) VALUES ($1, $2)",
-                [Value::Int(1), text("running jobs")],
-            ),
+            statement("INSERT INTO forum_posts (id, body) VALUES (1, 'running jobs')", []),
+            statement("INSERT INTO forum_search (rowid, body) VALUES ($1, $2)", [Value::Int(1), text("running jobs")]),
         ])
         .await
         .unwrap();
@@ -301,20 +233,10 @@ async fn full_text_search_works_on_sqlite() {
         JOIN forum_posts p ON p.id = forum_search.rowid
         WHERE forum_search MATCH $1 AND p.id > $2 ORDER BY bm25(forum_search)";
     let scope = plugin_scope("forum");
-    let read = |search: &'static str| {
-        house
-            .database
-            .read(&scope, statement(sql, [text(search), Value::Int(0)]))
-    };
-    assert_eq!(
-        values(&read("run*").await.unwrap()),
-        [[Value::Int(1), text("<running> jobs")]]
-    );
+    let read = |search: &'static str| house.database.read(&scope, statement(sql, [text(search), Value::Int(0)]));
+    assert_eq!(values(&read("run*").await.unwrap()), [[Value::Int(1), text("<running> jobs")]]);
     let error = read("\"unclosed").await.unwrap_err();
-    assert_eq!(
-        error,
-        StorageError::Statement("the search expression is not valid".into())
-    );
+    assert_eq!(error, StorageError::Statement("the search expression is not valid".into()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -324,32 +246,16 @@ async fn full_text_search_works_on_postgres() {
             words TSVECTOR GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
         CREATE INDEX forum_posts_words ON forum_posts USING gin (words)";
     house.migrate("forum", &[migration(1, sql)]).await.unwrap();
-    house
-        .write(vec![statement(
-            "INSERT INTO forum_posts (body) VALUES ('running jobs')",
-            [],
-        )])
-        .await
-        .unwrap();
+    house.write(vec![statement("INSERT INTO forum_posts (body) VALUES ('running jobs')", [])]).await.unwrap();
     let sql = "SELECT id, ts_headline('english', body, q, 'StartSel=<, StopSel=>') FROM forum_posts,
             websearch_to_tsquery('english', $1) q
         WHERE words @@ q AND words @@ to_tsquery('english', 'run:*') ORDER BY ts_rank(words, q) DESC";
-    let answer = house
-        .database
-        .read(&plugin_scope("forum"), statement(sql, [text("run")]))
-        .await;
+    let answer = house.database.read(&plugin_scope("forum"), statement(sql, [text("run")])).await;
     // A function in FROM is a table function: only those of the list.
-    assert!(
-        matches!(answer, Err(StorageError::Statement(_))),
-        "{answer:?}"
-    );
+    assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
     let sql = "SELECT id, ts_headline('english', body, websearch_to_tsquery('english', $1), 'StartSel=<, StopSel=>')
         FROM forum_posts WHERE words @@ websearch_to_tsquery('english', $1) AND words @@ to_tsquery('english', 'run:*')
         ORDER BY ts_rank(words, websearch_to_tsquery('english', $1)) DESC";
-    let rows = house
-        .database
-        .read(&plugin_scope("forum"), statement(sql, [text("run")]))
-        .await
-        .unwrap();
+    let rows = house.database.read(&plugin_scope("forum"), statement(sql, [text("run")])).await.unwrap();
     assert_eq!(values(&rows), [[Value::Int(1), text("<running> jobs")]]);
 }

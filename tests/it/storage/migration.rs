@@ -13,9 +13,7 @@ const VOTES: &str = "ALTER TABLE forum_notes ADD COLUMN votes BIGINT NOT NULL DE
 
 async fn tables(house: &House) -> Vec<String> {
     let sql = match house.database.dialect() {
-        host::storage::Dialect::Sqlite => {
-            "SELECT name FROM sqlite_master WHERE name LIKE 'forum%' ORDER BY name"
-        }
+        host::storage::Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name LIKE 'forum%' ORDER BY name",
         host::storage::Dialect::Postgres => {
             "SELECT relname FROM pg_class WHERE relname LIKE 'forum%' AND relkind IN ('r', 'v', 'i') ORDER BY relname"
         }
@@ -26,132 +24,53 @@ async fn tables(house: &House) -> Vec<String> {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn migrations_apply_once_and_keep_the_data(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn migrations_apply_once_and_keep_the_data(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let mut house = House::new(engine).await;
-    let first = house
-        .migrate("forum", &[migration(1, NOTES)])
-        .await
-        .unwrap();
-    assert_eq!(
-        first,
-        MigrationReport {
-            applied: vec![1],
-            earlier: 0
-        }
-    );
+    let first = house.migrate("forum", &[migration(1, NOTES)]).await.unwrap();
+    assert_eq!(first, MigrationReport { applied: vec![1], earlier: 0 });
     house
-        .write(vec![statement(
-            "INSERT INTO forum_notes (body, raw) VALUES ('kept', $1)",
-            [blob(&[0, 255])],
-        )])
+        .write(vec![statement("INSERT INTO forum_notes (body, raw) VALUES ('kept', $1)", [blob(&[0, 255])])])
         .await
         .unwrap();
     // Their order in the list does not matter.
     let both = [migration(2, VOTES), migration(1, NOTES)];
     let second = house.migrate("forum", &both).await.unwrap();
-    assert_eq!(
-        second,
-        MigrationReport {
-            applied: vec![2],
-            earlier: 1
-        }
-    );
+    assert_eq!(second, MigrationReport { applied: vec![2], earlier: 1 });
     house.reopen().await;
     let third = house.migrate("forum", &both).await.unwrap();
-    assert_eq!(
-        third,
-        MigrationReport {
-            applied: vec![],
-            earlier: 2
-        }
-    );
-    let rows = house
-        .rows("SELECT id, body, raw, votes FROM forum_notes")
-        .await;
-    assert_eq!(
-        rows,
-        [[Value::Int(1), text("kept"), blob(&[0, 255]), Value::Int(1)]]
-    );
+    assert_eq!(third, MigrationReport { applied: vec![], earlier: 2 });
+    let rows = house.rows("SELECT id, body, raw, votes FROM forum_notes").await;
+    assert_eq!(rows, [[Value::Int(1), text("kept"), blob(&[0, 255]), Value::Int(1)]]);
     assert_eq!(house.rows("SELECT * FROM jobs_v1").await.len(), 1);
 
-    let status = house
-        .database
-        .migration_status(Some("forum"))
-        .await
-        .unwrap();
+    let status = house.database.migration_status(Some("forum")).await.unwrap();
     let versions: Vec<u32> = status.iter().map(|applied| applied.version).collect();
     assert_eq!(versions, [1, 2]);
-    let AppliedMigration {
-        plugin,
-        name,
-        checksum,
-        applied_at,
-        ..
-    } = &status[0];
-    assert_eq!(
-        (plugin.as_str(), name.as_str(), checksum.len()),
-        ("forum", "step_1", 64)
-    );
+    let AppliedMigration { plugin, name, checksum, applied_at, .. } = &status[0];
+    assert_eq!((plugin.as_str(), name.as_str(), checksum.len()), ("forum", "step_1", 64));
     assert!(*applied_at > 1_700_000_000);
-    assert_eq!(
-        house.database.migration_status(None).await.unwrap().len(),
-        2
-    );
-    assert!(
-        house
-            .database
-            .migration_status(Some("kb"))
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert_eq!(house.database.migration_status(None).await.unwrap().len(), 2);
+    assert!(house.database.migration_status(Some("kb")).await.unwrap().is_empty());
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failing_migration_leaves_everything_as_it_was(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_failing_migration_leaves_everything_as_it_was(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::new(engine).await;
     let broken = [
         migration(1, NOTES),
-        migration(
-            2,
-            "CREATE TABLE forum_more (id BIGINT); INSERT INTO forum_missing (id) VALUES (1)",
-        ),
+        migration(2, "CREATE TABLE forum_more (id BIGINT); INSERT INTO forum_missing (id) VALUES (1)"),
     ];
     // Twice: nothing of the first attempt stands in the way, no lock stays behind.
     for _ in 0..2 {
-        let error = house
-            .migrate("forum", &broken)
-            .await
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("forum migration 2 (step_2) failed: "),
-            "{error}"
-        );
+        let error = house.migrate("forum", &broken).await.unwrap_err().to_string();
+        assert!(error.starts_with("forum migration 2 (step_2) failed: "), "{error}");
         assert!(error.contains("forum_missing"), "{error}");
         assert!(tables(&house).await.is_empty());
-        assert!(
-            house
-                .database
-                .migration_status(None)
-                .await
-                .unwrap()
-                .is_empty()
-        );
+        assert!(house.database.migration_status(None).await.unwrap().is_empty());
     }
-    let mended = [
-        migration(1, NOTES),
-        migration(2, "CREATE TABLE forum_more (id BIGINT)"),
-    ];
-    assert_eq!(
-        house.migrate("forum", &mended).await.unwrap().applied,
-        [1, 2]
-    );
+    let mended = [migration(1, NOTES), migration(2, "CREATE TABLE forum_more (id BIGINT)")];
+    assert_eq!(house.migrate("forum", &mended).await.unwrap().applied, [1, 2]);
 }
 
 #[rstest]
@@ -170,14 +89,8 @@ async fn a_history_that_does_not_fit_is_refused(
     #[case] expected: &str,
 ) {
     let house = House::new(engine).await;
-    house
-        .migrate("forum", &[migration(1, NOTES)])
-        .await
-        .unwrap();
-    let list: Vec<_> = list
-        .iter()
-        .map(|(version, sql)| migration(*version, sql))
-        .collect();
+    house.migrate("forum", &[migration(1, NOTES)]).await.unwrap();
+    let list: Vec<_> = list.iter().map(|(version, sql)| migration(*version, sql)).collect();
     let error = house.migrate("forum", &list).await.unwrap_err();
     assert_eq!(error, StorageError::Migration(expected.into()));
 }
@@ -193,25 +106,17 @@ async fn two_gateways_migrate_at_once(#[values(Engine::Sqlite, Engine::Postgres)
     }
     let scope = plugin_scope("forum");
     let views = ["jobs_v1".to_owned()];
-    let schema = Schema {
-        scope: &scope,
-        views: &views,
-        migrations: &list,
-    };
+    let schema = Schema { scope: &scope, views: &views, migrations: &list };
     let migrate = |number: usize| gateways[number].migrate(&schema);
     let reports = tokio::join!(migrate(0), migrate(1), migrate(2), migrate(3));
-    let applied: usize = [reports.0, reports.1, reports.2, reports.3]
-        .into_iter()
-        .map(|report| report.unwrap().applied.len())
-        .sum();
+    let applied: usize =
+        [reports.0, reports.1, reports.2, reports.3].into_iter().map(|report| report.unwrap().applied.len()).sum();
     assert_eq!(applied, 2);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn the_override_is_for_postgres_only(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn the_override_is_for_postgres_only(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::new(engine).await;
     let mut spec = migration(1, "CREATE TABLE forum_lite (id BIGINT)");
     spec.postgres = Some("CREATE TABLE forum_server (id BIGINT)".into());
@@ -225,26 +130,12 @@ async fn the_override_is_for_postgres_only(
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn the_gateways_own_migrations_have_no_prefix(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn the_gateways_own_migrations_have_no_prefix(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::new(engine).await;
     let list = [migration(1, "CREATE TABLE activity (id {{id}}, body TEXT)")];
-    let schema = Schema {
-        scope: &Scope::Host,
-        views: &[],
-        migrations: &list,
-    };
+    let schema = Schema { scope: &Scope::Host, views: &[], migrations: &list };
     assert_eq!(house.database.migrate(&schema).await.unwrap().applied, [1]);
-    assert_eq!(
-        house
-            .database
-            .migration_status(Some("host"))
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(house.database.migration_status(Some("host")).await.unwrap().len(), 1);
 }
 
 #[rstest]
@@ -257,15 +148,9 @@ async fn the_gateways_own_migrations_have_no_prefix(
 #[case::view("CREATE VIEW agents_v2 AS SELECT 1 AS id")]
 #[case::view_of_other("CREATE VIEW forum_v1 AS SELECT * FROM agents_cards")]
 #[case::reference("CREATE TABLE forum_x (id BIGINT REFERENCES agents_cards (id))")]
-#[case::foreign_key(
-    "CREATE TABLE forum_x (id BIGINT, FOREIGN KEY (id) REFERENCES agents_cards (id))"
-)]
-#[case::added_reference(
-    "ALTER TABLE forum_notes ADD COLUMN agent BIGINT REFERENCES agents_cards (id)"
-)]
-#[case::deferred(
-    "CREATE TABLE forum_x (id BIGINT REFERENCES forum_notes (id) DEFERRABLE INITIALLY DEFERRED)"
-)]
+#[case::foreign_key("CREATE TABLE forum_x (id BIGINT, FOREIGN KEY (id) REFERENCES agents_cards (id))")]
+#[case::added_reference("ALTER TABLE forum_notes ADD COLUMN agent BIGINT REFERENCES agents_cards (id)")]
+#[case::deferred("CREATE TABLE forum_x (id BIGINT REFERENCES forum_notes (id) DEFERRABLE INITIALLY DEFERRED)")]
 #[case::alter("ALTER TABLE agents_cards ADD COLUMN x BIGINT")]
 #[case::rename("ALTER TABLE forum_notes RENAME TO agents_notes")]
 #[case::drop("DROP TABLE agents_cards")]
@@ -275,9 +160,7 @@ async fn the_gateways_own_migrations_have_no_prefix(
 #[case::insert_from("INSERT INTO forum_notes (body) SELECT body FROM agents_cards")]
 #[case::create_as("CREATE TABLE forum_x AS SELECT * FROM agents_cards")]
 #[case::function("CREATE FUNCTION forum_f() RETURNS BIGINT LANGUAGE sql AS 'SELECT 1'")]
-#[case::trigger(
-    "CREATE TRIGGER forum_t AFTER INSERT ON forum_notes BEGIN DELETE FROM agents_cards; END"
-)]
+#[case::trigger("CREATE TRIGGER forum_t AFTER INSERT ON forum_notes BEGIN DELETE FROM agents_cards; END")]
 #[case::default_function("CREATE TABLE forum_x (id BIGINT DEFAULT pg_backend_pid())")]
 #[case::commit("CREATE TABLE forum_x (id BIGINT); COMMIT")]
 #[case::begin("BEGIN")]
@@ -292,9 +175,7 @@ async fn the_gateways_own_migrations_have_no_prefix(
 #[case::virtual_name("CREATE VIRTUAL TABLE agents_search USING fts5(body)")]
 #[case::virtual_module("CREATE VIRTUAL TABLE forum_x USING fts5vocab(agents_search, 'row')")]
 #[case::virtual_content("CREATE VIRTUAL TABLE forum_x USING fts5(body, content = 'agents_cards')")]
-#[case::virtual_content_short(
-    "CREATE VIRTUAL TABLE forum_x USING fts5(body, \"cont\" = agents_cards)"
-)]
+#[case::virtual_content_short("CREATE VIRTUAL TABLE forum_x USING fts5(body, \"cont\" = agents_cards)")]
 #[case::placeholder("INSERT INTO forum_notes (body) VALUES ($1)")]
 #[case::conflict_rollback("CREATE TABLE forum_x (id BIGINT UNIQUE ON CONFLICT ROLLBACK)")]
 #[case::unknown("CREATE TABEL forum_x (id BIGINT)")]
@@ -306,21 +187,12 @@ async fn a_migration_stays_inside_its_plugin(
     let house = House::new(engine).await;
     house
         .write(vec![
-            statement(
-                "CREATE TABLE agents_cards (id BIGINT PRIMARY KEY, body TEXT)",
-                [],
-            ),
-            statement(
-                "CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)",
-                [],
-            ),
+            statement("CREATE TABLE agents_cards (id BIGINT PRIMARY KEY, body TEXT)", []),
+            statement("CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)", []),
         ])
         .await
         .unwrap();
-    let error = house
-        .migrate("forum", &[migration(1, sql)])
-        .await
-        .unwrap_err();
+    let error = house.migrate("forum", &[migration(1, sql)]).await.unwrap_err();
     let StorageError::Migration(text) = &error else {
         panic!("{error:?}");
     };
@@ -345,9 +217,7 @@ async fn a_migration_stays_inside_its_plugin(
     "CREATE VIRTUAL TABLE IF NOT EXISTS forum_x USING fts5(a, b UNINDEXED, tokenize = \"unicode61 remove_diacritics 2\", prefix='2 3')"
 )]
 #[case::contentless("CREATE VIRTUAL TABLE forum_x USING fts5(a, content='', contentless_delete=1)")]
-#[case::references(
-    "CREATE TABLE forum_x (id {{id}}, up BIGINT REFERENCES forum_x (id) ON DELETE CASCADE)"
-)]
+#[case::references("CREATE TABLE forum_x (id {{id}}, up BIGINT REFERENCES forum_x (id) ON DELETE CASCADE)")]
 #[case::create_as("CREATE TABLE forum_x AS SELECT 1 AS id; DROP TABLE forum_x")]
 #[tokio::test(flavor = "multi_thread")]
 async fn what_sqlite_offers_can_be_used(#[case] sql: &str) {
@@ -357,18 +227,10 @@ async fn what_sqlite_offers_can_be_used(#[case] sql: &str) {
 
 #[rstest]
 #[case::generated("CREATE TABLE forum_x (a BIGINT, b BIGINT GENERATED ALWAYS AS (a * 2) STORED)")]
-#[case::gin(
-    "CREATE TABLE forum_x (a TEXT); CREATE INDEX forum_i ON forum_x USING gin (to_tsvector('simple', a))"
-)]
-#[case::partial(
-    "CREATE TABLE forum_x (a TEXT); CREATE UNIQUE INDEX forum_i ON forum_x (a) WHERE a <> ''"
-)]
-#[case::jsonb(
-    "CREATE TABLE forum_x (a JSONB NOT NULL DEFAULT '{}', b NUMERIC(78, 0), c TEXT COLLATE \"C\")"
-)]
-#[case::references(
-    "CREATE TABLE forum_x (id {{id}}, up BIGINT REFERENCES forum_x (id) ON DELETE CASCADE)"
-)]
+#[case::gin("CREATE TABLE forum_x (a TEXT); CREATE INDEX forum_i ON forum_x USING gin (to_tsvector('simple', a))")]
+#[case::partial("CREATE TABLE forum_x (a TEXT); CREATE UNIQUE INDEX forum_i ON forum_x (a) WHERE a <> ''")]
+#[case::jsonb("CREATE TABLE forum_x (a JSONB NOT NULL DEFAULT '{}', b NUMERIC(78, 0), c TEXT COLLATE \"C\")")]
+#[case::references("CREATE TABLE forum_x (id {{id}}, up BIGINT REFERENCES forum_x (id) ON DELETE CASCADE)")]
 #[case::alter(
     "CREATE TABLE forum_x (a TEXT); ALTER TABLE forum_x ALTER COLUMN a SET NOT NULL; ALTER TABLE forum_x ADD CONSTRAINT forum_c CHECK (a <> ''); ALTER TABLE forum_x RENAME COLUMN a TO b; DROP TABLE forum_x"
 )]

@@ -11,8 +11,7 @@ mod transaction;
 mod value;
 
 use host::storage::{
-    Database, DatabaseSettings, Final, MigrationReport, Schema, Scope, StorageError, Transaction,
-    ViewNames,
+    Database, DatabaseSettings, Final, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
 };
 use plugin_api::{
     abi::{Cell, Outcome, Rows, Statement, Value},
@@ -51,11 +50,7 @@ impl House {
         let mut settings = DatabaseSettings::new(url);
         tune(&mut settings);
         let database = Database::open(settings.clone()).await.unwrap();
-        Self {
-            database,
-            settings,
-            directory,
-        }
+        Self { database, settings, directory }
     }
 
     /// With the table `forum_notes (id, body)`.
@@ -63,19 +58,10 @@ impl House {
         Self::with_notes_tuned(engine, |_| {}).await
     }
 
-    pub async fn with_notes_tuned(
-        engine: Engine,
-        tune: impl FnOnce(&mut DatabaseSettings),
-    ) -> Self {
+    pub async fn with_notes_tuned(engine: Engine, tune: impl FnOnce(&mut DatabaseSettings)) -> Self {
         let house = Self::tuned(engine, tune).await;
         house
-            .migrate(
-                "forum",
-                &[migration(
-                    1,
-                    "CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)",
-                )],
-            )
+            .migrate("forum", &[migration(1, "CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)")])
             .await
             .unwrap();
         house
@@ -85,16 +71,9 @@ impl House {
         self.directory.path().join("gateway.db")
     }
 
-    pub async fn migrate(
-        &self,
-        plugin: &str,
-        migrations: &[MigrationSpec],
-    ) -> Result<MigrationReport, StorageError> {
-        let schema = Schema {
-            scope: &plugin_scope(plugin),
-            views: &[format!("{plugin}_v1"), "jobs_v1".to_owned()],
-            migrations,
-        };
+    pub async fn migrate(&self, plugin: &str, migrations: &[MigrationSpec]) -> Result<MigrationReport, StorageError> {
+        let schema =
+            Schema { scope: &plugin_scope(plugin), views: &[format!("{plugin}_v1"), "jobs_v1".to_owned()], migrations };
         self.database.migrate(&schema).await
     }
 
@@ -132,10 +111,7 @@ pub fn plugin_scope(plugin: &str) -> Scope {
 }
 
 pub fn statement(sql: &str, params: impl IntoIterator<Item = Value>) -> Statement {
-    Statement {
-        sql: sql.to_owned().into(),
-        params: params.into_iter().collect(),
-    }
+    Statement { sql: sql.to_owned().into(), params: params.into_iter().collect() }
 }
 
 pub fn text(value: &str) -> Value {
@@ -154,10 +130,7 @@ pub fn int(value: &Value) -> i64 {
 }
 
 pub fn note(id: i64, body: &str) -> Statement {
-    statement(
-        "INSERT INTO forum_notes (id, body) VALUES ($1, $2)",
-        [Value::Int(id), text(body)],
-    )
+    statement("INSERT INTO forum_notes (id, body) VALUES ($1, $2)", [Value::Int(id), text(body)])
 }
 
 pub fn last(statement: Statement) -> Vec<Final> {
@@ -165,12 +138,7 @@ pub fn last(statement: Statement) -> Vec<Final> {
 }
 
 pub fn migration(version: u32, sql: &str) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: format!("step_{version}"),
-        sql: sql.to_owned(),
-        postgres: None,
-    }
+    MigrationSpec { version, name: format!("step_{version}"), sql: sql.to_owned(), postgres: None }
 }
 
 pub fn values(rows: &Rows) -> Vec<Vec<Value>> {

@@ -11,9 +11,7 @@ fn or_null(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> 
 }
 
 fn row() -> impl Strategy<Value = Vec<Value>> {
-    let real = any::<f64>().prop_filter("PostgreSQL knows NaN, SQLite does not", |real| {
-        !real.is_nan()
-    });
+    let real = any::<f64>().prop_filter("PostgreSQL knows NaN, SQLite does not", |real| !real.is_nan());
     let words = any::<String>().prop_map(|words| words.replace('\0', ""));
     (
         or_null(any::<i64>().prop_map(Value::Int)),
@@ -34,32 +32,18 @@ async fn store_and_read(house: &House, rows: &[Vec<Value>]) -> (Vec<u64>, Vec<Ve
     let transaction = house.forum();
     let outcomes = transaction.run(statements).await.unwrap();
     transaction.commit(vec![]).await.unwrap();
-    let changes = outcomes[1..]
-        .iter()
-        .map(|outcome| outcome.changes)
-        .collect();
-    let found = house
-        .rows("SELECT i, r, t, b FROM forum_cells ORDER BY id")
-        .await;
+    let changes = outcomes[1..].iter().map(|outcome| outcome.changes).collect();
+    let found = house.rows("SELECT i, r, t, b FROM forum_cells ORDER BY id").await;
     (changes, found)
 }
 
 #[test]
 fn both_databases_keep_values_alike() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let houses = runtime.block_on(async {
-        let houses = (
-            House::new(Engine::Sqlite).await,
-            House::new(Engine::Postgres).await,
-        );
+        let houses = (House::new(Engine::Sqlite).await, House::new(Engine::Postgres).await);
         for house in [&houses.0, &houses.1] {
-            house
-                .migrate("forum", &[migration(1, TABLE)])
-                .await
-                .unwrap();
+            house.migrate("forum", &[migration(1, TABLE)]).await.unwrap();
         }
         houses
     });

@@ -5,9 +5,7 @@ use rstest::rstest;
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_sees_only_what_is_committed(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_read_sees_only_what_is_committed(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     let transaction = house.forum();
     transaction.run(vec![note(1, "one")]).await.unwrap();
@@ -29,10 +27,7 @@ async fn a_read_does_not_write(#[values(Engine::Sqlite, Engine::Postgres)] engin
     ] {
         for scope in [Scope::Host, plugin_scope("forum")] {
             let answer = house.database.read(&scope, statement(sql, [])).await;
-            assert!(
-                matches!(answer, Err(StorageError::Statement(_))),
-                "{sql}: {answer:?}"
-            );
+            assert!(matches!(answer, Err(StorageError::Statement(_))), "{sql}: {answer:?}");
         }
     }
     assert_eq!(house.note_ids().await, [1]);
@@ -55,11 +50,7 @@ async fn dropping_a_read_stops_it(#[values(Engine::Sqlite, Engine::Postgres)] en
     }
     let started = Instant::now();
     assert!(house.note_ids().await.is_empty());
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     if engine == Engine::Postgres {
         // The server noticed too; this statement is the only one that runs.
         eventually("the statements stop on the server", || async {
@@ -77,9 +68,7 @@ async fn dropping_a_read_stops_it(#[values(Engine::Sqlite, Engine::Postgres)] en
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_that_takes_too_long_is_stopped(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_read_that_takes_too_long_is_stopped(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
     let scope = plugin_scope("forum");
     let error = house.database.read(&scope, endless()).await.unwrap_err();
@@ -95,74 +84,42 @@ async fn a_read_that_waits_too_long_for_a_thread_is_answered_in_time() {
     })
     .await;
     let started = Instant::now();
-    let read = || async {
-        house
-            .database
-            .read(&Scope::Host, endless())
-            .await
-            .unwrap_err()
-    };
+    let read = || async { house.database.read(&Scope::Host, endless()).await.unwrap_err() };
     let errors = tokio::join!(read(), read(), read(), read());
     for error in [errors.0, errors.1, errors.2, errors.3] {
         assert!(matches!(error, StorageError::Timeout(_)), "{error:?}");
     }
-    assert!(
-        started.elapsed() < Duration::from_millis(1500),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_result_that_is_too_large_is_refused(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_result_that_is_too_large_is_refused(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     let megabyte = "x".repeat(1024 * 1024);
     house.write(vec![note(1, &megabyte)]).await.unwrap();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
                SELECT body FROM n, forum_notes";
-    let answer = house
-        .database
-        .read(&plugin_scope("forum"), statement(sql, []))
-        .await;
+    let answer = house.database.read(&plugin_scope("forum"), statement(sql, [])).await;
     let error = answer.unwrap_err();
-    assert!(
-        matches!(&error, StorageError::Statement(text) if text.contains("LIMIT")),
-        "{error:?}"
-    );
+    assert!(matches!(&error, StorageError::Statement(text) if text.contains("LIMIT")), "{error:?}");
     let transaction = house.forum();
     let answer = transaction.run(vec![statement(sql, [])]).await;
-    assert!(
-        matches!(answer, Err(StorageError::Statement(_))),
-        "{answer:?}"
-    );
+    assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
     assert_eq!(house.note_ids().await, [1]);
 }
 
 /// PostgreSQL refuses a cached statement whose table got another shape; the reader must not notice.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_survives_a_change_of_the_table(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_read_survives_a_change_of_the_table(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     house.write(vec![note(1, "one")]).await.unwrap();
     let all = "SELECT * FROM forum_notes";
     assert_eq!(house.rows(all).await[0].len(), 2);
-    house
-        .write(vec![statement(
-            "ALTER TABLE forum_notes ADD COLUMN extra BIGINT",
-            [],
-        )])
-        .await
-        .unwrap();
+    house.write(vec![statement("ALTER TABLE forum_notes ADD COLUMN extra BIGINT", [])]).await.unwrap();
     for _ in 0..3 {
-        assert_eq!(
-            house.rows(all).await,
-            [[Value::Int(1), text("one"), Value::Null]]
-        );
+        assert_eq!(house.rows(all).await, [[Value::Int(1), text("one"), Value::Null]]);
     }
 }
 

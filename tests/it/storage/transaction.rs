@@ -11,9 +11,7 @@ async fn what_is_committed_is_there_and_what_is_rolled_back_is_not(
     let house = House::with_notes(engine).await;
     let kept = house.forum();
     assert!(!kept.is_opened());
-    kept.run(vec![note(1, "one"), note(2, "two")])
-        .await
-        .unwrap();
+    kept.run(vec![note(1, "one"), note(2, "two")]).await.unwrap();
     assert!(kept.is_opened());
     kept.commit(last(note(3, "three"))).await.unwrap();
 
@@ -26,25 +24,20 @@ async fn what_is_committed_is_there_and_what_is_rolled_back_is_not(
 
     assert_eq!(house.note_ids().await, [1, 2, 3]);
     // The locks of those that did not commit are gone.
-    house
-        .write(vec![note(4, "again"), note(5, "again")])
-        .await
-        .unwrap();
+    house.write(vec![note(4, "again"), note(5, "again")]).await.unwrap();
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn outcomes_tell_rows_and_changes(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn outcomes_tell_rows_and_changes(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     let transaction = house.forum();
     let outcomes = transaction
         .run(vec![
-            statement("INSERT INTO forum_notes (id) VALUES ($2), ($1) RETURNING id, body", [
-                Value::Int(1),
-                Value::Int(2),
-            ]),
+            statement(
+                "INSERT INTO forum_notes (id) VALUES ($2), ($1) RETURNING id, body",
+                [Value::Int(1), Value::Int(2)],
+            ),
             statement("INSERT INTO forum_notes (id) VALUES (1) ON CONFLICT DO NOTHING", []),
             statement("UPDATE forum_notes SET body = $1 WHERE id < 100", [text("x")]),
             statement("SELECT id, body FROM forum_notes ORDER BY id", []),
@@ -57,10 +50,7 @@ async fn outcomes_tell_rows_and_changes(
     assert_eq!(changes, [2, 0, 2, 0, 0, 1]);
     let inserted = &outcomes[0].rows;
     assert_eq!(inserted.columns().unwrap(), ["id", "body"]);
-    assert_eq!(
-        values(inserted),
-        [[Value::Int(2), Value::Null], [Value::Int(1), Value::Null]]
-    );
+    assert_eq!(values(inserted), [[Value::Int(2), Value::Null], [Value::Int(1), Value::Null]]);
     // A result without rows still names its columns; a statement without result has none.
     assert_eq!(outcomes[4].rows.columns().unwrap(), ["id"]);
     assert!(outcomes[4].rows.is_empty());
@@ -81,10 +71,7 @@ async fn a_failed_statement_ends_the_transaction(
     house.write(vec![note(1, "one")]).await.unwrap();
     let transaction = house.forum();
     transaction.run(vec![note(2, "two")]).await.unwrap();
-    let error = transaction
-        .run(vec![note(3, "three"), bad])
-        .await
-        .unwrap_err();
+    let error = transaction.run(vec![note(3, "three"), bad]).await.unwrap_err();
     assert!(expected(&error), "{error:?}");
     for answer in [
         transaction.run(vec![note(4, "four")]).await,
@@ -99,9 +86,7 @@ async fn a_failed_statement_ends_the_transaction(
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_committed_transaction_is_over(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_committed_transaction_is_over(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     let transaction = house.forum();
     transaction.commit(last(note(1, "one"))).await.unwrap();
@@ -128,18 +113,13 @@ async fn a_final_statement_without_its_row_rejects_everything(
     };
     let replayed = house.forum();
     replayed.run(vec![note(2, "two")]).await.unwrap();
-    let answer = replayed
-        .commit(vec![Final::new(note(3, "three")), guard(1)])
-        .await;
+    let answer = replayed.commit(vec![Final::new(note(3, "three")), guard(1)]).await;
     assert_eq!(answer.unwrap_err(), StorageError::Rejected(1));
     assert_eq!(house.note_ids().await, [1]);
 
     let first = house.forum();
     first.run(vec![note(2, "two")]).await.unwrap();
-    let outcomes = first
-        .commit(vec![guard(10), Final::new(note(3, "three"))])
-        .await
-        .unwrap();
+    let outcomes = first.commit(vec![guard(10), Final::new(note(3, "three"))]).await.unwrap();
     assert_eq!(values(&outcomes[0].rows), [[Value::Int(10)]]);
     assert_eq!(house.note_ids().await, [1, 2, 3, 10]);
 }
@@ -150,29 +130,20 @@ async fn the_gateways_last_statements_are_not_bound_to_the_plugins_tables(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
     let house = House::with_notes(engine).await;
-    house
-        .write(vec![statement("CREATE TABLE activity (id BIGINT)", [])])
-        .await
-        .unwrap();
+    house.write(vec![statement("CREATE TABLE activity (id BIGINT)", [])]).await.unwrap();
     let publish = || statement("INSERT INTO activity (id) VALUES (1)", []);
     let refused = house.forum().run(vec![publish()]).await;
     assert!(matches!(refused, Err(StorageError::Statement(_))));
     let transaction = house.forum();
     transaction.run(vec![note(1, "one")]).await.unwrap();
     transaction.commit(last(publish())).await.unwrap();
-    assert_eq!(
-        house.rows("SELECT id FROM activity").await,
-        [[Value::Int(1)]]
-    );
+    assert_eq!(house.rows("SELECT id FROM activity").await, [[Value::Int(1)]]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hung_transaction_is_cut_and_the_next_proceeds(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
-    let house =
-        House::with_notes_tuned(engine, |settings| settings.transaction_idle_ms = 200).await;
+async fn a_hung_transaction_is_cut_and_the_next_proceeds(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let house = House::with_notes_tuned(engine, |settings| settings.transaction_idle_ms = 200).await;
     let hung = house.forum();
     hung.run(vec![note(1, "never")]).await.unwrap();
     let started = Instant::now();
@@ -180,17 +151,12 @@ async fn a_hung_transaction_is_cut_and_the_next_proceeds(
     assert!(started.elapsed() < Duration::from_secs(5));
     let late = hung.commit(vec![]).await;
     assert!(matches!(late, Err(StorageError::Closed(_))), "{late:?}");
-    assert_eq!(
-        house.rows("SELECT body FROM forum_notes").await,
-        [[text("mine")]]
-    );
+    assert_eq!(house.rows("SELECT body FROM forum_notes").await, [[text("mine")]]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn writers_that_wait_leave_room_for_reads(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn writers_that_wait_leave_room_for_reads(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes_tuned(engine, |settings| {
         settings.pool_max = 4;
         settings.transaction_idle_ms = 9_000;
@@ -208,11 +174,7 @@ async fn writers_that_wait_leave_room_for_reads(
     for _ in 0..20 {
         assert!(house.note_ids().await.is_empty());
     }
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     holder.commit(vec![]).await.unwrap();
     for writer in waiting {
         writer.await.unwrap().unwrap();
@@ -222,11 +184,8 @@ async fn writers_that_wait_leave_room_for_reads(
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_busy_transaction_is_cut_by_the_total_limit(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
-    let house =
-        House::with_notes_tuned(engine, |settings| settings.transaction_timeout_ms = 300).await;
+async fn a_busy_transaction_is_cut_by_the_total_limit(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let house = House::with_notes_tuned(engine, |settings| settings.transaction_timeout_ms = 300).await;
     let busy = house.forum();
     busy.run(vec![note(1, "never")]).await.unwrap();
     let started = Instant::now();
@@ -237,18 +196,13 @@ async fn a_busy_transaction_is_cut_by_the_total_limit(
         }
     };
     // The limit may fall into a statement or between two.
-    assert!(
-        matches!(error, StorageError::Closed(_) | StorageError::Timeout(_)),
-        "{error:?}"
-    );
+    assert!(matches!(error, StorageError::Closed(_) | StorageError::Timeout(_)), "{error:?}");
     assert!(house.note_ids().await.is_empty());
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn dropping_a_call_rolls_its_transaction_back(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn dropping_a_call_rolls_its_transaction_back(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::with_notes(engine).await;
     let transaction = house.forum();
     transaction.run(vec![note(1, "never")]).await.unwrap();
@@ -257,11 +211,7 @@ async fn dropping_a_call_rolls_its_transaction_back(
     assert!(cut.is_err());
     let started = Instant::now();
     house.write(vec![note(1, "mine")]).await.unwrap();
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let late = transaction.run(vec![note(2, "late")]).await;
     assert!(matches!(late, Err(StorageError::Closed(_))), "{late:?}");
     assert_eq!(house.note_ids().await, [1]);
@@ -272,8 +222,7 @@ async fn dropping_a_call_rolls_its_transaction_back(
 async fn a_statement_that_takes_too_long_ends_the_transaction(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let house =
-        House::with_notes_tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
+    let house = House::with_notes_tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
     let transaction = house.forum();
     transaction.run(vec![note(1, "never")]).await.unwrap();
     let error = transaction.run(vec![endless()]).await.unwrap_err();

@@ -8,29 +8,21 @@ const COLUMNS: &str = "CREATE TABLE forum_cells (
 
 async fn house(engine: Engine) -> House {
     let house = House::new(engine).await;
-    house
-        .migrate("forum", &[migration(1, COLUMNS)])
-        .await
-        .unwrap();
+    house.migrate("forum", &[migration(1, COLUMNS)]).await.unwrap();
     house
 }
 
 async fn round_trip(house: &House, column: &str, value: Value) -> Value {
     let transaction = house.forum();
     let insert = format!("INSERT INTO forum_cells ({column}) VALUES ($1) RETURNING {column}");
-    let outcomes = transaction
-        .run(vec![statement(&insert, [value])])
-        .await
-        .unwrap();
+    let outcomes = transaction.run(vec![statement(&insert, [value])]).await.unwrap();
     transaction.rollback().await;
     values(&outcomes[0].rows)[0][0].clone()
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn values_come_back_as_they_went_in(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn values_come_back_as_they_went_in(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = house(engine).await;
     let all_bytes: Vec<u8> = (0..=255).collect();
     let cases = [
@@ -46,20 +38,13 @@ async fn values_come_back_as_they_went_in(
         ("t", text("")),
         ("t", text("ä€😀\u{202e}'\"\\ \n\t$1 ?")),
         // 256-bit numbers travel as text and stay exact.
-        (
-            "t",
-            text("115792089237316195423570985008687907853269984665640564039457584007913129639935"),
-        ),
+        ("t", text("115792089237316195423570985008687907853269984665640564039457584007913129639935")),
         ("t", text("18446744073709551615")),
         ("b", blob(b"")),
         ("b", blob(&all_bytes)),
     ];
     for (column, value) in cases {
-        assert_eq!(
-            round_trip(&house, column, value.clone()).await,
-            value,
-            "{column}"
-        );
+        assert_eq!(round_trip(&house, column, value.clone()).await, value, "{column}");
     }
 }
 
@@ -79,18 +64,11 @@ async fn null_goes_into_every_column_before_and_after_values(
         ("b", blob(b"six")),
     ] {
         for value in [Value::Null, value.clone(), Value::Null, value] {
-            assert_eq!(
-                round_trip(&house, column, value.clone()).await,
-                value,
-                "{column}"
-            );
+            assert_eq!(round_trip(&house, column, value.clone()).await, value, "{column}");
         }
     }
     // An integer fits a column of reals, whatever the statement carried before.
-    assert_eq!(
-        round_trip(&house, "r", Value::Int(7)).await,
-        Value::Real(7.0)
-    );
+    assert_eq!(round_trip(&house, "r", Value::Int(7)).await, Value::Real(7.0));
 }
 
 #[rstest]
@@ -108,11 +86,7 @@ async fn expressions_have_the_same_type(
     let house = house(engine).await;
     let fill = "INSERT INTO forum_cells (i, r) VALUES (1, 0.5), (2, 0.5), (3, 0.5)";
     house.write(vec![statement(fill, [])]).await.unwrap();
-    let rows = house
-        .database
-        .read(&plugin_scope("forum"), statement(sql, []))
-        .await
-        .unwrap();
+    let rows = house.database.read(&plugin_scope("forum"), statement(sql, [])).await.unwrap();
     assert_eq!(values(&rows), [expected]);
 }
 
@@ -122,20 +96,14 @@ async fn expressions_have_the_same_type(
 #[case("SELECT now()", "timestamptz")]
 #[case("SELECT cast('6ba7b810-9dad-11d1-80b4-00c04fd430c8' AS UUID)", "uuid")]
 #[tokio::test(flavor = "multi_thread")]
-async fn types_that_sqlite_lacks_are_refused_with_the_way_out(
-    #[case] sql: &str,
-    #[case] named: &str,
-) {
+async fn types_that_sqlite_lacks_are_refused_with_the_way_out(#[case] sql: &str, #[case] named: &str) {
     let house = House::new(Engine::Postgres).await;
     for _ in 0..2 {
         let answer = house.database.read(&Scope::Host, statement(sql, [])).await;
         let Err(StorageError::Statement(reason)) = answer else {
             panic!("{answer:?}");
         };
-        assert!(
-            reason.contains(named) && reason.contains("cast it to text"),
-            "{reason}"
-        );
+        assert!(reason.contains(named) && reason.contains("cast it to text"), "{reason}");
     }
 }
 
@@ -155,25 +123,12 @@ async fn errors_hold_no_values(#[values(Engine::Sqlite, Engine::Postgres)] engin
     house.write(vec![note(424_242, "hunter2")]).await.unwrap();
     let cases = [
         note(424_242, "hunter2"),
-        statement(
-            "SELECT cast('1' AS BIGINT) + json_extract($1, '$')",
-            [text("hunter2")],
-        ),
-        statement(
-            "INSERT INTO forum_notes (id) VALUES (cast($1 AS BIGINT)), (1), (1)",
-            [text("hunter2")],
-        ),
+        statement("SELECT cast('1' AS BIGINT) + json_extract($1, '$')", [text("hunter2")]),
+        statement("INSERT INTO forum_notes (id) VALUES (cast($1 AS BIGINT)), (1), (1)", [text("hunter2")]),
     ];
     for statement in cases {
         let transaction = house.database.begin(Scope::Host);
-        let error = transaction
-            .run(vec![statement])
-            .await
-            .unwrap_err()
-            .to_string();
-        assert!(
-            !error.contains("hunter2") && !error.contains("424242"),
-            "{error}"
-        );
+        let error = transaction.run(vec![statement]).await.unwrap_err().to_string();
+        assert!(!error.contains("hunter2") && !error.contains("424242"), "{error}");
     }
 }

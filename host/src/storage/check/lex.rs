@@ -39,13 +39,7 @@ impl Piece<'_> {
 
 /// The tokens of the text, or why it is refused.
 pub fn tokens(sql: &str, dialect: Dialect) -> Result<Vec<Piece<'_>>, String> {
-    let mut lexer = Lexer {
-        sql,
-        bytes: sql.as_bytes(),
-        at: 0,
-        depth: 0,
-        dialect,
-    };
+    let mut lexer = Lexer { sql, bytes: sql.as_bytes(), at: 0, depth: 0, dialect };
     let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(sql.len() / 5);
     while let Some(piece) = lexer.next(pieces.last())? {
         pieces.push(piece);
@@ -84,18 +78,11 @@ impl<'a> Lexer<'a> {
             b'\'' => self.text(glued)?,
             b'"' => self.quoted(glued)?,
             b'$' => self.param(glued)?,
-            byte if byte.is_ascii_digit() || (byte == b'.' && self.peek(1).is_ascii_digit()) => {
-                self.number()?
-            }
+            byte if byte.is_ascii_digit() || (byte == b'.' && self.peek(1).is_ascii_digit()) => self.number()?,
             byte if is_word_part(byte) => self.word(),
             _ => self.symbol()?,
         };
-        Ok(Some(Piece {
-            token,
-            start,
-            end: self.at,
-            depth: self.depth,
-        }))
+        Ok(Some(Piece { token, start, end: self.at, depth: self.depth }))
     }
 
     fn skip_blank(&mut self) -> Result<(), String> {
@@ -139,18 +126,11 @@ impl<'a> Lexer<'a> {
             _ => false,
         };
         let content = self.until_quote('\'')?;
-        Ok(if is_blob {
-            Token::Blob
-        } else {
-            Token::Text(content)
-        })
+        Ok(if is_blob { Token::Blob } else { Token::Text(content) })
     }
 
     fn quoted(&mut self, glued: Option<&Piece<'a>>) -> Result<Token<'a>, String> {
-        if matches!(
-            glued.map(|piece| piece.token),
-            Some(Token::Word(_) | Token::Symbol(b'&'))
-        ) {
+        if matches!(glued.map(|piece| piece.token), Some(Token::Word(_) | Token::Symbol(b'&'))) {
             return Err("names with a prefix (U&\"…\") are not allowed".into());
         }
         let content = self.until_quote('"')?;
@@ -181,15 +161,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn param(&mut self, glued: Option<&Piece<'a>>) -> Result<Token<'a>, String> {
-        let digits = self.bytes[self.at + 1..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
+        let digits = self.bytes[self.at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = &self.sql[self.at + 1..self.at + 1 + digits];
-        let glued_to_name = matches!(
-            glued.map(|piece| piece.token),
-            Some(Token::Word(_) | Token::Number | Token::Param(_))
-        );
+        let glued_to_name =
+            matches!(glued.map(|piece| piece.token), Some(Token::Word(_) | Token::Number | Token::Param(_)));
         if glued_to_name || number.is_empty() || number.starts_with('0') {
             return Err("placeholders are $1, $2, …".into());
         }

@@ -58,22 +58,11 @@ pub struct Checker {
 impl Checker {
     pub fn new(dialect: Dialect) -> Self {
         let weigh = |text: &Arc<str>, _: &Verdict| u32::try_from(text.len()).unwrap_or(u32::MAX);
-        Self {
-            dialect,
-            plans: moka::sync::Cache::builder()
-                .max_capacity(CACHE_BYTES_MAX)
-                .weigher(weigh)
-                .build(),
-        }
+        Self { dialect, plans: moka::sync::Cache::builder().max_capacity(CACHE_BYTES_MAX).weigher(weigh).build() }
     }
 
     /// Says whether that one may run the statement.
-    pub fn admit(
-        &self,
-        scope: &Scope,
-        statement: Statement,
-        purpose: Purpose,
-    ) -> Result<Admitted, StorageError> {
+    pub fn admit(&self, scope: &Scope, statement: Statement, purpose: Purpose) -> Result<Admitted, StorageError> {
         let plan = self.plan(&statement.sql).map_err(StorageError::statement)?;
         check_params(&plan.shape, &statement.params).map_err(StorageError::statement)?;
         if let Scope::Plugin { name, .. } = scope {
@@ -81,9 +70,7 @@ impl Checker {
             check_tables(name, scope, tables).map_err(StorageError::statement)?;
         }
         if purpose == Purpose::Read && !plan.shape.reads_only() {
-            return Err(StorageError::statement(
-                "a statement outside a transaction may only read",
-            ));
+            return Err(StorageError::statement("a statement outside a transaction may only read"));
         }
         Ok(Admitted { plan, statement })
     }
@@ -99,15 +86,9 @@ impl Checker {
 
     fn look_at(&self, sql: &str) -> Result<Plan, String> {
         if sql.len() > shape::TEXT_BYTES_MAX {
-            return Err(format!(
-                "a statement has at most {} bytes",
-                shape::TEXT_BYTES_MAX
-            ));
+            return Err(format!("a statement has at most {} bytes", shape::TEXT_BYTES_MAX));
         }
-        Ok(Plan {
-            shape: Shape::of(&lex::tokens(sql, self.dialect)?)?,
-            tables: OnceLock::new(),
-        })
+        Ok(Plan { shape: Shape::of(&lex::tokens(sql, self.dialect)?)?, tables: OnceLock::new() })
     }
 
     fn tables<'p>(&self, plan: &'p Plan, sql: &str) -> Result<&'p Tables, StorageError> {
@@ -144,19 +125,14 @@ fn check_params(shape: &Shape, params: &[Value]) -> Result<(), String> {
 
 fn check_tables(plugin: &str, scope: &Scope, tables: &Tables) -> Result<(), String> {
     if let Some(table) = tables.writes.iter().find(|table| !owns(plugin, table)) {
-        return Err(format!(
-            "{plugin} writes only its own tables ({plugin}_…), not {table}"
-        ));
+        return Err(format!("{plugin} writes only its own tables ({plugin}_…), not {table}"));
     }
-    let may_read = |table: &String| {
-        owns(plugin, table) || matches!(scope, Scope::Plugin { views, .. } if views.contains(table))
-    };
+    let may_read =
+        |table: &String| owns(plugin, table) || matches!(scope, Scope::Plugin { views, .. } if views.contains(table));
     let is_catalogue = |table: &String| table.starts_with("sqlite_") || table.starts_with("pg_");
     let refused = |table: &&String| is_catalogue(table) || !may_read(table);
     match tables.reads.iter().find(refused) {
-        Some(table) => Err(format!(
-            "{plugin} reads only its own tables ({plugin}_…) and published views, not {table}"
-        )),
+        Some(table) => Err(format!("{plugin} reads only its own tables ({plugin}_…) and published views, not {table}")),
         None => Ok(()),
     }
 }

@@ -54,12 +54,7 @@ impl Grammar for Sqlite {
         self.0.parse_statement(parser)
     }
 
-    fn parse_infix(
-        &self,
-        parser: &mut Parser<'_>,
-        left: &Expr,
-        _precedence: u8,
-    ) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
         let op = if parser.parse_keyword(Keyword::MATCH) {
             BinaryOperator::Match
         } else if parser.parse_keyword(Keyword::REGEXP) {
@@ -68,15 +63,11 @@ impl Grammar for Sqlite {
             return None;
         };
         let precedence = self.prec_value(Precedence::Like);
-        Some(
-            parser
-                .parse_subexpr(precedence)
-                .map(|right| Expr::BinaryOp {
-                    left: Box::new(left.clone()),
-                    op,
-                    right: Box::new(right),
-                }),
-        )
+        Some(parser.parse_subexpr(precedence).map(|right| Expr::BinaryOp {
+            left: Box::new(left.clone()),
+            op,
+            right: Box::new(right),
+        }))
     }
 }
 

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::storage::{Dialect, migrate::Schema, scope::owns};
 use sqlparser::ast::{
-    AlterTableOperation, ColumnDef, ColumnOption, CreateIndex, CreateTable, DropBehavior,
-    ObjectName, ObjectType, Query, RenameTableNameKind, Statement, TableConstraint,
+    AlterTableOperation, ColumnDef, ColumnOption, CreateIndex, CreateTable, DropBehavior, ObjectName, ObjectType,
+    Query, RenameTableNameKind, Statement, TableConstraint,
 };
 
 /// Checks the text of one migration.
@@ -33,17 +33,11 @@ fn check_tokens(schema: &Schema<'_>, pieces: &[Piece<'_>]) -> Result<(), String>
     }
     shape::refuse_excess(pieces)?;
     shape::refuse_group_rollback(pieces)?;
-    if pieces
-        .iter()
-        .any(|piece| matches!(piece.token, Token::Param(_)))
-    {
+    if pieces.iter().any(|piece| matches!(piece.token, Token::Param(_))) {
         return Err("a migration has no placeholders".into());
     }
     // A constraint that fails at COMMIT would fail every request of the same commit on SQLite.
-    if pieces
-        .iter()
-        .any(|piece| piece.is_word("deferrable") || piece.is_word("deferred"))
-    {
+    if pieces.iter().any(|piece| piece.is_word("deferrable") || piece.is_word("deferred")) {
         return Err("deferred constraints are not allowed".into());
     }
     Ok(())
@@ -57,11 +51,7 @@ struct Owner<'a> {
 impl Owner<'_> {
     fn statement(&self, sql: &str, pieces: &[Piece<'_>]) -> Result<(), String> {
         let begins = |words: &[&str]| {
-            pieces.len() > words.len()
-                && words
-                    .iter()
-                    .zip(pieces)
-                    .all(|(word, piece)| piece.is_word(word))
+            pieces.len() > words.len() && words.iter().zip(pieces).all(|(word, piece)| piece.is_word(word))
         };
         if begins(&["create", "virtual", "table"]) {
             return self.virtual_table(&pieces[3..]);
@@ -78,40 +68,22 @@ impl Owner<'_> {
 
     fn parsed(&self, statement: &Statement) -> Result<(), String> {
         match statement {
-            Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Update { .. }
-            | Statement::Delete(_) => self.tables(&Tables::of(statement)?),
+            Statement::Query(_) | Statement::Insert(_) | Statement::Update { .. } | Statement::Delete(_) => {
+                self.tables(&Tables::of(statement)?)
+            }
             Statement::CreateTable(table) => self.create_table(table),
             Statement::CreateIndex(index) => self.create_index(index),
-            Statement::CreateView {
-                name,
-                query,
-                materialized: false,
-                temporary: false,
-                to: None,
-                ..
-            } => {
+            Statement::CreateView { name, query, materialized: false, temporary: false, to: None, .. } => {
                 self.view(name)?;
                 self.query(query)
             }
-            Statement::AlterTable {
-                name, operations, ..
-            } => {
+            Statement::AlterTable { name, operations, .. } => {
                 self.own(name)?;
-                operations
-                    .iter()
-                    .try_for_each(|operation| self.alter(operation))
+                operations.iter().try_for_each(|operation| self.alter(operation))
             }
-            Statement::Drop {
-                object_type,
-                names,
-                cascade: false,
-                temporary: false,
-                ..
-            } => names
-                .iter()
-                .try_for_each(|name| self.drop(*object_type, name)),
+            Statement::Drop { object_type, names, cascade: false, temporary: false, .. } => {
+                names.iter().try_for_each(|name| self.drop(*object_type, name))
+            }
             _ => Err("this statement is not allowed in a plugin's migration".into()),
         }
     }
@@ -122,20 +94,14 @@ impl Owner<'_> {
         if owns(plugin, &name) {
             return Ok(());
         }
-        Err(format!(
-            "{name} is not {plugin}'s: its names begin with {plugin}_"
-        ))
+        Err(format!("{name} is not {plugin}'s: its names begin with {plugin}_"))
     }
 
     fn view(&self, name: &ObjectName) -> Result<(), String> {
         let plain = plain_name(name)?;
         let published = self.schema.views.contains(&plain);
         let catalogue = plain.starts_with("sqlite_") || plain.starts_with("pg_");
-        if published && !catalogue {
-            Ok(())
-        } else {
-            self.own(name)
-        }
+        if published && !catalogue { Ok(()) } else { self.own(name) }
     }
 
     fn tables(&self, tables: &Tables) -> Result<(), String> {
@@ -158,28 +124,16 @@ impl Owner<'_> {
         self.own(&table.name)?;
         self.tables(&Tables::visit(&table.columns)?)?;
         self.tables(&Tables::visit(&table.constraints)?)?;
-        table
-            .columns
-            .iter()
-            .try_for_each(|column| self.column(column))?;
-        table
-            .constraints
-            .iter()
-            .try_for_each(|constraint| self.constraint(constraint))?;
-        table
-            .query
-            .as_ref()
-            .map_or(Ok(()), |query| self.query(query))
+        table.columns.iter().try_for_each(|column| self.column(column))?;
+        table.constraints.iter().try_for_each(|constraint| self.constraint(constraint))?;
+        table.query.as_ref().map_or(Ok(()), |query| self.query(query))
     }
 
     fn column(&self, column: &ColumnDef) -> Result<(), String> {
-        column
-            .options
-            .iter()
-            .try_for_each(|option| match &option.option {
-                ColumnOption::ForeignKey { foreign_table, .. } => self.own(foreign_table),
-                _ => Ok(()),
-            })
+        column.options.iter().try_for_each(|option| match &option.option {
+            ColumnOption::ForeignKey { foreign_table, .. } => self.own(foreign_table),
+            _ => Ok(()),
+        })
     }
 
     fn constraint(&self, constraint: &TableConstraint) -> Result<(), String> {
@@ -234,15 +188,8 @@ impl Owner<'_> {
             return Err("virtual tables exist on SQLite only".into());
         }
         let optional = ["if", "not", "exists"];
-        let has_optional = optional
-            .iter()
-            .zip(pieces)
-            .all(|(word, piece)| piece.is_word(word));
-        let rest = if has_optional {
-            pieces.get(3..).unwrap_or_default()
-        } else {
-            pieces
-        };
+        let has_optional = optional.iter().zip(pieces).all(|(word, piece)| piece.is_word(word));
+        let rest = if has_optional { pieces.get(3..).unwrap_or_default() } else { pieces };
         let [name, using, module, open, arguments @ .., _] = rest else {
             return Err("CREATE VIRTUAL TABLE name USING fts5(…)".into());
         };
@@ -250,9 +197,7 @@ impl Owner<'_> {
             return Err("fts5 is the only virtual table that is allowed".into());
         }
         self.own_token(name)?;
-        arguments
-            .windows(3)
-            .try_for_each(|option| self.fts_option(option))
+        arguments.windows(3).try_for_each(|option| self.fts_option(option))
     }
 
     /// `content=table` reads the rows of another table.
@@ -282,14 +227,8 @@ impl Owner<'_> {
 /// `STRICT` and `WITHOUT ROWID` at the end, which the parser knows only in part.
 fn without_table_options<'p, 'a>(pieces: &'p [Piece<'a>]) -> &'p [Piece<'a>] {
     let is_option = |piece: &Piece<'_>| {
-        piece.is_symbol(b',')
-            || ["strict", "without", "rowid"]
-                .iter()
-                .any(|word| piece.is_word(word))
+        piece.is_symbol(b',') || ["strict", "without", "rowid"].iter().any(|word| piece.is_word(word))
     };
-    let kept = pieces
-        .iter()
-        .rposition(|piece| !is_option(piece))
-        .map_or(0, |last| last + 1);
+    let kept = pieces.iter().rposition(|piece| !is_option(piece)).map_or(0, |last| last + 1);
     &pieces[..kept.max(1)]
 }

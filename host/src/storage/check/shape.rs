@@ -76,11 +76,7 @@ impl Shape {
         refuse_excess(pieces)?;
         refuse_group_rollback(pieces)?;
         let verb = verb(pieces)?;
-        Ok(Self {
-            verb,
-            writes_inside: verb == Verb::Read && writes_inside(pieces),
-            order: placeholder_order(pieces)?,
-        })
+        Ok(Self { verb, writes_inside: verb == Verb::Read && writes_inside(pieces), order: placeholder_order(pieces)? })
     }
 
     pub fn reads_only(&self) -> bool {
@@ -121,9 +117,7 @@ pub fn refuse_excess(pieces: &[Piece<'_>]) -> Result<(), String> {
 
 /// `OR ROLLBACK` and `ON CONFLICT ROLLBACK` would roll back the other requests of the same commit on SQLite.
 pub fn refuse_group_rollback(pieces: &[Piece<'_>]) -> Result<(), String> {
-    let found = pieces
-        .windows(2)
-        .any(|pair| word_in(&pair[0], &["or", "conflict"]) && pair[1].is_word("rollback"));
+    let found = pieces.windows(2).any(|pair| word_in(&pair[0], &["or", "conflict"]) && pair[1].is_word("rollback"));
     if found {
         return Err("conflict clause ROLLBACK is not allowed: use ABORT or IGNORE".into());
     }
@@ -146,10 +140,7 @@ fn verb(pieces: &[Piece<'_>]) -> Result<Verb, String> {
     };
     let main = if first.is_word("with") {
         let verbs = [CHANGES.as_slice(), READS.as_slice()].concat();
-        pieces
-            .iter()
-            .find(|piece| piece.depth == 0 && word_in(piece, &verbs))
-            .unwrap_or(first)
+        pieces.iter().find(|piece| piece.depth == 0 && word_in(piece, &verbs)).unwrap_or(first)
     } else {
         first
     };
@@ -163,9 +154,7 @@ fn verb(pieces: &[Piece<'_>]) -> Result<Verb, String> {
 }
 
 fn writes_inside(pieces: &[Piece<'_>]) -> bool {
-    pieces
-        .windows(2)
-        .any(|pair| pair[0].is_symbol(b'(') && word_in(&pair[1], &CHANGES[..3]))
+    pieces.windows(2).any(|pair| pair[0].is_symbol(b'(') && word_in(&pair[1], &CHANGES[..3]))
 }
 
 fn placeholder_order(pieces: &[Piece<'_>]) -> Result<Box<[u16]>, String> {

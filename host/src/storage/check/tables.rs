@@ -5,8 +5,8 @@
 
 use super::functions;
 use sqlparser::ast::{
-    Delete, Expr, FromTable, Insert, ObjectName, ObjectNamePart, Query, SetExpr, SqliteOnConflict,
-    Statement, TableFactor, TableObject, TableWithJoins, Visit, Visitor,
+    Delete, Expr, FromTable, Insert, ObjectName, ObjectNamePart, Query, SetExpr, SqliteOnConflict, Statement,
+    TableFactor, TableObject, TableWithJoins, Visit, Visitor,
 };
 use std::{collections::BTreeSet, ops::ControlFlow};
 
@@ -35,29 +35,19 @@ impl Tables {
 /// The name of a table, view, index or function as the database will see it: unqualified and lower case.
 pub fn plain_name(name: &ObjectName) -> Result<String, String> {
     let [ObjectNamePart::Identifier(part)] = name.0.as_slice() else {
-        return Err(format!(
-            "{name}: names are not qualified with a schema here"
-        ));
+        return Err(format!("{name}: names are not qualified with a schema here"));
     };
     plain_ident(part)
 }
 
 pub fn plain_ident(part: &sqlparser::ast::Ident) -> Result<String, String> {
-    let is_plain = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-    };
+    let is_plain =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     let text = match part.quote_style {
         None => part.value.to_ascii_lowercase(),
         Some(_) => part.value.clone(),
     };
-    if is_plain(&text) {
-        Ok(text)
-    } else {
-        Err(format!(
-            "{part}: names of tables and functions are a-z, 0-9 and _"
-        ))
-    }
+    if is_plain(&text) { Ok(text) } else { Err(format!("{part}: names of tables and functions are a-z, 0-9 and _")) }
 }
 
 /// The names that one `WITH` defines. Only the first `visible` of them can be used at this point.
@@ -90,21 +80,12 @@ fn step(result: Result<(), String>) -> Step {
 
 impl Finder {
     fn is_defined_above(&self, name: &str) -> bool {
-        self.frames.iter().any(|frame| {
-            frame.names[..frame.visible]
-                .iter()
-                .any(|(defined, _)| defined == name)
-        })
+        self.frames.iter().any(|frame| frame.names[..frame.visible].iter().any(|(defined, _)| defined == name))
     }
 
     fn target(&mut self, table: &TableWithJoins) -> Result<(), String> {
         match (&table.relation, table.joins.is_empty()) {
-            (
-                TableFactor::Table {
-                    name, args: None, ..
-                },
-                true,
-            ) => {
+            (TableFactor::Table { name, args: None, .. }, true) => {
                 self.tables.writes.insert(plain_name(name)?);
                 Ok(())
             }
@@ -134,10 +115,7 @@ impl Finder {
     /// The frame whose `WITH` holds this query, and the query's number in it.
     fn definition(&mut self, query: &Query) -> Option<(&mut Frame, usize)> {
         let frame = self.frames.last_mut()?;
-        let index = frame
-            .names
-            .iter()
-            .position(|(_, defined)| std::ptr::eq(*defined, query))?;
+        let index = frame.names.iter().position(|(_, defined)| std::ptr::eq(*defined, query))?;
         Some((frame, index))
     }
 
@@ -145,11 +123,7 @@ impl Finder {
         if let Some((frame, index)) = self.definition(query) {
             frame.visible = index + usize::from(frame.recursive);
         }
-        let mut frame = Frame {
-            names: Vec::new(),
-            recursive: false,
-            visible: 0,
-        };
+        let mut frame = Frame { names: Vec::new(), recursive: false, visible: 0 };
         if let Some(with) = &query.with {
             frame.recursive = with.recursive;
             for cte in &with.cte_tables {
@@ -175,9 +149,7 @@ fn check_query(query: &Query) -> Result<(), String> {
 
 fn check_body(body: &SetExpr) -> Result<(), String> {
     match body {
-        SetExpr::Select(select) if select.into.is_some() => {
-            Err("SELECT INTO is not allowed".into())
-        }
+        SetExpr::Select(select) if select.into.is_some() => Err("SELECT INTO is not allowed".into()),
         SetExpr::Table(_) | SetExpr::Merge(_) => Err("TABLE and MERGE are not allowed".into()),
         SetExpr::SetOperation { left, right, .. } => {
             check_body(left)?;
@@ -214,11 +186,7 @@ impl Visitor for Finder {
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> Step {
         match factor {
-            TableFactor::Table {
-                name,
-                args: Some(_),
-                ..
-            } => {
+            TableFactor::Table { name, args: Some(_), .. } => {
                 // Anything else with arguments counts as a table: `forum_search($1)` is one on SQLite.
                 self.skip = plain_name(name).is_ok_and(|name| functions::is_table_function(&name));
                 ControlFlow::Continue(())

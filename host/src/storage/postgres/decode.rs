@@ -36,11 +36,7 @@ mod oid {
     pub const JSONB: u32 = 3802;
 }
 
-pub fn decode<'b>(
-    type_oid: u32,
-    type_name: &str,
-    bytes: &'b [u8],
-) -> Result<Cell<'b>, DecodeError> {
+pub fn decode<'b>(type_oid: u32, type_name: &str, bytes: &'b [u8]) -> Result<Cell<'b>, DecodeError> {
     Ok(match type_oid {
         oid::BOOL => Cell::Int(i64::from(fixed::<1>(bytes)? != [0])),
         oid::INT2 => Cell::Int(i16::from_be_bytes(fixed(bytes)?).into()),
@@ -62,15 +58,11 @@ pub fn decode<'b>(
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], DecodeError> {
-    bytes
-        .try_into()
-        .map_err(|_error: std::array::TryFromSliceError| DecodeError::Malformed)
+    bytes.try_into().map_err(|_error: std::array::TryFromSliceError| DecodeError::Malformed)
 }
 
 fn text(bytes: &[u8]) -> Result<Cell<'_>, DecodeError> {
-    std::str::from_utf8(bytes)
-        .map(Cell::Text)
-        .map_err(|_error: std::str::Utf8Error| DecodeError::Malformed)
+    std::str::from_utf8(bytes).map(Cell::Text).map_err(|_error: std::str::Utf8Error| DecodeError::Malformed)
 }
 
 const NUMERIC_NEGATIVE: i64 = 0x4000;
@@ -79,9 +71,7 @@ const NUMERIC_NEGATIVE: i64 = 0x4000;
 ///
 /// Wire: i16 count of digits, i16 weight of the first, i16 sign, i16 displayed fraction, then digits to the base 10 000.
 fn integer(bytes: &[u8]) -> Result<i64, DecodeError> {
-    let mut words = bytes
-        .chunks(2)
-        .map(|word| fixed(word).map(|word| i64::from(i16::from_be_bytes(word))));
+    let mut words = bytes.chunks(2).map(|word| fixed(word).map(|word| i64::from(i16::from_be_bytes(word))));
     let mut next = || words.next().unwrap_or(Err(DecodeError::Malformed));
     let (count, weight, sign, fraction) = (next()?, next()?, next()?, next()?);
     let is_number = sign == 0 || sign == NUMERIC_NEGATIVE;
@@ -93,10 +83,8 @@ fn integer(bytes: &[u8]) -> Result<i64, DecodeError> {
     let mut value: i64 = 0;
     for position in 0..=weight {
         let digit = if position < count { next()? } else { 0 };
-        value = value
-            .checked_mul(10_000)
-            .and_then(|value| value.checked_add(sign * digit))
-            .ok_or(DecodeError::Numeric)?;
+        value =
+            value.checked_mul(10_000).and_then(|value| value.checked_add(sign * digit)).ok_or(DecodeError::Numeric)?;
     }
     Ok(value)
 }
@@ -128,18 +116,12 @@ mod tests {
             assert_eq!(integer(&bytes), Err(DecodeError::Numeric));
         }
         assert_eq!(integer(&[0, 1, 0]), Err(DecodeError::Malformed));
-        assert_eq!(
-            integer(&numeric(&[3, 2, 0, 0, 1])),
-            Err(DecodeError::Malformed)
-        );
+        assert_eq!(integer(&numeric(&[3, 2, 0, 0, 1])), Err(DecodeError::Malformed));
     }
 
     #[test]
     fn types_without_a_twin_name_the_way_out() {
         let error = decode(1184, "TIMESTAMPTZ", &[0; 8]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "has the type timestamptz: cast it to text in SQL"
-        );
+        assert_eq!(error.to_string(), "has the type timestamptz: cast it to text in SQL");
     }
 }

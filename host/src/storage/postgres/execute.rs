@@ -9,16 +9,11 @@ use crate::storage::{
 use futures_util::TryStreamExt;
 use plugin_api::abi::{Cell, Outcome, Rows, RowsBuilder};
 use sqlx::{
-    AssertSqlSafe, Column, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo,
-    ValueRef,
+    AssertSqlSafe, Column, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo, ValueRef,
     postgres::{PgRow, PgValueFormat},
 };
 
-pub async fn execute(
-    connection: &mut PgConnection,
-    admitted: &Admitted,
-    room: &mut Room,
-) -> Result<Outcome, Failure> {
+pub async fn execute(connection: &mut PgConnection, admitted: &Admitted, room: &mut Room) -> Result<Outcome, Failure> {
     // The check has seen the text: it is one statement, and the parameters travel apart from it.
     let text = AssertSqlSafe(bind::typed_text(admitted)).into_sql_str();
     let arguments = bind::arguments(admitted)?;
@@ -43,9 +38,7 @@ pub async fn execute(
         }
         None => {
             // Known since it was prepared: no further question to the server.
-            let prepared = connection
-                .prepare_with(text, &bind::types(admitted))
-                .await?;
+            let prepared = connection.prepare_with(text, &bind::types(admitted)).await?;
             match prepared.columns() {
                 [] => Rows::default(),
                 columns => RowsBuilder::new(names(columns)).finish(),
@@ -71,18 +64,10 @@ fn put(builder: &mut RowsBuilder, row: &PgRow) -> Result<(), Failure> {
             builder.cell(Cell::Null);
             continue;
         }
-        let refuse = |reason: String| {
-            StorageError::statement(format!("the column {} {reason}", column.name()))
-        };
+        let refuse = |reason: String| StorageError::statement(format!("the column {} {reason}", column.name()));
         let is_binary = value.format() == PgValueFormat::Binary;
-        let bytes = value
-            .as_bytes()
-            .map_err(|error| refuse(error.to_string()))?;
-        let oid = column
-            .type_info()
-            .oid()
-            .filter(|_| is_binary)
-            .map_or(0, |oid| oid.0);
+        let bytes = value.as_bytes().map_err(|error| refuse(error.to_string()))?;
+        let oid = column.type_info().oid().filter(|_| is_binary).map_or(0, |oid| oid.0);
         let cell = decode(oid, column.type_info().name(), bytes);
         builder.cell(cell.map_err(|error| refuse(error.to_string()))?);
     }

@@ -14,19 +14,13 @@ pub struct Failure {
 impl From<StorageError> for Failure {
     /// Our own refusal in the middle of a result: the rest of it is still on its way.
     fn from(error: StorageError) -> Self {
-        Self {
-            error,
-            connection_is_usable: false,
-            is_stale: false,
-        }
+        Self { error, connection_is_usable: false, is_stale: false }
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let refusal = error
-            .as_database_error()
-            .and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
+        let refusal = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
         let Some(refusal) = refusal else {
             return StorageError::Unavailable(lost_connection(&error)).into();
         };
@@ -66,16 +60,12 @@ fn refused(refusal: &PgDatabaseError) -> StorageError {
     match (code.get(..2).unwrap_or(code), code) {
         ("23", _) => StorageError::Constraint(one_line(refusal.message())),
         (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
-        (_, "40001" | "40P01" | "55P03") => {
-            StorageError::Unavailable("it collided with another transaction".into())
-        }
+        (_, "40001" | "40P01" | "55P03") => StorageError::Unavailable("it collided with another transaction".into()),
         (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),
         (_, "25P02") => StorageError::closed("a statement failed"),
         ("08" | "53" | "57" | "58", _) | (_, "25006") => unavailable(refusal),
         // These texts quote the value that did not fit.
-        ("22", _) => {
-            StorageError::Statement(format!("a value does not fit its type (code {code})"))
-        }
+        ("22", _) => StorageError::Statement(format!("a value does not fit its type (code {code})")),
         ("XX" | "F0", _) => {
             tracing::error!(code, error = %refusal, "PostgreSQL failed");
             StorageError::Internal("PostgreSQL failed, see the log".into())

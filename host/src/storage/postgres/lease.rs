@@ -15,10 +15,7 @@ pub struct Lease {
 
 impl Lease {
     pub fn new(connection: PoolConnection<Postgres>, place: Option<OwnedSemaphorePermit>) -> Self {
-        Self {
-            connection: Some(connection),
-            _place: place,
-        }
+        Self { connection: Some(connection), _place: place }
     }
 
     pub fn connection(&mut self) -> Result<&mut PgConnection, StorageError> {

@@ -33,30 +33,20 @@ pub async fn prepare(mut lease: Lease) -> Result<(), StorageError> {
 }
 
 /// All pending steps in one transaction; on failure the connection is closed, which rolls everything back.
-pub async fn apply(
-    mut lease: Lease,
-    owner: &str,
-    steps: Vec<Step>,
-) -> Result<MigrationReport, StorageError> {
+pub async fn apply(mut lease: Lease, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
     let connection = lease.connection()?;
     run(connection, begin()).await?;
     let applied = applied_of(connection, Some(owner)).await?;
     let pending = migrate::pending(owner, steps, &applied)?;
     for step in &pending {
-        apply_step(connection, owner, step)
-            .await
-            .map_err(|error| migrate::failed_step(owner, step, &error))?;
+        apply_step(connection, owner, step).await.map_err(|error| migrate::failed_step(owner, step, &error))?;
     }
     run(connection, "COMMIT".to_owned()).await?;
     lease.give_back();
     Ok(migrate::report(&pending, applied.len()))
 }
 
-async fn apply_step(
-    connection: &mut PgConnection,
-    owner: &str,
-    step: &Step,
-) -> Result<(), StorageError> {
+async fn apply_step(connection: &mut PgConnection, owner: &str, step: &Step) -> Result<(), StorageError> {
     run(connection, step.sql.clone()).await?;
     let record = sqlx::query(
         "INSERT INTO _migrations (plugin, version, name, checksum, applied_at)
@@ -74,11 +64,7 @@ async fn apply_step(
 }
 
 async fn run(connection: &mut PgConnection, sql: String) -> Result<(), StorageError> {
-    connection
-        .execute(sqlx::raw_sql(AssertSqlSafe(sql)))
-        .await
-        .map(|_| ())
-        .map_err(explain)
+    connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map(|_| ()).map_err(explain)
 }
 
 /// What was applied, of one owner or of all, in order.
@@ -103,8 +89,5 @@ pub async fn applied_of(
             applied_at: row.try_get(4)?,
         })
     };
-    rows.iter()
-        .map(read)
-        .collect::<Result<_, sqlx::Error>>()
-        .map_err(explain)
+    rows.iter().map(read).collect::<Result<_, sqlx::Error>>().map_err(explain)
 }

@@ -8,8 +8,10 @@ mod explain;
 mod lease;
 mod migrator;
 mod session;
+mod wakes;
 
 pub use session::Session;
+pub use wakes::Wakes;
 
 use super::{
     DatabaseSettings, StorageError,
@@ -96,9 +98,7 @@ impl Postgres {
     async fn read_once(&self, admitted: &Admitted) -> Result<Rows, Failure> {
         let mut lease = self.lease().await?;
         let connection = lease.connection()?;
-        let result = self
-            .bounded(execute::execute(connection, admitted, &mut Room::new()))
-            .await?;
+        let result = self.bounded(execute::execute(connection, admitted, &mut Room::new())).await?;
         let is_clean = match &result {
             Ok(_) => true,
             Err(failure) => failure.connection_is_usable,
@@ -129,9 +129,7 @@ impl Postgres {
     async fn bounded<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
         tokio::time::timeout(self.statement_timeout + GRACE, work)
             .await
-            .map_err(|_elapsed: Elapsed| {
-                StorageError::Unavailable("the server does not answer".into())
-            })
+            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))
     }
 
     /// Which limit a transaction has passed that began and was last used then.
@@ -149,18 +147,11 @@ impl Postgres {
         migrator::prepare(self.lease().await?).await
     }
 
-    pub async fn migrate(
-        &self,
-        owner: &str,
-        steps: Vec<Step>,
-    ) -> Result<MigrationReport, StorageError> {
+    pub async fn migrate(&self, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
         migrator::apply(self.lease().await?, owner, steps).await
     }
 
-    pub async fn applied(
-        &self,
-        owner: Option<&str>,
-    ) -> Result<Vec<AppliedMigration>, StorageError> {
+    pub async fn applied(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         let mut lease = self.lease().await?;
         let applied = migrator::applied_of(lease.connection()?, owner).await?;
         lease.give_back();

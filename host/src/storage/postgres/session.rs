@@ -71,11 +71,7 @@ impl Session {
                 Err(failure) => return Err(self.undo(lease, failure).await),
             }
         }
-        *phase = Phase::Open {
-            lease,
-            since,
-            used: Instant::now(),
-        };
+        *phase = Phase::Open { lease, since, used: Instant::now() };
         Ok(outcomes)
     }
 
@@ -122,11 +118,7 @@ impl Session {
     }
 
     /// Takes the connection out, so that a future dropped from here on closes it and leaves the transaction over.
-    async fn take(
-        &self,
-        phase: &mut Phase,
-        reason_if_left: &'static str,
-    ) -> Result<(Lease, Instant), StorageError> {
+    async fn take(&self, phase: &mut Phase, reason_if_left: &'static str) -> Result<(Lease, Instant), StorageError> {
         if let (Some(reason), Phase::Fresh | Phase::Open { .. }) = (self.ended.get(), &*phase) {
             *phase = Phase::Over(reason);
         }
@@ -158,23 +150,13 @@ impl Session {
             None => begin.to_owned(),
         };
         let connection = lease.connection()?;
-        self.postgres
-            .bounded(connection.execute(sqlx::raw_sql(AssertSqlSafe(text))))
-            .await?
-            .map_err(explain)?;
+        self.postgres.bounded(connection.execute(sqlx::raw_sql(AssertSqlSafe(text)))).await?.map_err(explain)?;
         Ok(lease)
     }
 
-    async fn step(
-        &self,
-        lease: &mut Lease,
-        admitted: &Admitted,
-        room: &mut Room,
-    ) -> Result<Outcome, Failure> {
+    async fn step(&self, lease: &mut Lease, admitted: &Admitted, room: &mut Room) -> Result<Outcome, Failure> {
         let connection = lease.connection()?;
-        self.postgres
-            .bounded(execute(connection, admitted, room))
-            .await?
+        self.postgres.bounded(execute(connection, admitted, room)).await?
     }
 
     /// Rolls back before it answers, so that the caller finds the old state.
@@ -187,10 +169,7 @@ impl Session {
 
     async fn end(&self, mut lease: Lease, how: &'static str) -> Result<(), StorageError> {
         let connection = lease.connection()?;
-        self.postgres
-            .bounded(connection.execute(sqlx::raw_sql(how)))
-            .await?
-            .map_err(explain)?;
+        self.postgres.bounded(connection.execute(sqlx::raw_sql(how))).await?.map_err(explain)?;
         lease.give_back();
         Ok(())
     }

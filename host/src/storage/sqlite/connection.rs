@@ -29,9 +29,7 @@ pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<Guarded, 
 pub fn open_reader(path: &Path) -> Result<Guarded, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|e| explain(&e))?;
-    connection
-        .busy_timeout(BUSY_TIMEOUT)
-        .map_err(|e| explain(&e))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|e| explain(&e))?;
     guard(connection)
 }
 
@@ -44,21 +42,14 @@ fn create_private(path: &Path) -> Result<(), StorageError> {
     match options.open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(StorageError::Unavailable(format!(
-            "{} cannot be created: {error}",
-            path.display()
-        ))),
+        Err(error) => Err(StorageError::Unavailable(format!("{} cannot be created: {error}", path.display()))),
     }
 }
 
 fn prepare_writer(connection: &Connection, settings: &DatabaseSettings) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // FULL syncs the log at every commit: what was acknowledged survives a power cut.
-    let synchronous = if settings.synchronous_full {
-        "full"
-    } else {
-        "normal"
-    };
+    let synchronous = if settings.synchronous_full { "full" } else { "normal" };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)
@@ -66,9 +57,8 @@ fn prepare_writer(connection: &Connection, settings: &DatabaseSettings) -> rusql
 
 /// Readers beside the writer need the write-ahead log; some network file systems cannot have one.
 fn require_log(connection: &Connection) -> Result<(), StorageError> {
-    let mode: String = connection
-        .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
-        .map_err(|e| explain(&e))?;
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(|e| explain(&e))?;
     if mode == "wal" {
         return Ok(());
     }

@@ -32,11 +32,7 @@ enum Phase {
 
 impl Conversation {
     pub fn new(writer: Arc<Queue<Job>>) -> Self {
-        Self {
-            writer,
-            opened: AtomicBool::new(false),
-            phase: Mutex::new(Phase::Fresh),
-        }
+        Self { writer, opened: AtomicBool::new(false), phase: Mutex::new(Phase::Fresh) }
     }
 
     pub fn is_opened(&self) -> bool {
@@ -79,15 +75,9 @@ impl Conversation {
     async fn ask(&self, message: impl FnOnce(Ask) -> Message) -> Answer {
         let (reply, answer) = oneshot::channel();
         let cancelled = Cancelled::default();
-        let ask = Ask {
-            reply,
-            cancelled: cancelled.clone(),
-        };
+        let ask = Ask { reply, cancelled: cancelled.clone() };
         let ending = self.send(message(ask))?;
-        let mut abandoned = EndOnDrop {
-            conversation: Some(self),
-            _cancel: CancelOnDrop(cancelled),
-        };
+        let mut abandoned = EndOnDrop { conversation: Some(self), _cancel: CancelOnDrop(cancelled) };
         let answer = answer.await;
         abandoned.conversation = None;
         answer.unwrap_or_else(|_| Err(over(&ending)))
@@ -104,10 +94,7 @@ impl Conversation {
             Phase::Fresh => {
                 let (sender, inbox) = mpsc::channel();
                 let ending = Ending::default();
-                let member = Member {
-                    inbox,
-                    ending: ending.clone(),
-                };
+                let member = Member { inbox, ending: ending.clone() };
                 // The first message is in the inbox before the writer can look into it.
                 let _ = sender.send(message);
                 if let Err(why) = self.writer.push(Job::Member(member)) {

@@ -22,21 +22,13 @@ pub fn execute(
     room: &mut Room,
 ) -> Result<Outcome, StorageError> {
     let connection = &guarded.connection;
-    let bounds = Bounds {
-        deadline,
-        cancelled: None,
-    };
+    let bounds = Bounds { deadline, cancelled: None };
     let _bound = guarded.watch.bound(bounds.clone());
-    let mut statement = connection
-        .prepare_cached(admitted.sql())
-        .map_err(|e| explain(&e))?;
+    let mut statement = connection.prepare_cached(admitted.sql()).map_err(|e| explain(&e))?;
     if statement.readonly() {
         // Stopping a write would make SQLite roll back the whole group, so only the time limit may do that.
         let cancelled = Some(cancelled.clone());
-        guarded.watch.change(Bounds {
-            cancelled,
-            ..bounds
-        });
+        guarded.watch.change(Bounds { cancelled, ..bounds });
     }
     bind(&mut statement, admitted)?;
     let rows = collect(&mut statement, room)?;
@@ -69,8 +61,7 @@ fn collect(statement: &mut Statement<'_>, room: &mut Room) -> Result<Rows, Stora
     while let Some(row) = rows.next().map_err(|e| explain(&e))? {
         // Asked for after the first step: a change of the schema may have re-prepared the statement.
         let columns = row.as_ref().column_count();
-        let builder = builder
-            .get_or_insert_with(|| RowsBuilder::new(row.as_ref().column_names().into_iter()));
+        let builder = builder.get_or_insert_with(|| RowsBuilder::new(row.as_ref().column_names().into_iter()));
         for index in 0..columns {
             put(builder, row.get_ref(index).map_err(|e| explain(&e))?);
         }

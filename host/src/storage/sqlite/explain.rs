@@ -11,18 +11,12 @@ pub fn explain(error: &Error) -> StorageError {
     tracing::debug!(code = failure.extended_code, error = %error, "SQLite refused");
     let text = || message(error);
     match failure.code {
-        _ if failure.extended_code == ffi::SQLITE_CONSTRAINT_DATATYPE => {
-            StorageError::statement(text())
-        }
+        _ if failure.extended_code == ffi::SQLITE_CONSTRAINT_DATATYPE => StorageError::statement(text()),
         ErrorCode::ConstraintViolation => StorageError::Constraint(text()),
-        ErrorCode::OperationInterrupted => {
-            StorageError::Timeout("the statement was stopped".into())
-        }
+        ErrorCode::OperationInterrupted => StorageError::Timeout("the statement was stopped".into()),
         ErrorCode::DiskFull => unavailable(error, "the disk or the quota is full"),
         ErrorCode::SystemIoFailure => unavailable(error, "the disk failed"),
-        ErrorCode::DatabaseBusy
-        | ErrorCode::DatabaseLocked
-        | ErrorCode::FileLockingProtocolFailed => {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
             StorageError::Unavailable("another process holds the lock".into())
         }
         ErrorCode::OutOfMemory => unavailable(error, "out of memory"),
@@ -33,9 +27,7 @@ pub fn explain(error: &Error) -> StorageError {
             tracing::error!(error = %error, "the SQLite file is damaged");
             StorageError::Internal("the file is damaged, see the log".into())
         }
-        ErrorCode::InternalMalfunction | ErrorCode::Unknown
-            if failure.extended_code != ffi::SQLITE_ERROR =>
-        {
+        ErrorCode::InternalMalfunction | ErrorCode::Unknown if failure.extended_code != ffi::SQLITE_ERROR => {
             tracing::error!(error = %error, "SQLite failed");
             StorageError::Internal("SQLite failed, see the log".into())
         }
@@ -57,8 +49,7 @@ fn message(error: &Error) -> String {
         other => other.to_string(),
     };
     // Unknown columns of tables are found when a statement is prepared, those of a search when it runs.
-    let is_search = OF_SEARCHES.iter().any(|start| text.starts_with(start))
-        || text.starts_with("no such column");
+    let is_search = OF_SEARCHES.iter().any(|start| text.starts_with(start)) || text.starts_with("no such column");
     if is_search {
         return "the search expression is not valid".into();
     }

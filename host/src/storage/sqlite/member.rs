@@ -79,19 +79,11 @@ pub struct MemberLimits {
 
 /// Serves the member to its end.
 pub fn serve(guarded: &Guarded, member: &Member, limits: MemberLimits) -> Served {
-    if guarded
-        .connection
-        .execute_batch("SAVEPOINT member")
-        .is_err()
-    {
+    if guarded.connection.execute_batch("SAVEPOINT member").is_err() {
         member.refuse(&lost());
         return Served::GroupLost;
     }
-    let session = Session {
-        guarded,
-        statement: limits.statement,
-        deadline: Instant::now() + limits.total,
-    };
+    let session = Session { guarded, statement: limits.statement, deadline: Instant::now() + limits.total };
     loop {
         match member.inbox.recv_timeout(session.patience(limits.idle)) {
             Ok(message) => match session.turn(message) {
@@ -100,9 +92,7 @@ pub fn serve(guarded: &Guarded, member: &Member, limits: MemberLimits) -> Served
             },
             Err(RecvTimeoutError::Disconnected) => return session.undo(),
             Err(RecvTimeoutError::Timeout) => {
-                let _ = member
-                    .ending
-                    .set("it kept the database waiting for too long");
+                let _ = member.ending.set("it kept the database waiting for too long");
                 tracing::warn!("a transaction was rolled back: it kept the writer waiting");
                 return session.undo();
             }
@@ -161,10 +151,7 @@ impl Session<'_> {
             Err(error) => self.fail(ask, error),
             Ok(_) if ask.reply.is_closed() => self.undo(),
             Ok(outcomes) => match self.guarded.connection.execute_batch("RELEASE member") {
-                Ok(()) => Served::Done(Done {
-                    reply: ask.reply,
-                    outcomes,
-                }),
+                Ok(()) => Served::Done(Done { reply: ask.reply, outcomes }),
                 Err(_) => {
                     let _ = ask.reply.send(Err(lost()));
                     Served::GroupLost
@@ -173,12 +160,7 @@ impl Session<'_> {
         }
     }
 
-    fn execute(
-        &self,
-        admitted: &Admitted,
-        cancelled: &Cancelled,
-        room: &mut Room,
-    ) -> Result<Outcome, StorageError> {
+    fn execute(&self, admitted: &Admitted, cancelled: &Cancelled, room: &mut Room) -> Result<Outcome, StorageError> {
         let deadline = self.deadline.min(Instant::now() + self.statement);
         execute(self.guarded, admitted, deadline, cancelled, room)
     }
@@ -193,16 +175,8 @@ impl Session<'_> {
     fn undo(&self) -> Served {
         // After some errors (disk full, I/O, a stopped write) SQLite has rolled back everything by itself.
         let undone = !self.guarded.connection.is_autocommit()
-            && self
-                .guarded
-                .connection
-                .execute_batch("ROLLBACK TO member; RELEASE member")
-                .is_ok();
-        if undone {
-            Served::Undone
-        } else {
-            Served::GroupLost
-        }
+            && self.guarded.connection.execute_batch("ROLLBACK TO member; RELEASE member").is_ok();
+        if undone { Served::Undone } else { Served::GroupLost }
     }
 }
 

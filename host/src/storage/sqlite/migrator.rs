@@ -8,35 +8,21 @@ use crate::storage::{
 use rusqlite::{Connection, params};
 
 /// All pending steps in one transaction.
-pub fn apply(
-    guarded: &Guarded,
-    owner: &str,
-    steps: Vec<Step>,
-) -> Result<MigrationReport, StorageError> {
+pub fn apply(guarded: &Guarded, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
     let connection = &guarded.connection;
-    connection
-        .execute_batch("BEGIN IMMEDIATE")
-        .map_err(|e| explain(&e))?;
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| explain(&e))?;
     let result = apply_inside(connection, owner, steps);
     let result = result.and_then(|report| {
-        connection
-            .execute_batch("COMMIT")
-            .map_err(|e| explain(&e))?;
+        connection.execute_batch("COMMIT").map_err(|e| explain(&e))?;
         Ok(report)
     });
     if result.is_err() && !connection.is_autocommit() {
-        connection
-            .execute_batch("ROLLBACK")
-            .map_err(|e| explain(&e))?;
+        connection.execute_batch("ROLLBACK").map_err(|e| explain(&e))?;
     }
     result
 }
 
-fn apply_inside(
-    connection: &Connection,
-    owner: &str,
-    steps: Vec<Step>,
-) -> Result<MigrationReport, StorageError> {
+fn apply_inside(connection: &Connection, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
     let applied = applied_of(connection, Some(owner))?;
     let pending = migrate::pending(owner, steps, &applied)?;
     for step in &pending {
@@ -46,13 +32,9 @@ fn apply_inside(
 }
 
 fn run(connection: &Connection, owner: &str, step: &Step) -> Result<(), StorageError> {
-    connection
-        .execute_batch(&step.sql)
-        .map_err(|e| explain(&e))?;
+    connection.execute_batch(&step.sql).map_err(|e| explain(&e))?;
     if connection.is_autocommit() {
-        return Err(StorageError::statement(
-            "it ended the transaction that it runs in",
-        ));
+        return Err(StorageError::statement("it ended the transaction that it runs in"));
     }
     connection
         .execute(
@@ -65,16 +47,11 @@ fn run(connection: &Connection, owner: &str, step: &Step) -> Result<(), StorageE
 }
 
 pub fn prepare(connection: &Connection) -> Result<(), StorageError> {
-    connection
-        .execute_batch(RECORD_TABLE)
-        .map_err(|e| explain(&e))
+    connection.execute_batch(RECORD_TABLE).map_err(|e| explain(&e))
 }
 
 /// What was applied, of one owner or of all, in order.
-pub fn applied_of(
-    connection: &Connection,
-    owner: Option<&str>,
-) -> Result<Vec<AppliedMigration>, StorageError> {
+pub fn applied_of(connection: &Connection, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
     let read = || {
         let mut statement = connection.prepare(
             "SELECT plugin, version, name, checksum, applied_at FROM _migrations

@@ -60,12 +60,7 @@ impl Sqlite {
         Ok(sqlite)
     }
 
-    fn start_writer(
-        &self,
-        guarded: Guarded,
-        path: PathBuf,
-        settings: &DatabaseSettings,
-    ) -> Result<(), StorageError> {
+    fn start_writer(&self, guarded: Guarded, path: PathBuf, settings: &DatabaseSettings) -> Result<(), StorageError> {
         let reopen_settings = settings.clone();
         let writer = Writer {
             guarded,
@@ -81,11 +76,7 @@ impl Sqlite {
         self.start("sqlite-write".into(), move || writer.run())
     }
 
-    fn start(
-        &self,
-        name: String,
-        body: impl FnOnce() + Send + 'static,
-    ) -> Result<(), StorageError> {
+    fn start(&self, name: String, body: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
         let thread = std::thread::Builder::new()
             .name(name)
             .spawn(body)
@@ -102,29 +93,17 @@ impl Sqlite {
         Conversation::new(Arc::clone(&self.writer))
     }
 
-    pub async fn migrate(
-        &self,
-        owner: String,
-        steps: Vec<Step>,
-    ) -> Result<MigrationReport, StorageError> {
-        self.with_writer(move |guarded| migrator::apply(guarded, &owner, steps))
-            .await
+    pub async fn migrate(&self, owner: String, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
+        self.with_writer(move |guarded| migrator::apply(guarded, &owner, steps)).await
     }
 
-    pub async fn applied(
-        &self,
-        owner: Option<String>,
-    ) -> Result<Vec<AppliedMigration>, StorageError> {
-        self.with_writer(move |guarded| migrator::applied_of(&guarded.connection, owner.as_deref()))
-            .await
+    pub async fn applied(&self, owner: Option<String>) -> Result<Vec<AppliedMigration>, StorageError> {
+        self.with_writer(move |guarded| migrator::applied_of(&guarded.connection, owner.as_deref())).await
     }
 
     /// Whether every thread still runs.
     pub fn is_serving(&self) -> bool {
-        self.threads
-            .lock()
-            .iter()
-            .all(|thread| !thread.is_finished())
+        self.threads.lock().iter().all(|thread| !thread.is_finished())
     }
 
     async fn with_writer<T: Send + 'static>(
@@ -135,9 +114,7 @@ impl Sqlite {
         let task = move |guarded: &Guarded| {
             let _ = reply.send(work(guarded));
         };
-        self.writer
-            .push(Job::Task(Box::new(task)))
-            .map_err(reader::refused)?;
+        self.writer.push(Job::Task(Box::new(task))).map_err(reader::refused)?;
         answer.await.unwrap_or_else(|_| Err(reader::stopped()))
     }
 

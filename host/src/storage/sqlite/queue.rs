@@ -24,13 +24,7 @@ pub enum Refused {
 
 impl<T> Queue<T> {
     pub fn new() -> Self {
-        Self {
-            state: Mutex::new(State {
-                waiting: VecDeque::new(),
-                closed: false,
-            }),
-            changed: Condvar::new(),
-        }
+        Self { state: Mutex::new(State { waiting: VecDeque::new(), closed: false }), changed: Condvar::new() }
     }
 
     pub fn push(&self, job: T) -> Result<(), Refused> {
@@ -64,11 +58,7 @@ impl<T> Queue<T> {
     /// Takes the next job if there is one and it is wanted.
     pub fn pop_if(&self, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
         let mut state = self.state.lock();
-        if state.waiting.front().is_some_and(wanted) {
-            state.waiting.pop_front()
-        } else {
-            None
-        }
+        if state.waiting.front().is_some_and(wanted) { state.waiting.pop_front() } else { None }
     }
 
     /// No new jobs from now on; those that wait are still served.

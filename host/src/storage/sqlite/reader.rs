@@ -38,10 +38,7 @@ pub struct Readers {
 
 impl Readers {
     pub fn new(statement_timeout: Duration) -> Self {
-        Self {
-            queue: Arc::new(Queue::new()),
-            statement_timeout,
-        }
+        Self { queue: Arc::new(Queue::new()), statement_timeout }
     }
 
     /// The body of one thread.
@@ -79,17 +76,9 @@ fn serve(guarded: &Guarded, job: Job) {
         return;
     }
     let result = if Instant::now() >= job.deadline {
-        Err(StorageError::Timeout(
-            "too many statements are waiting".into(),
-        ))
+        Err(StorageError::Timeout("too many statements are waiting".into()))
     } else {
-        execute(
-            guarded,
-            &job.admitted,
-            job.deadline,
-            &job.cancelled,
-            &mut Room::new(),
-        )
+        execute(guarded, &job.admitted, job.deadline, &job.cancelled, &mut Room::new())
     };
     // A caller that has left misses nothing.
     let _ = job.reply.send(result.map(|outcome| outcome.rows));

@@ -95,8 +95,7 @@ impl Writer {
                     _ => member::lost(),
                 };
                 self.roll_back();
-                done.into_iter()
-                    .for_each(|member| member.fail(answer.clone()));
+                done.into_iter().for_each(|member| member.fail(answer.clone()));
             }
         }
     }
@@ -126,6 +125,5 @@ fn fail_all(done: Vec<Done>) {
     if !done.is_empty() {
         tracing::error!(members = done.len(), "SQLite rolled back a group by itself");
     }
-    done.into_iter()
-        .for_each(|member| member.fail(member::lost()));
+    done.into_iter().for_each(|member| member.fail(member::lost()));
 }

@@ -1,0 +1,90 @@
+//! One server-sent event as bytes, built once and shared by all of its readers.
+
+use bytes::Bytes;
+use plugin_api::manifest::{Frame, Subscription};
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+
+#[derive(Clone, Debug)]
+pub struct SharedFrame {
+    pub id: i64,
+    pub ts: i64,
+    pub event: Arc<str>,
+    pub labels: Arc<BTreeMap<String, String>>,
+    pub bytes: Bytes,
+}
+
+impl From<Frame> for SharedFrame {
+    fn from(frame: Frame) -> Self {
+        let mut text = String::with_capacity(frame.data.len() + frame.event.len() + 48);
+        // Writing to a String cannot fail.
+        let _ = write!(text, "id: {}\nevent: {}\n", frame.id, one_line(&frame.event));
+        let _ = write!(text, "data: {}\n\n", one_line(&frame.data));
+        Self {
+            id: frame.id,
+            ts: frame.ts,
+            event: frame.event.into(),
+            labels: Arc::new(frame.labels),
+            bytes: text.into(),
+        }
+    }
+}
+
+/// A line break inside a field would end it: whoever rendered the frame must not be able to forge another one.
+fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ").into() } else { text.into() }
+}
+
+/// Which frames a subscriber wants.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    event: Option<String>,
+    labels: BTreeMap<String, String>,
+    after_ts: Option<i64>,
+}
+
+impl Filter {
+    pub fn of(subscription: &Subscription) -> Self {
+        Self {
+            event: subscription.event.clone().filter(|event| !event.is_empty()),
+            labels: subscription.labels.clone(),
+            // Ids and times of events agree only roughly: a position by time needs the filter too.
+            after_ts: subscription.after_ts.filter(|_| subscription.after_id.is_none()),
+        }
+    }
+
+    pub fn matches(&self, frame: &SharedFrame) -> bool {
+        let event = self.event.as_deref().is_none_or(|wanted| {
+            if wanted.ends_with('.') { frame.event.starts_with(wanted) } else { &*frame.event == wanted }
+        });
+        let young = self.after_ts.is_none_or(|after| frame.ts > after);
+        event && young && self.labels.iter().all(|(name, value)| frame.labels.get(name) == Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(event: &str, data: &str) -> SharedFrame {
+        Frame { id: 7, ts: 1, event: event.into(), data: data.into(), labels: BTreeMap::new() }.into()
+    }
+
+    #[test]
+    fn a_frame_is_four_lines() {
+        assert_eq!(frame("post.create", "{}").bytes, "id: 7\nevent: post.create\ndata: {}\n\n");
+    }
+
+    #[test]
+    fn no_rendered_text_forges_another_frame() {
+        let forged = frame("a\nid: 9", "{}\n\nid: 8");
+        assert_eq!(forged.bytes, "id: 7\nevent: a id: 9\ndata: {}  id: 8\n\n");
+    }
+
+    #[test]
+    fn filters_take_a_name_or_a_prefix() {
+        let filter = |event: &str| Filter::of(&Subscription { event: Some(event.into()), ..Default::default() });
+        let post = frame("post.create", "{}");
+        assert!(filter("post.create").matches(&post) && filter("post.").matches(&post) && filter("").matches(&post));
+        assert!(!filter("post").matches(&post) && !filter("thread.").matches(&post));
+    }
+}

@@ -1,0 +1,15 @@
+//! The append-only activity log and the streams that are served from it.
+//!
+//! The rule (DESIGN, law 6): only facts enter it, inside the transaction that makes them true, and its ids become visible
+//! in increasing order on both databases, so that who resumes after id N never misses a row.
+
+mod frame;
+mod log;
+mod reader;
+mod ring;
+mod topic;
+
+pub use frame::{Filter, SharedFrame};
+pub use log::{ActivityLog, MIGRATION, MIGRATION_POSTGRES, VIEW, WAKE_CHANNEL, check};
+pub use reader::{StreamLimits, StreamSlot};
+pub use topic::{Render, Topic, TopicSettings};

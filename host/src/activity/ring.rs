@@ -1,0 +1,134 @@
+//! The youngest frames of a topic in memory.
+//!
+//! The rule: for every position at or after `floor`, the frames in the ring are all there are up to `head`.
+
+use super::{Filter, SharedFrame};
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+
+/// Frames that wait for one reader are written together, up to this size.
+const COALESCE_BYTES: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub struct Ring {
+    frames: VecDeque<SharedFrame>,
+    capacity: usize,
+    floor: i64,
+    head: i64,
+}
+
+/// What a reader at some position gets.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Read {
+    /// Bytes (maybe none that match) and the position after them.
+    Ready { bytes: Option<Bytes>, position: i64 },
+    /// The position is older than the ring: read the log.
+    TooOld,
+}
+
+impl Ring {
+    pub fn new(capacity: usize, position: i64) -> Self {
+        Self { frames: VecDeque::new(), capacity: capacity.max(1), floor: position, head: position }
+    }
+
+    pub fn head(&self) -> i64 {
+        self.head
+    }
+
+    /// Adds what the rows up to `head` rendered to.
+    pub fn push(&mut self, frames: Vec<SharedFrame>, head: i64) {
+        for frame in frames {
+            if self.frames.len() == self.capacity
+                && let Some(oldest) = self.frames.pop_front()
+            {
+                self.floor = oldest.id;
+            }
+            self.frames.push_back(frame);
+        }
+        self.head = self.head.max(head);
+    }
+
+    pub fn read(&self, position: i64, filter: &Filter) -> Read {
+        if position < self.floor {
+            return Read::TooOld;
+        }
+        let start = self.frames.partition_point(|frame| frame.id <= position);
+        let mut reached = self.head.max(position);
+        let mut taken: Vec<&SharedFrame> = Vec::new();
+        let mut size = 0;
+        for frame in self.frames.range(start..) {
+            if !filter.matches(frame) {
+                continue;
+            }
+            if size > 0 && size + frame.bytes.len() > COALESCE_BYTES {
+                reached = taken.last().map_or(position, |last| last.id);
+                break;
+            }
+            size += frame.bytes.len();
+            taken.push(frame);
+        }
+        Read::Ready { bytes: join(&taken, size), position: reached }
+    }
+}
+
+/// One frame is shared as it is; several are copied into one write.
+pub fn join(frames: &[&SharedFrame], size: usize) -> Option<Bytes> {
+    match frames {
+        [] => None,
+        [only] => Some(only.bytes.clone()),
+        several => {
+            let mut joined = BytesMut::with_capacity(size);
+            several.iter().for_each(|frame| joined.extend_from_slice(&frame.bytes));
+            Some(joined.freeze())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plugin_api::manifest::Frame;
+
+    fn frame(id: i64, event: &str) -> SharedFrame {
+        Frame { id, ts: 0, event: event.into(), data: "{}".into(), labels: Default::default() }.into()
+    }
+
+    fn ids(read: Read) -> (Vec<i64>, i64) {
+        let Read::Ready { bytes, position } = read else { return (vec![-1], -1) };
+        let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        let ids = text.lines().filter_map(|line| line.strip_prefix("id: ")).filter_map(|id| id.parse().ok()).collect();
+        (ids, position)
+    }
+
+    #[test]
+    fn readers_get_everything_after_their_position_once() {
+        let mut ring = Ring::new(10, 5);
+        ring.push(vec![frame(6, "a"), frame(8, "a")], 9);
+        let all = Filter::default();
+        assert_eq!(ids(ring.read(5, &all)), (vec![6, 8], 9));
+        assert_eq!(ids(ring.read(6, &all)), (vec![8], 9));
+        assert_eq!(ids(ring.read(9, &all)), (vec![], 9));
+        assert_eq!(ring.read(4, &all), Read::TooOld);
+    }
+
+    #[test]
+    fn what_fell_out_is_too_old() {
+        let mut ring = Ring::new(2, 0);
+        ring.push((1..=5).map(|id| frame(id, "a")).collect(), 5);
+        assert_eq!(ring.read(2, &Filter::default()), Read::TooOld);
+        assert_eq!(ids(ring.read(3, &Filter::default())), (vec![4, 5], 5));
+    }
+
+    #[test]
+    fn a_long_backlog_comes_in_several_writes_without_a_gap() {
+        let mut ring = Ring::new(100_000, 0);
+        ring.push((1..=5000).map(|id| frame(id, "a")).collect(), 5000);
+        let (mut position, mut seen) = (0, Vec::new());
+        while position < 5000 {
+            let (more, next) = ids(ring.read(position, &Filter::default()));
+            assert!(next > position);
+            (position, seen) = (next, [seen, more].concat());
+        }
+        assert_eq!(seen, (1..=5000).collect::<Vec<i64>>());
+    }
+}

@@ -1,0 +1,136 @@
+//! The order in which the house opens and closes. Read this first.
+//!
+//! configure → bind → load libraries → open database → services → plugins → serve
+//! signal → stop accepting → finish or time out running requests → drain plugins → flush → exit
+
+use crate::{
+    admin::{Admin, AdminError},
+    banner,
+    clock::Clock,
+    config::{Config, Overrides},
+    gateway::Gateway,
+    house::{House, OpenError},
+    http::edge::{Edge, EdgeError, HttpSettings},
+    plugins::{self, DiscoverError},
+    telemetry,
+};
+use std::{convert::Infallible, sync::Arc};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tower::service_fn;
+
+/// Why the gateway does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BootError {
+    #[error(transparent)]
+    Bind(#[from] EdgeError),
+    #[error(transparent)]
+    Admin(#[from] AdminError),
+    #[error(transparent)]
+    Plugins(#[from] DiscoverError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("signals cannot be received: {0}")]
+    Signals(std::io::Error),
+}
+
+/// Runs the gateway until it is told to stop.
+pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
+    let edge = Edge::bind(&http_settings(&config))?;
+    let admin = Admin::bind(&config.admin).await?;
+    let loaded = plugins::load_folder(&config)?;
+    let metrics = telemetry::start_metrics();
+    let house = House::open(config, Clock::System, edge.local_addr(), loaded).await?;
+    banner::print(&house.gateway, admin.as_ref().map(Admin::local_addr)).await;
+
+    let stop = CancellationToken::new();
+    let signals = tokio::spawn(follow_signals(house.gateway.clone(), overrides, stop.clone())?);
+    let admin = admin.map(|admin| tokio::spawn(admin.serve(house.gateway.clone(), metrics, stop.clone())));
+    let gateway = house.gateway.clone();
+    let service = service_fn(move |request| {
+        let gateway = gateway.clone();
+        async move { Ok::<_, Infallible>(gateway.handle(request).await) }
+    });
+    // Streams have no end of their own: they get theirs when the stop begins, so that the drain need not wait for them.
+    let streams = end_streams(house.gateway.clone(), stop.clone());
+    let (drained, ()) = tokio::join!(edge.serve(service, stop.clone()), streams);
+    tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
+    house.close().await;
+    signals.abort();
+    if let Some(admin) = admin {
+        // It serves until the end, so that an operator can watch; its own drain is of no interest.
+        admin.abort();
+    }
+    Ok(())
+}
+
+async fn end_streams(gateway: Arc<Gateway>, stop: CancellationToken) {
+    stop.cancelled().await;
+    for plugin in gateway.services.serving.list().iter() {
+        plugin.life.stop.cancel();
+    }
+}
+
+/// SIGTERM and SIGINT stop the gateway, SIGHUP reads the configuration again.
+fn follow_signals(
+    gateway: Arc<Gateway>,
+    overrides: Overrides,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()>, BootError> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(BootError::Signals)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(BootError::Signals)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(BootError::Signals)?;
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+                _ = hang_up.recv() => reload(&gateway, &overrides).await,
+            }
+        }
+        tracing::info!("stopping");
+        stop.cancel();
+    })
+}
+
+/// A configuration with problems changes nothing.
+async fn reload(gateway: &Gateway, overrides: &Overrides) {
+    match Config::load(overrides) {
+        Ok(config) => {
+            tracing::info!(
+                "configuration read again; which plugins are on takes effect now, other keys at the next start"
+            );
+            gateway.reconcile_plugins(&config).await;
+            for report in gateway.plugin_reports() {
+                tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
+            }
+        }
+        Err(problems) => tracing::error!("the new configuration has problems and was not used:\n{problems}"),
+    }
+}
+
+/// Longer than the time limit of any route.
+const LONGEST_ROUTE_MS: u64 = 120_000;
+
+pub fn http_settings(config: &Config) -> HttpSettings {
+    let http = &config.http;
+    HttpSettings {
+        listen: http.listen,
+        trusted_proxy_hops: http.trusted_proxy_hops,
+        header_read_timeout_ms: http.header_read_timeout_ms,
+        body_timeout_ms: http.body_timeout_ms,
+        idle_timeout_ms: http.idle_timeout_ms,
+        // A backstop only: routes have limits of their own, and some are longer than the common one.
+        request_timeout_ms: http.request_timeout_ms.max(LONGEST_ROUTE_MS) + http.body_timeout_ms,
+        connections_max: http.connections_max,
+        connections_per_ip_max: http.connections_per_ip_max,
+        header_bytes_max: http.header_bytes_max,
+        http2: http.http2,
+        http2_concurrent_streams_max: http.http2_concurrent_streams_max,
+        drain_timeout_ms: http.drain_timeout_ms,
+        compression: http.compression,
+        cors: http.cors,
+        header_prefix: format!("{}-", config.brand.header_prefix),
+        ..HttpSettings::default()
+    }
+}

@@ -1,0 +1,72 @@
+//! `gateway migrate`: brings the schema up to date without serving, for operators who deploy in two steps.
+
+use super::{failure, printed};
+use crate::{
+    cli::{ExitCode, Output},
+    config::Config,
+    house,
+    plugins::{self, LoadedPlugin},
+    storage::{Database, Schema, Scope, StorageError, ViewNames},
+};
+use serde::Serialize;
+use std::sync::Arc;
+
+#[derive(Serialize)]
+struct Line {
+    plugin: String,
+    applied: usize,
+    problem: Option<String>,
+}
+
+pub async fn run(output: Output, config: Config) -> ExitCode {
+    let loaded = match plugins::load_folder(&config) {
+        Ok(loaded) => loaded,
+        Err(error) => return failure(ExitCode::Plugin, &error),
+    };
+    let settings = match house::database_settings(&config) {
+        Ok(settings) => settings,
+        Err(error) => return failure(ExitCode::Config, &error),
+    };
+    if let Err(error) = std::fs::create_dir_all(&config.data_dir) {
+        return failure(ExitCode::Failure, &error);
+    }
+    let database = match Database::open(settings).await {
+        Ok(database) => database,
+        Err(error) => return failure(ExitCode::Database, &error),
+    };
+    let views = Arc::new(plugins::published_views(loaded.iter().flatten()));
+    let mut lines = vec![line("host", house::migrate_own(&database).await)];
+    for plugin in loaded.iter().flatten().filter(|plugin| config.plugins.is_enabled(plugin.name())) {
+        lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
+    }
+    database.close().await;
+    let code = if lines.iter().any(|line| line.problem.is_some()) { ExitCode::Database } else { ExitCode::Ok };
+    printed(output.print(&lines, |_| text(&lines)), code)
+}
+
+async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {
+    let manifest = &plugin.manifest;
+    let schema = Schema {
+        scope: &Scope::plugin(&manifest.name, views),
+        views: &manifest.views,
+        migrations: &manifest.migrations,
+    };
+    let report = database.migrate(&schema).await?;
+    Ok(report.applied.len())
+}
+
+fn line(plugin: &str, outcome: Result<usize, StorageError>) -> Line {
+    match outcome {
+        Ok(applied) => Line { plugin: plugin.to_owned(), applied, problem: None },
+        Err(error) => Line { plugin: plugin.to_owned(), applied: 0, problem: Some(error.to_string()) },
+    }
+}
+
+fn text(lines: &[Line]) -> String {
+    let one = |line: &Line| match (&line.problem, line.applied) {
+        (Some(problem), _) => format!("{}: {problem}", line.plugin),
+        (None, 0) => format!("{}: up to date", line.plugin),
+        (None, applied) => format!("{}: {applied} applied", line.plugin),
+    };
+    lines.iter().map(one).collect::<Vec<_>>().join("\n")
+}

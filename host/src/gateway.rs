@@ -1,0 +1,126 @@
+//! The house without its doors: everything that answers a request, in one process, with or without a socket in front.
+
+use crate::{
+    activity::Topic,
+    config::Config,
+    http::{
+        limits::IpLimits,
+        router::{Route, RouteConflict, Router, Target},
+    },
+    jobs::JobRunner,
+    meta::{self, OwnRoutes},
+    plugins::{Plugins, Running},
+    services::SharedServices,
+};
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, RwLock};
+use plugin_api::manifest::RouteSpec;
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+pub struct Gateway {
+    pub services: SharedServices,
+    pub ip_limits: IpLimits,
+    pub topics: Topics,
+    /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
+    pub own: OwnRoutes,
+    pub jobs: JobRunner,
+    pub(crate) plugins: Mutex<Plugins>,
+    /// Held by whoever starts or stops plugins.
+    pub(crate) plugin_changes: tokio::sync::Mutex<()>,
+    router: ArcSwap<Router>,
+}
+
+impl Gateway {
+    pub fn new(services: SharedServices, jobs: JobRunner) -> Result<Arc<Self>, RouteConflict> {
+        let limits = &services.config.limits;
+        let ip_limits = IpLimits::new(limits.per_ip_per_minute, limits.allow.clone());
+        let own = meta::own_routes(&services.environment);
+        let gateway = Self {
+            services,
+            own,
+            ip_limits,
+            topics: Topics::default(),
+            jobs,
+            plugins: Mutex::default(),
+            plugin_changes: tokio::sync::Mutex::default(),
+            router: ArcSwap::from_pointee(Router::build(Vec::new())?),
+        };
+        gateway.rebuild_router(&[])?;
+        Ok(Arc::new(gateway))
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.services.config
+    }
+
+    pub fn router(&self) -> Arc<Router> {
+        self.router.load_full()
+    }
+
+    /// The host's own routes and those of `serving`, in one new table. A conflict leaves the old one.
+    pub(crate) fn rebuild_router(&self, serving: &[Arc<Running>]) -> Result<(), RouteConflict> {
+        let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
+        let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page)));
+        let plugins = serving.iter().flat_map(|plugin| {
+            plugin
+                .manifest
+                .routes
+                .iter()
+                .zip(0u32..)
+                .map(|(spec, index)| self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }))
+        });
+        let router = Router::build(own.chain(plugins).collect())?;
+        self.router.store(Arc::new(router));
+        Ok(())
+    }
+
+    fn route(&self, mut spec: RouteSpec, target: Target) -> Route {
+        let config = self.config();
+        for limit in &mut spec.rate_limits {
+            if limit.bucket == COMMONS_BUCKET {
+                limit.calls = config.limits.commons_writes_per_ip_per_minute;
+            }
+        }
+        let body_max = spec.body_max_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
+        let parent = spec.parent.clone().and_then(|parent| {
+            let position = spec.path.split(['{', '}']).skip(1).step_by(2).position(|name| name == parent.param)?;
+            Some((parent, position))
+        });
+        Route {
+            limits: self.ip_limits.of(&spec.rate_limits),
+            body_max_bytes: body_max.min(config.http.body_bytes_max),
+            timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),
+            auth: spec.auth.clone(),
+            parent,
+            target,
+            spec,
+        }
+    }
+}
+
+/// The bucket that all writes of the Commons share; its size is the operator's.
+const COMMONS_BUCKET: &str = "commons_writes";
+
+/// Open topics by name.
+#[derive(Default)]
+pub struct Topics(RwLock<HashMap<String, Arc<Topic>>>);
+
+impl Topics {
+    pub fn get(&self, name: &str) -> Option<Arc<Topic>> {
+        self.0.read().get(name).cloned()
+    }
+
+    pub fn insert(&self, topic: Arc<Topic>) {
+        self.0.write().insert(topic.name().to_owned(), topic);
+    }
+
+    /// Forgets the topics that a plugin renders.
+    pub fn remove_of(&self, plugin: &Running) {
+        let mut topics = self.0.write();
+        for spec in &plugin.manifest.contributions {
+            if topics.get(&spec.name).is_some_and(|topic| topic.is_stopped()) {
+                topics.remove(&spec.name);
+            }
+        }
+    }
+}

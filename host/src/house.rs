@@ -1,0 +1,239 @@
+//! Opening and closing everything behind the doors: database, services, plugins, background work.
+
+use crate::{
+    activity::{self, ActivityLog, StreamLimits},
+    clock::Clock,
+    config::{Config, DatabaseTarget},
+    egress::{Egress, EgressSettings},
+    envelope::Brand,
+    gateway::Gateway,
+    housekeeping,
+    jobs::{self, Jitter, JobRunner, JobStore},
+    meta::{ChainFacts, Limits},
+    plugins::{FenceRequest, GUARD_MIGRATION, LoadedPlugin, PluginReport, Serving},
+    services::{Services, SharedServices},
+    storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
+};
+use plugin_api::manifest::{self, Environment, MigrationSpec};
+use secrecy::ExposeSecret as _;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+use tokio::sync::mpsc;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Why the house does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the folder {path} cannot be used: {reason}")]
+    DataDir { path: String, reason: String },
+    #[error("the database cannot be opened: {0}")]
+    Database(#[from] StorageError),
+    #[error("the database URL is not valid: {0}")]
+    DatabaseUrl(String),
+    #[error("[brand] is not valid: {0}")]
+    Brand(String),
+    #[error("[egress] is not valid: {0}")]
+    Egress(String),
+    #[error("the gateway's own routes clash: {0}")]
+    Routes(String),
+}
+
+/// An open house.
+pub struct House {
+    pub gateway: Arc<Gateway>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl House {
+    /// Opens the database and the services, then the plugins.
+    pub async fn open(
+        config: Config,
+        clock: Clock,
+        bound: SocketAddr,
+        loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>,
+    ) -> Result<Self, OpenError> {
+        let (fence_requests, fences) = mpsc::unbounded_channel();
+        let services = open_services(config, clock, bound, fence_requests).await?;
+        let jobs = job_runner(&services);
+        let gateway = Gateway::new(services, jobs).map_err(|conflict| OpenError::Routes(conflict.to_string()))?;
+        gateway.open_plugins(loaded).await;
+        let house = Self { gateway, tasks: TaskTracker::new(), stop: CancellationToken::new() };
+        house.start_background(fences);
+        Ok(house)
+    }
+
+    /// Drains the plugins, stops the background work, writes out what is left.
+    pub async fn close(self) {
+        self.gateway.close_plugins().await;
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.gateway.services.database.close().await;
+    }
+
+    fn start_background(&self, mut fences: mpsc::UnboundedReceiver<FenceRequest>) {
+        let (gateway, stop) = (self.gateway.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    request = fences.recv() => match request {
+                        Some(request) => gateway.fence_plugin(&request.plugin, &request.reason).await,
+                        None => return,
+                    },
+                }
+            }
+        });
+        self.tasks.spawn(housekeeping::run(self.gateway.clone(), self.stop.clone()));
+        self.tasks.spawn(housekeeping::follow_replicas(self.gateway.clone(), self.stop.clone()));
+    }
+}
+
+async fn open_services(
+    config: Config,
+    clock: Clock,
+    bound: SocketAddr,
+    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+) -> Result<SharedServices, OpenError> {
+    prepare_data_dir(&config)?;
+    let database = Database::open(database_settings(&config)?).await?;
+    migrate_own(&database).await?;
+    let environment = environment(&config, bound, database.dialect());
+    let environment_json = serde_json::to_string(&environment).unwrap_or_default();
+    let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
+        .map_err(|error| OpenError::Brand(error.to_string()))?;
+    let started_ms = clock.now_ms();
+    Ok(Arc::new(Services {
+        activity: ActivityLog::new(database.clone()),
+        streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
+        egress: open_egress(&config)?,
+        serving: Serving::default(),
+        database,
+        brand,
+        environment,
+        environment_json,
+        clock,
+        config,
+        fence_requests,
+        started_ms,
+    }))
+}
+
+fn job_runner(services: &Services) -> JobRunner {
+    JobRunner {
+        store: JobStore::new(services.database.clone()),
+        clock: services.clock.clone(),
+        holder: uuid::Uuid::now_v7().to_string().into(),
+        // A clock that a test moves has no crowd to spread.
+        jitter: if matches!(services.clock, Clock::System) { Jitter::Random } else { Jitter::None },
+        drain_timeout: Duration::from_millis(services.config.http.drain_timeout_ms),
+    }
+}
+
+fn prepare_data_dir(config: &Config) -> Result<(), OpenError> {
+    std::fs::create_dir_all(&config.data_dir)
+        .map_err(|error| OpenError::DataDir { path: config.data_dir.display().to_string(), reason: error.to_string() })
+}
+
+pub fn database_settings(config: &Config) -> Result<DatabaseSettings, OpenError> {
+    let target = config.database_target().map_err(|error| OpenError::DatabaseUrl(error.to_string()))?;
+    let url = match target {
+        DatabaseTarget::Sqlite(path) => format!("sqlite:{}", path.display()),
+        DatabaseTarget::Postgres(url) => url.expose_secret().to_owned(),
+    };
+    Ok(DatabaseSettings {
+        synchronous_full: config.database.synchronous == crate::config::Synchronous::Full,
+        read_connections: u32::try_from(config.database.read_connections).unwrap_or(u32::MAX),
+        write_group_max: config.database.write_group_max,
+        pool_max: config.database.pool_max,
+        statement_timeout_ms: config.database.statement_timeout_ms,
+        transaction_timeout_ms: config.database.transaction_timeout_ms,
+        ..DatabaseSettings::new(url)
+    })
+}
+
+/// Brings the gateway's own tables up to date; answers how many steps were applied.
+pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
+    let migrations = migrations();
+    Ok(database
+        .migrate(&Schema { scope: &Scope::Host, views: &[activity::VIEW.to_owned()], migrations: &migrations })
+        .await?
+        .applied
+        .len())
+}
+
+fn migrations() -> Vec<MigrationSpec> {
+    let step = |version, name: &str, sql: &str, postgres: Option<&str>| MigrationSpec {
+        version,
+        name: name.to_owned(),
+        sql: sql.to_owned(),
+        postgres: postgres.map(str::to_owned),
+    };
+    vec![
+        step(1, "activity", activity::MIGRATION, Some(activity::MIGRATION_POSTGRES)),
+        step(2, "guards", GUARD_MIGRATION, None),
+        step(3, "jobs", jobs::MIGRATION, None),
+    ]
+}
+
+pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {
+    Environment {
+        gateway_version: env!("CARGO_PKG_VERSION").to_owned(),
+        base_url: config.public_url(bound),
+        chain_id: config.chain_id,
+        brand: manifest::Brand {
+            network_name: config.brand.network_author.clone(),
+            message_line: config.brand.message_line.clone(),
+            header_prefix: config.brand.header_prefix.clone(),
+            marker: config.brand.marker.clone(),
+        },
+        dialect: match dialect {
+            Dialect::Sqlite => "sqlite".to_owned(),
+            Dialect::Postgres => "postgres".to_owned(),
+        },
+        egress_allows_private: !config.egress.allow_hosts.is_empty(),
+    }
+}
+
+/// The chain as far as the configuration knows it; its head and contracts come with the chain index.
+pub fn chain_facts(config: &Config) -> ChainFacts {
+    ChainFacts {
+        name: config.network_name.clone(),
+        symbol: "FMX".to_owned(),
+        decimals: 18,
+        block_time_s: 7,
+        consensus: "Clique PoA".to_owned(),
+        evm: "paris (no PUSH0)".to_owned(),
+        ..ChainFacts::default()
+    }
+}
+
+/// The limits that the gateway itself keeps.
+pub fn own_limits(config: &Config) -> Limits {
+    Limits {
+        write_interval_ms: config.limits.write_interval_ms,
+        writes_per_ip_per_minute: config.limits.commons_writes_per_ip_per_minute,
+        body_bytes_max: config.http.body_bytes_max as u64,
+        ts_window_s: crate::envelope::TS_WINDOW_S,
+    }
+}
+
+/// Without root certificates the gateway runs, but what needs the outside says why it cannot.
+fn open_egress(config: &Config) -> Result<Option<Egress>, OpenError> {
+    let settings = EgressSettings {
+        allow_hosts: config.egress.allow_hosts.clone(),
+        timeout_ms: config.egress.timeout_ms,
+        connect_timeout_ms: config.egress.connect_timeout_ms,
+        response_bytes_max: config.egress.response_bytes_max as u64,
+        per_plugin_concurrency: config.egress.per_plugin_concurrency,
+        ..EgressSettings::default()
+    };
+    match Egress::new(settings) {
+        Ok(egress) => Ok(Some(egress)),
+        Err(error) if error.code() == "certificates" => {
+            tracing::warn!(%error, "outbound HTTP is off");
+            Ok(None)
+        }
+        Err(error) => Err(OpenError::Egress(error.to_string())),
+    }
+}

@@ -1,0 +1,137 @@
+//! A plugin's answer on its way to the wire.
+
+use super::{body::Body, dispatch::Call, refused::Refused};
+use crate::{
+    gateway::Gateway,
+    plugins::{PluginLife, Visit},
+};
+use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
+use async_ffi::{ContextExt as _, FfiPoll};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use plugin_api::{
+    abi::{self, BodyStreamBox, Fault},
+    manifest::Subscription,
+};
+use std::{future::poll_fn, sync::Arc, task::Poll};
+
+pub async fn into_response(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    answer: abi::Response,
+) -> Result<Response<Body>, Refused> {
+    let place = call.route.spec.operation.as_str();
+    let status = StatusCode::from_u16(answer.status).map_err(|error| broken(call, &error.to_string()))?;
+    let mut response = match answer.body {
+        abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
+        abi::Body::Full(bytes) => Response::new(Body::Full(Bytes::from_owner(bytes))),
+        abi::Body::Stream(chunks) => Response::new(chunked(chunks, call, place).await?),
+        abi::Body::Topic(subscription) => topic_stream(gateway, call, &subscription).await?,
+    };
+    *response.status_mut() = status;
+    for Tuple2(name, value) in answer.headers {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| broken(call, &error.to_string()))?;
+        let value = header_value(value).map_err(|error| broken(call, &error.to_string()))?;
+        response.headers_mut().append(name, value);
+    }
+    Ok(response)
+}
+
+fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidHeaderValue> {
+    match value {
+        RCow::Borrowed(text) => HeaderValue::from_str(text.as_str()),
+        RCow::Owned(text) => HeaderValue::try_from(text.into_string()),
+    }
+}
+
+/// A status or header that HTTP does not know is the plugin's bug.
+fn broken(call: &Call<'_>, reason: &str) -> Refused {
+    let message = format!("the answer cannot be sent: {reason}").into();
+    let fault = Fault { kind: abi::FaultKind::Error, message, location: Default::default() };
+    call.plugin.life.fault(&call.route.spec.operation, &fault);
+    Refused::internal()
+}
+
+/// Chunks as the plugin makes them. The first one is awaited, so that a failure at the start is still an error answer.
+async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, Refused> {
+    let life = call.plugin.life.clone();
+    let visit = call.plugin.enter().ok_or_else(|| Refused::disabled(call.plugin.name()))?;
+    let mut rest = Box::pin(pull(chunks, life, place.to_owned(), visit));
+    match rest.next().await {
+        None => Ok(Body::Empty),
+        Some(Err(_reported)) => Err(Refused::internal()),
+        Some(Ok(first)) => {
+            let frames = stream::iter([Ok(first)]).chain(rest).map(|chunk| chunk.map(Frame::data));
+            Ok(Body::boxed(StreamBody::new(frames)))
+        }
+    }
+}
+
+fn pull(
+    chunks: BodyStreamBox,
+    life: Arc<PluginLife>,
+    place: String,
+    visit: Visit,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
+    let state = Some((chunks, visit));
+    stream::unfold(state, move |state| {
+        let (life, place) = (life.clone(), place.clone());
+        async move {
+            let (mut chunks, visit) = state?;
+            let next = poll_fn(|context| match context.with_ffi_context(|context| chunks.poll_next(context)) {
+                FfiPoll::Pending => Poll::Pending,
+                FfiPoll::Ready(chunk) => Poll::Ready(chunk.into_option()),
+                FfiPoll::Panicked => Poll::Ready(Some(RResult::RErr(Fault {
+                    kind: abi::FaultKind::Panic,
+                    message: "the stream panicked".into(),
+                    location: Default::default(),
+                }))),
+            });
+            let chunk = tokio::select! {
+                () = life.stop.cancelled() => return None,
+                chunk = next => chunk?,
+            };
+            match chunk {
+                RResult::ROk(bytes) => Some((Ok(Bytes::from_owner(bytes)), Some((chunks, visit)))),
+                RResult::RErr(fault) => {
+                    life.fault(&place, &fault);
+                    Some((Err(std::io::Error::other("the stream failed")), None))
+                }
+            }
+        }
+    })
+}
+
+async fn topic_stream(gateway: &Gateway, call: &Call<'_>, subscription: &[u8]) -> Result<Response<Body>, Refused> {
+    let subscription: Subscription =
+        serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
+    let topic = gateway.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
+    let Some(slot) = gateway.services.streams.open(call.ip) else { return stream_capacity(&subscription) };
+    let frames = topic.stream(&subscription, slot).await.map_err(|error| {
+        tracing::warn!(topic = subscription.topic, %error, "a stream cannot be opened");
+        Refused::unavailable()
+    })?;
+    Ok(sse(Body::boxed(StreamBody::new(
+        Box::pin(frames).map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes))),
+    ))))
+}
+
+/// An EventSource that is told 503 on a reconnect never tries again: it is told to come back later instead.
+fn stream_capacity(subscription: &Subscription) -> Result<Response<Body>, Refused> {
+    if subscription.after_id.is_some() {
+        return Ok(sse(Body::Full(Bytes::from_static(b"retry: 30000\n\n"))));
+    }
+    let hint = "close a stream you no longer read, or poll GET /api/activity";
+    Err(Refused::new(503, "sse_capacity", "too many open streams", hint).header(header::RETRY_AFTER, "30"))
+}
+
+fn sse(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

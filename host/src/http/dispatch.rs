@@ -1,0 +1,235 @@
+//! A request's way from the router into a plugin and back.
+//!
+//! The order is the contract (wire.md §4.2): limits, route, parent row, body, signature, handler, commit.
+
+use super::{
+    answer,
+    auth::{self, Caller},
+    body::{Body, RequestBody},
+    edge::{ClientIp, RequestId, RouteLabel},
+    head::RequestHead,
+    limits::{Allowance, Exceeded},
+    refused::Refused,
+    router::{Found, Route, Router, Target},
+};
+use crate::{
+    gateway::Gateway,
+    plugins::{CommitError, Owner, PluginTransaction, Running},
+    storage::{Scope, StorageError},
+};
+use abi_stable::std_types::RResult;
+use bytes::Bytes;
+use http::{Request, Response, header, request::Parts};
+use plugin_api::{
+    abi::{self, FfiBytes, Value},
+    sql,
+};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
+
+impl Gateway {
+    /// Answers a request. Every failure has the one error body.
+    pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let router = self.router();
+        let (route, params) = match find(&router, &parts) {
+            Ok(found) => found,
+            Err(refused) => return refused.into_response(),
+        };
+        let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
+        let ip = client_ip(&parts);
+        let allowance = match self.count_call(&route, ip) {
+            Ok(allowance) => allowance,
+            Err(exceeded) => return Refused::from(exceeded).into_response(),
+        };
+        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
+            Ok(response) => response,
+            Err(refused) => refused.into_response(),
+        };
+        if let Some(allowance) = allowance {
+            allowance.write(response.headers_mut());
+        }
+        if let Some(value) = &route.spec.cache_control
+            && response.status().as_u16() < 400
+            && !response.headers().contains_key(header::CACHE_CONTROL)
+            && let Ok(value) = value.parse()
+        {
+            response.headers_mut().insert(header::CACHE_CONTROL, value);
+        }
+        response.extensions_mut().insert(label);
+        response
+    }
+
+    fn count_call(&self, route: &Route, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
+        if self.ip_limits.is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
+    }
+
+    async fn serve(&self, route: &Arc<Route>, ip: IpAddr, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let Arrival { parts, params, body } = arrival;
+        match &route.target {
+            Target::Meta(meta) => self.answer_meta(*meta, &parts).await,
+            Target::Plugin { plugin, index } => {
+                // Held until the answer is made: a drain waits for it.
+                let _visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
+                self.check_parent(route, plugin, &params).await?;
+                let body = body.read_limited(route.body_max_bytes).await.map_err(Refused::from)?;
+                let (caller, parts, params) = self.authenticate(route, parts, params, body).await?;
+                let call = Call { route, plugin, index: *index, ip };
+                self.call_plugin(call, parts, params, caller).await
+            }
+        }
+    }
+
+    /// The 404 of a missing parent comes before body and signature are looked at.
+    async fn check_parent(&self, route: &Route, plugin: &Running, params: &[String]) -> Result<(), Refused> {
+        let Some((parent, position)) = &route.parent else { return Ok(()) };
+        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), "");
+        let text = params.get(*position).ok_or_else(unknown)?;
+        let key = match (parent.integer, text.parse::<i64>()) {
+            (true, Ok(id)) if id > 0 => Value::Int(id),
+            (true, _) => return Err(unknown()),
+            (false, _) => Value::Text(text.as_str().into()),
+        };
+        let statement = sql(parent.sql.clone()).bind(key).into();
+        let rows = self
+            .services
+            .database
+            .read(&plugin.scope, statement)
+            .await
+            .map_err(|error| storage_refusal(plugin, &error))?;
+        if rows.is_empty() { Err(unknown()) } else { Ok(()) }
+    }
+
+    async fn authenticate(
+        &self,
+        route: &Arc<Route>,
+        parts: Parts,
+        params: Vec<String>,
+        body: Bytes,
+    ) -> Result<(Caller, Parts, Vec<String>), Refused> {
+        if body.len() <= auth::INLINE_BYTES {
+            let caller = auth::authenticate(&self.services, route, &parts, &params, body)?;
+            return Ok((caller, parts, params));
+        }
+        let (services, route) = (self.services.clone(), route.clone());
+        let work =
+            move || auth::authenticate(&services, &route, &parts, &params, body).map(|caller| (caller, parts, params));
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "checking a signature ended badly");
+            Err(Refused::internal())
+        })
+    }
+
+    async fn call_plugin(
+        &self,
+        call: Call<'_>,
+        parts: Parts,
+        params: Vec<String>,
+        caller: Caller,
+    ) -> Result<Response<Body>, Refused> {
+        let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Request);
+        let request_id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
+        let head = RequestHead {
+            parts,
+            params,
+            signer: caller.signer,
+            client_ip: call.ip.to_string(),
+            request_id,
+            transaction: transaction.clone(),
+        };
+        let request = abi::Request { route: call.index, head: head.handle(), body: FfiBytes::from_owner(caller.body) };
+        let place = call.route.spec.operation.as_str();
+        let timeout = call.route.timeout;
+        let answer = match tokio::time::timeout(timeout, call.plugin.object.call(request)).await {
+            Ok(RResult::ROk(answer)) => answer,
+            Ok(RResult::RErr(fault)) => {
+                transaction.roll_back().await;
+                call.plugin.life.fault(place, &fault);
+                return Err(Refused::internal());
+            }
+            Err(_elapsed) => {
+                transaction.roll_back().await;
+                call.plugin.life.timed_out(place, timeout);
+                return Err(Refused::timed_out());
+            }
+        };
+        if answer.status < 400 {
+            transaction.finish(caller.guard.as_ref()).await.map_err(|error| commit_refusal(call.plugin, error))?;
+        } else {
+            transaction.roll_back().await;
+        }
+        answer::into_response(self, &call, answer).await
+    }
+}
+
+/// A request that found its route.
+struct Arrival {
+    parts: Parts,
+    params: Vec<String>,
+    body: RequestBody,
+}
+
+/// One call of a plugin's route.
+pub struct Call<'a> {
+    pub route: &'a Arc<Route>,
+    pub plugin: &'a Arc<Running>,
+    pub index: u32,
+    pub ip: IpAddr,
+}
+
+fn find(router: &Router, parts: &Parts) -> Result<(Arc<Route>, Vec<String>), Refused> {
+    match router.find(&parts.method, parts.uri.path()) {
+        Found::Route { route, params } => Ok((route, params)),
+        Found::OtherMethods(methods) => {
+            let allow = methods.iter().map(http::Method::as_str).collect::<Vec<_>>().join(", ");
+            let message = format!("{} is not a method of this route", parts.method);
+            Err(Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}"))
+                .header(header::ALLOW, &allow))
+        }
+        Found::Nothing => {
+            Err(Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway"))
+        }
+        Found::BadPath => Err(Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")),
+    }
+}
+
+fn client_ip(parts: &Parts) -> IpAddr {
+    parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
+}
+
+fn commit_refusal(plugin: &Running, error: CommitError) -> Refused {
+    match error {
+        CommitError::Replay => {
+            let hint =
+                "the first request with this signature took effect; sign a new message with a new ts for another write";
+            Refused::new(409, "replay", "this signature was already used", hint)
+        }
+        CommitError::TooSoon => {
+            let hint = "wait a second between two writes of one address";
+            Refused::new(429, "rate_limited", "one write per second and address", hint).header(header::RETRY_AFTER, "1")
+        }
+        CommitError::Event(error) => {
+            tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
+            Refused::internal()
+        }
+        CommitError::Storage(error) => storage_refusal(plugin, &error),
+    }
+}
+
+pub fn storage_refusal(plugin: &Running, error: &StorageError) -> Refused {
+    match error {
+        StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Closed(_) => {
+            tracing::warn!(plugin = plugin.name(), %error, "the database did not do its part");
+            Refused::unavailable()
+        }
+        error => {
+            tracing::error!(plugin = plugin.name(), %error, "a statement failed");
+            Refused::internal()
+        }
+    }
+}
+
+/// The host's own reads, for meta routes.
+pub const HOST: Scope = Scope::Host;

@@ -1,0 +1,184 @@
+//! One connection from its first byte to its last. Rule: it ends by itself, by the watch, or by the gateway's stop; in each
+//! case a request under way is finished if time allows.
+
+use super::peer::Peer;
+use super::protocol;
+use super::settings::HttpSettings;
+use super::socket::Socket;
+use super::stage::HttpService;
+use super::vitals::{Cut, Patience, RunningRequest, Verdict, Vitals};
+use crate::http::body::{Body, RequestBody};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::{Fuse, FusedFuture};
+use http::header::CONNECTION;
+use http::{HeaderValue, Request, Response, Version};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use pin_project_lite::pin_project;
+use std::convert::Infallible;
+use std::io;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::{sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+use tower::util::Oneshot;
+
+/// Time for a connection that is told to close to do so.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What all connections share.
+pub struct Terms {
+    builder: Builder<TokioExecutor>,
+    patience: Patience,
+    body_timeout: Duration,
+}
+
+impl Terms {
+    pub fn new(settings: &HttpSettings) -> Self {
+        Self {
+            builder: protocol::builder(settings),
+            patience: Patience::new(settings),
+            body_timeout: settings.body_timeout(),
+        }
+    }
+}
+
+pub async fn serve<S: HttpService>(
+    stream: TcpStream,
+    peer: IpAddr,
+    stack: S,
+    terms: Arc<Terms>,
+    stop: CancellationToken,
+) {
+    let vitals = Arc::new(Vitals::new());
+    let socket = TokioIo::new(Socket::new(stream, Arc::clone(&vitals)));
+    let requests = Requests {
+        stack,
+        peer,
+        vitals: Arc::clone(&vitals),
+        body_timeout: terms.body_timeout,
+        count: AtomicU64::new(0),
+    };
+    let mut connection = pin!(terms.builder.serve_connection(socket, requests));
+    let mut watch = pin!(watch(&vitals, terms.patience));
+    let mut stopped = pin!(stop.cancelled());
+    let mut last_words = pin!(Fuse::terminated());
+    let mut closing = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(%peer, error = &*error as &dyn std::error::Error, "a connection ended with an error");
+                }
+                return;
+            }
+            () = stopped.as_mut(), if !closing => {
+                closing = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            cut = watch.as_mut(), if last_words.is_terminated() => {
+                tracing::debug!(%peer, ?cut, "a connection is cut");
+                if cut != Cut::Idle {
+                    return;
+                }
+                // An idle HTTP/2 client is told (GOAWAY), so that it does not lose a request that it sends just now.
+                closing = true;
+                connection.as_mut().graceful_shutdown();
+                last_words.set(sleep(LAST_WORDS).fuse());
+            }
+            () = last_words.as_mut(), if !last_words.is_terminated() => return,
+        }
+    }
+}
+
+/// Ends when the connection has to.
+async fn watch(vitals: &Vitals, patience: Patience) -> Cut {
+    loop {
+        match vitals.verdict(patience) {
+            Verdict::End(cut) => return cut,
+            Verdict::LookAgainAt(at) => sleep_until(at).await,
+        }
+    }
+}
+
+/// The requests of one connection, handed to the stack one by one.
+struct Requests<S> {
+    stack: S,
+    peer: IpAddr,
+    vitals: Arc<Vitals>,
+    body_timeout: Duration,
+    count: AtomicU64,
+}
+
+impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Requests<S> {
+    type Response = Response<TrackedBody>;
+    type Error = Infallible;
+    type Future = Answering<Oneshot<S, Request<RequestBody>>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let number = self.count.fetch_add(1, Relaxed);
+        let is_http1 = request.version() < Version::HTTP_2;
+        let violation = if is_http1 { self.vitals.violation_of(number) } else { None };
+        let mut request = request.map(|incoming| RequestBody::from_wire(incoming, self.body_timeout));
+        request.extensions_mut().insert(Peer { ip: self.peer, violation });
+        let running = Some(self.vitals.begin_request());
+        Answering { inner: self.stack.clone().oneshot(request), running, is_http1 }
+    }
+}
+
+pin_project! {
+    struct Answering<F> {
+        #[pin]
+        inner: F,
+        running: Option<RunningRequest>,
+        is_http1: bool,
+    }
+}
+
+impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Answering<F> {
+    type Output = Result<Response<TrackedBody>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let Ok(mut response) = ready!(this.inner.poll(cx));
+        let running = this.running.take();
+        // hyper closes when a body was left unread; a client that is told so does not send its next request into the void.
+        if *this.is_http1 && running.as_ref().is_some_and(RunningRequest::owes_body) {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        Poll::Ready(Ok(response.map(|body| TrackedBody { body, _running: running })))
+    }
+}
+
+/// The answer's body, which keeps the request running until its last byte is handed over.
+struct TrackedBody {
+    body: Body,
+    _running: Option<RunningRequest>,
+}
+
+impl http_body::Body for TrackedBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,42 @@
+//! The edge: everything between the TCP socket and the gateway's router. Rule: nothing that a client sends or leaves unsent
+//! holds a connection for longer than the settings say, and every answer carries a request id.
+//!
+//! Read [`stack`] for the way of a request, [`listen`] for the life of the listener, [`connection`] for the life of one
+//! connection.
+
+mod accept;
+mod access_log;
+mod client_ip;
+mod compression;
+mod connection;
+mod cors;
+mod deadline;
+mod framing;
+mod head_method;
+mod host_header;
+mod in_flight;
+mod listen;
+mod panic_fence;
+mod peer;
+mod preflight;
+mod protocol;
+mod refuse;
+mod request_id;
+mod security_headers;
+mod settings;
+mod slots;
+mod socket;
+mod stack;
+mod stage;
+mod strict_framing;
+mod vitals;
+
+#[cfg(test)]
+mod tests;
+
+pub use access_log::RouteLabel;
+pub use client_ip::ClientIp;
+pub use listen::{Drained, Edge, EdgeError};
+pub use request_id::RequestId;
+pub use settings::HttpSettings;
+pub use stage::HttpService;

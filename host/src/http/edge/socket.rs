@@ -1,0 +1,122 @@
+//! The socket as hyper sees it. Rule: bytes pass unchanged; on the way they are watched, and the end is a gentle one.
+
+use super::framing::Framing;
+use super::vitals::Vitals;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+/// What a client may still send, and for how long, after it was answered before its request was complete.
+const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
+const LINGER: Duration = Duration::from_secs(1);
+
+pub struct Socket {
+    stream: TcpStream,
+    framing: Framing,
+    vitals: Arc<Vitals>,
+    farewell: Option<Farewell>,
+}
+
+impl Socket {
+    pub fn new(stream: TcpStream, vitals: Arc<Vitals>) -> Self {
+        Self { stream, framing: Framing::new(), vitals, farewell: None }
+    }
+
+    fn watch_write(&self, written: &Poll<io::Result<usize>>) {
+        match written {
+            Poll::Pending => self.vitals.write_blocked(),
+            Poll::Ready(_) => self.vitals.write_moved(),
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.framing.in_head() || self.framing.in_body() || self.framing.violation().is_some()
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+        if let Some(fresh) = buffer.filled().get(before..).filter(|fresh| !fresh.is_empty()) {
+            this.framing.feed(fresh);
+            this.vitals.observe(&this.framing);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
+        this.watch_write(&written);
+        written
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
+        this.watch_write(&written);
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    }
+
+    /// Closing a socket with unread bytes resets it, and the reset can overtake the answer (a 413, say) on its way to a
+    /// client that is still sending. So what it sends is read and forgotten for a moment.
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.farewell.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            if !this.is_interrupted() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let farewell = this.farewell.get_or_insert_with(Farewell::new);
+        farewell.poll(&mut this.stream, cx).map(Ok)
+    }
+}
+
+/// Reads and forgets until the client is done, too long, or too loud.
+pub struct Farewell {
+    timer: Pin<Box<Sleep>>,
+    left: usize,
+}
+
+impl Farewell {
+    pub fn new() -> Self {
+        Self { timer: Box::pin(sleep(LINGER)), left: LINGER_BYTES_MAX }
+    }
+
+    pub fn poll(&mut self, stream: &mut TcpStream, cx: &mut Context<'_>) -> Poll<()> {
+        if self.timer.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        let mut scratch = [0; 8192];
+        while self.left > 0 {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => self.left = self.left.saturating_sub(buffer.filled().len()),
+                Ok(()) | Err(_) => return Poll::Ready(()),
+            }
+        }
+        Poll::Ready(())
+    }
+}

@@ -1,0 +1,39 @@
+use super::fixture::{Client, settings, start};
+use rstest::rstest;
+
+#[rstest]
+#[case::missing("GET /hello HTTP/1.1\r\n\r\n")]
+#[case::two("GET /hello HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n")]
+#[case::the_same_twice("GET /hello HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n")]
+#[case::two_in_http_10("GET /hello HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n")]
+#[case::empty("GET /hello HTTP/1.1\r\nhost:\r\n\r\n")]
+#[case::with_a_path("GET /hello HTTP/1.1\r\nhost: a/b\r\n\r\n")]
+#[case::with_a_user("GET /hello HTTP/1.1\r\nhost: user@a\r\n\r\n")]
+#[case::two_in_one("GET /hello HTTP/1.1\r\nhost: a, b\r\n\r\n")]
+#[case::with_a_wrong_port("GET /hello HTTP/1.1\r\nhost: a:8x\r\n\r\n")]
+#[case::absolute_without("GET http://a/hello HTTP/1.1\r\n\r\n")]
+#[case::absolute_with_two("GET http://a/hello HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n")]
+#[case::connect("CONNECT a:80 HTTP/1.1\r\nhost: a:80\r\n\r\n")]
+#[tokio::test]
+async fn refuses_a_request_whose_host_is_not_clear(#[case] request: &str) {
+    let edge = start(&settings());
+    let answer = Client::connect(edge.addr).await.ask(request).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert_eq!(answer.code(), "bad_host");
+    assert!(answer.header("x-request-id").is_some());
+}
+
+#[rstest]
+#[case::name("GET /who HTTP/1.1\r\nhost: api.example\r\n\r\n", "api.example")]
+#[case::port("GET /who HTTP/1.1\r\nhost: api.example:8080\r\n\r\n", "api.example:8080")]
+#[case::ipv6("GET /who HTTP/1.1\r\nhost: [::1]:8080\r\n\r\n", "[::1]:8080")]
+#[case::ipv6_without_port("GET /who HTTP/1.1\r\nhost: [::1]\r\n\r\n", "[::1]")]
+#[case::http_10_needs_none("GET /who HTTP/1.0\r\n\r\n", "none")]
+#[case::absolute_outranks_the_header("GET http://real.example/who HTTP/1.1\r\nhost: other\r\n\r\n", "real.example")]
+#[tokio::test]
+async fn tells_the_gateway_the_one_host(#[case] request: &str, #[case] host: &str) {
+    let edge = start(&settings());
+    let answer = Client::connect(edge.addr).await.ask(request).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.text().split(' ').next_back(), Some(host));
+}

@@ -1,0 +1,37 @@
+use super::fixture::{Client, settings, start};
+use rstest::rstest;
+
+#[tokio::test]
+async fn makes_a_new_one_for_each_request() {
+    let edge = start(&settings());
+    let mut client = Client::connect(edge.addr).await;
+    let (first, second) = (client.get("/who").await, client.get("/who").await);
+    let id = first.header("x-request-id").unwrap();
+    assert_eq!(id.parse::<uuid::Uuid>().unwrap().get_version_num(), 7);
+    assert_eq!(first.text().split(' ').nth(1), Some(id), "the gateway knows the same id");
+    assert_ne!(second.header("x-request-id"), Some(id));
+}
+
+#[tokio::test]
+async fn takes_over_a_sane_one() {
+    let edge = start(&settings());
+    let longest = "a".repeat(64);
+    for id in ["trace_1-A", &longest] {
+        let answer = Client::connect(edge.addr).await.get_with("/who", &format!("X-Request-Id: {id}\r\n")).await;
+        assert_eq!(answer.header("x-request-id"), Some(id));
+        assert!(answer.text().contains(id));
+    }
+}
+
+#[rstest]
+#[case::empty("")]
+#[case::too_long(&"a".repeat(65))]
+#[case::space("a b")]
+#[case::forged_log_field("a\" status=200")]
+#[case::not_ascii("ä")]
+#[tokio::test]
+async fn replaces_any_other(#[case] id: &str) {
+    let edge = start(&settings());
+    let answer = Client::connect(edge.addr).await.get_with("/who", &format!("x-request-id: {id}\r\n")).await;
+    assert!(answer.header("x-request-id").unwrap().parse::<uuid::Uuid>().is_ok());
+}

@@ -1,0 +1,210 @@
+//! The gateway's own routes: gathers what the plugins contribute and hands it to the documents of [`crate::meta`].
+//!
+//! Each document is a cheap computation over what is loaded; state that costs a read is kept for a few seconds.
+
+use super::{body::Body, problem, refused::Refused};
+use crate::{
+    gateway::Gateway,
+    house,
+    http::dispatch::HOST,
+    meta::{
+        Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats, status,
+    },
+    plugins::{self, Running},
+    storage::StorageError,
+};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
+use plugin_api::{
+    manifest::Manifest,
+    point::{self, Counters, Discovery, ServiceStatus},
+    sql,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{collections::BTreeMap, sync::Arc};
+
+impl Gateway {
+    pub(super) async fn answer_meta(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, Refused> {
+        let query = parts.uri.query().unwrap_or_default();
+        match page {
+            MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
+            MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
+            MetaPage::Changelog => self.with_facts(|facts| changelog_answer(facts, query)).await,
+            MetaPage::Health => {
+                let database_ok = self.services.database.probe().await.is_ok();
+                let pulse = health::Pulse { database_ok, head: None, indexed_block: None, signer_ephemeral: false };
+                self.with_facts(|facts| Ok(json(&health::health(facts, pulse)))).await
+            }
+            MetaPage::Status => self.status().await,
+            MetaPage::Index => self.with_facts(|facts| Ok(json(&index::index(facts)))).await,
+            MetaPage::OpenApi => self.with_facts(|facts| Ok(json(&openapi::document(facts)))).await,
+            MetaPage::Llms => self.with_facts(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
+            MetaPage::AgentCard => self.with_facts(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
+            MetaPage::Manifest => self.with_facts(|facts| Ok(json(&service_manifest::manifest(facts)))).await,
+            MetaPage::Stats => self.with_facts(|facts| Ok(json(&stats::stats(facts.counters)))).await,
+        }
+    }
+
+    /// The OpenAPI document as it is now; for the command line.
+    pub async fn openapi(&self) -> serde_json::Value {
+        self.facts(openapi::document).await
+    }
+
+    async fn with_facts(
+        &self,
+        answer: impl FnOnce(&Facts<'_>) -> Result<Response<Body>, Refused>,
+    ) -> Result<Response<Body>, Refused> {
+        self.facts(answer).await
+    }
+
+    async fn facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
+        let services = &self.services;
+        let serving = services.serving.list();
+        let manifests: Vec<Arc<Manifest>> = serving.iter().map(|plugin| plugin.manifest.clone()).collect();
+        let plugins: Vec<&Manifest> = manifests.iter().map(AsRef::as_ref).collect();
+        let discovery: Vec<(String, Discovery)> = self.contributions(point::DISCOVERY).await;
+        let counters =
+            stats::merge(self.contributions::<Counters>(point::STATS).await.into_iter().map(|(_, counters)| counters));
+        let chain = house::chain_facts(self.config());
+        answer(&Facts {
+            environment: &services.environment,
+            own: &self.own.manifest,
+            plugins: &plugins,
+            chain: &chain,
+            discovery: &discovery,
+            counters: &counters,
+            web: None,
+            signer: None,
+            limits: &house::own_limits(self.config()),
+            now_s: services.clock.now_s(),
+        })
+    }
+
+    async fn status(&self) -> Result<Response<Body>, Refused> {
+        let database = status::database(self.database_bytes().await, self.activity_events().await);
+        let mut own = BTreeMap::from([("db".to_owned(), database)]);
+        own.insert("plugins".to_owned(), self.plugin_service().await);
+        let serving = self.services.serving.list();
+        let answers = self.contributions::<BTreeMap<String, ServiceStatus>>(point::STATUS).await;
+        let answered: Vec<String> = answers.iter().map(|(plugin, _)| plugin.clone()).collect();
+        let silent = serving
+            .iter()
+            .filter(|plugin| contributes(plugin, point::STATUS) && !answered.iter().any(|name| name == plugin.name()));
+        let silent = silent.map(|plugin| (plugin.name().to_owned(), Err(())));
+        let services =
+            status::merge(own, answers.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent));
+        let moment = status::Moment { started_s: self.services.started_ms / 1000, head: None, indexed_block: None };
+        let document = self.facts(|facts| status::status(facts, moment, services)).await;
+        let mut response = json(&document);
+        if let Some((name, value)) = status::degraded_header(&document, &self.services.environment.brand.header_prefix)
+            && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value))
+        {
+            response.headers_mut().insert(name, value);
+        }
+        Ok(response)
+    }
+
+    /// Plugins that should serve and do not are a degraded service.
+    async fn plugin_service(&self) -> ServiceStatus {
+        let reports = self.plugin_reports();
+        let failing: Vec<String> =
+            reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
+        let serving = reports.iter().filter(|report| report.state == plugins::PluginState::Serving).count();
+        let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
+        let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
+        ServiceStatus { ok: failing.is_empty(), enabled: None, detail, numbers }
+    }
+
+    async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
+        let parts = plugins::collect(&self.services, point, b"{}").await;
+        let typed = parts.into_iter().filter_map(|part| match serde_json::from_value(part.value) {
+            Ok(value) => Some((part.plugin, value)),
+            Err(error) => {
+                tracing::error!(plugin = part.plugin, point, %error, "a contribution has another shape");
+                None
+            }
+        });
+        typed.collect()
+    }
+
+    async fn database_bytes(&self) -> Option<u64> {
+        let size = match self.services.database.dialect() {
+            crate::storage::Dialect::Sqlite => {
+                "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+            }
+            crate::storage::Dialect::Postgres => "SELECT pg_database_size(current_database())",
+        };
+        self.number(size).await.ok().and_then(|bytes| u64::try_from(bytes).ok())
+    }
+
+    async fn activity_events(&self) -> Option<u64> {
+        self.services.activity.latest_id().await.ok().and_then(|count| u64::try_from(count).ok())
+    }
+
+    async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
+        let rows = self.services.database.read(&HOST, sql(statement).into()).await?;
+        let numbers: Vec<i64> =
+            plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+        Ok(numbers.into_iter().next().unwrap_or_default())
+    }
+}
+
+fn contributes(plugin: &Running, point: &str) -> bool {
+    plugin.manifest.contributions.iter().any(|spec| spec.point == point)
+}
+
+fn json(value: &impl Serialize) -> Response<Body> {
+    typed("application/json", Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
+}
+
+fn markdown(text: impl Into<Bytes>) -> Response<Body> {
+    typed("text/markdown; charset=utf-8", text.into())
+}
+
+fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+fn changelog_answer(facts: &Facts<'_>, query: &str) -> Result<Response<Body>, Refused> {
+    let query = match changelog::Query::parse(query) {
+        Ok(query) => query,
+        Err(refusal) => return Ok(problem::answer(&refusal)),
+    };
+    Ok(match query.format {
+        changelog::Format::Markdown => markdown(changelog::MARKDOWN),
+        changelog::Format::Json => json(&changelog::changelog(facts, &query)),
+    })
+}
+
+/// The page and its files never change while the gateway runs: a tag of their content answers 304.
+fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
+    let accepts_gzip = parts
+        .headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("gzip"));
+    let Some(asset) = docs::asset(path, accepts_gzip) else {
+        return Refused::new(404, "not_found", "no such file", "the page is at /docs").into_response();
+    };
+    let is_known = parts
+        .headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|tags| tags.contains(&*asset.etag));
+    let mut response = typed(asset.content_type, if is_known { Bytes::new() } else { asset.bytes });
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    if let Ok(etag) = HeaderValue::from_str(&asset.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if asset.gzip {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(docs::CONTENT_SECURITY_POLICY));
+    response
+}

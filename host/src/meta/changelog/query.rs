@@ -1,0 +1,75 @@
+//! What a client may ask of the changelog.
+
+use super::{Release, parse, version};
+use plugin_api::Problem;
+
+pub const SINCE_PATTERN: &str = r"^[0-9a-zA-Z.\-]{1,32}$";
+pub const LIMIT_DEFAULT: usize = 20;
+pub const LIMIT_MAX: usize = 100;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    #[default]
+    Json,
+    Markdown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    pub since: Option<String>,
+    pub limit: usize,
+    pub format: Format,
+}
+
+impl Query {
+    /// Reads the part of the URL behind `?`. Empty members count as absent; an odd `limit` is the default, as everywhere.
+    pub fn parse(query: &str) -> Result<Self, Problem> {
+        let mut parsed = Self { since: None, limit: LIMIT_DEFAULT, format: Format::Json };
+        for (name, value) in form_urlencoded::parse(query.as_bytes()).filter(|(_, value)| !value.is_empty()) {
+            match name.as_ref() {
+                "since" => parsed.since = Some(since(&value)?),
+                "limit" => parsed.limit = limit(&value),
+                "format" => parsed.format = format(&value)?,
+                _ => {}
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// Whether a release is newer than what the client knows. What is unreleased always is.
+    pub(super) fn matches(&self, release: &Release) -> bool {
+        let Some(since) = self.since.as_deref() else { return true };
+        if release.unreleased {
+            return true;
+        }
+        if parse::is_day(since) {
+            return release.date.as_deref().is_none_or(|date| date > since);
+        }
+        version::compare(&release.version, since.trim_start_matches('v')).is_gt()
+    }
+}
+
+fn since(value: &str) -> Result<String, Problem> {
+    let fits =
+        value.len() <= 32 && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+    let refusal = || {
+        Problem::new(400, "bad_since", "since is neither a version nor a day")
+            .hint("send for example since=0.5.0 or since=2026-01-31")
+    };
+    fits.then(|| value.to_owned()).ok_or_else(refusal)
+}
+
+fn limit(value: &str) -> usize {
+    match value.trim().parse::<i64>() {
+        Ok(0) | Err(_) => LIMIT_DEFAULT,
+        Ok(limit) => usize::try_from(limit).unwrap_or(1).clamp(1, LIMIT_MAX),
+    }
+}
+
+fn format(value: &str) -> Result<Format, Problem> {
+    match value {
+        "json" => Ok(Format::Json),
+        "markdown" => Ok(Format::Markdown),
+        _ => Err(Problem::new(400, "bad_format", "format is json or markdown").hint("leave format away to get JSON")),
+    }
+}

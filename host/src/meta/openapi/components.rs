@@ -1,0 +1,123 @@
+//! Components: the plugins' schemas, and what every operation shares.
+
+use super::{
+    super::{Facts, signing},
+    body::ENVELOPE,
+    parameters,
+    responses::{ERROR, GATEWAY_ERRORS},
+};
+use plugin_api::manifest::Auth;
+use serde_json::{Map, Value, json};
+
+const ADDRESS: &str = "^0x[0-9a-fA-F]{40}$";
+const SIGNATURE: &str = "^0x[0-9a-fA-F]{130}$";
+const SCHEMES: [&str; 3] = ["SignedAddress", "SignedTs", "SignedSig"];
+
+pub fn components(facts: &Facts<'_>) -> Value {
+    let mut components = Map::from_iter([
+        ("schemas".to_owned(), schemas(facts)),
+        ("responses".to_owned(), shared_responses()),
+        ("parameters".to_owned(), envelope_parameters()),
+        ("headers".to_owned(), headers()),
+    ]);
+    if facts.routes().any(|route| matches!(route.auth, Auth::SignedHeaders { .. })) {
+        components.insert("securitySchemes".into(), security_schemes(facts));
+    }
+    components.into()
+}
+
+/// What an operation asks of `securitySchemes`: all three headers, or nothing, for an envelope in body or query is described there.
+pub fn security(auth: &Auth) -> Value {
+    match auth {
+        Auth::SignedHeaders { .. } => json!([Map::from_iter(SCHEMES.map(|scheme| (scheme.to_owned(), json!([]))))]),
+        _ => json!([]),
+    }
+}
+
+fn schemas(facts: &Facts<'_>) -> Value {
+    let named = facts.manifests().flat_map(|manifest| &manifest.schemas);
+    let mut schemas: Map<String, Value> = named.map(|(name, schema)| (name.clone(), schema.clone())).collect();
+    schemas.insert(ERROR.into(), error());
+    schemas.insert(ENVELOPE.into(), envelope());
+    schemas.into()
+}
+
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "description": "Every failure has this body.",
+        "required": ["error"],
+        "properties": {
+            "error": { "type": "string", "description": "For people" },
+            "code": { "type": "string", "description": "For programs; stable" },
+            "hint": { "type": "string", "description": "What to do next" },
+        },
+    })
+}
+
+fn envelope() -> Value {
+    json!({
+        "type": "object",
+        "description": "Who signed, when, and the signature over the other members of the body",
+        "required": ["address", "ts", "sig"],
+        "properties": { "address": address(), "ts": time(), "sig": signature() },
+    })
+}
+
+fn address() -> Value {
+    json!({ "type": "string", "pattern": ADDRESS, "examples": ["0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"] })
+}
+
+fn time() -> Value {
+    json!({
+        "type": ["integer", "string"],
+        "pattern": "^[0-9]+$",
+        "description": "Unix seconds, as a number or as digits",
+        "examples": [1_790_000_000],
+    })
+}
+
+fn signature() -> Value {
+    json!({
+        "type": "string",
+        "pattern": SIGNATURE,
+        "description": "EIP-191 personal_sign, 65 bytes",
+        "examples": [format!("0x{}", "0".repeat(130))],
+    })
+}
+
+fn envelope_parameters() -> Value {
+    let parts = [("address", address(), "Who signed"), ("ts", time(), "When"), ("sig", signature(), "The signature")];
+    let parameters = parts.map(|(name, schema, description)| {
+        (format!("Signed.{name}"), parameters::described("query", name, description, true, schema))
+    });
+    Map::from_iter(parameters).into()
+}
+
+fn shared_responses() -> Value {
+    GATEWAY_ERRORS.iter().map(|error| (error.component.to_owned(), error.response())).collect::<Map<_, _>>().into()
+}
+
+fn headers() -> Value {
+    let text = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
+    json!({
+        "X-Request-Id": text("Name of this request in the gateway's log; a client may choose it", "01940d3e-7c1a-7b3e-9c43-2f0a4d5e6f70"),
+        "RateLimit": text("What is left (IETF draft): `r` calls in `t` seconds", "\"default\";r=299;t=60"),
+        "RateLimit-Policy": text("The limits that apply (IETF draft): `q` calls in `w` seconds", "\"default\";q=300;w=60"),
+        "Retry-After": { "description": "Seconds to wait", "schema": { "type": "integer", "minimum": 0 }, "example": 1 },
+        "Cache-Control": text("How long the answer may be kept", "public, max-age=60"),
+    })
+}
+
+fn security_schemes(facts: &Facts<'_>) -> Value {
+    let notes = [
+        "Address of the wallet that signed",
+        "Unix seconds of the signature",
+        "EIP-191 signature of the message that the extension on signing describes; the body's hash is that of nothing or of `{}`",
+    ];
+    let headers = signing::header_names(&facts.environment.brand);
+    let schemes = SCHEMES.into_iter().zip(headers).zip(notes).map(|((scheme, header), note)| {
+        (scheme.to_owned(), json!({ "type": "apiKey", "in": "header", "name": header, "description": note }))
+    });
+    schemes.collect::<Map<_, _>>().into()
+}

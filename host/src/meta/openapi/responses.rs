@@ -1,0 +1,215 @@
+//! Answers of an operation: those the route declares, and the errors that router, envelope and limits make for it.
+
+use super::{SCHEMAS, body, parameters};
+use plugin_api::manifest::{Answer, RouteSpec};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+pub const ERROR: &str = "Error";
+
+/// An error that the gateway itself makes.
+pub struct GatewayError {
+    pub status: u16,
+    pub component: &'static str,
+    description: &'static str,
+    codes: &'static [&'static str],
+    applies: fn(&RouteSpec) -> bool,
+}
+
+const TOO_MANY_CODES: &[&str] = &["rate_limited", "ip_rate_limited"];
+
+pub const GATEWAY_ERRORS: &[GatewayError] = &[
+    GatewayError {
+        status: 400,
+        component: "BadRequest",
+        description: "The request is not valid",
+        codes: &[],
+        applies: |_| true,
+    },
+    GatewayError {
+        status: 401,
+        component: "BadSignature",
+        description: "The signature is missing, stale or not by this address",
+        codes: &["bad_action", "bad_address", "bad_ts", "stale_ts", "bad_sig", "sig_mismatch"],
+        applies: |route| route.auth.action().is_some(),
+    },
+    GatewayError {
+        status: 404,
+        component: "NotFound",
+        description: "The path names nothing that exists",
+        codes: &[],
+        applies: |route| route.parent.is_some() || parameters::takes_path_parameters(route),
+    },
+    GatewayError {
+        status: 408,
+        component: "BodyTimeout",
+        description: "The body did not arrive in time",
+        codes: &[],
+        applies: body::is_taken,
+    },
+    GatewayError {
+        status: 409,
+        component: "Replay",
+        description: "This signature was used before: the write it belongs to has happened",
+        codes: &["replay"],
+        applies: |route| route.auth.is_guarded(),
+    },
+    GatewayError {
+        status: 413,
+        component: "TooLarge",
+        description: "The body is larger than this route takes",
+        codes: &[],
+        applies: body::is_taken,
+    },
+    GatewayError {
+        status: 429,
+        component: "TooManyRequests",
+        description: "Too often; `Retry-After` says when to come again",
+        codes: TOO_MANY_CODES,
+        applies: |_| true,
+    },
+    GatewayError {
+        status: 503,
+        component: "Unavailable",
+        description: "Not now: the feature is off, the gateway is full, or its data is out of reach; `Retry-After` says when to \
+                      come again",
+        codes: &[],
+        applies: |_| true,
+    },
+];
+
+impl GatewayError {
+    /// The answer as a component.
+    pub fn response(&'static self) -> Value {
+        Parts { gateway: Some(self), ..Default::default() }.render(self.status)
+    }
+
+    fn text(&self) -> String {
+        with_codes(self.description.to_owned(), self.codes)
+    }
+}
+
+#[derive(Default)]
+struct Parts<'a> {
+    descriptions: Vec<&'a str>,
+    content: Map<String, Value>,
+    codes: Vec<&'a str>,
+    cache_control: bool,
+    /// What the gateway itself may answer with the same status.
+    gateway: Option<&'static GatewayError>,
+}
+
+pub fn responses(route: &RouteSpec) -> Value {
+    let mut by_status = declared(route);
+    let mut rendered: BTreeMap<u16, Value> = BTreeMap::new();
+    for error in GATEWAY_ERRORS.iter().filter(|error| (error.applies)(route)) {
+        match by_status.get_mut(&error.status) {
+            Some(parts) => parts.gateway = Some(error),
+            None => {
+                let reference = format!("#/components/responses/{}", error.component);
+                rendered.insert(error.status, json!({ "$ref": reference }));
+            }
+        }
+    }
+    rendered.extend(by_status.into_iter().map(|(status, parts)| (status, parts.render(status))));
+    rendered.into_iter().map(|(status, response)| (status.to_string(), response)).collect::<Map<_, _>>().into()
+}
+
+fn declared(route: &RouteSpec) -> BTreeMap<u16, Parts<'_>> {
+    let mut by_status: BTreeMap<u16, Parts<'_>> = BTreeMap::new();
+    for answer in &route.answers {
+        let parts = by_status.entry(answer.status).or_default();
+        parts.add(answer);
+        parts.cache_control = route.cache_control.is_some() && answer.status < 400;
+    }
+    for limit in route.rate_limits.iter().filter(|limit| !TOO_MANY_CODES.contains(&limit.code.as_str())) {
+        by_status.entry(429).or_default().add_codes([limit.code.as_str()]);
+    }
+    let streams = route.answers.iter().any(|answer| answer.content_type.starts_with("text/event-stream"));
+    if streams {
+        by_status.entry(503).or_default().add_codes(["sse_capacity"]);
+    }
+    if !by_status.keys().any(|status| (200..300).contains(status)) {
+        by_status.insert(200, Parts { descriptions: vec!["OK"], ..Default::default() });
+    }
+    by_status
+}
+
+impl<'a> Parts<'a> {
+    fn add(&mut self, answer: &'a Answer) {
+        // The SDK lists an error's codes as its description, too.
+        if !answer.description.is_empty() && answer.description != answer.codes.join(", ") {
+            self.descriptions.push(&answer.description);
+        }
+        self.add_codes(answer.codes.iter().map(String::as_str));
+        let media_type = answer.content_type.split(';').next().unwrap_or_default().trim();
+        if !media_type.is_empty() && (answer.status < 400 || answer.schema.is_some()) {
+            let media = answer.schema.as_ref().map_or_else(|| json!({}), |schema| json!({ "schema": schema }));
+            self.content.insert(media_type.to_owned(), media);
+        }
+    }
+
+    fn add_codes(&mut self, codes: impl IntoIterator<Item = &'a str>) {
+        for code in codes {
+            if !self.codes.contains(&code) {
+                self.codes.push(code);
+            }
+        }
+    }
+
+    fn render(mut self, status: u16) -> Value {
+        if status >= 400 && self.content.is_empty() {
+            self.content.insert("application/json".into(), self.error());
+        }
+        let mut response = Map::new();
+        response.insert("description".into(), self.description().into());
+        response.insert("headers".into(), headers(status, self.cache_control));
+        if !self.content.is_empty() {
+            response.insert("content".into(), self.content.into());
+        }
+        response.into()
+    }
+
+    /// The one body of failures, with what it may say here.
+    fn error(&self) -> Value {
+        let text = self.descriptions.first().copied().or_else(|| self.gateway.map(|error| error.description));
+        let code = self.codes.first().copied().or_else(|| self.gateway.and_then(|error| error.codes.first().copied()));
+        let mut example = json!({ "error": text.unwrap_or("refused") });
+        if let Some(code) = code {
+            example["code"] = code.into();
+        }
+        json!({ "schema": { "$ref": format!("{SCHEMAS}{ERROR}") }, "example": example })
+    }
+
+    fn description(&mut self) -> String {
+        self.descriptions.dedup();
+        let own = with_codes(self.descriptions.join(". "), &self.codes);
+        match (own.is_empty(), self.gateway) {
+            (true, None) => "Refused".into(),
+            (false, None) => own,
+            (true, Some(error)) => error.text(),
+            (false, Some(error)) => format!("{own}. Or: {}", error.text()),
+        }
+    }
+}
+
+fn with_codes(text: String, codes: &[&str]) -> String {
+    if codes.is_empty() {
+        return text;
+    }
+    let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let and = if text.is_empty() { "" } else { ". " };
+    format!("{text}{and}Codes: {}", codes.join(", "))
+}
+
+fn headers(status: u16, cache_control: bool) -> Value {
+    let mut names = vec!["X-Request-Id", "RateLimit", "RateLimit-Policy"];
+    if matches!(status, 429 | 503) {
+        names.push("Retry-After");
+    }
+    if cache_control {
+        names.push("Cache-Control");
+    }
+    let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
+    names.into_iter().map(|name| (name.to_owned(), reference(name))).collect::<Map<_, _>>().into()
+}

@@ -1,0 +1,10 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+//! The documents of a gateway with two made-up plugins; see [`fixture`].
+
+mod changelog;
+mod discovery;
+mod fixture;
+mod index;
+mod llms;
+mod openapi;
+mod state;

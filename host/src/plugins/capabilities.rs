@@ -1,0 +1,176 @@
+//! The capabilities of one plugin: the only way from its code into the house.
+
+use super::{
+    life::PluginLife,
+    transaction::{Owner, PluginTransaction},
+};
+use crate::{
+    egress::{EgressError, FetchRequest, Overflow},
+    services::SharedServices,
+    storage::Scope,
+};
+use abi_stable::{
+    erased_types::TD_Opaque,
+    std_types::{RResult, RStr, RString},
+};
+use async_ffi::{FfiFuture, FutureExt as _};
+use plugin_api::{
+    abi::{
+        Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Reply, Rows, Statement, Task, Task_TO,
+        TaskBox, TransactionBox,
+    },
+    manifest::{FetchAnswer, FetchQuestion, Grants},
+};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+#[derive(Clone)]
+pub struct Capabilities {
+    pub life: Arc<PluginLife>,
+    pub services: SharedServices,
+    pub scope: Scope,
+    pub grants: Grants,
+}
+
+impl Capabilities {
+    pub fn handle(self) -> HostBox {
+        Host_TO::from_value(self, TD_Opaque)
+    }
+
+    async fn fetch(self, question: FfiBytes, body: FfiBytes) -> Result<Reply, HostError> {
+        if !self.grants.egress {
+            let message = "the plugin does not declare the grant `egress`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let Some(egress) = &self.services.egress else {
+            let message = "this machine has no root certificates (install ca-certificates)";
+            return Err(HostError::new(HostErrorCode::Unavailable, message));
+        };
+        let question: FetchQuestion = serde_json::from_slice(&question)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a fetch question: {error}")))?;
+        let request = fetch_request(question, bytes::Bytes::from_owner(body));
+        let fetched = egress.fetch(&self.life.name, request).await.map_err(fetch_error)?;
+        let answer = FetchAnswer { status: fetched.status, headers: fetched.headers, url: fetched.url };
+        let answer =
+            serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+        Ok(Reply { answer: answer.into(), body: FfiBytes::from_owner(fetched.body) })
+    }
+}
+
+fn fetch_request(question: FetchQuestion, body: bytes::Bytes) -> FetchRequest {
+    FetchRequest {
+        method: question.method,
+        url: question.url,
+        headers: question.headers,
+        body,
+        timeout_ms: question.timeout_ms,
+        response_bytes_max: question.response_bytes_max,
+        redirects_max: question.redirects_max,
+        overflow: if question.cuts_overflow { Overflow::Cut } else { Overflow::Refuse },
+    }
+}
+
+fn fetch_error(error: EgressError) -> HostError {
+    HostError::new(HostErrorCode::Fetch, format!("{}: {error}", error.code()))
+}
+
+impl Host for Capabilities {
+    fn environment(&self) -> RStr<'_> {
+        self.services.environment_json.as_str().into()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.services.clock.now_ms()
+    }
+
+    fn sleep(&self, duration_ms: u64) -> FfiFuture<()> {
+        let clock = self.services.clock.clone();
+        async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
+    }
+
+    fn spawn(&self, _name: RString, task: FfiFuture<()>) -> TaskBox {
+        let stop = self.life.stop.clone();
+        let running = self.life.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = task => {}
+            }
+        });
+        Task_TO::from_value(SpawnedTask(running.abort_handle()), TD_Opaque)
+    }
+
+    fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
+        async move {
+            let finished = tokio::task::spawn_blocking(|| futures_util::FutureExt::now_or_never(work)).await;
+            match finished {
+                Ok(Some(())) => {}
+                Ok(None) => tracing::error!("blocking work of a plugin waited for something; it was dropped"),
+                Err(error) => tracing::error!(%error, "blocking work of a plugin ended badly"),
+            }
+        }
+        .into_ffi()
+    }
+
+    fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
+        let (services, scope) = (self.services.clone(), self.scope.clone());
+        async move { services.database.read(&scope, statement).await.map_err(HostError::from).into() }.into_ffi()
+    }
+
+    fn begin(&self) -> TransactionBox {
+        PluginTransaction::new(&self.services, self.scope.clone(), Owner::Plugin).handle()
+    }
+
+    fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
+        let services = self.services.clone();
+        async move {
+            let parts = super::collect(&services, &point, &input).await;
+            let bytes = serde_json::to_vec(&parts);
+            bytes.map(FfiBytes::from).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
+        }
+        .into_ffi()
+    }
+
+    fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        let capabilities = self.clone();
+        async move {
+            match capability.as_str() {
+                "fetch" => capabilities.fetch(question, body).await.into(),
+                other => {
+                    let message = format!("this gateway has no capability `{other}`");
+                    RResult::RErr(HostError::new(HostErrorCode::Refused, message))
+                }
+            }
+        }
+        .into_ffi()
+    }
+
+    fn fault(&self, place: RStr<'_>, fault: Fault) {
+        self.life.fault(place.as_str(), &fault);
+    }
+
+    fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
+        let labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
+        let mut labels: Vec<metrics::Label> =
+            labels.into_iter().map(|(name, value)| metrics::Label::new(name, value)).collect();
+        labels.push(metrics::Label::new("plugin", self.life.name.to_string()));
+        metrics::counter!(format!("plugin_{}", metric.as_str()), labels).increment(amount);
+    }
+
+    fn log(&self, level: u8, message: RStr<'_>) {
+        let (plugin, message) = (&*self.life.name, message.as_str());
+        match level {
+            1 => tracing::error!(plugin, "{message}"),
+            2 => tracing::warn!(plugin, "{message}"),
+            3 => tracing::info!(plugin, "{message}"),
+            4 => tracing::debug!(plugin, "{message}"),
+            _ => tracing::trace!(plugin, "{message}"),
+        }
+    }
+}
+
+struct SpawnedTask(tokio::task::AbortHandle);
+
+impl Task for SpawnedTask {
+    fn abort(&self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,112 @@
+//! What a plugin's capabilities and its requests share while it lives: its name, its stop signal, its faults.
+
+use parking_lot::Mutex;
+use plugin_api::abi::{Fault, FaultKind};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tokio::sync::mpsc;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// A plugin that failed too often and must be taken off.
+#[derive(Debug)]
+pub struct FenceRequest {
+    pub plugin: String,
+    pub reason: String,
+}
+
+pub struct PluginLife {
+    pub name: Arc<str>,
+    /// Cancelled when the plugin stops: jobs, background tasks and streams watch it.
+    pub stop: CancellationToken,
+    /// Background tasks of the plugin.
+    pub tasks: TaskTracker,
+    faults: Mutex<Faults>,
+    fault_count: AtomicU64,
+    limit: FaultLimit,
+    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct FaultLimit {
+    pub faults: usize,
+    pub window: Duration,
+}
+
+#[derive(Default)]
+struct Faults {
+    recent: VecDeque<Instant>,
+    last: Option<String>,
+    is_fenced: bool,
+}
+
+impl PluginLife {
+    pub fn new(name: &str, limit: FaultLimit, fence_requests: mpsc::UnboundedSender<FenceRequest>) -> Arc<Self> {
+        Arc::new(Self {
+            name: name.into(),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            faults: Mutex::default(),
+            fault_count: AtomicU64::new(0),
+            limit,
+            fence_requests,
+        })
+    }
+
+    /// Logs and counts a failure; too many of them within the window ask for the fence, once.
+    pub fn fault(&self, place: &str, fault: &Fault) {
+        let kind = kind_name(fault.kind);
+        let (message, location) = (fault.message.as_str(), fault.location.as_str());
+        tracing::error!(plugin = &*self.name, place, kind, location, "{message}");
+        metrics::counter!("plugin_faults_total", "plugin" => self.name.to_string(), "kind" => kind).increment(1);
+        self.fault_count.fetch_add(1, Ordering::Relaxed);
+        let at = if location.is_empty() { String::new() } else { format!(" at {location}") };
+        self.count(format!("{kind} in {place}: {message}{at}"));
+    }
+
+    /// A handler or job that did not end in time counts like a fault.
+    pub fn timed_out(&self, place: &str, timeout: Duration) {
+        tracing::error!(plugin = &*self.name, place, ?timeout, "timed out");
+        metrics::counter!("plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout").increment(1);
+        self.fault_count.fetch_add(1, Ordering::Relaxed);
+        self.count(format!("timeout in {place} after {timeout:?}"));
+    }
+
+    pub fn fault_count(&self) -> u64 {
+        self.fault_count.load(Ordering::Relaxed)
+    }
+
+    pub fn last_fault(&self) -> Option<String> {
+        self.faults.lock().last.clone()
+    }
+
+    fn count(&self, description: String) {
+        let now = Instant::now();
+        let mut faults = self.faults.lock();
+        faults.recent.push_back(now);
+        while faults.recent.front().is_some_and(|first| now.duration_since(*first) > self.limit.window) {
+            faults.recent.pop_front();
+        }
+        if faults.recent.len() >= self.limit.faults && !faults.is_fenced {
+            faults.is_fenced = true;
+            let reason =
+                format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
+            // Nobody listens any more when the house closes.
+            let _ = self.fence_requests.send(FenceRequest { plugin: self.name.to_string(), reason });
+        }
+        faults.last = Some(description);
+    }
+}
+
+fn kind_name(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Error => "error",
+        FaultKind::Panic => "panic",
+        FaultKind::Config => "config",
+    }
+}

@@ -1,0 +1,279 @@
+//! Maps a plugin's library and finds its root module.
+//!
+//! The rules: only a private copy is mapped; a library is never unloaded (its code may still run); one content is one
+//! module in the process; a build that differs from the one that serves under its name waits for a restart; a module is
+//! used only after its layout was compared with ours.
+
+#![allow(unsafe_code, reason = "mapping foreign code is unsafe by nature; it happens here and nowhere else")]
+
+use super::{
+    copy::private_copy,
+    inspect::{InspectProblem, Inspection},
+};
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use parking_lot::Mutex;
+use plugin_api::{
+    abi::{ABI_MAJOR, PluginModule_Ref, ROOT_SYMBOL_PREFIX},
+    abi_stable::{
+        StableAbi,
+        abi_stability::abi_checking::{AbiInstabilityErrors, check_layout_compatibility},
+        library::{AbiHeader, AbiHeaderRef, LibHeader, LibraryError, RootModule},
+        type_layout::{TLFieldOrFunction, TypeLayout},
+    },
+};
+use std::{
+    collections::HashMap,
+    error::Error as _,
+    io,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error(
+        "is already loaded as another build (sha256 {running:.12}, the file has {found:.12}): restart the gateway to run the new one"
+    )]
+    NeedsRestart { running: String, found: String },
+    #[error("cannot be copied: the file {problem}")]
+    Gone { problem: InspectProblem },
+    #[error("changed while it was being loaded: try again when its build has finished")]
+    Changed,
+    #[error("cannot be copied to {} ({source}): let the gateway write there, or set another data_dir", folder.display())]
+    Copy { folder: PathBuf, source: io::Error },
+    #[error("cannot be mapped ({reason}): {advice}")]
+    Map { reason: String, advice: &'static str },
+    #[error("has a stamp but exports no plugin ({reason}): build it with plugin_api::export_plugin!")]
+    NoModule { reason: String },
+    #[error(
+        "was built with abi_stable {found}, this gateway has {expected}: rebuild it against plugin-api {ABI_MAJOR}.x"
+    )]
+    OtherAbiStable { found: String, expected: String },
+    #[error(
+        "was built against plugin-api {found}, this gateway has {expected}: rebuild it against plugin-api {ABI_MAJOR}.x"
+    )]
+    OtherVersion { found: String, expected: String },
+    #[error(
+        "does not fit this gateway's plugin API ({difference}): rebuild it against an unmodified plugin-api {ABI_MAJOR}.x"
+    )]
+    OtherLayout { difference: String },
+    #[error("cannot make its module ({reason}): ask its author, or go back to the build before")]
+    Module { reason: String },
+}
+
+#[derive(Default)]
+struct Registry {
+    /// By the sha256 of their file.
+    modules: HashMap<String, PluginModule_Ref>,
+    /// Plugin name → sha256 of the build that this process runs.
+    running: HashMap<String, String>,
+}
+
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+
+/// The root module of the inspected file, mapped from a private copy below `data_dir`; the same content is mapped once.
+pub fn load(inspection: &Inspection, data_dir: &Path) -> Result<PluginModule_Ref, LoadError> {
+    // Held until the module is there, so that two callers do not map the same content twice.
+    let mut registry = REGISTRY.lock();
+    registry.refuse_other_build(inspection)?;
+    if let Some(module) = registry.modules.get(&inspection.sha256) {
+        return Ok(*module);
+    }
+    let header = map(&private_copy(inspection, data_dir)?, &inspection.name)?;
+    let module = checked_module(header)?;
+    registry.modules.insert(inspection.sha256.clone(), module);
+    Ok(module)
+}
+
+/// Notes that this build is the one that runs under its name: from now on any other build needs a restart.
+/// (One that was refused after it was mapped does not stand in the way of its correction.)
+pub(super) fn claim(inspection: &Inspection) -> Result<(), LoadError> {
+    let mut registry = REGISTRY.lock();
+    registry.refuse_other_build(inspection)?;
+    registry.running.insert(inspection.name.clone(), inspection.sha256.clone());
+    Ok(())
+}
+
+impl Registry {
+    fn refuse_other_build(&self, inspection: &Inspection) -> Result<(), LoadError> {
+        match self.running.get(&inspection.name) {
+            Some(running) if *running != inspection.sha256 => {
+                Err(LoadError::NeedsRestart { running: running.clone(), found: inspection.sha256.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Maps the library for the life of the process. Its static constructors run here.
+fn map(copy: &Path, name: &str) -> Result<&'static LibHeader, LoadError> {
+    // `RTLD_NOW`: a symbol that nobody has is an error here, not a crash in the first request that needs it.
+    // SAFETY: the file is a shared library for this machine with our stamp, intact (inspected, copied by content).
+    // What its static constructors do is beyond our control, as is everything else a plugin does.
+    let library = unsafe { Library::open(Some(copy), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| map_error(&error))?;
+    let library: &'static Library = Box::leak(Box::new(library));
+    let symbol = format!("{ROOT_SYMBOL_PREFIX}{name}");
+    // SAFETY: the macro that makes the stamp exports abi_stable's header under this name: a static whose address is an
+    // `AbiHeaderRef`. The library is leaked, so the reference stays valid.
+    let header = unsafe { library.get::<AbiHeaderRef>(symbol.as_bytes()) };
+    let header = *header.map_err(|error| LoadError::NoModule { reason: linker_text(&error) })?;
+    header.upgrade().map_err(|error| library_error(&error))
+}
+
+/// Compares versions and layouts in both directions, then makes the module.
+fn checked_module(header: &'static LibHeader) -> Result<PluginModule_Ref, LoadError> {
+    let theirs = header
+        .layout()
+        .ok_or_else(|| LoadError::OtherLayout { difference: "the library does not describe its layout".into() })?;
+    check_version(header)?;
+    check_layout(theirs, <PluginModule_Ref as StableAbi>::LAYOUT)?;
+    // SAFETY: the layouts were compared just above; what only one side has lies behind the common prefix, where both
+    // sides look it up by the other's own field count.
+    let module = unsafe { header.init_root_module_with_unchecked_layout::<PluginModule_Ref>() };
+    module.map_err(|error| library_error(&error))
+}
+
+/// A stamp may lie; the version that abi_stable recorded is the one of the crate that was compiled in.
+fn check_version(header: &LibHeader) -> Result<(), LoadError> {
+    let (found, expected) = (header.version_strings(), PluginModule_Ref::VERSION_STRINGS);
+    let major = |version: &str| version.split('.').next().map(str::to_owned);
+    if major(found.version.as_str()) == major(expected.version.as_str()) {
+        return Ok(());
+    }
+    Err(LoadError::OtherVersion { found: found.version.to_string(), expected: expected.version.to_string() })
+}
+
+/// abi_stable asks whether a *program* may use a *newer library*: the first layout may have fewer fields than the
+/// second, never more. A gateway meets older and newer plugins, so either direction will do.
+fn check_layout(theirs: &'static TypeLayout, ours: &'static TypeLayout) -> Result<(), LoadError> {
+    if check_layout_compatibility(theirs, ours).is_ok() {
+        return Ok(());
+    }
+    check_layout_compatibility(ours, theirs).map_err(|errors| {
+        tracing::debug!(%errors, "the plugin's layout differs from the gateway's");
+        LoadError::OtherLayout { difference: difference(&errors) }
+    })
+}
+
+/// abi_stable's report has hundreds of lines; the cause is in the last type it names, the innermost one.
+fn difference(errors: &AbiInstabilityErrors) -> String {
+    let Some(innermost) = errors.errors.last() else { return "the layouts differ".to_owned() };
+    let place = match innermost.stack_trace.last().map(|place| &place.found) {
+        Some(TLFieldOrFunction::Field(field)) => field.full_type().to_string(),
+        Some(TLFieldOrFunction::Function(function)) => function.to_string(),
+        None => "the root module".to_owned(),
+    };
+    let report = innermost.to_string();
+    // Blocks of "too many fields / Expected: 3 / Found: 4"; a count says more than the sizes that follow from it.
+    let mut causes = report.split("\nError:").skip(1);
+    let counts = causes.clone().find(|cause| cause.starts_with("too many"));
+    let cause = counts.or_else(|| causes.next()).unwrap_or("another layout");
+    let (what, rest) = cause.split_once("\nExpected:").unwrap_or((cause, ""));
+    let (expected, found) = rest.split_once("\nFound:").unwrap_or((rest, ""));
+    format!("{} in {}: expected {}, found {}", short(what), short(&place), short(expected), short(found))
+}
+
+/// What the dynamic linker said; libloading's own words are only "dlopen failed".
+fn linker_text(error: &libloading::Error) -> String {
+    one_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
+}
+
+fn map_error(error: &libloading::Error) -> LoadError {
+    let reason = linker_text(error);
+    let advice = if reason.contains("failed to map segment") {
+        "mount the file system of data_dir without noexec"
+    } else if reason.contains("No such file") {
+        "install the library that it names, or rebuild the plugin without it"
+    } else if reason.contains("undefined symbol") || reason.contains("version `") {
+        "rebuild the plugin on this machine's system"
+    } else {
+        "rebuild the plugin for this machine"
+    };
+    LoadError::Map { reason, advice }
+}
+
+fn library_error(error: &LibraryError) -> LoadError {
+    tracing::debug!(%error, "the plugin's library is refused");
+    match error {
+        LibraryError::InvalidAbiHeader(found) => {
+            let version = |header: &AbiHeader| format!("{}.{}", header.abi_major, header.abi_minor);
+            LoadError::OtherAbiStable { found: version(found), expected: version(&AbiHeader::VALUE) }
+        }
+        LibraryError::IncompatibleVersionNumber { expected_version, actual_version, .. } => {
+            LoadError::OtherVersion { found: actual_version.to_string(), expected: expected_version.to_string() }
+        }
+        LibraryError::RootModule { err, .. } => LoadError::Module { reason: one_line(&err.to_string()) },
+        other => LoadError::Module { reason: one_line(&other.to_string()) },
+    }
+}
+
+/// Anybody's text as one line of bounded length.
+pub(super) fn one_line(text: &str) -> String {
+    bounded(text, 300)
+}
+
+fn short(text: &str) -> String {
+    bounded(text, 80)
+}
+
+fn bounded(text: &str, characters_max: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(characters_max) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    /// The same root module as three versions of an API would define it.
+    #[allow(dead_code, non_camel_case_types, reason = "only their layouts are read")]
+    mod versions {
+        macro_rules! version {
+            ($version:ident, $argument:ty $(, $appended:ident)?) => {
+                pub mod $version {
+                    use plugin_api::abi_stable::StableAbi;
+                    #[repr(C)]
+                    #[derive(StableAbi)]
+                    #[sabi(kind(Prefix(prefix_ref = Module_Ref)))]
+                    pub struct Module {
+                        pub first: extern "C" fn(u32) -> u32,
+                        #[sabi(last_prefix_field)]
+                        pub second: extern "C" fn($argument) -> u32,
+                        $(#[sabi(missing_field(option))]
+                        pub $appended: extern "C" fn(u8) -> u8,)?
+                    }
+                }
+            };
+        }
+        version!(v1_0, u64);
+        version!(v1_1, u64, third);
+        version!(changed, i64);
+    }
+    use versions::{changed, v1_0, v1_1};
+
+    #[test]
+    fn appended_fields_fit_in_both_directions() {
+        let (older, newer) = (v1_0::Module_Ref::LAYOUT, v1_1::Module_Ref::LAYOUT);
+        assert!(check_layout(older, newer).is_ok(), "an older plugin in a newer gateway");
+        assert!(check_layout(newer, older).is_ok(), "a newer plugin in an older gateway");
+        assert!(check_layout_compatibility(newer, older).is_err(), "one direction alone refuses");
+    }
+
+    #[test]
+    fn a_changed_field_is_refused_in_one_line() {
+        let error = check_layout(changed::Module_Ref::LAYOUT, v1_0::Module_Ref::LAYOUT).unwrap_err().to_string();
+        assert!(error.contains("expected u64, found i64"), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+
+    #[test]
+    fn lines_are_bounded() {
+        assert_eq!(one_line("\n\ttwo\n lines "), "two lines");
+        assert_eq!(short(&"ä".repeat(200)), format!("{}…", "ä".repeat(80)));
+    }
+}

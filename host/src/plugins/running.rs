@@ -1,0 +1,153 @@
+//! A plugin that serves: its object, its routes, who is inside.
+
+use super::{life::PluginLife, loaded::LoadedPlugin};
+use crate::{services::SharedServices, storage::Scope};
+use abi_stable::std_types::RResult;
+use arc_swap::ArcSwap;
+use plugin_api::{
+    abi::{FfiBytes, PluginBox},
+    manifest::Manifest,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::Notify;
+
+pub struct Running {
+    pub life: Arc<PluginLife>,
+    pub manifest: Arc<Manifest>,
+    pub object: PluginBox,
+    pub scope: Scope,
+    pub loaded: Arc<LoadedPlugin>,
+    is_closed: AtomicBool,
+    inside: AtomicUsize,
+    left: Notify,
+}
+
+/// A request, job or contribution inside a plugin; draining waits for it.
+pub struct Visit(Arc<Running>);
+
+impl Running {
+    pub fn new(life: Arc<PluginLife>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
+        let manifest = loaded.manifest.clone();
+        Arc::new(Self {
+            life,
+            manifest,
+            object,
+            scope,
+            loaded,
+            is_closed: AtomicBool::new(false),
+            inside: AtomicUsize::new(0),
+            left: Notify::new(),
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.life.name
+    }
+
+    /// Enters the plugin, unless it is draining. Counted first and checked then, so that no visit slips past a drain.
+    pub fn enter(self: &Arc<Self>) -> Option<Visit> {
+        self.inside.fetch_add(1, Ordering::AcqRel);
+        let visit = Visit(self.clone());
+        (!self.is_closed.load(Ordering::Acquire)).then_some(visit)
+    }
+
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    /// Waits until nobody is inside; `false` when the limit runs out first.
+    pub async fn drained(&self, limit: Duration) -> bool {
+        let empty = async {
+            loop {
+                let left = self.left.notified();
+                if self.inside.load(Ordering::Acquire) == 0 {
+                    return;
+                }
+                left.await;
+            }
+        };
+        tokio::time::timeout(limit, empty).await.is_ok()
+    }
+
+    pub fn inside(&self) -> usize {
+        self.inside.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if self.0.inside.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.left.notify_waiters();
+        }
+    }
+}
+
+/// The plugins that serve right now, in the order in which they were opened.
+#[derive(Default)]
+pub struct Serving(ArcSwap<Vec<Arc<Running>>>);
+
+impl Serving {
+    pub fn list(&self) -> Arc<Vec<Arc<Running>>> {
+        self.0.load_full()
+    }
+
+    pub(super) fn replace(&self, plugins: Vec<Arc<Running>>) {
+        self.0.store(Arc::new(plugins));
+    }
+}
+
+/// What one plugin contributed to a point.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Contribution {
+    pub plugin: String,
+    pub value: serde_json::Value,
+}
+
+/// A contribution that takes longer is left out.
+const CONTRIBUTION_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks every serving plugin that contributes to `point`. One that fails is reported and left out.
+pub async fn collect(services: &SharedServices, point: &str, input: &[u8]) -> Vec<Contribution> {
+    let mut parts = Vec::new();
+    for plugin in services.serving.list().iter() {
+        for (index, spec) in plugin.manifest.contributions.iter().enumerate() {
+            if spec.point == point
+                && let Some(value) = contribution(plugin, index, input.to_vec().into()).await
+            {
+                parts.push(Contribution { plugin: plugin.name().to_owned(), value });
+            }
+        }
+    }
+    parts
+}
+
+/// One contribution as JSON; failures are the plugin's faults.
+pub async fn contribution(plugin: &Arc<Running>, index: usize, input: FfiBytes) -> Option<serde_json::Value> {
+    let _visit = plugin.enter()?;
+    let place = plugin.manifest.contributions.get(index).map(|spec| format!("point {}", spec.point))?;
+    let call = plugin.object.contribute(u32::try_from(index).ok()?, input);
+    match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
+        Ok(RResult::ROk(bytes)) => match serde_json::from_slice(&bytes) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                tracing::error!(plugin = plugin.name(), place, %error, "a contribution is no JSON");
+                None
+            }
+        },
+        Ok(RResult::RErr(fault)) => {
+            plugin.life.fault(&place, &fault);
+            None
+        }
+        Err(_elapsed) => {
+            plugin.life.timed_out(&place, CONTRIBUTION_TIMEOUT);
+            None
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Substring filters (`q`): ASCII letters match in either case, every other character only itself, `%` and `_` too.
+//!
+//! The rule: both databases give the same answer. Their `LIKE` and `lower()` differ beyond ASCII, so neither is used
+//! without naming the collation that makes PostgreSQL's `lower()` do what SQLite's does.
+
+use super::HostHandle;
+
+/// What is searched for, and how this gateway's database is asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    needle: String,
+    postgres: bool,
+}
+
+impl Search {
+    /// None when there is nothing to search for.
+    pub fn new(host: &HostHandle, text: &str) -> Option<Self> {
+        Self::in_dialect(&host.environment().dialect, text)
+    }
+
+    /// For tests and tools that have no gateway at hand; `dialect` as in [`crate::Environment`].
+    pub fn in_dialect(dialect: &str, text: &str) -> Option<Self> {
+        let needle = text.to_ascii_lowercase();
+        (!needle.is_empty()).then_some(Self { needle, postgres: dialect == "postgres" })
+    }
+
+    /// The value to bind to the placeholder of [`Search::condition`].
+    pub fn needle(&self) -> &str {
+        &self.needle
+    }
+
+    /// SQL that is true where the text `column` contains the needle; `placeholder` is for example `$1`.
+    /// Reads every row it is asked about: no index helps.
+    pub fn condition(&self, column: &str, placeholder: &str) -> String {
+        if self.postgres {
+            format!(r#"strpos(lower({column} COLLATE "C"), {placeholder}) > 0"#)
+        } else {
+            format!("instr(lower({column}), {placeholder}) > 0")
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_needle_is_lowered_in_ascii_only() {
+        assert_eq!(Search::in_dialect("sqlite", "100%_ÄB").unwrap().needle(), "100%_Äb");
+        assert_eq!(Search::in_dialect("sqlite", ""), None);
+    }
+
+    #[test]
+    fn each_dialect_has_its_condition() {
+        let condition = |dialect| Search::in_dialect(dialect, "x").unwrap().condition("t.title", "$2");
+        assert_eq!(condition("sqlite"), "instr(lower(t.title), $2) > 0");
+        assert_eq!(condition("postgres"), r#"strpos(lower(t.title COLLATE "C"), $2) > 0"#);
+    }
+}

@@ -1,0 +1,217 @@
+//! The gateway under test.
+
+use crate::{Answer, Wallet, postgres};
+use bytes::Bytes;
+use host::{
+    clock::{Clock, ManualClock},
+    config::Config,
+    house::House,
+    http::{body::RequestBody, edge::ClientIp},
+    plugins::LoadedPlugin,
+};
+use http::{Request, StatusCode};
+use http_body_util::BodyExt as _;
+use plugin_api::{abi::PluginModule_Ref, manifest::ActivityRow};
+use serde_json::{Map, Value};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+use tempfile::TempDir;
+
+/// Where every test's clock starts: 2026-01-01 00:00:00 UTC.
+const START_MS: i64 = 1_767_225_600_000;
+
+pub struct TestGateway {
+    house: House,
+    clock: ManualClock,
+    database: Option<postgres::Database>,
+    _data_dir: TempDir,
+}
+
+/// A gateway to be started.
+pub struct Builder {
+    config: Config,
+    plugins: Vec<PluginModule_Ref>,
+    database: Option<postgres::Database>,
+}
+
+impl Builder {
+    pub fn plugin(mut self, module: PluginModule_Ref) -> Self {
+        self.plugins.push(module);
+        self
+    }
+
+    /// What `[plugins.<name>]` holds.
+    pub fn config(mut self, name: &str, settings: Value) -> Self {
+        let settings: Map<String, Value> = settings.as_object().cloned().unwrap_or_default();
+        self.config.plugins.named.entry(name.to_owned()).or_default().config = settings;
+        self
+    }
+
+    /// Any other key of the configuration.
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Opens the gateway; fails the test when a plugin does not serve.
+    pub async fn start(self) -> TestGateway {
+        let house = self.open().await;
+        let setbacks: Vec<String> = house
+            .reports()
+            .await
+            .into_iter()
+            .filter(|report| report.is_setback())
+            .map(|report| format!("{}: {}", report.name, report.reason))
+            .collect();
+        assert!(setbacks.is_empty(), "the gateway refused a plugin: {setbacks:?}");
+        house
+    }
+
+    /// Opens the gateway, whatever becomes of its plugins.
+    pub async fn open(mut self) -> TestGateway {
+        let data_dir = TempDir::new().unwrap_or_else(|error| panic!("no temporary folder: {error}"));
+        self.config.data_dir = data_dir.path().to_owned();
+        if let Some(database) = &self.database {
+            self.config.database.url = Some(database.url.clone().into());
+        }
+        let loaded = self.plugins.into_iter().map(|module| {
+            LoadedPlugin::linked(module).map_err(|error| host::plugins::PluginReport::of_error("linked", &error).into())
+        });
+        let clock = ManualClock::new(START_MS);
+        let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
+        let opened = House::open(self.config, Clock::Manual(clock.clone()), bound, loaded.collect()).await;
+        let house = opened.unwrap_or_else(|error| panic!("the gateway does not open: {error}"));
+        TestGateway { house, clock, database: self.database, _data_dir: data_dir }
+    }
+}
+
+impl TestGateway {
+    /// SQLite, no plugins, limits per IP out of the way.
+    pub fn builder() -> Builder {
+        let mut config = Config::default();
+        config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
+        Builder { config, plugins: Vec::new(), database: None }
+    }
+
+    /// The same on a new PostgreSQL database; `None` without `GATEWAY_TEST_POSTGRES`.
+    pub async fn postgres_builder() -> Option<Builder> {
+        let database = postgres::Database::create().await?;
+        Some(Builder { database: Some(database), ..Self::builder() })
+    }
+
+    /// One gateway on SQLite and, when `GATEWAY_TEST_POSTGRES` is set, one on PostgreSQL.
+    pub async fn each_database(plugins: &[PluginModule_Ref]) -> Vec<Self> {
+        let mut builders = vec![Self::builder()];
+        builders.extend(Self::postgres_builder().await);
+        let mut gateways = Vec::new();
+        for builder in builders {
+            gateways.push(plugins.iter().fold(builder, |builder, module| builder.plugin(*module)).start().await);
+        }
+        gateways
+    }
+
+    /// `sqlite` or `postgres`.
+    pub fn dialect(&self) -> &str {
+        &self.house.gateway.services.environment.dialect
+    }
+
+    pub fn now_s(&self) -> i64 {
+        self.clock.now_ms() / 1000
+    }
+
+    /// Move it with `advance`; two writes of one wallet need a second between them.
+    pub fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], "").await
+    }
+
+    /// A signed body, signed now.
+    pub async fn post_signed(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+        self.send_signed("POST", path, wallet, action, payload).await
+    }
+
+    pub async fn send_signed(&self, method: &str, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+        let body = wallet.signed_body(action, self.now_s(), &payload).to_string();
+        self.send(method, path, &[("content-type", "application/json")], body).await
+    }
+
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Answer {
+        let response = self.open_stream(method, path, headers, body).await;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+
+    /// The response with its body unread, for streams.
+    pub async fn open_stream(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> http::Response<host::http::body::Body> {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(RequestBody::from(body.into()));
+        let mut request = request.unwrap_or_else(|error| panic!("{method} {path} is no request: {error}"));
+        request.extensions_mut().insert(ClientIp(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        self.house.gateway.handle(request).await
+    }
+
+    /// The whole activity log, oldest first.
+    pub async fn events(&self) -> Vec<ActivityRow> {
+        let rows = self.house.gateway.services.activity.rows_after(0).await;
+        rows.unwrap_or_else(|error| panic!("the activity log cannot be read: {error}"))
+    }
+
+    /// What plugins did wrong; empty at the end of a good test.
+    pub async fn faults(&self) -> Vec<String> {
+        let reports = self.reports().await;
+        reports
+            .into_iter()
+            .filter_map(|report| report.last_fault.map(|fault| format!("{}: {fault}", report.name)))
+            .collect()
+    }
+
+    pub async fn reports(&self) -> Vec<host::plugins::PluginReport> {
+        self.house.gateway.plugin_reports()
+    }
+
+    /// The gateway itself, for what this type has no method for.
+    pub fn gateway(&self) -> &host::gateway::Gateway {
+        &self.house.gateway
+    }
+
+    /// Waits until `condition` holds; fails the test with `what` after `limit`.
+    pub async fn eventually<F: Future<Output = bool>>(limit: Duration, what: &str, condition: impl Fn() -> F) {
+        let holds = async {
+            while !condition().await {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        let in_time = tokio::time::timeout(limit, holds).await;
+        assert!(in_time.is_ok(), "{what}: not within {limit:?}");
+    }
+
+    /// Drains and closes; a PostgreSQL database is removed.
+    pub async fn stop(self) {
+        self.house.close().await;
+        if let Some(database) = self.database {
+            database.remove().await;
+        }
+    }
+}
+
+impl Answer {
+    /// Whether the status is 2xx.
+    pub fn is_success(&self) -> bool {
+        StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
+    }
+}

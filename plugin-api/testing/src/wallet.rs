@@ -1,0 +1,63 @@
+//! A key that signs requests the way clients do.
+
+use host::{
+    demo,
+    envelope::{self, Brand},
+};
+use serde_json::{Map, Value, json};
+
+/// The same number is always the same wallet.
+#[derive(Clone, Debug)]
+pub struct Wallet {
+    key: [u8; 32],
+    address: String,
+}
+
+impl Wallet {
+    pub fn new(number: u64) -> Self {
+        let mut key = [0x42; 32];
+        key[24..].copy_from_slice(&number.to_be_bytes());
+        let signed = demo::sign(&key, |_| [1; 32]);
+        let address = signed.map(|(address, _)| address.to_checksum(None)).unwrap_or_default();
+        Self { key, address }
+    }
+
+    /// Checksummed.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The signature over an action, a time and the text whose hash is signed.
+    pub fn sign(&self, action: &str, ts: i64, body_text: &str) -> String {
+        let brand = Brand::default();
+        let ts = u64::try_from(ts).unwrap_or_default();
+        let signed = demo::sign(&self.key, |address| {
+            envelope::digest(&envelope::message(brand.message_line(), action, address, ts, body_text))
+        });
+        signed.map(|(_, signature)| signature).unwrap_or_default()
+    }
+
+    /// `payload` with the envelope of a signed body.
+    pub fn signed_body(&self, action: &str, ts: i64, payload: &Value) -> Value {
+        let canonical = envelope::canonical::rfc8785(payload).unwrap_or_default();
+        let mut body: Map<String, Value> = payload.as_object().cloned().unwrap_or_default();
+        body.insert("address".into(), json!(self.address));
+        body.insert("ts".into(), json!(ts));
+        body.insert("sig".into(), json!(self.sign(action, ts, &canonical)));
+        Value::Object(body)
+    }
+
+    /// The three headers of a signed read over `body_text`.
+    pub fn signed_headers(&self, action: &str, ts: i64, body_text: &str) -> [(String, String); 3] {
+        [
+            ("X-Service-Address".into(), self.address.clone()),
+            ("X-Service-Ts".into(), ts.to_string()),
+            ("X-Service-Sig".into(), self.sign(action, ts, body_text)),
+        ]
+    }
+
+    /// The query of a signed read over `{}`.
+    pub fn signed_query(&self, action: &str, ts: i64) -> String {
+        format!("address={}&ts={ts}&sig={}", self.address, self.sign(action, ts, "{}"))
+    }
+}

@@ -1,0 +1,26 @@
+//! What activity refuses, and how it says so.
+
+use crate::model::STATUS_CHARS_MAX;
+use plugin_api::{ApiError, BadAddress, Case};
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActivityError {
+    #[error("actor: {0}")]
+    Actor(BadAddress),
+    #[error("status: at most {STATUS_CHARS_MAX} characters")]
+    Status,
+}
+
+const BAD_ACTOR: Case = Case::new(400, "bad_request", "filter by an account's address, or leave actor out");
+const BAD_STATUS: Case = Case::new(400, "bad_request", "shorten the status and sign the new payload");
+
+impl ApiError for ActivityError {
+    const CASES: &'static [Case] = &[BAD_ACTOR];
+
+    fn case(&self) -> Case {
+        match self {
+            Self::Actor(_) => BAD_ACTOR,
+            Self::Status => BAD_STATUS,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Activity: the log of what happens, by polling or as a live stream, and who is here.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: an event looks the same in a
+//! list and in a stream: both come from `render::events`.
+
+#![forbid(unsafe_code)]
+
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod render;
+mod routes;
+mod store;
+mod topic;
+
+use plugin_api::{Definition, HostHandle, Job, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use std::time::Duration;
+
+pub struct Activity;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+impl Plugin for Activity {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Activity")
+            .routes([
+                routes::list_activity::route(),
+                routes::stream_activity::route(),
+                routes::list_presence::route(),
+                routes::ping_presence::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([Job::every("forget_idle_presence", HOUR, jobs::forget_idle_presence)])
+            .contributes_as(point::STREAM, topic::NAME, topic::frames)
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::DISCOVERY, contributions::discovery)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+export_plugin!(Activity);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::{
+        manifest::{Manifest, RateLimit},
+        point,
+    };
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/activity", "list_activity", None),
+                ("GET", "/api/stream", "stream_activity", None),
+                ("GET", "/api/presence", "list_presence", None),
+                ("POST", "/api/presence", "ping_presence", Some("presence.ping")),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_ping_is_guarded_shares_the_limit_of_the_commons_and_publishes_nothing() {
+        let manifest = manifest();
+        let ping = manifest.routes.iter().find(|route| route.operation == "ping_presence").unwrap();
+        assert!(ping.auth.is_guarded());
+        assert_eq!(ping.rate_limits, [RateLimit::commons_writes()]);
+        assert!(manifest.event_types.is_empty());
+    }
+
+    #[test]
+    fn the_stream_has_its_topic_and_is_never_cached() {
+        let manifest = manifest();
+        assert!(manifest.contributions.iter().any(|part| part.point == point::STREAM && part.name == "activity"));
+        let stream = manifest.routes.iter().find(|route| route.operation == "stream_activity").unwrap();
+        assert_eq!(stream.cache_control.as_deref(), Some("no-cache, no-transform"));
+        let named: Vec<&str> = stream.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        assert_eq!(named, ["since", "sinceId", "type", "last-event-id"]);
+    }
+}

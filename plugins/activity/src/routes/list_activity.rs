@@ -1,0 +1,58 @@
+//! `GET /api/activity`: the log, newest first, for readers that poll.
+
+use crate::{
+    Activity,
+    error::ActivityError,
+    model::{ActivityEvent, TypeFilter},
+    render,
+    store::log::{self, LogFilter},
+};
+use plugin_api::{Address, Context, Failure, Json, JsonSchema, Limit, QueryString, Route, lenient};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Activity> {
+    Route::get("/api/activity", list_activity).public().summary("List what happened, newest first")
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ActivityFilter {
+    /// Events after this unix second; 0 filters nothing.
+    #[serde(default, deserialize_with = "lenient")]
+    since: i64,
+    /// Events with a larger id; 0 filters nothing.
+    #[serde(default, deserialize_with = "lenient")]
+    since_id: i64,
+    /// A type, or a prefix that ends in a dot, for example `job.`.
+    #[serde(default, rename = "type")]
+    kind: String,
+    /// Events of this account, in any case.
+    #[serde(default)]
+    #[schemars(with = "Option<Address>")]
+    actor: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ActivityList {
+    items: Vec<ActivityEvent>,
+    since: i64,
+    since_id: i64,
+    /// The gateway's clock, unix seconds.
+    now: i64,
+}
+
+async fn list_activity(
+    cx: Context<Activity>,
+    QueryString(ActivityFilter { since, since_id, kind, actor }): QueryString<ActivityFilter>,
+    Limit(limit): Limit<50, 200>,
+) -> Result<Json<ActivityList>, Failure<ActivityError>> {
+    let actor = match actor.trim() {
+        "" => None,
+        address => Some(address.parse().map_err(ActivityError::Actor)?),
+    };
+    let now = cx.now_s();
+    let filter = LogFilter { after_ts: since, after_id: since_id, kind: TypeFilter::new(&kind), actor };
+    let rows = log::newest(&cx.db(), filter, limit).await?;
+    Ok(Json(ActivityList { items: render::events(&cx, rows).await?, since, since_id, now }))
+}

@@ -1,0 +1,61 @@
+//! `GET /api/stream`: the log as it grows, as server-sent events. The gateway replays and serves; the topic renders.
+
+use crate::{
+    Activity,
+    model::{Position, TypeFilter},
+    topic,
+};
+use plugin_api::{
+    Context, Failure, HeaderName, HeaderValue, JsonSchema, QueryString, Route, Topic, manifest::Subscription,
+};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+pub fn route() -> Route<Activity> {
+    Route::get("/api/stream", stream_activity)
+        .public()
+        .cache_control("no-cache, no-transform")
+        .summary("Follow what happens, live (SSE)")
+        .description(
+            "Each event has the name of its type, its id, and one line of JSON: the same ActivityEvent as in \
+             `/api/activity`. With a position (`Last-Event-ID`, else `sinceId`, else `since`) what came after it is \
+             replayed first, oldest first, at most 500 events.",
+        )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StreamFilter {
+    /// Replay what happened after this unix second.
+    #[serde(default)]
+    #[schemars(with = "Option<u64>")]
+    since: Option<String>,
+    /// Replay what comes after this event.
+    #[serde(default)]
+    #[schemars(with = "Option<u64>")]
+    since_id: Option<String>,
+    /// A type, or a prefix that ends in a dot, for example `job.`.
+    #[serde(default, rename = "type")]
+    kind: String,
+}
+
+struct LastEventId;
+
+impl HeaderName for LastEventId {
+    const NAME: &'static str = "last-event-id";
+}
+
+async fn stream_activity(
+    _: Context<Activity>,
+    QueryString(given): QueryString<StreamFilter>,
+    last_event_id: HeaderValue<LastEventId>,
+) -> Result<Topic, Failure> {
+    let position = Position::new(last_event_id.0.as_deref(), given.since_id.as_deref(), given.since.as_deref());
+    Ok(Topic(Subscription {
+        topic: topic::NAME.to_owned(),
+        after_id: position.after_id(),
+        after_ts: position.after_second(),
+        event: TypeFilter::new(&given.kind).map(|filter| filter.as_str().to_owned()),
+        labels: BTreeMap::new(),
+    }))
+}

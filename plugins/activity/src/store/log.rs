@@ -1,0 +1,64 @@
+//! The activity log, newest first. Read only: plugins publish events with their writes, the gateway keeps them.
+
+use crate::model::TypeFilter;
+use plugin_api::{
+    Address, HostError, Query, Sql, json_text,
+    manifest::{ActivityRow, EventRef},
+    sql,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Which events are listed; 0 filters nothing.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    pub after_ts: i64,
+    pub after_id: i64,
+    pub kind: Option<TypeFilter>,
+    pub actor: Option<Address>,
+}
+
+#[derive(Deserialize)]
+struct LogRow {
+    id: i64,
+    #[serde(rename = "type")]
+    kind: String,
+    ts: i64,
+    actor: Option<String>,
+    ref_kind: Option<String>,
+    ref_id: Option<String>,
+    #[serde(deserialize_with = "json_text")]
+    data: Value,
+}
+
+impl From<LogRow> for ActivityRow {
+    fn from(row: LogRow) -> Self {
+        let about = row.ref_kind.zip(row.ref_id).map(|(kind, id)| EventRef { kind, id });
+        Self { id: row.id, kind: row.kind, ts: row.ts, actor: row.actor, about, data: row.data }
+    }
+}
+
+pub async fn newest(db: &impl Query, filter: LogFilter, limit: u32) -> Result<Vec<ActivityRow>, HostError> {
+    let rows: Vec<LogRow> = db.rows(select(filter, limit)).await?;
+    Ok(rows.into_iter().map(ActivityRow::from).collect())
+}
+
+fn select(filter: LogFilter, limit: u32) -> Sql {
+    let mut select =
+        sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM activity_v1 WHERE id > $1 AND ts > $2")
+            .bind(filter.after_id)
+            .bind(filter.after_ts);
+    select = match filter.kind {
+        None => select,
+        Some(TypeFilter::Exactly(kind)) => select.push_bind(" AND type = {}", kind),
+        // Not LIKE, which SQLite reads in either case, and not a range, which PostgreSQL sorts by its locale.
+        Some(TypeFilter::StartingWith(prefix)) => {
+            let length = prefix.chars().count();
+            select.push_bind(&format!(" AND substr(type, 1, {length}) = {{}}"), prefix)
+        }
+    };
+    if let Some(actor) = filter.actor {
+        select = select.push_bind(" AND actor = {}", actor);
+    }
+    select.push_bind(" ORDER BY id DESC LIMIT {}", limit)
+}

@@ -1,0 +1,102 @@
+//! The forum: threads and replies, each signed by its author.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: what a list shows of a thread
+//! (`post_count`, `upvotes`, `last_post_at`) changes in the same transaction as its posts.
+
+#![forbid(unsafe_code)]
+
+mod contributions;
+mod error;
+mod model;
+mod routes;
+mod store;
+
+use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+
+pub struct Forum;
+
+impl Plugin for Forum {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Forum")
+            .routes([
+                routes::list_threads::route(),
+                routes::create_thread::route(),
+                routes::get_thread::route(),
+                routes::create_post::route(),
+                routes::list_feed::route(),
+            ])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
+            ])
+            .views(&["forum_threads_v1", "forum_posts_v1"])
+            .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::DISCOVERY, contributions::discovery)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+export_plugin!(Forum);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Auth, Manifest, RateLimit, RouteSpec};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    fn signed(route: &RouteSpec) -> Option<&str> {
+        route.auth.action()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), signed(route)))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/forum/threads", "list_threads", None),
+                ("POST", "/api/forum/threads", "create_thread", Some("thread.create")),
+                ("GET", "/api/forum/threads/{id}", "get_thread", None),
+                ("POST", "/api/forum/threads/{id}/posts", "create_post", Some("post.create")),
+                ("GET", "/api/forum/feed", "list_feed", None),
+            ]
+        );
+        assert_eq!(manifest.event_types, ["thread.create", "post.create"]);
+    }
+
+    #[test]
+    fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
+        for route in manifest().routes {
+            let write = route.method == "POST";
+            assert_eq!(matches!(route.auth, Auth::SignedBody { .. }), write, "{}", route.operation);
+            let limits = if write { vec![RateLimit::commons_writes()] } else { Vec::new() };
+            assert_eq!(route.rate_limits, limits, "{}", route.operation);
+        }
+    }
+
+    #[test]
+    fn every_route_describes_itself() {
+        for route in manifest().routes {
+            assert!(!route.summary.is_empty(), "{} has a summary", route.operation);
+            assert!(route.answers.iter().any(|answer| answer.status < 300), "{} answers", route.operation);
+            assert_eq!(route.body.is_some(), route.method == "POST", "{} and its body", route.operation);
+            let in_path = route.path.contains("{id}");
+            assert_eq!(route.parameters.iter().any(|parameter| parameter.name == "id"), in_path);
+        }
+    }
+}

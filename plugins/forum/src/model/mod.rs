@@ -1,0 +1,26 @@
+//! What a thread and a post are, without a database: checks, order, excerpts, votes, the shapes on the wire.
+
+mod body;
+mod event;
+mod sort;
+mod submission;
+mod view;
+
+pub use body::{BODY_BYTES_MAX, Body, is_upvote};
+pub use event::{PostCreated, ThreadCreated};
+pub use sort::Sort;
+pub use submission::{NewPost, NewThread, PostDraft, TITLE_CHARS_MAX, ThreadDraft};
+pub use view::{FeedItem, PostView, ThreadDetail, ThreadView};
+
+use plugin_api::record_id;
+
+record_id!(
+    /// A thread.
+    ThreadId,
+    "thread"
+);
+record_id!(
+    /// A post.
+    PostId,
+    "post"
+);

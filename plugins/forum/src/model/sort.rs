@@ -1,0 +1,28 @@
+//! The orders in which threads are listed. Ties end with the newer thread first.
+
+use plugin_api::JsonSchema;
+use serde::Deserialize;
+
+/// An unknown name is `active`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Sort {
+    /// Latest post first.
+    #[default]
+    Active,
+    /// Latest thread first.
+    New,
+    /// Most votes, then most posts, then latest post.
+    Top,
+}
+
+impl Sort {
+    /// The columns of `forum_threads`, here called `t`; each order has its index.
+    pub fn order_by(self) -> &'static str {
+        match self {
+            Self::Active => "t.last_post_at DESC, t.id DESC",
+            Self::New => "t.created_at DESC, t.id DESC",
+            Self::Top => "t.upvotes DESC, t.post_count DESC, t.last_post_at DESC, t.id DESC",
+        }
+    }
+}

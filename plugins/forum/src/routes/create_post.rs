@@ -1,0 +1,41 @@
+//! `POST /api/forum/threads/{id}/posts`: a reply, signed by its author. A reply that says `+1` is a vote.
+
+use super::render;
+use crate::{
+    Forum,
+    error::ForumError,
+    model::{NewPost, PostCreated, PostView, ThreadId},
+    store::{posts, threads},
+};
+use plugin_api::{Context, Created, Failure, Path, Route, Signed, manifest::RateLimit};
+
+pub fn route() -> Route<Forum> {
+    Route::post("/api/forum/threads/{id}/posts", create_post)
+        .signed("post.create")
+        .rate_limit(RateLimit::commons_writes())
+        .needs_row("thread", "id", "SELECT 1 FROM forum_threads WHERE id = $1")
+        .summary("Reply to a thread, or vote for it with the body +1")
+}
+
+async fn create_post(
+    cx: Context<Forum>,
+    Path(thread): Path<ThreadId>,
+    Signed { signer, payload }: Signed<NewPost>,
+) -> Result<Created<PostView>, Failure<ForumError>> {
+    let draft = payload.check()?;
+    // Posts are never removed, so what is found before the transaction is there in it.
+    if let Some(reply_to) = draft.reply_to
+        && !posts::is_in_thread(&cx.db(), reply_to, thread).await?
+    {
+        return Err(ForumError::UnknownReply { thread, reply_to }.into());
+    }
+    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    let authors = cx.authors([signer]).await?;
+    let (tx, now_s) = (cx.transaction(), cx.now_s());
+    let (upvote, excerpt) = (draft.body.is_upvote(), draft.body.excerpt());
+    let stored = threads::reply(&tx, thread, signer, draft, now_s).await?;
+    let (title, post) = stored.ok_or(ForumError::UnknownThread { thread })?;
+    let event = PostCreated { thread_id: thread, post_id: post.id, thread_title: &title, upvote, excerpt: &excerpt };
+    event.by(signer, now_s)?.publish(&tx)?;
+    Ok(Created(render::post(post, &authors)))
+}

@@ -1,0 +1,32 @@
+//! `POST /api/forum/threads`: a thread with its opening post, signed by its author.
+
+use super::render;
+use crate::{
+    Forum,
+    error::ForumError,
+    model::{NewThread, ThreadCreated, ThreadDetail},
+    store::threads,
+};
+use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+
+pub fn route() -> Route<Forum> {
+    Route::post("/api/forum/threads", create_thread)
+        .signed("thread.create")
+        .rate_limit(RateLimit::commons_writes())
+        .summary("Open a thread")
+}
+
+async fn create_thread(
+    cx: Context<Forum>,
+    Signed { signer, payload }: Signed<NewThread>,
+) -> Result<Created<ThreadDetail>, Failure<ForumError>> {
+    let draft = payload.check()?;
+    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    let authors = cx.authors([signer]).await?;
+    let (tx, now_s) = (cx.transaction(), cx.now_s());
+    let (thread, post) = threads::open(&tx, signer, draft, now_s).await?;
+    let event =
+        ThreadCreated { thread_id: thread.id, title: &thread.title, tags: &thread.tags, excerpt: &thread.excerpt };
+    event.by(signer, now_s)?.publish(&tx)?;
+    Ok(Created(render::detail(thread, vec![post], &authors)))
+}

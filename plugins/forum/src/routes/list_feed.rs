@@ -1,0 +1,38 @@
+//! `GET /api/forum/feed`: the newest posts of all threads, for readers that poll.
+
+use super::render;
+use crate::{Forum, model::FeedItem, store::posts};
+use plugin_api::{Context, Failure, Json, JsonSchema, Limit, QueryString, Route, lenient};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Forum> {
+    Route::get("/api/forum/feed", list_feed).public().summary("List the newest posts of all threads")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct FeedStart {
+    /// Posts created after this unix second.
+    #[serde(default, deserialize_with = "lenient")]
+    since: i64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Feed {
+    /// The newest first.
+    items: Vec<FeedItem>,
+    since: i64,
+    /// The gateway's clock, unix seconds.
+    now: i64,
+}
+
+async fn list_feed(
+    cx: Context<Forum>,
+    QueryString(FeedStart { since }): QueryString<FeedStart>,
+    Limit(limit): Limit<50, 200>,
+) -> Result<Json<Feed>, Failure> {
+    let now = cx.now_s();
+    let rows = posts::newer_than(&cx.db(), since, limit).await?;
+    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
+    let items = rows.into_iter().map(|row| render::feed_item(row, &authors)).collect();
+    Ok(Json(Feed { items, since, now }))
+}

@@ -1,0 +1,48 @@
+//! `GET /api/forum/threads`: threads by activity, age or votes; all of them, or those with a tag or a text.
+
+use super::render;
+use crate::{
+    Forum,
+    model::{Sort, ThreadView},
+    store::thread_list::{self, Filter, Window},
+};
+use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, Search, format, lenient};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Forum> {
+    Route::get("/api/forum/threads", list_threads).public().summary("List and search threads")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ThreadFilter {
+    /// An unknown order is `active`.
+    #[serde(default, deserialize_with = "lenient")]
+    sort: Sort,
+    /// A part of the title or of any post; ASCII letters match in either case.
+    #[serde(default)]
+    q: String,
+    /// Threads with exactly this tag; trimmed and lower-cased first.
+    #[serde(default)]
+    tag: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ThreadList {
+    items: Vec<ThreadView>,
+    /// How many threads match, on all pages.
+    total: i64,
+}
+
+async fn list_threads(
+    cx: Context<Forum>,
+    QueryString(given): QueryString<ThreadFilter>,
+    Page { limit, offset }: Page<25, 100>,
+) -> Result<Json<ThreadList>, Failure> {
+    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
+    let filter = Filter { search: Search::new(&cx, &given.q), tag };
+    let window = Window { sort: given.sort, limit, offset };
+    let (rows, total) = thread_list::list(&cx.db(), &filter, window).await?;
+    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
+    let items = rows.into_iter().map(|row| render::thread(row, &authors)).collect();
+    Ok(Json(ThreadList { items, total }))
+}

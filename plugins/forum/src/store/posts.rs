@@ -1,0 +1,90 @@
+//! Posts: of a thread, and the newest of all threads.
+
+use crate::model::{PostDraft, PostId, ThreadId};
+use plugin_api::{Address, HostError, HostErrorCode, Outcome, Query, Sql, sql};
+use serde::Deserialize;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PostRow {
+    pub id: PostId,
+    pub thread_id: ThreadId,
+    pub author: Address,
+    pub body: String,
+    pub reply_to: Option<PostId>,
+    pub created_at: i64,
+}
+
+/// A post with the title of its thread.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct FeedRow {
+    pub id: PostId,
+    pub thread_id: ThreadId,
+    pub author: Address,
+    pub body: String,
+    pub reply_to: Option<PostId>,
+    pub created_at: i64,
+    pub thread_title: String,
+}
+
+pub fn insert(thread: ThreadId, author: Address, draft: &PostDraft, now_s: i64) -> Sql {
+    sql("INSERT INTO forum_posts (thread_id, author, body, reply_to, created_at) \
+         VALUES ($1, $2, $3, $4, $5) RETURNING id")
+    .bind(thread)
+    .bind(author)
+    .bind(draft.body.as_str())
+    .bind(draft.reply_to)
+    .bind(now_s)
+}
+
+/// The row that [`insert`] made.
+pub fn inserted(
+    outcome: Option<&Outcome>,
+    thread_id: ThreadId,
+    author: Address,
+    draft: PostDraft,
+    now_s: i64,
+) -> Result<PostRow, HostError> {
+    let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements");
+    let id = outcome.ok_or_else(missing)?.one()?;
+    let PostDraft { body, reply_to } = draft;
+    Ok(PostRow { id, thread_id, author, body: body.into_string(), reply_to, created_at: now_s })
+}
+
+/// How many posts one statement reads: the gateway bounds the size of a result, not of an answer.
+const POSTS_PER_READ: usize = 1000;
+
+/// All posts of a thread, the opening post first.
+pub async fn of_thread(db: &impl Query, thread: ThreadId) -> Result<Vec<PostRow>, HostError> {
+    let mut posts: Vec<PostRow> = Vec::new();
+    loop {
+        let after = posts.last().map_or(0, |post| post.id.0);
+        let some = sql(format!(
+            "SELECT id, thread_id, author, body, reply_to, created_at FROM forum_posts \
+             WHERE thread_id = $1 AND id > $2 ORDER BY id LIMIT {POSTS_PER_READ}"
+        ));
+        let read: Vec<PostRow> = db.rows(some.bind(thread).bind(after)).await?;
+        let is_last = read.len() < POSTS_PER_READ;
+        posts.extend(read);
+        if is_last {
+            return Ok(posts);
+        }
+    }
+}
+
+pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Result<bool, HostError> {
+    let found: Option<i64> =
+        db.row(sql("SELECT id FROM forum_posts WHERE id = $1 AND thread_id = $2").bind(post).bind(thread)).await?;
+    Ok(found.is_some())
+}
+
+/// Posts that are younger than that second, youngest first.
+pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<FeedRow>, HostError> {
+    db.rows(
+        sql("SELECT p.id, p.thread_id, p.author, p.body, p.reply_to, p.created_at, t.title AS thread_title \
+             FROM forum_posts p JOIN forum_threads t ON t.id = p.thread_id WHERE p.created_at > $1 \
+             ORDER BY p.created_at DESC, p.id DESC LIMIT $2")
+        .bind(since_s)
+        .bind(limit),
+    )
+    .await
+}

@@ -1,0 +1,107 @@
+//! Lists of threads: one statement answers a page together with the number of all matches.
+//!
+//! Without a search the page walks the index of its order and no post is read. A search (`q`) reads every post (of
+//! the tag, when there is one) once: its cost grows with the forum.
+
+use super::threads::{COLUMNS, ThreadRow};
+use crate::model::Sort;
+use plugin_api::{HostError, Query, Search, Sql, sql};
+use serde::Deserialize;
+
+/// Which threads are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// In the title or in any post.
+    pub search: Option<Search>,
+    /// As it is stored: trimmed, lower case.
+    pub tag: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub sort: Sort,
+    pub limit: u32,
+    pub offset: u32,
+}
+
+#[derive(Deserialize)]
+struct Total {
+    total: i64,
+}
+
+/// The threads of a page, and how many match in all.
+pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(Vec<ThreadRow>, i64), HostError> {
+    let outcome = db.run(page(filter, window)).await?;
+    let total = match outcome.first::<Total>()? {
+        Some(row) => row.total,
+        // No row carries the total: nothing matches, or the page lies past the end.
+        None if window.offset == 0 => 0,
+        None => db.one::<Total>(total(filter)).await?.total,
+    };
+    Ok((outcome.all()?, total))
+}
+
+/// The parts of a list's statement that follow from its filter.
+struct Matches {
+    /// `WITH …`, or nothing.
+    with: String,
+    /// A query for the number of matches.
+    count: &'static str,
+    /// `WHERE …` on `forum_threads t`, or nothing.
+    condition: &'static str,
+    /// What `$1 …` stand for.
+    bound: Vec<String>,
+}
+
+const TAGGED: &str = "SELECT thread_id FROM forum_thread_tags WHERE tag = ";
+
+fn matches(filter: &Filter) -> Matches {
+    match (&filter.search, &filter.tag) {
+        (None, None) => Matches {
+            with: String::new(),
+            count: "SELECT count(*) FROM forum_threads",
+            condition: "",
+            bound: Vec::new(),
+        },
+        (None, Some(tag)) => Matches {
+            with: String::new(),
+            count: "SELECT count(*) FROM forum_thread_tags WHERE tag = $1",
+            condition: "WHERE t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = $1)",
+            bound: vec![tag.clone()],
+        },
+        (Some(search), tag) => Matches {
+            with: hits(search, tag.is_some()),
+            count: "SELECT count(*) FROM hits",
+            condition: "WHERE t.id IN (SELECT id FROM hits)",
+            bound: std::iter::once(search.needle().to_owned()).chain(tag.clone()).collect(),
+        },
+    }
+}
+
+/// The ids that a search finds, found once for page and count.
+fn hits(search: &Search, tagged: bool) -> String {
+    let (in_title, in_body) = (search.condition("title", "$1"), search.condition("body", "$1"));
+    let tagged = |id: &str| if tagged { format!(" AND {id} IN ({TAGGED}$2)") } else { String::new() };
+    format!(
+        "WITH hits AS MATERIALIZED (SELECT id FROM forum_threads WHERE {in_title}{} \
+         UNION SELECT thread_id FROM forum_posts WHERE {in_body}{}) ",
+        tagged("id"),
+        tagged("thread_id"),
+    )
+}
+
+fn bind(text: String, bound: Vec<String>) -> Sql {
+    bound.into_iter().fold(sql(text), Sql::bind)
+}
+
+fn page(filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
+    let Matches { with, count, condition, bound } = matches(filter);
+    let order = sort.order_by();
+    let text = format!("{with}SELECT {COLUMNS}, ({count}) AS total FROM forum_threads t {condition} ORDER BY {order}");
+    bind(text, bound).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
+}
+
+fn total(filter: &Filter) -> Sql {
+    let Matches { with, count, bound, .. } = matches(filter);
+    bind(format!("{with}SELECT ({count}) AS total"), bound)
+}
