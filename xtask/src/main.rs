@@ -1,1 +1,42 @@
-fn main() {}
+//! The project's chores, `cargo xtask COMMAND`. Rule: no dependencies, so that this builds in seconds on a fresh machine
+//! and never changes the features of the crates it builds.
+
+mod bench;
+mod clients;
+mod dev;
+mod dist;
+mod new_plugin;
+mod plugin_name;
+mod postgres;
+mod process;
+mod repository;
+mod suite;
+mod test;
+mod usage;
+
+use std::process::ExitCode;
+
+/// Why a chore could not be done, in a sentence that says what to do.
+type Failure = String;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Failure> {
+    let (name, rest) = match arguments {
+        [] => ("help", arguments),
+        [name, rest @ ..] => (name.as_str(), rest),
+    };
+    let name = if matches!(name, "-h" | "--help") { "help" } else { name };
+    let command = usage::COMMANDS.iter().find(|command| command.name == name);
+    let command = command.ok_or_else(|| format!("there is no command {name:?}\n\n{}", usage::text()))?;
+    (command.run)(rest)
+}

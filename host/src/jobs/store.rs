@@ -9,7 +9,7 @@ use plugin_api::abi::{Cell, MalformedRows, Rows, Statement, Value};
 use serde::Serialize;
 
 /// The table, for both databases; one of the gateway's own migrations.
-pub const MIGRATION: &str = "CREATE TABLE job_runs (
+pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
     plugin TEXT NOT NULL,
     job TEXT NOT NULL,
     schedule TEXT NOT NULL,
@@ -26,18 +26,19 @@ pub const MIGRATION: &str = "CREATE TABLE job_runs (
 )";
 
 /// A known job keeps its plan, unless its schedule is another one now.
-const REGISTER: &str = "INSERT INTO job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
+const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
     ON CONFLICT (plugin, job) DO UPDATE SET schedule = excluded.schedule, next_run_ms = excluded.next_run_ms
-    WHERE job_runs.schedule <> excluded.schedule";
+    WHERE host_job_runs.schedule <> excluded.schedule";
 
 const PLAN: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms
-    FROM job_runs WHERE plugin = $1 AND job = $2";
+    FROM host_job_runs WHERE plugin = $1 AND job = $2";
 
-const RESCHEDULE: &str = "UPDATE job_runs SET next_run_ms = $4 WHERE plugin = $1 AND job = $2 AND next_run_ms = $3";
+const RESCHEDULE: &str =
+    "UPDATE host_job_runs SET next_run_ms = $4 WHERE plugin = $1 AND job = $2 AND next_run_ms = $3";
 
 /// Takes the lease of a job that is due. Whoever held it until now is dead: its run is counted as lost.
 /// A run that began later than now, by more than clocks may differ, began before the clock went back.
-const CLAIM: &str = "UPDATE job_runs SET
+const CLAIM: &str = "UPDATE host_job_runs SET
         runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
         failures = CASE WHEN lease_holder IS NULL THEN failures ELSE failures + 1 END,
         last_result = CASE WHEN lease_holder IS NULL THEN last_result ELSE 'lost' END,
@@ -47,17 +48,17 @@ const CLAIM: &str = "UPDATE job_runs SET
     WHERE plugin = $1 AND job = $2 AND next_run_ms <= $5
         AND (lease_holder IS NULL OR lease_until_ms < $5 OR last_started_ms > $6)";
 
-const FINISH: &str = "UPDATE job_runs SET lease_holder = NULL, lease_until_ms = NULL,
+const FINISH: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL,
         last_finished_ms = $5, last_result = $6, last_error = $7, next_run_ms = $8,
         runs = runs + 1, failures = failures + $9
     WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4";
 
-const RELEASE: &str = "UPDATE job_runs SET lease_holder = NULL, lease_until_ms = NULL
+const RELEASE: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL
     WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4";
 
 const LIST: &str = "SELECT plugin, job, schedule, next_run_ms, last_result, last_error, last_started_ms,
         last_finished_ms, runs, failures, lease_holder
-    FROM job_runs ORDER BY plugin, job";
+    FROM host_job_runs ORDER BY plugin, job";
 
 /// The jobs of all plugins, as the database knows them.
 #[derive(Clone)]

@@ -1,17 +1,39 @@
-//! trial
+//! A greeting, a guest book and a job: the plugin to read first. This page is its table of contents.
 #![forbid(unsafe_code)]
-use plugin_api::*;
-pub struct Hello;
+
+mod config;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod stats;
+mod store;
+
+pub use config::Config;
+
+use plugin_api::{Definition, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+
+/// What the plugin keeps in memory while it runs.
+pub struct Hello {
+    config: Config,
+}
+
 impl Plugin for Hello {
-    type Config = NoConfig;
+    type Config = Config;
+
     fn define() -> Definition<Self> {
-        Definition::new().routes([Route::get("/hello/{name}", greet).public()])
+        Definition::new()
+            .routes([routes::get_greeting::route(), routes::list_guests::route(), routes::create_guest::route()])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([jobs::prune_guests::job()])
+            .publishes(&[model::SIGNED])
+            .contributes(point::STATS, stats::count_guests)
     }
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
-        Ok(Hello)
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        config.validate()?;
+        Ok(Self { config })
     }
 }
-async fn greet(_: Context<Hello>, Path(name): Path<String>) -> Result<Json<String>, Failure> {
-    Ok(Json(name))
-}
+
 export_plugin!(Hello);

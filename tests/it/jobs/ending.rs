@@ -56,8 +56,8 @@ async fn a_failure_is_written_down_and_the_job_goes_on(
 #[rstest]
 #[tokio::test]
 async fn jobs_survive_a_database_that_fails(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    const AWAY: &str = "ALTER TABLE job_runs RENAME TO job_runs_away";
-    const BACK: &str = "ALTER TABLE job_runs_away RENAME TO job_runs";
+    const AWAY: &str = "ALTER TABLE host_job_runs RENAME TO job_runs_away";
+    const BACK: &str = "ALTER TABLE job_runs_away RENAME TO host_job_runs";
     let yard = Yard::without_table(engine).await;
     let work = Work::new([Act::Wait]);
     let gateway = yard.start("a", &[every_s("sweep", 60)], &work);

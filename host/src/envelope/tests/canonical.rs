@@ -1,3 +1,5 @@
+//! Canonical JSON: the vectors of RFC 8785, and properties of any document.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! The envelope: who signed what, when, and everything that is refused.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod canonical;

@@ -1,3 +1,5 @@
+//! JSON that two parsers could read differently is refused, and the place is named.
+
 use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! `GET /api/changelog`: every form of heading and bullet, both formats, the filters.
+
 use super::fixture::Gateway;
 use crate::meta::changelog::{self, ChangeType, Format, Query};
 use rstest::rstest;

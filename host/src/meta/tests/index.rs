@@ -1,3 +1,5 @@
+//! `GET /api`: the index names each route of the enabled plugins.
+
 use super::fixture::Gateway;
 use crate::meta::{MetaPage, docs, index::index, own_routes};
 use plugin_api::manifest::{Brand, Environment};

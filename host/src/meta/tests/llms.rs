@@ -1,3 +1,5 @@
+//! `GET /llms.txt`: the form that llmstxt.org describes.
+
 use super::fixture::Gateway;
 use crate::meta::llms::llms_txt;
 

@@ -1,5 +1,5 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 //! The documents of a gateway with two made-up plugins; see [`fixture`].
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod changelog;
 mod discovery;

@@ -1,3 +1,5 @@
+//! `GET /api/openapi.json`: the document that the routes of the enabled plugins make up.
+
 use super::fixture::Gateway;
 use crate::meta::{
     agent_card::agent_card,

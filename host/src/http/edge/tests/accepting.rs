@@ -1,3 +1,5 @@
+//! The accept loop survives what a socket can do to it.
+
 use crate::http::edge::accept::{Acceptor, Source};
 use parking_lot::Mutex;
 use std::collections::VecDeque;

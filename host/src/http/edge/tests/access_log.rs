@@ -1,3 +1,5 @@
+//! One line per request in the access log, without secrets.
+
 use super::fixture::{Client, eventually, settings, start};
 use serde_json::Value;
 use std::io::Write;

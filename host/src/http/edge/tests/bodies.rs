@@ -1,3 +1,5 @@
+//! Request bodies: every way to send one, and the limit before and while it arrives.
+
 use super::fixture::{Client, ECHO_BYTES_MAX, settings, start};
 use crate::http::body::{Body, BodyError, RequestBody};
 use bytes::Bytes;

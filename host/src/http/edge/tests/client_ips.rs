@@ -1,3 +1,5 @@
+//! The client IP behind trusted proxies.
+
 use super::fixture::{Client, settings, start};
 use crate::http::edge::HttpSettings;
 use rstest::rstest;

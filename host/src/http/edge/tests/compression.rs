@@ -1,3 +1,5 @@
+//! Answers are compressed where it helps, event streams never.
+
 use super::fixture::{Client, large_text, settings, start};
 use crate::http::edge::HttpSettings;
 use rstest::rstest;

@@ -1,3 +1,5 @@
+//! Caps on open connections, per address and in total.
+
 use super::fixture::{Client, eventually, settings, start};
 use crate::http::edge::HttpSettings;
 use crate::http::edge::slots::{Full, Slots};

@@ -1,3 +1,5 @@
+//! CORS: what browsers ask for and are allowed.
+
 use super::fixture::{Client, settings, start};
 use crate::http::edge::{Edge, EdgeError, HttpSettings};
 use rstest::rstest;

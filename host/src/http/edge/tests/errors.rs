@@ -1,3 +1,5 @@
+//! Errors of the edge itself have the one error body.
+
 use super::fixture::{Client, settings, start};
 use crate::http::edge::{Edge, EdgeError, HttpSettings};
 use crate::http::problem::problem;

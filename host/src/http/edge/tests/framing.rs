@@ -1,3 +1,5 @@
+//! Requests whose end two servers could see in different places are refused.
+
 use super::fixture::{Client, settings, start};
 use crate::http::edge::framing::{Framing, Violation};
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Exactly one clear Host per request.
+
 use super::fixture::{Client, settings, start};
 use rstest::rstest;
 

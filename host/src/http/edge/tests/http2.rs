@@ -1,3 +1,5 @@
+//! HTTP/2 without TLS on the same port.
+
 use super::fixture::{Client, LIMIT, Running, eventually, settings, start};
 use crate::http::body::Body;
 use crate::http::edge::HttpSettings;

@@ -1,3 +1,5 @@
+//! Limits on the head of a request.
+
 use super::fixture::{Client, settings, start};
 use crate::http::edge::HttpSettings;
 

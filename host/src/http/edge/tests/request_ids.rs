@@ -1,3 +1,5 @@
+//! Request ids: taken over when sane, made otherwise.
+
 use super::fixture::{Client, settings, start};
 use rstest::rstest;
 

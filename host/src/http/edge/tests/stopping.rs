@@ -1,3 +1,5 @@
+//! The drain: what runs is finished, what idles is closed, what is new is refused.
+
 use super::fixture::{Client, LIMIT, eventually, settings, start};
 use crate::http::edge::{Drained, HttpSettings};
 use tokio::net::TcpStream;

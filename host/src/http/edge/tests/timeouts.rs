@@ -1,3 +1,5 @@
+//! Time limits on head, body, handler and idle connections.
+
 use super::fixture::{Client, LIMIT, settings, start};
 use crate::http::edge::HttpSettings;
 use std::time::{Duration, Instant};

@@ -1,0 +1,52 @@
+//! `[plugins.hello]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
+
+use plugin_api::{JsonSchema, Refusal};
+use serde::Deserialize;
+
+/// Every key has a default, so the section may be missing.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// First word of a greeting.
+    pub greeting: String,
+    /// Days after which a guest's message is deleted: 1 to 36500.
+    pub keep_days: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { greeting: "Hello".to_owned(), keep_days: 365 }
+    }
+}
+
+impl Config {
+    /// Tells all problems at once.
+    pub(crate) fn validate(&self) -> Result<(), Refusal> {
+        let mut problems = Vec::new();
+        if self.greeting.trim().is_empty() {
+            problems.push("greeting is empty: give it a word, or leave the key out".to_owned());
+        }
+        if !(1..=36_500).contains(&self.keep_days) {
+            problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Refusal(problems.join("; "))) }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_valid() {
+        assert!(Config::default().validate().is_ok());
+    }
+
+    #[test]
+    fn every_problem_is_told_at_once() {
+        let config = Config { greeting: " ".to_owned(), keep_days: 0 };
+        let Refusal(reason) = config.validate().unwrap_err();
+        assert!(reason.contains("greeting is empty") && reason.contains("keep_days is 0"), "{reason}");
+    }
+}

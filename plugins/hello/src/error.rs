@@ -1,0 +1,26 @@
+//! What can be wrong with a request. `Display` is what the caller reads.
+
+use crate::model::MESSAGE_CHARS_MAX;
+use plugin_api::{ApiError, Case};
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HelloError {
+    #[error("the message is empty")]
+    EmptyMessage,
+    #[error("a message has at most {MESSAGE_CHARS_MAX} characters, this one has {chars}")]
+    LongMessage { chars: usize },
+}
+
+const EMPTY: Case = Case::new(400, "empty_message", "put some text into the field `message`");
+const LONG: Case = Case::new(400, "long_message", "shorten the text and sign it again");
+
+impl ApiError for HelloError {
+    const CASES: &'static [Case] = &[EMPTY, LONG];
+
+    fn case(&self) -> Case {
+        match self {
+            Self::EmptyMessage => EMPTY,
+            Self::LongMessage { .. } => LONG,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Work that runs by itself, one file per job.
+
+pub mod prune_guests;

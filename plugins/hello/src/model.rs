@@ -1,0 +1,87 @@
+//! Guests and their messages: types and rules, no database and no gateway.
+
+use crate::error::HelloError;
+use plugin_api::{Address, JsonSchema, format};
+use serde::{Deserialize, Serialize};
+
+/// Length of a message in UTF-16 code units, which is how clients count.
+pub const MESSAGE_CHARS_MAX: usize = 280;
+
+/// Type of the event that a new message publishes.
+pub const SIGNED: &str = "hello.sign";
+
+/// What a guest sends.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewGuest {
+    /// 1 to 280 characters; white space around them is dropped.
+    pub message: String,
+}
+
+impl NewGuest {
+    /// The message as it is stored.
+    pub fn checked_message(&self) -> Result<&str, HelloError> {
+        let message = self.message.trim();
+        match format::chars(message) {
+            0 => Err(HelloError::EmptyMessage),
+            chars if chars > MESSAGE_CHARS_MAX => Err(HelloError::LongMessage { chars }),
+            _ => Ok(message),
+        }
+    }
+}
+
+/// A line in the guest book, as readers get it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GuestView {
+    pub id: i64,
+    /// The wallet that signed.
+    pub address: Address,
+    pub message: String,
+    /// Unix seconds.
+    pub created_at: i64,
+}
+
+/// A page of the guest book.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GuestPage {
+    /// The newest first.
+    pub items: Vec<GuestView>,
+    /// Lines in the whole book.
+    pub total: i64,
+}
+
+/// The public part of a new line, for the activity log.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GuestSigned<'a> {
+    pub guest_id: i64,
+    pub message: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(message: &str) -> Result<String, HelloError> {
+        NewGuest { message: message.to_owned() }.checked_message().map(ToOwned::to_owned)
+    }
+
+    #[test]
+    fn messages_are_trimmed() {
+        assert_eq!(checked("  Nice house!\n"), Ok("Nice house!".to_owned()));
+    }
+
+    #[test]
+    fn empty_messages_are_refused() {
+        assert_eq!(checked(" \n\t"), Err(HelloError::EmptyMessage));
+    }
+
+    #[test]
+    fn the_length_is_counted_as_clients_count_it() {
+        assert!(checked(&"x".repeat(280)).is_ok());
+        assert_eq!(checked(&"x".repeat(281)), Err(HelloError::LongMessage { chars: 281 }));
+        // An emoji is two UTF-16 units.
+        assert!(checked(&"😀".repeat(140)).is_ok());
+        assert_eq!(checked(&"😀".repeat(141)), Err(HelloError::LongMessage { chars: 282 }));
+    }
+}

@@ -1,0 +1,20 @@
+//! `GET /api/hello/{name}`: a greeting.
+
+use crate::Hello;
+use plugin_api::{Context, Failure, Json, JsonSchema, Path, Route};
+use serde::Serialize;
+
+#[derive(Serialize, JsonSchema)]
+pub struct Greeting {
+    /// For example `Hello, world!`.
+    pub greeting: String,
+}
+
+pub fn route() -> Route<Hello> {
+    Route::get("/api/hello/{name}", get_greeting).public().summary("A greeting")
+}
+
+async fn get_greeting(cx: Context<Hello>, Path(name): Path<String>) -> Result<Json<Greeting>, Failure> {
+    let greeting = format!("{}, {name}!", cx.plugin().config.greeting);
+    Ok(Json(Greeting { greeting }))
+}

@@ -1,0 +1,98 @@
+//! Documents: what README.md names exists, and what it quotes is what it says.
+
+use crate::repository::{assert_none, exists, read};
+
+/// Texts in backticks, outside code blocks.
+fn inline_code(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut in_block = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_block = !in_block;
+        } else if !in_block {
+            found.extend(line.split('`').skip(1).step_by(2).map(ToOwned::to_owned));
+        }
+    }
+    found
+}
+
+/// Top folders of the repository; what begins with one of them is a path in it.
+const TOP: [&str; 9] = [".ci/", ".config/", "config/", "host/", "plugin-api/", "plugins/", "tests/", "xtask/", "docs/"];
+
+fn is_path(code: &str) -> bool {
+    TOP.iter().any(|folder| code.starts_with(folder))
+        && !code.contains(['<', '*', ' ', '{', '…'])
+        && !code.contains("NAME")
+}
+
+/// `[text](target)` with a target in the repository.
+fn links(text: &str) -> Vec<String> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let local = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    local.map(|target| target.split('#').next().unwrap_or(target).to_owned()).collect()
+}
+
+#[test]
+fn paths_in_readme_exist() {
+    let readme = read("README.md");
+    let paths = inline_code(&readme).into_iter().filter(|code| is_path(code)).chain(links(&readme));
+    let paths: Vec<String> = paths.collect();
+    assert!(paths.len() > 10, "README.md names only {paths:?}");
+    assert_none(
+        "README.md names what is not there",
+        &paths.into_iter().filter(|path| !exists(path)).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn links_in_other_documents_exist() {
+    let mut found = Vec::new();
+    for file in crate::repository::files().iter().filter(|file| file.name().ends_with(".md")) {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let lacking = links(&file.text).into_iter().filter(|target| !exists(&format!("{folder}/{target}")));
+        found.extend(lacking.map(|target| format!("{}: {target}", file.path)));
+    }
+    assert_none("a link leads nowhere", &found);
+}
+
+#[test]
+fn commands_in_documents_exist() {
+    let usage = read("xtask/src/usage.rs");
+    let mut found = Vec::new();
+    for document in ["README.md", "plugin-api/README.md"] {
+        let text = read(document);
+        let commands = text.split("cargo xtask ").skip(1).map(|rest| {
+            rest.split(|character: char| !character.is_ascii_lowercase() && character != '-').next().unwrap_or_default()
+        });
+        let unknown = commands.filter(|name| !name.is_empty() && !usage.contains(&format!("name: \"{name}\"")));
+        found.extend(unknown.map(|name| format!("{document}: cargo xtask {name}")));
+    }
+    assert!(read("README.md").contains("cargo xtask dev"), "README.md does not say how to start");
+    assert_none("xtask has no such command", &found);
+}
+
+#[test]
+fn packages_in_readme_are_those_ci_installs() {
+    let (ci, readme) = (read(".ci/run"), read("README.md"));
+    let needed = ci.lines().filter_map(|line| line.strip_prefix("need ")).filter_map(|rest| rest.split(' ').next());
+    let lacking = needed.filter(|package| !readme.contains(&format!("`{package}`"))).map(ToOwned::to_owned);
+    assert_none("README.md lacks a package that .ci/run installs", &lacking.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_first_request_is_quoted_as_it_is_tested() {
+    let script = read("tests/clients/first_request.mjs");
+    assert!(
+        read("README.md").contains(&format!("```js\n{script}```\n")),
+        "README.md must quote tests/clients/first_request.mjs as it is"
+    );
+}
+
+#[test]
+fn the_checks_find_what_they_look_for() {
+    let text =
+        "See `host/src/boot.rs`, `cargo run` and [this](a/b.md#c).\n```\n`host/not/looked/at`\n```\n[web](https://x)";
+    assert_eq!(inline_code(text), ["host/src/boot.rs", "cargo run"]);
+    assert!(is_path("host/src/boot.rs") && !is_path("cargo run") && !is_path("plugins/<name>/"));
+    assert_eq!(links(text), ["a/b.md"]);
+}

@@ -1,0 +1,9 @@
+//! Rules of this repository that can be a test. Each message says what to do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod documents;
+mod names;
+mod plugins;
+mod repository;
+mod source;
+mod tutorial;

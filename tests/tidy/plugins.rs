@@ -1,0 +1,127 @@
+//! Plugins: one name everywhere, no runtime, no database driver, no HTTP stack inside.
+
+use crate::repository::{assert_none, exists, plugins, read, root};
+use plugin_api::abi::is_plugin_name;
+use std::process::Command;
+
+/// What only the gateway may link.
+const THE_HOSTS_OWN: [&str; 10] =
+    ["tokio", "sqlx", "sqlx-core", "hyper", "hyper-util", "rusqlite", "libsqlite3-sys", "reqwest", "axum", "mio"];
+
+#[test]
+fn folder_and_package_have_one_name() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let manifest = read(&format!("plugins/{plugin}/Cargo.toml"));
+        if !is_plugin_name(&plugin) {
+            found.push(format!("{plugin} is no plugin name"));
+        }
+        if !manifest.contains(&format!("[package]\nname = \"{plugin}\"\n")) {
+            found.push(format!("plugins/{plugin}/Cargo.toml: the package has another name"));
+        }
+        if !manifest.contains("crate-type = [\"cdylib\", \"rlib\"]") {
+            found.push(format!("plugins/{plugin}/Cargo.toml: crate-type = [\"cdylib\", \"rlib\"] is missing"));
+        }
+    }
+    assert_none("a plugin is its folder, package, config key, table prefix, log target and metric label", &found);
+}
+
+#[test]
+fn tables_carry_the_plugins_name() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let Ok(entries) = std::fs::read_dir(root().join(format!("plugins/{plugin}/migrations"))) else { continue };
+        for entry in entries.map(Result::unwrap) {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            let foreign = created_tables(&text).filter(|table| !table.starts_with(&format!("{plugin}_")));
+            found.extend(foreign.map(|table| format!("{}: {table}", entry.path().display())));
+        }
+    }
+    assert_none("a plugin's tables begin with its name and an underscore", &found);
+}
+
+/// Names behind `CREATE TABLE` and `CREATE VIRTUAL TABLE`.
+fn created_tables(sql: &str) -> impl Iterator<Item = String> {
+    let words: Vec<String> =
+        sql.split(|character: char| character.is_whitespace() || character == '(').map(str::to_lowercase).collect();
+    let is_noise = |word: &String| word.is_empty() || ["if", "not", "exists"].contains(&word.as_str());
+    let words: Vec<String> = words.into_iter().filter(|word| !is_noise(word)).collect();
+    let tables: Vec<String> = words
+        .windows(3)
+        .filter(|words| (words[0] == "create" || words[0] == "virtual") && words[1] == "table")
+        .map(|words| words[2].clone())
+        .collect();
+    tables.into_iter()
+}
+
+#[test]
+fn tables_are_found_in_sql() {
+    let sql = "CREATE TABLE IF NOT EXISTS forum_a(id {{id}});\ncreate table forum_b (x TEXT);\nCREATE VIRTUAL TABLE forum_c USING fts5(x);";
+    assert_eq!(created_tables(sql).collect::<Vec<_>>(), ["forum_a", "forum_b", "forum_c"]);
+}
+
+#[test]
+fn plugins_link_nothing_of_the_hosts() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let linked = dependencies(&plugin);
+        assert!(
+            linked.iter().any(|name| name == "plugin-api"),
+            "cargo tree of {plugin} shows no plugin-api: {linked:?}"
+        );
+        let wrong = linked.into_iter().filter(|name| THE_HOSTS_OWN.contains(&name.as_str()));
+        found.extend(wrong.map(|name| format!("{plugin} links {name}")));
+    }
+    assert_none("a plugin asks the gateway for this instead of bringing its own", &found);
+}
+
+/// Names of everything in the package's library, at any depth.
+fn dependencies(package: &str) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = Command::new(cargo)
+        .current_dir(root())
+        .args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--package", package])
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "cargo tree: {}", String::from_utf8_lossy(&tree.stderr));
+    let lines = String::from_utf8(tree.stdout).unwrap();
+    lines.lines().filter_map(|line| line.split(' ').next()).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn tests_depend_on_every_plugin() {
+    // Otherwise cargo does not rebuild its library for the tests, which then load an old one.
+    let manifest = read("tests/Cargo.toml");
+    let lacking = |name: &String| !manifest.contains(&format!("{name} = {{ path = \"../plugins/{name}\" }}"));
+    assert_none("tests/Cargo.toml lacks a dev-dependency", &plugins().into_iter().filter(lacking).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_plugin_is_documented() {
+    let readme = read("README.md");
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        if !exists(&format!("plugins/{plugin}/README.md")) {
+            found.push(format!("plugins/{plugin}/README.md is missing"));
+        }
+        if !readme.contains(&format!("| [{plugin}](plugins/{plugin}/README.md) |")) {
+            found.push(format!(
+                "README.md: the table of plugins has no row `| [{plugin}](plugins/{plugin}/README.md) |`"
+            ));
+        }
+    }
+    assert_none("a plugin is documented", &found);
+}
+
+#[test]
+fn xtask_and_plugin_api_agree_on_names() {
+    // xtask has no dependencies, so the rule stands there a second time.
+    #[allow(dead_code, reason = "only the rule is of interest")]
+    #[path = "../../xtask/src/plugin_name.rs"]
+    mod xtask_rule;
+    let letters = ["", "a", "ab", "A", "aB", "_a", "a_", "a-b", "9a", "a9", "ä", "aä", "a b", "a/b", "..", "a\0"];
+    let long = [30, 31, 32].map(|length| "a".repeat(length));
+    for name in letters.into_iter().chain(long.iter().map(String::as_str)) {
+        assert_eq!(xtask_rule::is_plugin_name(name), is_plugin_name(name), "{name:?}");
+    }
+}

@@ -1,0 +1,62 @@
+//! The tutorial: code in plugin-api/README.md is code of the plugin `hello`, word for word, and so is compiled and tested.
+
+use crate::repository::{assert_none, exists, read};
+
+const TUTORIAL: &str = "plugin-api/README.md";
+
+struct Block {
+    language: String,
+    text: String,
+}
+
+fn blocks(document: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in document.lines() {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => open = Some(Block { language: language.to_owned(), text: String::new() }),
+            (Some(_), Some(block)) => blocks.push(block),
+            (None, Some(mut block)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+                open = Some(block);
+            }
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+/// The file a block is taken from, in its first line as a comment, and the rest.
+fn source(block: &Block) -> Option<(&str, &str)> {
+    let (first, rest) = block.text.split_once('\n')?;
+    let path = ["// ", "-- ", "# "].iter().find_map(|comment| first.strip_prefix(comment))?;
+    path.contains('/').then_some((path, rest))
+}
+
+#[test]
+fn the_tutorial_quotes_the_plugin_hello() {
+    let document = read(TUTORIAL);
+    let blocks = blocks(&document);
+    let quoted: Vec<(&str, &str)> = blocks.iter().filter_map(source).collect();
+    assert!(quoted.len() >= 8, "{TUTORIAL} quotes only {} files", quoted.len());
+    let differs = |(path, text): &&(&str, &str)| !exists(path) || !read(path).contains(text);
+    let found: Vec<String> = quoted.iter().filter(differs).map(|(path, text)| format!("{path}:\n{text}")).collect();
+    assert_none("this is no longer in the file it is said to be from", &found);
+}
+
+#[test]
+fn every_block_of_code_says_where_it_is_from() {
+    let document = read(TUTORIAL);
+    let code = blocks(&document).into_iter().filter(|block| ["rust", "sql"].contains(&block.language.as_str()));
+    let found: Vec<String> = code.filter(|block| source(block).is_none()).map(|block| block.text).collect();
+    assert_none("code in the tutorial begins with a comment that names its file, so that it is tested", &found);
+}
+
+#[test]
+fn blocks_are_read_with_their_source() {
+    let blocks = blocks("text\n```rust\n// a/b.rs\nfn x() {}\n```\n```sh\nls\n```\n");
+    assert_eq!(blocks.iter().map(|block| block.language.as_str()).collect::<Vec<_>>(), ["rust", "sh"]);
+    assert_eq!(source(&blocks[0]), Some(("a/b.rs", "fn x() {}\n")));
+    assert_eq!(source(&blocks[1]), None);
+}

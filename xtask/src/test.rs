@@ -1,0 +1,124 @@
+//! `cargo xtask test`: everything CI runs, the quick checks first. The list below is the whole truth.
+
+use crate::{
+    Failure, clients,
+    postgres::Cluster,
+    process, repository,
+    suite::{Outcome, Step, Suite},
+};
+use std::process::Command;
+
+const STEPS: &[Step] = &[
+    Step { name: "tools", for_filter: true, run: tools },
+    Step { name: "formatting", for_filter: false, run: formatting },
+    Step { name: "cargo-deny", for_filter: false, run: dependencies },
+    Step { name: "clippy", for_filter: false, run: clippy },
+    // Tests start the binary and load the libraries that this makes.
+    Step { name: "build", for_filter: true, run: build },
+    Step { name: "doctests", for_filter: false, run: doctests },
+    Step { name: "clients", for_filter: true, run: install_clients },
+    Step { name: "postgresql", for_filter: true, run: start_postgres },
+    // Last, so that its summary is what a reader (CI, too) sees at the end.
+    Step { name: "nextest", for_filter: true, run: nextest },
+];
+
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    let filter = match arguments {
+        [] => None,
+        [filter] => Some(filter.clone()),
+        _ => return Err("`cargo xtask test` takes one filter at most".to_owned()),
+    };
+    let suite = Suite { root: repository::root()?, filter, postgres: None };
+    // CI tells everything in one run; a developer wants the first failure now.
+    // It becomes part of an expression, whose operators are not for this place.
+    if let Some(filter) = suite.filter.as_ref().filter(|filter| !filter.chars().all(is_plain)) {
+        return Err(format!("{filter:?} is no part of a name: use cargo nextest run with its --filterset"));
+    }
+    suite.run(STEPS, is_ci())
+}
+
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "_-:/".contains(character)
+}
+
+/// Cargo in the repository: a subcommand, then its arguments. CI takes the lock file as it is.
+fn cargo(suite: &Suite, subcommand: &[&str], arguments: &[&str]) -> Command {
+    let mut cargo = process::cargo();
+    cargo.current_dir(&suite.root).args(subcommand);
+    if is_ci() {
+        cargo.arg("--locked");
+    }
+    cargo.args(arguments);
+    cargo
+}
+
+fn is_ci() -> bool {
+    std::env::var_os("CI").is_some()
+}
+
+fn passed(command: &mut Command) -> Result<Outcome, Failure> {
+    process::run(command).map(|()| Outcome::Passed)
+}
+
+/// Says early, and all at once, what this machine lacks.
+fn tools(_: &mut Suite) -> Result<Outcome, Failure> {
+    let mut lacking = Vec::new();
+    for (program, package) in [("cc", "gcc"), ("node", "nodejs"), ("npm", "npm"), ("python3", "python3")] {
+        lacking.extend(process::need(program, package).err());
+    }
+    lacking.extend(crate::postgres::programs().err());
+    if process::find("cargo-nextest").is_none() {
+        lacking.push("cargo-nextest is not installed: cargo install cargo-nextest --locked".to_owned());
+    }
+    if lacking.is_empty() { Ok(Outcome::Passed) } else { Err(lacking.join("\n   ")) }
+}
+
+fn formatting(suite: &mut Suite) -> Result<Outcome, Failure> {
+    passed(process::cargo().current_dir(&suite.root).args(["fmt", "--all", "--check"]))
+}
+
+fn dependencies(suite: &mut Suite) -> Result<Outcome, Failure> {
+    if process::find("cargo-deny").is_none() {
+        return Ok(Outcome::Skipped("cargo-deny not installed".to_owned()));
+    }
+    // Not `advisories`, whose database is a git repository that CI does not reach.
+    passed(&mut cargo(suite, &["deny"], &["check", "licenses", "bans", "sources"]))
+}
+
+fn clippy(suite: &mut Suite) -> Result<Outcome, Failure> {
+    passed(&mut cargo(suite, &["clippy"], &["--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn build(suite: &mut Suite) -> Result<Outcome, Failure> {
+    // With --all-targets cargo resolves the features that the tests get, and nothing is compiled twice.
+    passed(&mut cargo(suite, &["build"], &["--workspace", "--all-targets"]))
+}
+
+fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
+    passed(&mut cargo(suite, &["test"], &["--workspace", "--doc", "--quiet"]))
+}
+
+fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
+    clients::install_node(&suite.root)?;
+    clients::install_python(&suite.root)?;
+    Ok(Outcome::Passed)
+}
+
+fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let cluster = Cluster::start()?;
+    println!("   {}", cluster.url());
+    suite.postgres = Some(cluster);
+    Ok(Outcome::Passed)
+}
+
+fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let mut nextest = cargo(suite, &["nextest", "run"], &["--workspace", "--profile", "ci"]);
+    if let Some(filter) = &suite.filter {
+        nextest.args(["--filterset", &format!("test(~{filter}) | binary(~{filter}) | package(~{filter})")]);
+    }
+    match &suite.postgres {
+        Some(cluster) => passed(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url())),
+        // With keep_going: the tests on SQLite still have something to say, but the step has not passed.
+        None => process::run(&mut nextest).and(Err("ran without PostgreSQL".to_owned())),
+    }
+}

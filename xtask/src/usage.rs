@@ -1,0 +1,71 @@
+//! The commands, as data: what runs and what the help says read the same list.
+
+use crate::{Failure, bench, dev, dist, new_plugin, test};
+
+pub struct Command {
+    pub name: &'static str,
+    pub arguments: &'static str,
+    pub summary: &'static str,
+    pub run: fn(&[String]) -> Result<(), Failure>,
+}
+
+pub const COMMANDS: &[Command] = &[
+    Command {
+        name: "dev",
+        arguments: "[-- ARGS…]",
+        summary: "Build gateway and plugins (release) and serve on 127.0.0.1:8080 with data in ./data",
+        run: dev::run,
+    },
+    Command {
+        name: "test",
+        arguments: "[FILTER]",
+        summary: "Everything CI runs; with FILTER only tests whose name, file or package contains it",
+        run: test::run,
+    },
+    Command {
+        name: "new-plugin",
+        arguments: "NAME",
+        summary: "Write plugins/NAME: a table, two routes, a job and tests that work as they are",
+        run: new_plugin::run,
+    },
+    Command {
+        name: "dist",
+        arguments: "",
+        summary: "Build a folder below dist/ with gateway, plugins and configuration for another machine",
+        run: dist::run,
+    },
+    Command {
+        name: "bench",
+        arguments: "[SECONDS]",
+        summary: "Measure requests per second and CPU time per request, and write BENCHMARKS.md",
+        run: bench::run,
+    },
+    Command { name: "help", arguments: "", summary: "Print this text", run: help },
+];
+
+pub fn text() -> String {
+    let mut text = "usage: cargo xtask COMMAND\n".to_owned();
+    for command in COMMANDS {
+        let call = format!("{} {}", command.name, command.arguments);
+        text.push_str(&format!("\n  {call:<18} {}", command.summary));
+    }
+    text.push_str("\n\nWith CI=true, `test` runs the steps after a failed one too.");
+    text
+}
+
+fn help(_: &[String]) -> Result<(), Failure> {
+    println!("{}", text());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_the_help() {
+        for command in COMMANDS {
+            assert!(text().contains(&format!("\n  {}", command.name)), "{}", command.name);
+        }
+    }
+}
