@@ -85,7 +85,8 @@ impl Gateway {
     /// The 404 of a missing parent comes before body and signature are looked at.
     async fn check_parent(&self, route: &Route, plugin: &Running, params: &[String]) -> Result<(), Refused> {
         let Some((parent, position)) = &route.parent else { return Ok(()) };
-        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), "");
+        let hint = format!("check the id of the {} in the path", parent.resource);
+        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), &hint);
         let text = params.get(*position).ok_or_else(unknown)?;
         let key = match (parent.integer, text.parse::<i64>()) {
             (true, Ok(id)) if id > 0 => Value::Int(id),
@@ -156,11 +157,31 @@ impl Gateway {
             }
         };
         if answer.status < 400 {
-            transaction.finish(caller.guard.as_ref()).await.map_err(|error| commit_refusal(call.plugin, error))?;
+            transaction.finish(caller.guard.as_ref()).await.map_err(|error| self.commit_refusal(call.plugin, error))?;
         } else {
             transaction.roll_back().await;
         }
         answer::into_response(self, &call, answer).await
+    }
+
+    fn commit_refusal(&self, plugin: &Running, error: CommitError) -> Refused {
+        match error {
+            CommitError::Replay => {
+                let hint = "the first request with this signature took effect; sign a new message with a new ts for another write";
+                Refused::new(409, "replay", "this signature was already used", hint)
+            }
+            CommitError::TooSoon => {
+                let interval_s = self.config().limits.write_interval_ms.div_ceil(1000);
+                let hint = "wait between two writes of one address; the same request can be sent again then";
+                Refused::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
+                    .header(header::RETRY_AFTER, &interval_s.to_string())
+            }
+            CommitError::Event(error) => {
+                tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
+                Refused::internal()
+            }
+            CommitError::Storage(error) => storage_refusal(plugin, &error),
+        }
     }
 }
 
@@ -197,25 +218,6 @@ fn find(router: &Router, parts: &Parts) -> Result<(Arc<Route>, Vec<String>), Ref
 
 fn client_ip(parts: &Parts) -> IpAddr {
     parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
-}
-
-fn commit_refusal(plugin: &Running, error: CommitError) -> Refused {
-    match error {
-        CommitError::Replay => {
-            let hint =
-                "the first request with this signature took effect; sign a new message with a new ts for another write";
-            Refused::new(409, "replay", "this signature was already used", hint)
-        }
-        CommitError::TooSoon => {
-            let hint = "wait a second between two writes of one address";
-            Refused::new(429, "rate_limited", "one write per second and address", hint).header(header::RETRY_AFTER, "1")
-        }
-        CommitError::Event(error) => {
-            tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
-            Refused::internal()
-        }
-        CommitError::Storage(error) => storage_refusal(plugin, &error),
-    }
 }
 
 pub fn storage_refusal(plugin: &Running, error: &StorageError) -> Refused {
