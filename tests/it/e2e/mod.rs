@@ -13,6 +13,7 @@ mod story;
 mod stream;
 mod stream_reader;
 
+pub use self::site::{Site, answer};
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
 

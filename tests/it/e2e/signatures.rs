@@ -84,9 +84,7 @@ async fn the_twin_of_a_signature_is_refused() {
 
 #[rstest]
 #[tokio::test]
-async fn of_fifty_identical_requests_at_once_one_is_taken(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn of_fifty_identical_requests_at_once_one_is_taken(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let gateway = setup_on(engine).await.start().await.unwrap();
     let site = Site::of(&gateway);
     let body = new_thread(&Wallet::new(1), "Once");

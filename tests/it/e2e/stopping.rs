@@ -85,9 +85,11 @@ async fn open_streams_end_with_a_comment_and_do_not_hold_up_the_stop() {
     let site = Site::of(&gateway);
     let mut streams = [site.follow("/api/stream", None).await, site.follow("/api/stream?sinceId=0", None).await];
     let thread = site.open_thread(&Wallet::new(1), "Last words").await;
-    gateway.sigterm().unwrap();
     for stream in &mut streams {
         assert_eq!(stream.event().await.data["data"]["threadId"], thread);
+    }
+    gateway.sigterm().unwrap();
+    for stream in &mut streams {
         let rest = stream.to_end().await;
         assert!(matches!(rest.last(), Some(Part::Comment(_))), "{rest:?}");
         assert!(!rest.iter().any(|part| matches!(part, Part::Event(_))), "{rest:?}");

@@ -10,9 +10,7 @@ use rstest::rstest;
 
 #[rstest]
 #[tokio::test]
-async fn a_thread_and_its_reply_are_read_back_and_heard_of(
-    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-) {
+async fn a_thread_and_its_reply_are_read_back_and_heard_of(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let gateway = setup_on(engine).await.start().await.unwrap();
     let site = Site::of(&gateway);
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));

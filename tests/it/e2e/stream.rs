@@ -213,6 +213,7 @@ async fn only_what_happened_is_heard() {
     let blank = site.write(&posts_of(thread), &Wallet::new(3), "post.create", json!({ "body": " " })).await;
     assert_eq!(blank.status, 400);
     site.reply(&Wallet::new(4), thread, "last").await;
-    let excerpts: Vec<_> = stream.events(2).await.into_iter().map(|event| event.data["data"]["excerpt"].clone()).collect();
+    let excerpts: Vec<_> =
+        stream.events(2).await.into_iter().map(|event| event.data["data"]["excerpt"].clone()).collect();
     assert_eq!(excerpts, ["once", "last"]);
 }
