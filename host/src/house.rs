@@ -163,17 +163,15 @@ pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
 }
 
 fn migrations() -> Vec<MigrationSpec> {
-    let step = |version, name: &str, sql: &str, postgres: Option<&str>| MigrationSpec {
+    let steps = [("activity", activity::MIGRATION), ("guards", GUARD_MIGRATION), ("jobs", jobs::MIGRATION)];
+    let numbered = (1u32..).zip(steps);
+    let migrations = numbered.map(|(version, (name, sql))| MigrationSpec {
         version,
         name: name.to_owned(),
         sql: sql.to_owned(),
-        postgres: postgres.map(str::to_owned),
-    };
-    vec![
-        step(1, "activity", activity::MIGRATION, Some(activity::MIGRATION_POSTGRES)),
-        step(2, "guards", GUARD_MIGRATION, None),
-        step(3, "jobs", jobs::MIGRATION, None),
-    ]
+        postgres: None,
+    });
+    migrations.collect()
 }
 
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {

@@ -53,7 +53,8 @@ fn tool_rules_stand_where_they_are_looked_for() {
 
 #[test]
 fn every_member_has_lints() {
-    let is_member = |file: &File| file.name() == "Cargo.toml" && file.path != "Cargo.toml" && !file.below("tests/fixtures");
+    let is_member =
+        |file: &File| file.name() == "Cargo.toml" && file.path != "Cargo.toml" && !file.below("tests/fixtures");
     let lacking = files().into_iter().filter(is_member).filter(|file| !file.text.contains("\n[lints"));
     assert_none(
         "a package says `[lints] workspace = true`, or has lints of its own and says why",

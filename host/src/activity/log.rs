@@ -4,10 +4,9 @@ use crate::storage::{Database, Dialect, Final, Scope, StorageError};
 use plugin_api::{
     Sql,
     abi::{HostError, HostErrorCode, Statement},
-    manifest::{ActivityRow, EventRef, NewEvent},
+    manifest::{ActivityRecord, ActivityRow, NewEvent},
     sql,
 };
-use serde::Deserialize;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -28,24 +27,6 @@ CREATE TABLE host_activity (
 CREATE INDEX host_activity_ts ON host_activity (ts);
 CREATE INDEX host_activity_actor ON host_activity (actor, id);
 CREATE INDEX host_activity_type ON host_activity (type, id);
-CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
-";
-
-/// Prefix searches on `type` use the index only with this operator class.
-pub const MIGRATION_POSTGRES: &str = "
-CREATE TABLE host_activity (
-    id {{id}},
-    type TEXT NOT NULL,
-    ts BIGINT NOT NULL,
-    actor TEXT,
-    ref_kind TEXT,
-    ref_id TEXT,
-    data TEXT NOT NULL,
-    unique_key TEXT UNIQUE
-);
-CREATE INDEX host_activity_ts ON host_activity (ts);
-CREATE INDEX host_activity_actor ON host_activity (actor, id);
-CREATE INDEX host_activity_type ON host_activity (type text_pattern_ops, id);
 CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
 ";
 
@@ -103,7 +84,7 @@ impl ActivityLog {
         let statement = sql(
             "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity WHERE id > $1 ORDER BY id LIMIT $2",
         );
-        let rows: Vec<Stored> = self.read(statement.bind(id).bind(PAGE_ROWS)).await?;
+        let rows: Vec<ActivityRecord> = self.read(statement.bind(id).bind(PAGE_ROWS)).await?;
         Ok(rows.into_iter().map(ActivityRow::from).collect())
     }
 
@@ -152,30 +133,4 @@ pub fn check(event: &NewEvent) -> Result<(), HostError> {
         return Err(HostError::new(HostErrorCode::Invalid, "the data of an event is an object"));
     }
     Ok(())
-}
-
-#[derive(Deserialize)]
-struct Stored {
-    id: i64,
-    #[serde(rename = "type")]
-    kind: String,
-    ts: i64,
-    actor: Option<String>,
-    ref_kind: Option<String>,
-    ref_id: Option<String>,
-    data: String,
-}
-
-impl From<Stored> for ActivityRow {
-    fn from(stored: Stored) -> Self {
-        let about = stored.ref_kind.zip(stored.ref_id).map(|(kind, id)| EventRef { kind, id });
-        Self {
-            id: stored.id,
-            kind: stored.kind,
-            ts: stored.ts,
-            actor: stored.actor,
-            about,
-            data: serde_json::from_str(&stored.data).unwrap_or_default(),
-        }
-    }
 }

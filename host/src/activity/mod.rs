@@ -10,6 +10,6 @@ mod ring;
 mod topic;
 
 pub use frame::{Filter, SharedFrame};
-pub use log::{ActivityLog, MIGRATION, MIGRATION_POSTGRES, VIEW, WAKE_CHANNEL, check};
+pub use log::{ActivityLog, MIGRATION, VIEW, WAKE_CHANNEL, check};
 pub use reader::{StreamLimits, StreamSlot};
 pub use topic::{Render, Topic, TopicSettings};

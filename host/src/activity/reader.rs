@@ -92,7 +92,9 @@ impl Topic {
         slot: StreamSlot,
     ) -> Result<impl Stream<Item = Bytes> + Send + use<>, super::topic::TopicError> {
         let head = self.follow();
-        let newest = self.head();
+        // The log's end, not the topic's: frames of what was committed a moment ago may still be on their way, and who
+        // comes now, or resumes after one of them (at another replica), must not get them again.
+        let newest = self.log.latest_id().await?;
         // A position from the future (another database, a forged header) would silence the stream: it means "now".
         let position = self.start(subscription).await?.map_or(newest, |start| start.clamp(0, newest));
         let mut heartbeat = tokio::time::interval_at(Instant::now() + self.settings.heartbeat, self.settings.heartbeat);

@@ -71,7 +71,6 @@ pub(super) fn check(config: &Config) -> Result<(), Problems> {
     config.database.check(&mut checks);
     config.plugins.check(&mut checks);
     config.egress.check(&mut checks);
-    config.activity.check(&mut checks);
     config.log.check(&mut checks);
     match serde_json::to_value(config) {
         Ok(values) => check_ranges(super::schema::root(), &values, "", &mut checks),

@@ -32,9 +32,6 @@ pub struct LimitsConfig {
     /// Open event streams in total.
     #[schemars(range(min = 1))]
     pub streams_max: usize,
-    /// Largest distance between the time in a signed message and now, both ways.
-    #[schemars(range(min = 1, max = 86_400))]
-    pub ts_window_s: u64,
 }
 
 impl Default for LimitsConfig {
@@ -46,7 +43,6 @@ impl Default for LimitsConfig {
             allow: Vec::new(),
             streams_per_ip_max: 8,
             streams_max: 500,
-            ts_window_s: 300,
         }
     }
 }

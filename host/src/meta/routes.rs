@@ -4,7 +4,7 @@ use super::{
     agent_card::NetworkAgentCard, changelog::Changelog, health::Health, index::RouteIndex,
     service_manifest::ServiceManifest, stats::Stats, status::Status,
 };
-use plugin_api::manifest::{Answer, Auth, Environment, Manifest, Parameter, ParameterIn, RateLimit, RouteSpec};
+use plugin_api::manifest::{Answer, Environment, Manifest, Parameter, ParameterIn, RateLimit, RouteSpec};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
@@ -86,24 +86,8 @@ struct Build {
 impl Build {
     /// Adds a `GET` that anyone may call, and lends it to say more.
     fn get(&mut self, page: MetaPage, path: &str, operation: &str, summary: &str) -> &mut RouteSpec {
-        let route = RouteSpec {
-            method: "GET".into(),
-            path: path.to_owned(),
-            operation: operation.to_owned(),
-            tag: TAG.into(),
-            summary: summary.to_owned(),
-            description: String::new(),
-            auth: Auth::Public,
-            body_max_bytes: None,
-            timeout_ms: None,
-            cache_control: None,
-            rate_limits: Vec::new(),
-            parent: None,
-            parameters: Vec::new(),
-            body: None,
-            body_types: Vec::new(),
-            answers: Vec::new(),
-        };
+        let mut route = RouteSpec::new("GET", path, operation);
+        (route.tag, route.summary) = (TAG.into(), summary.to_owned());
         self.pages.push(page);
         self.routes.push(route);
         let last = self.routes.len() - 1;

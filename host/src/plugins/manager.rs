@@ -470,6 +470,10 @@ impl Plugins {
                 );
                 return Err(Setback::failed(reason));
             }
+            let prefix = format!("{}_", other.manifest.name);
+            if let Some(view) = newcomer.manifest.views.iter().find(|view| view.starts_with(&prefix)) {
+                return Err(Setback::failed(format!("the view {view} is named like one of {}", other.manifest.name)));
+            }
             if let Some(view) = newcomer.manifest.views.iter().find(|view| other.manifest.views.contains(view)) {
                 return Err(Setback::failed(format!(
                     "the view {view} is already published by {}",

@@ -41,8 +41,7 @@ pub(super) fn owns(plugin: &str, table: &str) -> bool {
 
 /// Whether no plugin may have this name.
 pub fn is_reserved(plugin: &str) -> bool {
-    RESERVED_NAMES.contains(&plugin)
-        || RESERVED_NAMES.iter().any(|reserved| *reserved != "host" && shares_tables(reserved, plugin))
+    RESERVED_NAMES.iter().any(|reserved| shares_tables(reserved, plugin))
 }
 
 /// Whether two plugins cannot live in one database: with `ai` and `ai_cv`, a table `ai_cv_entries` would belong to both.
@@ -61,7 +60,7 @@ mod tests {
         assert!(owns("forum", "forum_threads"));
         assert!(!owns("forum", "forum") && !owns("forum", "forum_") && !owns("forum", "forums_x"));
         assert!(!owns("host", "host_keys") && !owns("sqlite", "sqlite_master"));
-        assert!(is_reserved("pg_temp") && !is_reserved("pgp"));
+        assert!(is_reserved("pg_temp") && is_reserved("host_job") && !is_reserved("pgp") && !is_reserved("hosting"));
     }
 
     #[test]

@@ -43,3 +43,25 @@ pub struct ActivityRow {
     pub about: Option<EventRef>,
     pub data: Value,
 }
+
+/// A row of the view `host_activity_v1`, which every plugin may read.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ActivityRecord {
+    id: i64,
+    #[serde(rename = "type")]
+    kind: String,
+    ts: i64,
+    actor: Option<String>,
+    ref_kind: Option<String>,
+    ref_id: Option<String>,
+    #[serde(deserialize_with = "crate::sdk::json_text")]
+    data: Value,
+}
+
+impl From<ActivityRecord> for ActivityRow {
+    fn from(record: ActivityRecord) -> Self {
+        let about = record.ref_kind.zip(record.ref_id).map(|(kind, id)| EventRef { kind, id });
+        let ActivityRecord { id, kind, ts, actor, data, .. } = record;
+        Self { id, kind, ts, actor, about, data }
+    }
+}

@@ -10,7 +10,7 @@ mod route;
 mod stream;
 
 pub use environment::{Brand, Environment};
-pub use event::{ActivityRow, EventRef, NewEvent};
+pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion};
 pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
 pub use stream::{Frame, Subscription, TopicInput};

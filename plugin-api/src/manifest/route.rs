@@ -42,6 +42,30 @@ pub struct RouteSpec {
     pub answers: Vec<Answer>,
 }
 
+impl RouteSpec {
+    /// A route that anyone may call and that says nothing more about itself yet.
+    pub fn new(method: &str, path: &str, operation: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            operation: operation.to_owned(),
+            tag: String::new(),
+            summary: String::new(),
+            description: String::new(),
+            auth: Auth::Public,
+            body_max_bytes: None,
+            timeout_ms: None,
+            cache_control: None,
+            rate_limits: Vec::new(),
+            parent: None,
+            parameters: Vec::new(),
+            body: None,
+            body_types: Vec::new(),
+            answers: Vec::new(),
+        }
+    }
+}
+
 /// Who may call a route. Every route says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]

@@ -43,24 +43,7 @@ impl<P: Send + Sync + 'static> Route<P> {
     methods! { get "GET" post "POST" put "PUT" patch "PATCH" delete "DELETE" }
 
     fn unguarded<Args: 'static, H: Handler<P, Args>>(method: &str, path: &'static str, handler: H) -> Unguarded<P> {
-        let spec = RouteSpec {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            operation: operation_of::<H>(),
-            tag: String::new(),
-            summary: String::new(),
-            description: String::new(),
-            auth: Auth::Public,
-            body_max_bytes: None,
-            timeout_ms: None,
-            cache_control: None,
-            rate_limits: Vec::new(),
-            parent: None,
-            parameters: Vec::new(),
-            body: None,
-            body_types: Vec::new(),
-            answers: Vec::new(),
-        };
+        let spec = RouteSpec::new(method, path, &operation_of::<H>());
         let describe: Vec<DescribePart> = vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
         let call = move |gateway: &Gateway<P>, request| handler.call(gateway, request, path);
         Unguarded { route: Self { spec, describe, call: Box::new(call) } }

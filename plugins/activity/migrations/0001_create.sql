@@ -9,4 +9,4 @@ CREATE TABLE activity_presence (
     since BIGINT NOT NULL
 );
 
-CREATE INDEX activity_presence_recent ON activity_presence (last_ping DESC, address);
+CREATE INDEX activity_presence_recent ON activity_presence (last_ping DESC);

@@ -7,7 +7,7 @@ use super::variable;
 #[test]
 fn numbers() {
     assert_eq!(variable("GATEWAY_HTTP__BODY_BYTES_MAX", " 4096 ").config().http.body_bytes_max, 4096);
-    assert_eq!(variable("GATEWAY_ACTIVITY__RETENTION_DAYS", "30").config().activity.retention_days, Some(30));
+    assert_eq!(variable("GATEWAY_ACTIVITY__HEARTBEAT_S", "30").config().activity.heartbeat_s, 30);
 }
 
 #[rstest]

@@ -42,7 +42,7 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("http.header_bytes_max = 100", "http.header_bytes_max", "100 is too small", "from 8192 to")]
 #[case("http.trusted_proxy_hops = 17", "http.trusted_proxy_hops", "17 is too large", "from 0 to 16")]
 #[case("chain_id = 0", "chain_id", "0 is too small", "such as 3961")]
-#[case("activity.retention_days = 0", "activity.retention_days", "0 is too small", "from 1")]
+#[case("activity.heartbeat_s = 0", "activity.heartbeat_s", "0 is too small", "from 1")]
 // meaning
 #[case("base_url = 'gateway.example'", "base_url", "no http or https URL", "https://gateway.example")]
 #[case("base_url = 'https://u:p@gateway.example'", "base_url", "no http or https URL", "without user")]
@@ -78,7 +78,6 @@ fn a_wrong_value_is_named(#[case] text: &str, #[case] key: &str, #[case] message
 #[rstest]
 #[case("http.connections_max = 10", "http.connections_per_ip_max", "more than http.connections_max (10)", "raise")]
 #[case("limits.streams_max = 2", "limits.streams_per_ip_max", "more than limits.streams_max (2)", "raise")]
-#[case("activity.replay_max = 5000", "activity.replay_max", "more than activity.ring_events", "raise")]
 fn values_that_contradict_each_other(#[case] text: &str, #[case] key: &str, #[case] message: &str, #[case] hint: &str) {
     let problem = file(text).problem();
     assert_eq!(problem.key, key, "{problem}");

@@ -52,7 +52,7 @@ fn it_holds_the_defaults() {
 fn it_sets_every_key_that_has_a_default() {
     let flags = Overrides { config: Some(path()), ..Overrides::default() };
     let config = Config::load_from(&flags, [], &[]).unwrap();
-    let derived = ["base_url", "database.url", "database.url_file", "plugins.dir", "activity.retention_days"];
+    let derived = ["base_url", "database.url", "database.url_file", "plugins.dir"];
     for key in schema::root().leaf_paths() {
         let is_set = config.sources().of(&key) != crate::config::Source::Default;
         assert_eq!(is_set, !derived.contains(&key.as_str()), "{key}");
@@ -78,7 +78,6 @@ fn its_commented_lines_work_too() {
         .replace("url = \"sqlite:./data/gateway.db\"\n", "");
     let config = start.file(&text).config();
     assert_eq!(config.base_url.as_deref(), Some("https://gateway.example"));
-    assert_eq!(config.activity.retention_days, Some(365));
     assert_eq!(config.plugins.settings("hello").enabled, Some(true));
 }
 

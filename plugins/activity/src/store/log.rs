@@ -2,12 +2,10 @@
 
 use crate::model::TypeFilter;
 use plugin_api::{
-    Address, HostError, Query, Sql, json_text,
-    manifest::{ActivityRow, EventRef},
+    Address, HostError, Query, Sql,
+    manifest::{ActivityRecord, ActivityRow},
     sql,
 };
-use serde::Deserialize;
-use serde_json::Value;
 
 /// Which events are listed; 0 filters nothing.
 #[derive(Clone, Debug, Default)]
@@ -18,34 +16,14 @@ pub struct LogFilter {
     pub actor: Option<Address>,
 }
 
-#[derive(Deserialize)]
-struct LogRow {
-    id: i64,
-    #[serde(rename = "type")]
-    kind: String,
-    ts: i64,
-    actor: Option<String>,
-    ref_kind: Option<String>,
-    ref_id: Option<String>,
-    #[serde(deserialize_with = "json_text")]
-    data: Value,
-}
-
-impl From<LogRow> for ActivityRow {
-    fn from(row: LogRow) -> Self {
-        let about = row.ref_kind.zip(row.ref_id).map(|(kind, id)| EventRef { kind, id });
-        Self { id: row.id, kind: row.kind, ts: row.ts, actor: row.actor, about, data: row.data }
-    }
-}
-
 pub async fn newest(db: &impl Query, filter: LogFilter, limit: u32) -> Result<Vec<ActivityRow>, HostError> {
-    let rows: Vec<LogRow> = db.rows(select(filter, limit)).await?;
-    Ok(rows.into_iter().map(ActivityRow::from).collect())
+    let records: Vec<ActivityRecord> = db.rows(select(filter, limit)).await?;
+    Ok(records.into_iter().map(ActivityRow::from).collect())
 }
 
 fn select(filter: LogFilter, limit: u32) -> Sql {
     let mut select =
-        sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM activity_v1 WHERE id > $1 AND ts > $2")
+        sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 AND ts > $2")
             .bind(filter.after_id)
             .bind(filter.after_ts);
     select = match filter.kind {

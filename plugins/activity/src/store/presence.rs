@@ -26,10 +26,10 @@ pub async fn ping(tx: &Tx, address: Address, status: String, now_s: i64) -> Resu
     Ok(PresenceRow { address, status, last_ping: now_s, since })
 }
 
-/// Who pinged in that second or later, the latest first.
+/// Who pinged in that second or later, the latest first. Lower case: databases order mixed case differently.
 pub async fn list(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<PresenceRow>, HostError> {
     let select = sql("SELECT address, status, last_ping, since FROM activity_presence WHERE last_ping >= $1 \
-         ORDER BY last_ping DESC, address LIMIT $2");
+         ORDER BY last_ping DESC, lower(address) LIMIT $2");
     db.rows(select.bind(since_s).bind(limit)).await
 }
 

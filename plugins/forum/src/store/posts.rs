@@ -51,7 +51,7 @@ pub fn inserted(
 }
 
 /// How many posts one statement reads: the gateway bounds the size of a result, not of an answer.
-const POSTS_PER_READ: usize = 1000;
+const POSTS_PER_READ: usize = 250;
 
 /// All posts of a thread, the opening post first.
 pub async fn of_thread(db: &impl Query, thread: ThreadId) -> Result<Vec<PostRow>, HostError> {

@@ -78,12 +78,12 @@ fn matches(filter: &Filter) -> Matches {
     }
 }
 
-/// The ids that a search finds, found once for page and count.
+/// The ids that a search finds, found once for page and count: both databases keep a `WITH` that is used twice.
 fn hits(search: &Search, tagged: bool) -> String {
     let (in_title, in_body) = (search.condition("title", "$1"), search.condition("body", "$1"));
     let tagged = |id: &str| if tagged { format!(" AND {id} IN ({TAGGED}$2)") } else { String::new() };
     format!(
-        "WITH hits AS MATERIALIZED (SELECT id FROM forum_threads WHERE {in_title}{} \
+        "WITH hits AS (SELECT id FROM forum_threads WHERE {in_title}{} \
          UNION SELECT thread_id FROM forum_posts WHERE {in_body}{}) ",
         tagged("id"),
         tagged("thread_id"),

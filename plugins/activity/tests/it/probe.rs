@@ -1,0 +1,78 @@
+//! A plugin that publishes whatever a test posts, and knows the names of agents.
+
+use plugin_api::{
+    Address, Context, Definition, Event, Failure, Gateway, HostError, HostHandle, Identity, JsonSchema, NoConfig,
+    NoContent, Payload, Plugin, Problem, Refusal, Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    object_manifest, object_new,
+    point::{self, AuthorName, AuthorsInput},
+};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub const PUBLISH: &str = "/api/probe/events";
+
+struct Probe;
+
+impl Identity for Probe {
+    const NAME: &'static str = "probe";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Publishes what a test posts";
+}
+
+impl Plugin for Probe {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .routes([Route::post(PUBLISH, publish_event).public().summary("Publish an event")])
+            .contributes(point::AUTHORS, names)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+/// Not by `export_plugin!`: one binary has room for one plugin's exported symbols, and those are activity's.
+pub fn plugin_module() -> PluginModule_Ref {
+    PluginModule { manifest: object_manifest::<Probe>, construct: object_new::<Probe> }.leak_into_prefix()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NewEvent {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    actor: Option<Address>,
+    #[serde(default)]
+    about: Option<(String, String)>,
+    data: Value,
+    /// Publishes, then answers an error.
+    #[serde(default)]
+    fail: bool,
+}
+
+async fn publish_event(cx: Context<Probe>, Payload(new): Payload<NewEvent>) -> Result<NoContent, Failure> {
+    let mut event = Event::new(&new.kind, &new.data)?;
+    if let Some(actor) = new.actor {
+        event = event.actor(actor);
+    }
+    if let Some((kind, id)) = new.about {
+        event = event.about(&kind, id);
+    }
+    event.publish(&cx.transaction())?;
+    if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
+}
+
+/// An address that ends in an even digit owns an agent that is called after its last two digits.
+async fn names(_: Gateway<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+    let named = |address: &Address| {
+        let last = address.0[19];
+        let name = AuthorName { name: Some(format!("agent {last:02x}")), agent_id: Some(i64::from(last)) };
+        last.is_multiple_of(2).then_some((*address, name))
+    };
+    Ok(asked.addresses.iter().filter_map(named).collect())
+}
