@@ -10,7 +10,7 @@ use super::{
     head::RequestHead,
     limits::{Allowance, Exceeded},
     refused::Refused,
-    router::{Found, Route, Router, Target},
+    router::{Found, Route, Target},
 };
 use crate::{
     gateway::Gateway,
@@ -19,7 +19,7 @@ use crate::{
 };
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
-use http::{Request, Response, header, request::Parts};
+use http::{Method, Request, Response, StatusCode, header, request::Parts};
 use plugin_api::{
     abi::{self, FfiBytes, Value},
     sql,
@@ -34,9 +34,9 @@ impl Gateway {
     pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let router = self.router();
-        let (route, params) = match find(&router, &parts) {
-            Ok(found) => found,
-            Err(refused) => return refused.into_response(),
+        let (route, params) = match router.find(&parts.method, parts.uri.path()) {
+            Found::Route { route, params } => (route, params),
+            other => return unrouted(&parts.method, other),
         };
         let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
         let ip = client_ip(&parts);
@@ -200,20 +200,33 @@ pub struct Call<'a> {
     pub ip: IpAddr,
 }
 
-fn find(router: &Router, parts: &Parts) -> Result<(Arc<Route>, Vec<String>), Refused> {
-    match router.find(&parts.method, parts.uri.path()) {
-        Found::Route { route, params } => Ok((route, params)),
-        Found::OtherMethods(methods) => {
-            let allow = methods.iter().map(http::Method::as_str).collect::<Vec<_>>().join(", ");
-            let message = format!("{} is not a method of this route", parts.method);
-            Err(Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}"))
-                .header(header::ALLOW, &allow))
+/// The answer to a request that no route takes.
+fn unrouted(method: &Method, found: Found) -> Response<Body> {
+    let refused = match found {
+        Found::OtherMethods(methods) => return other_methods(method, &methods),
+        Found::BadPath => Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
+        Found::Nothing | Found::Route { .. } => {
+            Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
         }
-        Found::Nothing => {
-            Err(Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway"))
-        }
-        Found::BadPath => Err(Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")),
+    };
+    refused.into_response()
+}
+
+/// A plain `OPTIONS` asks for just this list; a browser's preflight is answered at the edge.
+fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
+    let allow = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+    let mut response = if method == Method::OPTIONS {
+        let mut response = Response::new(Body::Empty);
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        response
+    } else {
+        let message = format!("{method} is not a method of this route");
+        Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
+    };
+    if let Ok(allow) = allow.parse() {
+        response.headers_mut().insert(header::ALLOW, allow);
     }
+    response
 }
 
 fn client_ip(parts: &Parts) -> IpAddr {

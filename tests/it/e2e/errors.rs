@@ -56,7 +56,7 @@ async fn raw(gateway: &GatewayProcess, request: &str) -> Answer {
 async fn what_is_not_there() {
     let gateway = setup().start().await.unwrap();
     let site = Site::of(&gateway);
-    for path in ["/", "/api/nothing", "/api/forum/threads/", "/api/forum/threads/1/2", "/../etc/passwd"] {
+    for path in ["/", "/api/nothing", "/api/forum/threads/1/2", "/../etc/passwd"] {
         assert_error(&site.get(path).await, 404, "not_found");
     }
     assert_error(&site.get(&format!("{THREADS}/999")).await, 404, "not_found");
@@ -71,7 +71,6 @@ async fn a_method_that_a_route_does_not_have() {
     for (method, path, allowed) in [
         (Method::PUT, THREADS, vec!["GET", "POST"]),
         (Method::DELETE, "/api", vec!["GET"]),
-        (Method::OPTIONS, THREADS, vec!["GET", "POST"]),
         (Method::GET, "/api/forum/threads/1/posts", vec!["POST"]),
     ] {
         let refused = answer(site.request(method.clone(), path)).await;
@@ -195,6 +194,14 @@ async fn a_browser_may_ask_before_it_sends() {
     assert!(allowed.header("access-control-allow-methods").contains("POST"));
     assert_eq!(allowed.header("access-control-allow-headers"), "content-type,x-service-sig,last-event-id");
     assert_common_headers(&allowed);
+}
+
+#[tokio::test]
+async fn options_tells_the_methods_of_a_route() {
+    let gateway = setup().start().await.unwrap();
+    let told = answer(Site::of(&gateway).request(Method::OPTIONS, THREADS)).await;
+    assert_eq!((told.status, told.header("allow")), (204, "GET, POST, HEAD, OPTIONS"), "{}", told.text());
+    assert_common_headers(&told);
 }
 
 #[tokio::test]

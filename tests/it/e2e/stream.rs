@@ -63,7 +63,7 @@ async fn who_comes_and_goes_misses_nothing_and_hears_nothing_twice(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
     let setup = setup_on(engine).await;
-    let setup = setup.set("limits.write_interval_ms", 0).set("activity.ring_events", 8).set("activity.replay_max", 8);
+    let setup = setup.set("limits.write_interval_ms", 0).set("activity.ring_events", 8);
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     let thread = site.open_thread(&Wallet::new(100), "Much to say").await;
