@@ -120,7 +120,7 @@ async fn a_stream_ends_with_its_plugin() {
     let seen = stream.event().await;
     assert_eq!(seen.data["data"]["threadId"], first);
     switch(&gateway, OFF);
-    let parts = stream.to_end().await;
+    let parts = stream.rest().await;
     assert!(!parts.is_empty(), "the end is announced by a comment");
 
     // What happens meanwhile is not lost: it belongs to the log, not to the plugin.

@@ -90,7 +90,7 @@ async fn open_streams_end_with_a_comment_and_do_not_hold_up_the_stop() {
     }
     gateway.sigterm().unwrap();
     for stream in &mut streams {
-        let rest = stream.to_end().await;
+        let rest = stream.rest().await;
         assert!(matches!(rest.last(), Some(Part::Comment(_))), "{rest:?}");
         assert!(!rest.iter().any(|part| matches!(part, Part::Event(_))), "{rest:?}");
     }

@@ -6,7 +6,7 @@ use plugin_testing::Value;
 pub struct StreamReader {
     response: reqwest::Response,
     /// Bytes that are no whole line yet.
-    rest: Vec<u8>,
+    unread: Vec<u8>,
     block: Block,
 }
 
@@ -33,7 +33,7 @@ pub struct Event {
 
 impl StreamReader {
     pub fn new(response: reqwest::Response) -> Self {
-        Self { response, rest: Vec::new(), block: Block::default() }
+        Self { response, unread: Vec::new(), block: Block::default() }
     }
 
     pub fn header(&self, name: &str) -> &str {
@@ -49,7 +49,7 @@ impl StreamReader {
                 }
             }
             let chunk = in_time(self.response.chunk()).await.expect("the stream breaks off");
-            self.rest.extend_from_slice(&chunk?);
+            self.unread.extend_from_slice(&chunk?);
         }
     }
 
@@ -88,8 +88,8 @@ impl StreamReader {
     }
 
     fn take_line(&mut self) -> Option<String> {
-        let end = self.rest.iter().position(|byte| *byte == b'\n')?;
-        let line: Vec<u8> = self.rest.drain(..=end).collect();
+        let end = self.unread.iter().position(|byte| *byte == b'\n')?;
+        let line: Vec<u8> = self.unread.drain(..=end).collect();
         Some(String::from_utf8(line).expect("UTF-8").trim_end_matches(['\r', '\n']).to_owned())
     }
 }
