@@ -98,7 +98,7 @@ async fn reload(gateway: &Gateway, overrides: &Overrides) {
     match Config::load(overrides) {
         Ok(config) => {
             tracing::info!(
-                "configuration read again; which plugins are on takes effect now, other keys at the next start"
+                "configuration read again; which plugins are on, and the sections of those that start, take effect now; all other keys at the next start"
             );
             gateway.reconcile_plugins(&config).await;
             for report in gateway.plugin_reports() {

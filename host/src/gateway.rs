@@ -110,8 +110,15 @@ impl Topics {
         self.0.read().get(name).cloned()
     }
 
-    pub fn insert(&self, topic: Arc<Topic>) {
-        self.0.write().insert(topic.name().to_owned(), topic);
+    /// `false` when a topic of this name is open already; that one stays.
+    #[must_use]
+    pub fn insert(&self, topic: Arc<Topic>) -> bool {
+        let mut topics = self.0.write();
+        let is_taken = topics.get(topic.name()).is_some_and(|other| !other.is_stopped());
+        if !is_taken {
+            topics.insert(topic.name().to_owned(), topic);
+        }
+        !is_taken
     }
 
     /// Forgets the topics that a plugin renders.

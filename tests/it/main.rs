@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod coverage;
+mod e2e;
 mod jobs;
+mod openapi;
 mod plugin_files;
 mod storage;

@@ -37,6 +37,11 @@ pub fn panics_in_manifest() -> anyhow::Result<PathBuf> {
     TODAY.build("panics_in_manifest")
 }
 
+/// A plugin of today whose handlers and job panic and hang.
+pub fn misbehaves() -> anyhow::Result<PathBuf> {
+    TODAY.build("misbehaves")
+}
+
 /// A shared library that is no plugin.
 pub fn no_stamp() -> anyhow::Result<PathBuf> {
     TODAY.build("no_stamp")
@@ -73,6 +78,7 @@ const TODAY: Workspace = Workspace {
     packages: &[
         Package { name: "panics_in_manifest", source: "panics_in_manifest" },
         Package { name: "no_stamp", source: "no_stamp" },
+        Package { name: "misbehaves", source: "misbehaves" },
     ],
     version: Version::Same,
     edits: &[],

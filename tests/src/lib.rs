@@ -3,3 +3,4 @@
 pub mod fixtures;
 pub mod plugins;
 pub mod postgres;
+pub mod process;

@@ -1,24 +1,27 @@
 //! `gateway check`: every problem of the configuration and of every plugin, at once; starts nothing.
 
-use super::{config_problems, failure, printed};
+use super::{failure, printed};
 use crate::{
     cli::{ExitCode, Output, problems_text},
     config::{Config, Overrides, Problem, Problems},
     plugins::{self, LoadedPlugin, PluginReport},
 };
+use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::{Value, json};
 
 pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
-    let config = match Config::load(overrides) {
-        Ok(config) => config,
-        Err(problems) => return config_problems(&problems),
+    let (config, mut problems) = Config::examine(overrides);
+    let (plugins, refused) = match plugins::load_folder(&config) {
+        Ok(loaded) => {
+            let (plugins, refused) = split(loaded);
+            problems.extend(plugin_problems(&config, &plugins, &refused));
+            (plugins, refused)
+        }
+        Err(error) if problems.is_empty() => return failure(ExitCode::Plugin, &error),
+        // What is wrong with the folder is among the problems.
+        Err(_) => (Vec::new(), Vec::new()),
     };
-    let loaded = match plugins::load_folder(&config) {
-        Ok(loaded) => loaded,
-        Err(error) => return failure(ExitCode::Plugin, &error),
-    };
-    let (plugins, refused) = split(loaded);
-    let problems = plugin_problems(&config, &plugins, &refused);
+    problems.sort();
     let reports: Vec<&PluginReport> = refused.iter().collect();
     let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": reports });
     let human = |_| text(&config, &problems, &refused, plugins.len());
@@ -68,17 +71,23 @@ fn schema_problems(config: &Config, plugin: &LoadedPlugin) -> Vec<Problem> {
     let settings = Value::Object(config.plugins.settings(plugin.name()).config);
     let Ok(validator) = jsonschema::validator_for(&plugin.manifest.config_schema) else { return Vec::new() };
     let section = format!("plugins.{}", plugin.name());
-    let problem = |error: jsonschema::ValidationError<'_>| {
-        let path = error.instance_path().to_string().replace('/', ".");
-        let key = format!("{section}{path}");
-        Problem::new(
-            &key,
-            config.sources().of(&key),
-            error.to_string(),
-            "see the README of the plugin for its settings",
-        )
+    validator.iter_errors(&settings).flat_map(|error| schema_problem(config, &section, &error)).collect()
+}
+
+/// One problem, or one for each key that the plugin does not know. Values are not shown: they may be secrets.
+fn schema_problem(config: &Config, section: &str, error: &ValidationError<'_>) -> Vec<Problem> {
+    let place = format!("{section}{}", error.instance_path().to_string().replace('/', "."));
+    let problem = |key: String, message: String| {
+        let source = config.sources().of(&key);
+        Problem::new(key, source, message, "see the README of the plugin for its settings")
     };
-    validator.iter_errors(&settings).map(problem).collect()
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let unknown = |key: &String| problem(format!("{place}.{key}"), "the plugin has no such key".to_owned());
+            unexpected.iter().map(unknown).collect()
+        }
+        _ => vec![problem(place, error.masked().to_string())],
+    }
 }
 
 fn text(config: &Config, problems: &[Problem], refused: &[PluginReport], plugins: usize) -> String {

@@ -106,12 +106,27 @@ impl Config {
         Self::load_from(flags, environment::of_process(), &file::candidates())
     }
 
+    /// The same layers as far as they can be read, defaults for what cannot, and everything that is wrong. For reports;
+    /// nothing may run with a configuration that has problems.
+    pub fn examine(flags: &Overrides) -> (Self, Vec<Problem>) {
+        Self::examine_from(flags, environment::of_process(), &file::candidates())
+    }
+
     /// Reads the layers that are handed in; `candidates` are the files to try when none is named.
     pub fn load_from(
         flags: &Overrides,
         environment: impl IntoIterator<Item = (String, String)>,
         candidates: &[PathBuf],
     ) -> Result<Self, Problems> {
+        let (config, found) = Self::examine_from(flags, environment, candidates);
+        Problems::into_result(found).map(|()| config)
+    }
+
+    fn examine_from(
+        flags: &Overrides,
+        environment: impl IntoIterator<Item = (String, String)>,
+        candidates: &[PathBuf],
+    ) -> (Self, Vec<Problem>) {
         let environment: Vec<_> = environment.into_iter().collect();
         let mut found = Vec::new();
         let layers = layers::read(flags, &environment, candidates, &mut found);
@@ -119,7 +134,7 @@ impl Config {
         if let Err(problems) = config.validate() {
             found.extend(problems.iter().cloned());
         }
-        Problems::into_result(found).map(|()| config)
+        (config, found)
     }
 
     /// Every problem with the values.

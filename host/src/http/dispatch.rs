@@ -10,7 +10,7 @@ use super::{
     head::RequestHead,
     limits::{Allowance, Exceeded},
     refused::Refused,
-    router::{Found, Route, Router, Target},
+    router::{Found, Route, Target},
 };
 use crate::{
     gateway::Gateway,
@@ -19,7 +19,7 @@ use crate::{
 };
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
-use http::{Request, Response, header, request::Parts};
+use http::{Method, Request, Response, StatusCode, header, request::Parts};
 use plugin_api::{
     abi::{self, FfiBytes, Value},
     sql,
@@ -34,9 +34,9 @@ impl Gateway {
     pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let router = self.router();
-        let (route, params) = match find(&router, &parts) {
-            Ok(found) => found,
-            Err(refused) => return refused.into_response(),
+        let (route, params) = match router.find(&parts.method, parts.uri.path()) {
+            Found::Route { route, params } => (route, params),
+            other => return unrouted(&parts.method, other),
         };
         let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
         let ip = client_ip(&parts);
@@ -85,7 +85,8 @@ impl Gateway {
     /// The 404 of a missing parent comes before body and signature are looked at.
     async fn check_parent(&self, route: &Route, plugin: &Running, params: &[String]) -> Result<(), Refused> {
         let Some((parent, position)) = &route.parent else { return Ok(()) };
-        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), "");
+        let hint = format!("check the id of the {} in the path", parent.resource);
+        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), &hint);
         let text = params.get(*position).ok_or_else(unknown)?;
         let key = match (parent.integer, text.parse::<i64>()) {
             (true, Ok(id)) if id > 0 => Value::Int(id),
@@ -156,11 +157,31 @@ impl Gateway {
             }
         };
         if answer.status < 400 {
-            transaction.finish(caller.guard.as_ref()).await.map_err(|error| commit_refusal(call.plugin, error))?;
+            transaction.finish(caller.guard.as_ref()).await.map_err(|error| self.commit_refusal(call.plugin, error))?;
         } else {
             transaction.roll_back().await;
         }
         answer::into_response(self, &call, answer).await
+    }
+
+    fn commit_refusal(&self, plugin: &Running, error: CommitError) -> Refused {
+        match error {
+            CommitError::Replay => {
+                let hint = "the first request with this signature took effect; sign a new message with a new ts for another write";
+                Refused::new(409, "replay", "this signature was already used", hint)
+            }
+            CommitError::TooSoon => {
+                let interval_s = self.config().limits.write_interval_ms.div_ceil(1000);
+                let hint = "wait between two writes of one address; the same request can be sent again then";
+                Refused::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
+                    .header(header::RETRY_AFTER, &interval_s.to_string())
+            }
+            CommitError::Event(error) => {
+                tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
+                Refused::internal()
+            }
+            CommitError::Storage(error) => storage_refusal(plugin, &error),
+        }
     }
 }
 
@@ -179,43 +200,37 @@ pub struct Call<'a> {
     pub ip: IpAddr,
 }
 
-fn find(router: &Router, parts: &Parts) -> Result<(Arc<Route>, Vec<String>), Refused> {
-    match router.find(&parts.method, parts.uri.path()) {
-        Found::Route { route, params } => Ok((route, params)),
-        Found::OtherMethods(methods) => {
-            let allow = methods.iter().map(http::Method::as_str).collect::<Vec<_>>().join(", ");
-            let message = format!("{} is not a method of this route", parts.method);
-            Err(Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}"))
-                .header(header::ALLOW, &allow))
+/// The answer to a request that no route takes.
+fn unrouted(method: &Method, found: Found) -> Response<Body> {
+    let refused = match found {
+        Found::OtherMethods(methods) => return other_methods(method, &methods),
+        Found::BadPath => Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
+        Found::Nothing | Found::Route { .. } => {
+            Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
         }
-        Found::Nothing => {
-            Err(Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway"))
-        }
-        Found::BadPath => Err(Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")),
+    };
+    refused.into_response()
+}
+
+/// A plain `OPTIONS` asks for just this list; a browser's preflight is answered at the edge.
+fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
+    let allow = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+    let mut response = if method == Method::OPTIONS {
+        let mut response = Response::new(Body::Empty);
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        response
+    } else {
+        let message = format!("{method} is not a method of this route");
+        Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
+    };
+    if let Ok(allow) = allow.parse() {
+        response.headers_mut().insert(header::ALLOW, allow);
     }
+    response
 }
 
 fn client_ip(parts: &Parts) -> IpAddr {
     parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
-}
-
-fn commit_refusal(plugin: &Running, error: CommitError) -> Refused {
-    match error {
-        CommitError::Replay => {
-            let hint =
-                "the first request with this signature took effect; sign a new message with a new ts for another write";
-            Refused::new(409, "replay", "this signature was already used", hint)
-        }
-        CommitError::TooSoon => {
-            let hint = "wait a second between two writes of one address";
-            Refused::new(429, "rate_limited", "one write per second and address", hint).header(header::RETRY_AFTER, "1")
-        }
-        CommitError::Event(error) => {
-            tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
-            Refused::internal()
-        }
-        CommitError::Storage(error) => storage_refusal(plugin, &error),
-    }
 }
 
 pub fn storage_refusal(plugin: &Running, error: &StorageError) -> Refused {

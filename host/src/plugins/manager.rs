@@ -51,6 +51,8 @@ pub struct Plugins {
     pub(super) entries: BTreeMap<String, Entry>,
 }
 
+const SWITCHED_OFF: &str = "switched off in the configuration";
+
 /// Why a plugin does not serve.
 struct Setback {
     state: PluginState,
@@ -74,18 +76,19 @@ impl Gateway {
             }
         }
         let wanted = self.plugins.lock().wanted(self.config());
-        self.start_all(&wanted).await;
+        self.start_all(&wanted, self.config()).await;
     }
 
-    /// Brings the set of plugins to what a new configuration says.
+    /// Brings the set of plugins to what a new configuration says. Those that start get their section of it.
     pub async fn reconcile_plugins(&self, config: &Config) {
         let _transition = self.plugin_changes.lock().await;
         let wanted = self.plugins.lock().wanted(config);
         let leaving = self.plugins.lock().leaving(&wanted);
         for name in leaving {
-            self.stop_plugin(&name, PluginState::Disabled, "switched off in the configuration").await;
+            self.stop_plugin(&name, PluginState::Disabled, SWITCHED_OFF).await;
         }
-        self.start_all(&wanted).await;
+        self.plugins.lock().forget_failures(&wanted);
+        self.start_all(&wanted, config).await;
     }
 
     /// Takes off a plugin that failed too often.
@@ -108,39 +111,45 @@ impl Gateway {
         self.plugins.lock().entries.values().map(Entry::current_report).collect()
     }
 
-    async fn start_all(&self, wanted: &BTreeSet<String>) {
+    async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
         let (order, stuck) = self.plugins.lock().starting(wanted);
         for (name, reason) in stuck {
             self.plugins.lock().note(&name, Setback::failed(reason));
         }
         for name in order {
-            if let Err(setback) = self.start_plugin(&name).await {
+            if let Err(setback) = self.start_plugin(&name, config).await {
                 tracing::error!(plugin = name, state = %setback.state, "{}", setback.reason);
                 self.plugins.lock().note(&name, setback);
             }
         }
     }
 
-    async fn start_plugin(&self, name: &str) -> Result<(), Setback> {
+    async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), Setback> {
         let Some((loaded, views)) = self.plugins.lock().prepare(name)? else { return Ok(()) };
         let life = self.new_life(name);
         let scope = Scope::plugin(name, Arc::new(views));
-        let object = self.construct(&loaded, &life, &scope).await?;
+        let settings = config.plugins.settings(name).config;
+        let object = self.construct(&loaded, settings, &life, &scope).await?;
         self.migrate(&loaded, &scope).await?;
         let running = Running::new(life, loaded.clone(), object, scope);
-        self.mount(&running)?;
-        self.open_topics(&running).await.map_err(|error| {
-            self.abandon(&running);
-            Setback::failed(format!("its stream cannot be opened: {error}"))
-        })?;
-        let jobs = self.start_jobs(&running).map_err(|error| {
-            self.abandon(&running);
-            Setback::failed(format!("its jobs cannot be scheduled: {error}"))
-        })?;
+        let jobs = match self.open_doors(&running).await {
+            Ok(jobs) => jobs,
+            Err(setback) => {
+                self.abandon(&running);
+                return Err(setback);
+            }
+        };
         self.plugins.lock().serves(name, running, jobs);
         let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
         tracing::info!(plugin = name, version, routes, "serving");
         Ok(())
+    }
+
+    /// Streams before routes: the first request for a stream finds it.
+    async fn open_doors(&self, plugin: &Arc<Running>) -> Result<TaskTracker, Setback> {
+        self.open_topics(plugin).await?;
+        self.mount(plugin)?;
+        self.start_jobs(plugin).map_err(|error| Setback::failed(format!("its jobs cannot be scheduled: {error}")))
     }
 
     fn new_life(&self, name: &str) -> Arc<PluginLife> {
@@ -154,11 +163,11 @@ impl Gateway {
     async fn construct(
         &self,
         loaded: &Arc<LoadedPlugin>,
+        settings: serde_json::Map<String, serde_json::Value>,
         life: &Arc<PluginLife>,
         scope: &Scope,
     ) -> Result<PluginBox, Setback> {
-        let config = self.config().plugins.settings(&loaded.manifest.name).config;
-        let config = serde_json::to_vec(&config).map_err(|error| Setback::failed(error.to_string()))?;
+        let config = serde_json::to_vec(&settings).map_err(|error| Setback::failed(error.to_string()))?;
         let host = Capabilities {
             life: life.clone(),
             services: self.services.clone(),
@@ -213,7 +222,7 @@ impl Gateway {
         Ok(())
     }
 
-    async fn open_topics(&self, plugin: &Arc<Running>) -> Result<(), crate::storage::StorageError> {
+    async fn open_topics(&self, plugin: &Arc<Running>) -> Result<(), Setback> {
         for (index, spec) in plugin.manifest.contributions.iter().enumerate() {
             if spec.point != point::STREAM {
                 continue;
@@ -223,9 +232,12 @@ impl Gateway {
                 heartbeat: Duration::from_secs(self.config().activity.heartbeat_s),
             };
             let (log, stop) = (self.services.activity.clone(), plugin.life.stop.clone());
-            let topic = Topic::open(spec.name.clone(), log, renderer(plugin.clone(), index), settings, stop).await?;
-            plugin.life.tasks.spawn(topic.clone().pump());
-            self.topics.insert(topic);
+            let opened = Topic::open(spec.name.clone(), log, renderer(plugin.clone(), index), settings, stop).await;
+            let topic = opened.map_err(|error| Setback::failed(format!("its stream cannot be opened: {error}")))?;
+            if !self.topics.insert(topic.clone()) {
+                return Err(Setback::failed(format!("the stream {} is another plugin's", spec.name)));
+            }
+            plugin.life.tasks.spawn(topic.pump());
         }
         Ok(())
     }
@@ -280,7 +292,7 @@ impl Gateway {
         self.topics.remove_of(running);
     }
 
-    /// Takes back a plugin that was mounted and could not be opened to its end.
+    /// Takes back what was opened of a plugin that could not be opened to its end.
     fn abandon(&self, plugin: &Running) {
         plugin.close();
         plugin.life.stop.cancel();
@@ -325,7 +337,7 @@ impl Plugins {
             running: None,
             jobs: None,
             state: PluginState::Disabled,
-            reason: "switched off in the configuration".into(),
+            reason: SWITCHED_OFF.into(),
             report,
         };
         self.entries.insert(entry.report.name.clone(), entry);
@@ -389,6 +401,15 @@ impl Plugins {
         let is_idle =
             |entry: &Entry| entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced;
         self.entries.iter().filter(move |(_, entry)| is_idle(entry)).map(|(name, _)| name.clone())
+    }
+
+    /// What failed and is no longer wanted is switched off, not broken.
+    fn forget_failures(&mut self, wanted: &BTreeSet<String>) {
+        for (_, entry) in self.entries.iter_mut().filter(|(name, _)| !wanted.contains(*name)) {
+            if entry.state == PluginState::Failed && entry.loaded.is_some() {
+                (entry.state, entry.reason) = (PluginState::Disabled, SWITCHED_OFF.into());
+            }
+        }
     }
 
     fn note(&mut self, name: &str, setback: Setback) {

@@ -1,0 +1,111 @@
+//! A plugin that panics and hangs: its own requests fail, and nothing else does.
+
+use super::{setup, site::Site};
+use gateway_tests::{
+    fixtures,
+    plugins::plugin_file,
+    process::{GatewayProcess, LIMIT, Setup},
+};
+use plugin_testing::{TestGateway, Value, Wallet, json};
+use std::{fs, path::Path};
+
+const NOTES: &str = "/api/misbehaves/notes";
+
+/// A gateway with two plugins: hello, and one that misbehaves.
+async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
+    let misbehaves = tokio::task::spawn_blocking(fixtures::misbehaves).await.unwrap().unwrap();
+    let setup = setup();
+    let folder = setup.folder().join("plugins");
+    fs::create_dir(&folder).unwrap();
+    for file in [misbehaves, plugin_file("hello").unwrap()] {
+        fs::copy(&file, folder.join(Path::new(file.file_name().unwrap()))).unwrap();
+    }
+    adjust(setup.set("plugins.dir", folder.display())).start().await.unwrap()
+}
+
+/// Faults take nothing off: the job alone makes one a second.
+fn patient(setup: Setup) -> Setup {
+    setup.set("plugins.fence_faults", 100_000)
+}
+
+async fn operator_sees(gateway: &GatewayProcess, page: &str, name: &str) -> Value {
+    let list = Site::at(gateway.admin_url()).get(page).await.json();
+    let member = if page == "/jobs" { "job" } else { "name" };
+    list.as_array().unwrap().iter().find(|entry| entry[member] == name).unwrap_or(&Value::Null).clone()
+}
+
+#[tokio::test]
+async fn a_panic_is_an_answer_and_a_line_for_the_operator() {
+    let gateway = start(patient).await;
+    let site = Site::of(&gateway);
+    for (path, said) in [("panic", "at once"), ("late-panic", "after waiting for 0 notes")] {
+        let answer = site.get(&format!("/api/misbehaves/{path}")).await;
+        assert_eq!((answer.status, answer.code().as_str()), (500, "internal"), "{}", answer.text());
+        assert!(!answer.text().contains("hunter2"), "what went wrong is for the operator: {}", answer.text());
+        assert!(gateway.setup().log().contains(said), "{said} is not in the log");
+        assert_eq!(site.get("/api/hello/world").await.status, 200);
+        assert_eq!(site.get(NOTES).await.status, 200, "its other routes go on");
+    }
+    let report = operator_sees(&gateway, "/plugins", "misbehaves").await;
+    assert_eq!(report["state"], "serving");
+    assert!(report["faults"].as_u64().unwrap() >= 2, "{report}");
+}
+
+#[tokio::test]
+async fn a_handler_that_hangs_is_left_behind() {
+    let gateway = start(patient).await;
+    let site = Site::of(&gateway);
+    let hangs = (0..10).map(|_| site.get("/api/misbehaves/hang"));
+    let (hung, greeted) = tokio::join!(futures_util::future::join_all(hangs), site.get("/api/hello/world"));
+    assert_eq!(greeted.status, 200);
+    for answer in hung {
+        assert_eq!((answer.status, answer.code().as_str()), (503, "timeout"), "{}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_breaks_off_leaves_nothing() {
+    let gateway = start(patient).await;
+    let site = Site::of(&gateway);
+    let wallet = Wallet::new(1);
+    let broken = site.write(NOTES, &wallet, "misbehaves.write", json!({ "body": "panic" })).await;
+    assert_eq!((broken.status, broken.code().as_str()), (500, "internal"), "{}", broken.text());
+    assert_eq!(site.get(NOTES).await.json(), 0);
+    // Nor did it use up the wallet's turn.
+    let whole = site.write(NOTES, &wallet, "misbehaves.write", json!({ "body": "fine" })).await;
+    assert_eq!(whole.status, 201, "{}", whole.text());
+    assert_eq!(site.get(NOTES).await.json(), 1);
+}
+
+#[tokio::test]
+async fn a_job_that_panics_is_run_again_and_told() {
+    let gateway = start(patient).await;
+    let ran_twice = async || operator_sees(&gateway, "/jobs", "panic_in_job").await["failures"].as_i64() >= Some(2);
+    TestGateway::eventually(LIMIT, "the job runs again", ran_twice).await;
+    let job = operator_sees(&gateway, "/jobs", "panic_in_job").await;
+    assert_eq!(job["lastResult"], "panicked", "{job}");
+    assert!(job["lastError"].as_str().unwrap().contains("in the job"), "{job}");
+    assert_eq!(Site::of(&gateway).get("/api/hello/world").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_plugin_that_fails_too_often_is_taken_off() {
+    let gateway = start(|setup| setup.set("plugins.fence_faults", 3).set("plugins.fence_window_s", 3600)).await;
+    let site = Site::of(&gateway);
+    let is_fenced = async || {
+        let answer = site.get("/api/misbehaves/panic").await;
+        assert!([500, 503].contains(&answer.status), "{}", answer.text());
+        answer.status == 503
+    };
+    TestGateway::eventually(LIMIT, "the plugin is fenced", is_fenced).await;
+    let refused = site.get(NOTES).await;
+    assert_eq!((refused.status, refused.code().as_str()), (503, "disabled"), "{}", refused.text());
+    assert!(!refused.header("retry-after").is_empty());
+    assert_eq!(site.get("/api/hello/world").await.status, 200);
+
+    let is_reported = async || operator_sees(&gateway, "/plugins", "misbehaves").await["state"] == "fenced";
+    TestGateway::eventually(LIMIT, "the operator sees it", is_reported).await;
+    let report = operator_sees(&gateway, "/plugins", "misbehaves").await;
+    assert!(report["reason"].as_str().unwrap().contains("faults within"), "{report}");
+    assert_eq!(site.get("/api/status").await.header("x-service-degraded"), "plugins");
+}

@@ -1,0 +1,31 @@
+//! The real gateway: a process, plugins from shared libraries, and clients that know nothing but the wire.
+
+mod clients;
+mod command_line;
+mod degraded;
+mod errors;
+mod faults;
+mod reload;
+mod signatures;
+mod site;
+mod stopping;
+mod story;
+mod stream;
+mod stream_reader;
+
+pub use self::site::{Site, answer};
+use crate::storage::Engine;
+use gateway_tests::{postgres, process::Setup};
+
+/// The gateway of this build with a SQLite file.
+pub fn setup() -> Setup {
+    Setup::new(env!("CARGO_BIN_EXE_gateway-under-test")).unwrap()
+}
+
+/// The same on either database.
+async fn setup_on(engine: Engine) -> Setup {
+    match engine {
+        Engine::Sqlite => setup(),
+        Engine::Postgres => setup().set("database.url", postgres::fresh_database().await.unwrap()),
+    }
+}

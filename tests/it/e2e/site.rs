@@ -1,0 +1,93 @@
+//! A client of the gateway: requests over a socket, signed with the time of now.
+
+use super::stream_reader::StreamReader;
+use bytes::Bytes;
+use gateway_tests::process::{GatewayProcess, LIMIT};
+use host::clock::Clock;
+use plugin_testing::{Answer, Value, Wallet, json};
+use reqwest::{Client, Method, RequestBuilder};
+
+pub const THREADS: &str = "/api/forum/threads";
+
+#[derive(Clone)]
+pub struct Site {
+    base_url: String,
+    http: Client,
+}
+
+impl Site {
+    pub fn of(process: &GatewayProcess) -> Self {
+        Self::at(process.base_url())
+    }
+
+    pub fn at(base_url: &str) -> Self {
+        // Somebody else in this process may have installed it; what it is used for is nothing, but it must be there.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder().no_proxy().tls_certs_only([]).retry(reqwest::retry::never());
+        Self { base_url: base_url.to_owned(), http: http.build().unwrap() }
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base_url))
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        answer(self.request(Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        let request = self.request(Method::POST, path).header("content-type", "application/json");
+        answer(request.body(body.to_string())).await
+    }
+
+    /// A write that is signed now.
+    pub async fn write(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+        self.post(path, &signed(wallet, action, &payload)).await
+    }
+
+    /// Opens a thread and answers its id.
+    pub async fn open_thread(&self, wallet: &Wallet, title: &str) -> i64 {
+        let payload = json!({ "title": title, "body": "The opening post", "tags": ["e2e"] });
+        let thread = self.write(THREADS, wallet, "thread.create", payload).await;
+        assert_eq!(thread.status, 201, "{}", thread.text());
+        thread.json()["id"].as_i64().unwrap()
+    }
+
+    /// Replies to a thread and answers the post.
+    pub async fn reply(&self, wallet: &Wallet, thread: i64, body: &str) -> Value {
+        let post = self.write(&posts_of(thread), wallet, "post.create", json!({ "body": body })).await;
+        assert_eq!(post.status, 201, "{}", post.text());
+        post.json()
+    }
+
+    /// An open stream. When this returns, the gateway has noted its position: whatever is committed from now on comes.
+    pub async fn follow(&self, path: &str, last_event_id: Option<&[u8]>) -> StreamReader {
+        let mut request = self.request(Method::GET, path).header("accept", "text/event-stream");
+        if let Some(id) = last_event_id {
+            request = request.header("last-event-id", id);
+        }
+        let response = in_time(request.send()).await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        StreamReader::new(response)
+    }
+}
+
+pub fn posts_of(thread: i64) -> String {
+    format!("{THREADS}/{thread}/posts")
+}
+
+/// A body with its envelope, signed now.
+pub fn signed(wallet: &Wallet, action: &str, payload: &Value) -> Value {
+    wallet.signed_body(action, Clock::System.now_s(), payload)
+}
+
+pub async fn answer(request: RequestBuilder) -> Answer {
+    let response = in_time(request.send()).await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body: Bytes = in_time(response.bytes()).await.unwrap();
+    Answer { status, headers, body }
+}
+
+pub async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(LIMIT, work).await.expect("the gateway does not answer in time")
+}

@@ -1,0 +1,262 @@
+//! The gateway as an operator runs it: a process of its own that loads its plugins from shared libraries.
+//!
+//! The rule: nothing outlives the test. What still runs is killed when its value is dropped, and a test that fails shows
+//! what the gateway logged.
+
+use crate::plugins::plugin_dir;
+use anyhow::{Context as _, Result, bail};
+use std::{
+    collections::BTreeMap,
+    fmt::Display,
+    fs::{self, File},
+    io::{BufRead as _, BufReader},
+    os::unix::process::ExitStatusExt as _,
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+/// How long anything may take that a test waits for: much, because the machine may have other work.
+pub const LIMIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(10);
+
+const PREFIX: &str = "GATEWAY_";
+
+/// A gateway to be started: program, configuration, and a folder of the test's own for all that it keeps.
+#[derive(Clone)]
+pub struct Setup {
+    program: PathBuf,
+    folder: Arc<TempDir>,
+    environment: BTreeMap<String, String>,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// A running gateway.
+pub struct GatewayProcess {
+    setup: Setup,
+    child: Child,
+    base_url: String,
+    admin_url: String,
+}
+
+impl Setup {
+    /// Free ports, SQLite, the plugins of this build, limits per IP out of the way.
+    pub fn new(program: impl Into<PathBuf>) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("gateway-test-").tempdir()?;
+        let data_dir = folder.path().join("data");
+        let setup = Self { program: program.into(), folder: Arc::new(folder), environment: BTreeMap::new() };
+        Ok(setup
+            .set("data_dir", data_dir.display())
+            .set("http.listen", "127.0.0.1:0")
+            .set("admin.listen", "127.0.0.1:0")
+            .set("limits.allow", "127.0.0.1")
+            .set("plugins.dir", plugin_dir()?.display()))
+    }
+
+    /// Sets a key of the configuration by its environment variable.
+    #[must_use]
+    pub fn set(mut self, key: &str, value: impl Display) -> Self {
+        self.environment.insert(variable(key), value.to_string());
+        self
+    }
+
+    /// Leaves a key to the file, or to its default.
+    #[must_use]
+    pub fn unset(mut self, key: &str) -> Self {
+        self.environment.remove(&variable(key));
+        self
+    }
+
+    /// Starts with a configuration file, which [`Self::write_config`] may change later.
+    pub fn with_config(self, toml: &str) -> Result<Self> {
+        self.write_config(toml)?;
+        let file = self.config_file().display().to_string();
+        Ok(self.set("config", file))
+    }
+
+    /// Replaces the configuration file in one step, as a careful operator does.
+    pub fn write_config(&self, toml: &str) -> Result<()> {
+        let draft = self.folder().join("gateway.toml.draft");
+        fs::write(&draft, toml)?;
+        Ok(fs::rename(draft, self.config_file())?)
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.folder().join("gateway.toml")
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What was logged so far, by all gateways of this setup.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    /// Runs one command of the command line to its end.
+    pub fn run(&self, arguments: &[&str]) -> Result<Finished> {
+        let output = self.command(arguments).output()?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok(Finished { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    }
+
+    /// Starts the gateway and waits until it says that it serves.
+    pub async fn start(&self) -> Result<GatewayProcess> {
+        let log = File::options().create(true).append(true).open(self.log_file())?;
+        let mut child = self.command(&["run"]).stdout(Stdio::piped()).stderr(log).spawn()?;
+        let lines = child.stdout.take().map(follow).context("standard output is a pipe")?;
+        let mut process =
+            GatewayProcess { setup: self.clone(), child, base_url: String::new(), admin_url: String::new() };
+        match tokio::time::timeout(LIMIT, process.read_banner(lines)).await {
+            Ok(Ok(())) => Ok(process),
+            Ok(Err(error)) => Err(error.context(self.log())),
+            Err(_elapsed) => bail!("the gateway does not serve within {LIMIT:?}:\n{}", self.log()),
+        }
+    }
+
+    /// The program with nothing of this process's own configuration.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with(PREFIX) {
+                command.env_remove(name);
+            }
+        }
+        command.args(arguments).envs(&self.environment).current_dir(self.folder()).stdin(Stdio::null());
+        command
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder().join("log")
+    }
+}
+
+impl Finished {
+    /// Standard output as JSON.
+    pub fn json(&self) -> Result<serde_json::Value> {
+        serde_json::from_str(&self.stdout).with_context(|| format!("no JSON: {self:?}"))
+    }
+}
+
+impl GatewayProcess {
+    /// Where clients reach it, without a slash at the end.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The operator's listener.
+    pub fn admin_url(&self) -> &str {
+        &self.admin_url
+    }
+
+    /// Host and port of [`Self::base_url`].
+    pub fn address(&self) -> &str {
+        self.base_url.trim_start_matches("http://")
+    }
+
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// Reads the configuration again.
+    pub fn sighup(&self) -> Result<()> {
+        self.signal("HUP")
+    }
+
+    /// Asks it to stop, and goes on at once.
+    pub fn sigterm(&self) -> Result<()> {
+        self.signal("TERM")
+    }
+
+    /// Stops it the polite way; an error when it takes longer than `limit`.
+    pub async fn terminate(&mut self, limit: Duration) -> Result<ExitStatus> {
+        self.sigterm()?;
+        self.ended(limit).await
+    }
+
+    /// Stops it the way a power cut does.
+    pub async fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        let status = self.ended(LIMIT).await?;
+        anyhow::ensure!(status.signal() == Some(9), "it had ended by itself: {status}");
+        Ok(())
+    }
+
+    /// Waits for the end of the process.
+    pub async fn ended(&mut self, limit: Duration) -> Result<ExitStatus> {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            if started.elapsed() > limit {
+                bail!("the gateway still runs after {limit:?}");
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn signal(&self, name: &str) -> Result<()> {
+        // The shell's own `kill`: the program of this name is not on every machine.
+        let status = Command::new("sh").args(["-c", &format!("kill -s {name} {}", self.child.id())]).status()?;
+        anyhow::ensure!(status.success(), "SIG{name} was not delivered");
+        Ok(())
+    }
+
+    /// Takes the addresses from what the gateway prints; `database` is the first line behind them.
+    async fn read_banner(&mut self, mut lines: mpsc::UnboundedReceiver<String>) -> Result<()> {
+        while let Some(line) = lines.recv().await {
+            let mut words = line.split_whitespace();
+            match (words.next(), words.next()) {
+                (Some("API"), Some(url)) => self.base_url = url.trim_end_matches("/api").to_owned(),
+                (Some("admin"), Some(url)) => self.admin_url = url.to_owned(),
+                (Some("database"), _) if !self.base_url.is_empty() => return Ok(()),
+                _ => {}
+            }
+        }
+        let status = self.ended(LIMIT).await?;
+        bail!("the gateway ended before it served: {status}")
+    }
+}
+
+impl Drop for GatewayProcess {
+    fn drop(&mut self) {
+        // It may have ended; then there is nothing to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("--- what the gateway logged:\n{}---", self.setup.log());
+        }
+    }
+}
+
+fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "__").to_uppercase())
+}
+
+/// Lines as they come. Read to the end, so that the gateway never waits for somebody to read.
+fn follow(stdout: ChildStdout) -> mpsc::UnboundedReceiver<String> {
+    let (sender, lines) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            // The test has heard enough.
+            let _ = sender.send(line);
+        }
+    });
+    lines
+}
