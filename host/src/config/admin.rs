@@ -9,7 +9,7 @@ use super::{checks::Checks, http::HttpConfig};
 
 const OFF: &str = "off";
 
-/// The operator's listener: metrics, plugin reports, health of the parts. It knows no login.
+/// The operator's listener: a page, metrics, reports, and switching plugins. It knows no login.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdminConfig {

@@ -12,7 +12,7 @@ use std::{fs, path::Path};
 const NOTES: &str = "/api/misbehaves/notes";
 
 /// A gateway with two plugins: hello, and one that misbehaves.
-async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
+pub(super) async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
     let misbehaves = tokio::task::spawn_blocking(fixtures::misbehaves).await.unwrap().unwrap();
     let setup = setup();
     let folder = setup.folder().join("plugins");
@@ -28,7 +28,7 @@ fn patient(setup: Setup) -> Setup {
     setup.set("plugins.fence_faults", 100_000)
 }
 
-async fn operator_sees(gateway: &GatewayProcess, page: &str, name: &str) -> Value {
+pub(super) async fn operator_sees(gateway: &GatewayProcess, page: &str, name: &str) -> Value {
     let list = Site::at(gateway.admin_url()).get(page).await.json();
     let member = if page == "/jobs" { "job" } else { "name" };
     list.as_array().unwrap().iter().find(|entry| entry[member] == name).unwrap_or(&Value::Null).clone()

@@ -5,6 +5,7 @@ mod command_line;
 mod degraded;
 mod errors;
 mod faults;
+mod operators;
 mod reload;
 mod signatures;
 mod site;

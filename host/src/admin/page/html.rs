@@ -43,7 +43,7 @@ impl Html {
     }
 
     pub fn number_cell(&mut self, number: impl Into<i128>) {
-        self.raw("<td class=\"number\">");
+        self.raw("<td>");
         self.number(number);
         self.raw("</td>");
     }

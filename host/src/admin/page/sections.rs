@@ -27,7 +27,8 @@ pub fn plugins(page: &mut Html, reports: &[PluginReport]) {
         page.number_cell(report.faults);
         page.raw("<td class=\"words\">");
         page.text(&report.reason);
-        if let Some(fault) = &report.last_fault {
+        // A fence has told it already.
+        if let Some(fault) = report.last_fault.as_ref().filter(|fault| !report.reason.contains(*fault)) {
             page.raw("<div class=\"fault\">");
             page.text(fault);
             page.raw("</div>");
@@ -103,7 +104,7 @@ pub fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms
 fn next_run(job: &JobStatus, now_ms: i64) -> String {
     match &job.holder {
         Some(_) => "runs now".to_owned(),
-        None if job.next_run_ms <= now_ms => format!("{}, when its plugin serves", time(job.next_run_ms)),
+        None if job.next_run_ms <= now_ms => format!("{}, due", time(job.next_run_ms)),
         None => time(job.next_run_ms),
     }
 }
