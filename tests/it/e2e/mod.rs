@@ -13,7 +13,10 @@ mod story;
 mod stream;
 mod stream_reader;
 
-pub use self::site::{Site, answer};
+pub use self::{
+    clients::{node, run},
+    site::{Site, answer},
+};
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
 
