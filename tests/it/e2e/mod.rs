@@ -1,5 +1,6 @@
 //! The real gateway: a process, plugins from shared libraries, and clients that know nothing but the wire.
 
+mod chores;
 mod clients;
 mod command_line;
 mod degraded;
