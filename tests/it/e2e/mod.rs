@@ -13,7 +13,10 @@ mod story;
 mod stream;
 mod stream_reader;
 
-pub use self::site::{Site, answer};
+pub use self::{
+    site::{Site, THREADS, answer, in_time, posts_of, signed},
+    stream_reader::{Part, StreamReader},
+};
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
 
