@@ -70,6 +70,11 @@ impl Setup {
         self
     }
 
+    /// What was set for a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.environment.get(&variable(key)).map(String::as_str)
+    }
+
     /// Leaves a key to the file, or to its default.
     #[must_use]
     pub fn unset(mut self, key: &str) -> Self {

@@ -16,7 +16,8 @@ mod stream_reader;
 
 pub use self::{
     clients::{node, run},
-    site::{Site, answer},
+    site::{Site, THREADS, answer, in_time, posts_of, signed},
+    stream_reader::{Part, StreamReader},
 };
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
