@@ -21,7 +21,7 @@ use plugin_api::{
     sql,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 impl Gateway {
     pub(super) async fn answer_meta(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, Refused> {
@@ -29,11 +29,11 @@ impl Gateway {
         match page {
             MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
             MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
-            MetaPage::Changelog => self.with_facts(|facts| changelog_answer(facts, query)).await,
+            MetaPage::Changelog => self.own_facts(|facts| changelog_answer(facts, query)),
             MetaPage::Health => {
                 let database_ok = self.services.database.probe().await.is_ok();
                 let pulse = health::Pulse { database_ok, head: None, indexed_block: None, signer_ephemeral: false };
-                self.with_facts(|facts| Ok(json(&health::health(facts, pulse)))).await
+                self.own_facts(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
             MetaPage::Index => self.with_facts(|facts| Ok(json(&index::index(facts)))).await,
@@ -58,23 +58,36 @@ impl Gateway {
     }
 
     async fn facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
-        let services = &self.services;
-        let serving = services.serving.list();
-        let manifests: Vec<Arc<Manifest>> = serving.iter().map(|plugin| plugin.manifest.clone()).collect();
-        let plugins: Vec<&Manifest> = manifests.iter().map(AsRef::as_ref).collect();
         let (discovery, counters) = tokio::join!(
             self.contributions::<Discovery>(point::DISCOVERY),
             self.contributions::<Counters>(point::STATS)
         );
         let counters = stats::merge(counters.into_iter().map(|(_, counters)| counters));
+        self.facts_of(&discovery, &counters, answer)
+    }
+
+    /// For documents that need nothing of the plugins: probes ask for them often.
+    fn own_facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
+        self.facts_of(&[], &Counters::default(), answer)
+    }
+
+    fn facts_of<T>(
+        &self,
+        discovery: &[(String, Discovery)],
+        counters: &Counters,
+        answer: impl FnOnce(&Facts<'_>) -> T,
+    ) -> T {
+        let services = &self.services;
+        let serving = services.serving.list();
+        let plugins: Vec<&Manifest> = serving.iter().map(|plugin| &*plugin.manifest).collect();
         let chain = house::chain_facts(self.config());
         answer(&Facts {
             environment: &services.environment,
             own: &self.own.manifest,
             plugins: &plugins,
             chain: &chain,
-            discovery: &discovery,
-            counters: &counters,
+            discovery,
+            counters,
             web: None,
             signer: None,
             limits: &house::own_limits(self.config()),

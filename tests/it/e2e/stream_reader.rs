@@ -79,7 +79,7 @@ impl StreamReader {
     }
 
     /// Everything until the gateway ends the stream.
-    pub async fn to_end(&mut self) -> Vec<Part> {
+    pub async fn rest(&mut self) -> Vec<Part> {
         let mut parts = Vec::new();
         while let Some(part) = self.next().await {
             parts.push(part);
