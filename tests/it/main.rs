@@ -4,6 +4,7 @@
 
 mod coverage;
 mod e2e;
+mod hostile;
 mod jobs;
 mod openapi;
 mod plugin_files;

@@ -78,10 +78,7 @@ impl PluginLife {
     /// A contribution that is not what its point takes.
     pub fn misshapen(&self, point: &str, error: &serde_json::Error) {
         let message = format!("a contribution has another shape: {error}").into();
-        self.fault(
-            &format!("point {point}"),
-            &Fault { kind: FaultKind::Error, message, location: Default::default() },
-        );
+        self.fault(&format!("point {point}"), &Fault { kind: FaultKind::Error, message, location: Default::default() });
     }
 
     /// A handler or job that did not end in time counts like a fault.

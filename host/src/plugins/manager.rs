@@ -321,7 +321,13 @@ async fn run_job(plugin: &Arc<Running>, job: u32) -> Result<(), JobFailure> {
         return Err(JobFailure::Failed("the plugin has no such job".into()));
     };
     let place = format!("job {}", spec.name);
-    let mut overrun = Overrun { plugin, place: &place, limit: Duration::from_millis(spec.timeout_ms), is_over: false, begun: Instant::now() };
+    let mut overrun = Overrun {
+        plugin,
+        place: &place,
+        limit: Duration::from_millis(spec.timeout_ms),
+        is_over: false,
+        begun: Instant::now(),
+    };
     let outcome = plugin.object.run_job(job).await;
     overrun.is_over = true;
     match outcome {
@@ -387,8 +393,10 @@ impl Plugins {
     fn add_refused(&mut self, report: PluginReport) {
         tracing::error!(plugin = report.name, "{}", report.reason);
         let (state, reason) = (report.state, report.reason.clone());
-        self.entries
-            .insert(report.name.clone(), Entry { loaded: None, running: None, jobs: None, life: None, state, reason, report });
+        self.entries.insert(
+            report.name.clone(),
+            Entry { loaded: None, running: None, jobs: None, life: None, state, reason, report },
+        );
     }
 
     fn wanted(&self, config: &Config) -> BTreeSet<String> {
