@@ -1,5 +1,6 @@
 //! The real gateway: a process, plugins from shared libraries, and clients that know nothing but the wire.
 
+mod chores;
 mod clients;
 mod command_line;
 mod degraded;
@@ -13,7 +14,10 @@ mod story;
 mod stream;
 mod stream_reader;
 
-pub use self::site::{Site, answer};
+pub use self::{
+    clients::{node, run},
+    site::{Site, answer},
+};
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
 
