@@ -5,6 +5,7 @@
 mod coverage;
 mod crash;
 mod e2e;
+mod hostile;
 mod jobs;
 mod openapi;
 mod plugin_files;

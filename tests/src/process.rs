@@ -212,6 +212,17 @@ impl GatewayProcess {
         }
     }
 
+    /// Memory of the process that is in use, and the most that ever was, in KiB.
+    pub fn memory_kib(&self) -> Result<(u64, u64)> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+            let number = line.split_whitespace().next().with_context(|| format!("no number: {line}"))?;
+            anyhow::Ok(number.parse()?)
+        };
+        Ok((number("VmRSS:")?, number("VmHWM:")?))
+    }
+
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

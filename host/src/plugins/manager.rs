@@ -7,7 +7,7 @@ use super::{
     capabilities::Capabilities,
     discover::{DiscoverError, discover},
     inspect::inspect,
-    life::{FaultLimit, PluginLife},
+    life::{FaultLimit, FenceRequest, PluginLife},
     loaded::LoadedPlugin,
     loaded::PluginError,
     report::{PluginReport, PluginState},
@@ -30,7 +30,7 @@ use plugin_api::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +39,8 @@ pub struct Entry {
     pub loaded: Option<Arc<LoadedPlugin>>,
     pub running: Option<Arc<Running>>,
     jobs: Option<TaskTracker>,
+    /// The life that goes on, or the last one; its faults are part of the report, those on the way down too.
+    life: Option<Arc<PluginLife>>,
     pub state: PluginState,
     pub reason: String,
     pub report: PluginReport,
@@ -92,9 +94,12 @@ impl Gateway {
     }
 
     /// Takes off a plugin that failed too often.
-    pub async fn fence_plugin(&self, name: &str, reason: &str) {
+    pub async fn fence_plugin(&self, request: &FenceRequest) {
         let _transition = self.plugin_changes.lock().await;
-        self.stop_plugin(name, PluginState::Fenced, reason).await;
+        // Switched off, or even on again, while the request waited.
+        if self.plugins.lock().lives(request) {
+            self.stop_plugin(&request.plugin, PluginState::Fenced, &request.reason).await;
+        }
     }
 
     /// Stops everything, in the reverse order of opening.
@@ -127,6 +132,7 @@ impl Gateway {
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), Setback> {
         let Some((loaded, views)) = self.plugins.lock().prepare(name)? else { return Ok(()) };
         let life = self.new_life(name);
+        self.plugins.lock().begins(name, life.clone());
         let scope = Scope::plugin(name, Arc::new(views));
         let settings = config.plugins.settings(name).config;
         let object = self.construct(&loaded, settings, &life, &scope).await?;
@@ -284,11 +290,7 @@ impl Gateway {
         if tokio::time::timeout(limit, running.life.tasks.wait()).await.is_err() {
             tracing::warn!(plugin = name, "background tasks did not end within the drain limit");
         }
-        match tokio::time::timeout(limit, running.object.stop()).await {
-            Ok(RResult::ROk(())) => {}
-            Ok(RResult::RErr(fault)) => running.life.fault("stop", &fault),
-            Err(_elapsed) => running.life.timed_out("stop", limit),
-        }
+        stop_object(running, limit).await;
         self.topics.remove_of(running);
     }
 
@@ -301,13 +303,37 @@ impl Gateway {
     }
 }
 
+/// `stop` is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
+async fn stop_object(running: &Arc<Running>, limit: Duration) {
+    let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
+    let work = tokio::task::spawn_blocking(move || runtime.block_on(stopped.object.stop()));
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(RResult::ROk(()))) => {}
+        Ok(Ok(RResult::RErr(fault))) => running.life.fault("stop", &fault),
+        Ok(Err(error)) => tracing::error!(plugin = running.name(), %error, "stopping ended badly"),
+        Err(_elapsed) => running.life.timed_out("stop", limit),
+    }
+}
+
 async fn run_job(plugin: &Arc<Running>, job: u32) -> Result<(), JobFailure> {
     let Some(_visit) = plugin.enter() else { return Err(JobFailure::Failed("the plugin is draining".into())) };
-    match plugin.object.run_job(job).await {
+    let Some(spec) = plugin.manifest.jobs.get(job as usize) else {
+        return Err(JobFailure::Failed("the plugin has no such job".into()));
+    };
+    let place = format!("job {}", spec.name);
+    let mut overrun = Overrun {
+        plugin,
+        place: &place,
+        limit: Duration::from_millis(spec.timeout_ms),
+        is_over: false,
+        begun: Instant::now(),
+    };
+    let outcome = plugin.object.run_job(job).await;
+    overrun.is_over = true;
+    match outcome {
         RResult::ROk(()) => Ok(()),
         RResult::RErr(fault) => {
-            let name = plugin.manifest.jobs.get(job as usize).map_or("?", |spec| spec.name.as_str());
-            plugin.life.fault(&format!("job {name}"), &fault);
+            plugin.life.fault(&place, &fault);
             Err(match fault.kind {
                 FaultKind::Panic => {
                     JobFailure::Panicked { message: fault.message.to_string(), location: fault.location.to_string() }
@@ -318,13 +344,33 @@ async fn run_job(plugin: &Arc<Running>, job: u32) -> Result<(), JobFailure> {
     }
 }
 
+/// A run that the runner drops because its time is up is a fault of the plugin; one dropped for a stop is not.
+struct Overrun<'a> {
+    plugin: &'a Running,
+    place: &'a str,
+    limit: Duration,
+    is_over: bool,
+    begun: Instant,
+}
+
+impl Drop for Overrun<'_> {
+    fn drop(&mut self) {
+        if !self.is_over && self.begun.elapsed() >= self.limit {
+            self.plugin.life.timed_out(self.place, self.limit);
+        }
+    }
+}
+
 fn renderer(plugin: Arc<Running>, index: usize) -> Render {
     Arc::new(move |rows| {
         let plugin = plugin.clone();
         Box::pin(async move {
             let input = serde_json::to_vec(&TopicInput { rows }).map_err(|error| error.to_string())?;
             let value = contribution(&plugin, index, input.into()).await.ok_or("the plugin's contribution failed")?;
-            serde_json::from_value::<Vec<Frame>>(value).map_err(|error| error.to_string())
+            serde_json::from_value::<Vec<Frame>>(value).map_err(|error| {
+                plugin.life.misshapen(point::STREAM, &error);
+                error.to_string()
+            })
         })
     })
 }
@@ -336,6 +382,7 @@ impl Plugins {
             loaded: Some(Arc::new(loaded)),
             running: None,
             jobs: None,
+            life: None,
             state: PluginState::Disabled,
             reason: SWITCHED_OFF.into(),
             report,
@@ -346,8 +393,10 @@ impl Plugins {
     fn add_refused(&mut self, report: PluginReport) {
         tracing::error!(plugin = report.name, "{}", report.reason);
         let (state, reason) = (report.state, report.reason.clone());
-        self.entries
-            .insert(report.name.clone(), Entry { loaded: None, running: None, jobs: None, state, reason, report });
+        self.entries.insert(
+            report.name.clone(),
+            Entry { loaded: None, running: None, jobs: None, life: None, state, reason, report },
+        );
     }
 
     fn wanted(&self, config: &Config) -> BTreeSet<String> {
@@ -374,6 +423,18 @@ impl Plugins {
         Ok(Some((loaded, self.readable_views())))
     }
 
+    fn begins(&mut self, name: &str, life: Arc<PluginLife>) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            entry.report = entry.report_so_far();
+            entry.life = Some(life);
+        }
+    }
+
+    fn lives(&self, request: &FenceRequest) -> bool {
+        let running = self.entries.get(&request.plugin).and_then(|entry| entry.running.as_ref());
+        running.is_some_and(|running| running.life.number == request.life)
+    }
+
     fn serves(&mut self, name: &str, running: Arc<Running>, jobs: TaskTracker) {
         if let Some(entry) = self.entries.get_mut(name) {
             (entry.running, entry.jobs) = (Some(running), Some(jobs));
@@ -384,8 +445,6 @@ impl Plugins {
     fn leaves(&mut self, name: &str, reason: &str) -> Option<(Arc<Running>, Option<TaskTracker>)> {
         let entry = self.entries.get_mut(name)?;
         let running = entry.running.take()?;
-        entry.report.faults += running.life.fault_count();
-        entry.report.last_fault = running.life.last_fault();
         (entry.state, entry.reason) = (PluginState::Draining, reason.to_owned());
         Some((running, entry.jobs.take()))
     }
@@ -492,11 +551,17 @@ impl Plugins {
 
 impl Entry {
     fn current_report(&self) -> PluginReport {
-        let mut report = self.report.clone();
+        let mut report = self.report_so_far();
         (report.state, report.reason) = (self.state, self.reason.clone());
-        if let Some(running) = &self.running {
-            report.faults += running.life.fault_count();
-            report.last_fault = running.life.last_fault();
+        report
+    }
+
+    /// With the faults of the present life.
+    fn report_so_far(&self) -> PluginReport {
+        let mut report = self.report.clone();
+        if let Some(life) = &self.life {
+            report.faults += life.fault_count();
+            report.last_fault = life.last_fault().or(report.last_fault);
         }
         report
     }
