@@ -7,6 +7,7 @@ use super::{
     capabilities::Capabilities,
     discover::{DiscoverError, discover},
     inspect::inspect,
+    job,
     life::{FaultLimit, FenceRequest, PluginLife},
     loaded::LoadedPlugin,
     loaded::PluginError,
@@ -30,7 +31,7 @@ use plugin_api::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio_util::task::TaskTracker;
 
@@ -190,10 +191,13 @@ impl Gateway {
             }
             Ok(Ok(RResult::RErr(fault))) => {
                 life.fault("constructor", &fault);
-                Err(Setback::failed(format!("the constructor failed: {} {}", fault.message, fault.location)))
+                Err(Setback::failed(format!("the constructor failed: {} at {}", fault.message, fault.location)))
             }
             Ok(Err(error)) => Err(Setback::failed(format!("the constructor ended badly: {error}"))),
-            Err(_elapsed) => Err(Setback::failed(format!("the constructor did not return within {limit:?}"))),
+            Err(_elapsed) => {
+                life.timed_out("constructor", limit);
+                Err(Setback::failed(format!("the constructor did not return within {limit:?}")))
+            }
         }
     }
 
@@ -253,7 +257,7 @@ impl Gateway {
         let visited = plugin.clone();
         let run = move |job: u32| -> futures_util::future::BoxFuture<'static, Result<(), JobFailure>> {
             let plugin = visited.clone();
-            Box::pin(async move { run_job(&plugin, job).await })
+            Box::pin(async move { job::run(&plugin, job).await })
         };
         Ok(self.jobs.start(set, Arc::new(run), &plugin.life.stop))
     }
@@ -312,52 +316,6 @@ async fn stop_object(running: &Arc<Running>, limit: Duration) {
         Ok(Ok(RResult::RErr(fault))) => running.life.fault("stop", &fault),
         Ok(Err(error)) => tracing::error!(plugin = running.name(), %error, "stopping ended badly"),
         Err(_elapsed) => running.life.timed_out("stop", limit),
-    }
-}
-
-async fn run_job(plugin: &Arc<Running>, job: u32) -> Result<(), JobFailure> {
-    let Some(_visit) = plugin.enter() else { return Err(JobFailure::Failed("the plugin is draining".into())) };
-    let Some(spec) = plugin.manifest.jobs.get(job as usize) else {
-        return Err(JobFailure::Failed("the plugin has no such job".into()));
-    };
-    let place = format!("job {}", spec.name);
-    let mut overrun = Overrun {
-        plugin,
-        place: &place,
-        limit: Duration::from_millis(spec.timeout_ms),
-        is_over: false,
-        begun: Instant::now(),
-    };
-    let outcome = plugin.object.run_job(job).await;
-    overrun.is_over = true;
-    match outcome {
-        RResult::ROk(()) => Ok(()),
-        RResult::RErr(fault) => {
-            plugin.life.fault(&place, &fault);
-            Err(match fault.kind {
-                FaultKind::Panic => {
-                    JobFailure::Panicked { message: fault.message.to_string(), location: fault.location.to_string() }
-                }
-                _ => JobFailure::Failed(fault.message.to_string()),
-            })
-        }
-    }
-}
-
-/// A run that the runner drops because its time is up is a fault of the plugin; one dropped for a stop is not.
-struct Overrun<'a> {
-    plugin: &'a Running,
-    place: &'a str,
-    limit: Duration,
-    is_over: bool,
-    begun: Instant,
-}
-
-impl Drop for Overrun<'_> {
-    fn drop(&mut self) {
-        if !self.is_over && self.begun.elapsed() >= self.limit {
-            self.plugin.life.timed_out(self.place, self.limit);
-        }
     }
 }
 

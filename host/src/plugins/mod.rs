@@ -8,6 +8,7 @@ mod capabilities;
 mod copy;
 pub mod discover;
 pub mod inspect;
+mod job;
 mod life;
 pub mod load;
 pub mod loaded;

@@ -1,6 +1,7 @@
 //! Everything that a plugin can do wrong in safe Rust, one route or configuration key each. The tests prove that the
 //! gateway bears it: see `tests/it/hostile`.
 #![forbid(unsafe_code)]
+#![allow(clippy::panic, reason = "panicking is what it is for")]
 
 mod answers;
 mod config;

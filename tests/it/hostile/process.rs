@@ -6,6 +6,7 @@ use gateway_tests::{
     plugins::plugin_file,
     process::{GatewayProcess, LIMIT, Setup},
 };
+use reqwest::Method;
 use std::{
     fs,
     time::{Duration, Instant},
@@ -85,9 +86,9 @@ async fn a_blocked_thread_leaves_the_others_served() {
 #[tokio::test]
 async fn a_giant_stream_needs_little_memory() {
     let gateway = start(|setup| setup).await;
-    let url = format!("{}/api/hostile/giant_stream", gateway.base_url());
+    let site = Site::of(&gateway);
     let (before_kib, _) = gateway.memory_kib().unwrap();
-    let mut response = reqwest::get(url).await.unwrap();
+    let mut response = site.request(Method::GET, "/api/hostile/giant_stream").send().await.unwrap();
     let mut bytes = 0;
     while let Some(chunk) = response.chunk().await.unwrap() {
         bytes += chunk.len();
@@ -96,17 +97,17 @@ async fn a_giant_stream_needs_little_memory() {
     let (_, most_kib) = gateway.memory_kib().unwrap();
     let grown_kib = most_kib.saturating_sub(before_kib);
     assert!(grown_kib < 24 * 1024, "{grown_kib} KiB more for a stream of 64 MiB");
-    assert_others_serve(&Site::of(&gateway)).await;
+    assert_others_serve(&site).await;
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_ends_its_own_connection_only() {
     let gateway = start(|setup| setup).await;
-    let url = format!("{}/api/hostile/stream_panics_later", gateway.base_url());
-    let response = reqwest::get(url).await.unwrap();
+    let site = Site::of(&gateway);
+    let response = site.request(Method::GET, "/api/hostile/stream_panics_later").send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert!(response.bytes().await.is_err(), "a body that is cut must not look whole");
-    assert_others_serve(&Site::of(&gateway)).await;
+    assert_others_serve(&site).await;
     assert!(gateway.setup().log().contains("in a stream"));
 }
 
