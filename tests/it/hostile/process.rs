@@ -67,20 +67,23 @@ async fn nothing_that_a_handler_does_ends_the_process() {
     assert!(gateway.terminate(LIMIT).await.unwrap().success());
 }
 
+/// tokio may have put one more connection behind the handler on its thread, where no other thread can take it.
 #[tokio::test]
 async fn a_blocked_thread_leaves_the_others_served() {
     let gateway = start(|setup| setup).await;
-    let site = Site::of(&gateway);
     let begun = Instant::now();
-    let others = async {
-        for _ in 0..20 {
+    let others = (0..8).map(|_| async {
+        let site = Site::of(&gateway);
+        for _ in 0..5 {
             assert_others_serve(&site).await;
         }
         begun.elapsed()
-    };
-    let (blocked, took) = tokio::join!(site.get("/api/hostile/block"), others);
+    });
+    let blocking = Site::of(&gateway);
+    let (blocked, took) = tokio::join!(blocking.get("/api/hostile/block"), futures_util::future::join_all(others));
     assert_eq!(blocked.status, 200);
-    assert!(took < Duration::from_millis(1800), "{took:?}");
+    let late = took.iter().filter(|took| **took > Duration::from_millis(1900)).count();
+    assert!(late <= 1, "{took:?}");
 }
 
 #[tokio::test]
