@@ -100,6 +100,10 @@ async fn reload(gateway: &Gateway, overrides: &Overrides) {
             tracing::info!(
                 "configuration read again; which plugins are on, and the sections of those that start, take effect now; all other keys at the next start"
             );
+            // Other replicas may have been told since.
+            if let Err(error) = gateway.load_switches().await {
+                tracing::warn!(%error, "the operators' decisions cannot be read again; the known ones stay");
+            }
             gateway.reconcile_plugins(&config).await;
             for report in gateway.plugin_reports() {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);

@@ -10,6 +10,7 @@ use crate::{
     housekeeping,
     jobs::{self, Jitter, JobRunner, JobStore},
     meta::{ChainFacts, Limits},
+    operators::{self, Operators},
     plugins::{FenceRequest, GUARD_MIGRATION, LoadedPlugin, PluginReport, Serving},
     services::{Services, SharedServices},
     storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
@@ -56,6 +57,7 @@ impl House {
         let services = open_services(config, clock, bound, fence_requests).await?;
         let jobs = job_runner(&services);
         let gateway = Gateway::new(services, jobs).map_err(|conflict| OpenError::Routes(conflict.to_string()))?;
+        gateway.load_switches().await?;
         gateway.open_plugins(loaded).await;
         let house = Self { gateway, tasks: TaskTracker::new(), stop: CancellationToken::new() };
         house.start_background(fences);
@@ -105,6 +107,7 @@ async fn open_services(
     let started_ms = clock.now_ms();
     Ok(Arc::new(Services {
         activity: ActivityLog::new(database.clone()),
+        operators: Operators::new(database.clone()),
         streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         egress: open_egress(&config)?,
         serving: Serving::default(),
@@ -163,7 +166,13 @@ pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
 }
 
 fn migrations() -> Vec<MigrationSpec> {
-    let steps = [("activity", activity::MIGRATION), ("guards", GUARD_MIGRATION), ("jobs", jobs::MIGRATION)];
+    // Only ever append: a database remembers what it has applied.
+    let steps = [
+        ("activity", activity::MIGRATION),
+        ("guards", GUARD_MIGRATION),
+        ("jobs", jobs::MIGRATION),
+        ("operators", operators::MIGRATION),
+    ];
     let numbered = (1u32..).zip(steps);
     let migrations = numbered.map(|(version, (name, sql))| MigrationSpec {
         version,

@@ -17,6 +17,7 @@ pub mod housekeeping;
 pub mod http;
 pub mod jobs;
 pub mod meta;
+pub mod operators;
 pub mod plugins;
 pub mod services;
 pub mod storage;

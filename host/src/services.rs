@@ -6,6 +6,7 @@ use crate::{
     config::Config,
     egress::Egress,
     envelope::Brand,
+    operators::Operators,
     plugins::{FenceRequest, Serving},
     storage::Database,
 };
@@ -22,6 +23,7 @@ pub struct Services {
     pub environment_json: String,
     pub database: Database,
     pub activity: ActivityLog,
+    pub operators: Operators,
     pub streams: StreamLimits,
     /// `None` on a machine without root certificates: what needs it says so.
     pub egress: Option<Egress>,

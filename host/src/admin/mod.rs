@@ -1,21 +1,27 @@
 //! The operator's listener: loopback unless said otherwise, never the public one.
 //!
-//! For now it reads: plugins, jobs, metrics, liveness. It changes nothing, so that no request can.
+//! It knows no login: whoever reaches it is the operator. The rule: a web page that the operator happens to look at is
+//! not the operator ([`guard`]), and what is changed here leaves a trace ([`actions`]).
+
+mod actions;
+mod answer;
+pub mod client;
+pub mod guard;
+mod page;
+mod routes;
 
 use crate::{config::AdminConfig, gateway::Gateway};
-use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::Full;
-use hyper::body::Incoming;
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
+    rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
-use serde::Serialize;
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use routes::Desk;
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Admin {
     listener: TcpListener,
@@ -43,11 +49,12 @@ impl Admin {
     }
 
     pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<PrometheusHandle>, stop: CancellationToken) {
+        let desk = Desk { gateway, metrics };
         loop {
-            let socket = tokio::select! {
+            let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,
                 accepted = self.listener.accept() => match accepted {
-                    Ok((socket, _)) => socket,
+                    Ok(accepted) => accepted,
                     Err(error) => {
                         tracing::warn!(%error, "the admin listener cannot accept");
                         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
@@ -55,57 +62,17 @@ impl Admin {
                     }
                 },
             };
-            let (gateway, metrics) = (gateway.clone(), metrics.clone());
+            let desk = desk.clone();
             let service = hyper::service::service_fn(move |request| {
-                let (gateway, metrics) = (gateway.clone(), metrics.clone());
-                async move { Ok::<_, Infallible>(answer(&gateway, metrics.as_ref(), &request).await) }
+                let desk = desk.clone();
+                async move { Ok::<_, Infallible>(routes::answer(&desk, request, peer).await) }
             });
             tokio::spawn(async move {
-                let connection = auto::Builder::new(TokioExecutor::new());
+                let mut connection = auto::Builder::new(TokioExecutor::new());
+                connection.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
                 // A client that leaves early is no event.
                 let _ = connection.serve_connection(TokioIo::new(socket), service).await;
             });
         }
     }
-}
-
-const INDEX: &str = "GET /plugins  every plugin with its state\nGET /jobs     every job with its last result and next run\nGET /metrics  for Prometheus\nGET /health   200 while the database answers, else 503\n";
-
-async fn answer(
-    gateway: &Gateway,
-    metrics: Option<&PrometheusHandle>,
-    request: &Request<Incoming>,
-) -> Response<Full<Bytes>> {
-    if request.method() != Method::GET {
-        return text(StatusCode::METHOD_NOT_ALLOWED, "the admin listener only answers GET\n".to_owned());
-    }
-    match request.uri().path() {
-        "/" => text(StatusCode::OK, INDEX.to_owned()),
-        "/plugins" => json(&gateway.plugin_reports()),
-        "/jobs" => match gateway.jobs.store.list().await {
-            Ok(jobs) => json(&jobs),
-            Err(error) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
-        },
-        "/health" => match gateway.services.database.probe().await {
-            Ok(()) => text(StatusCode::OK, "ok\n".to_owned()),
-            Err(error) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
-        },
-        "/metrics" => text(StatusCode::OK, metrics.map(PrometheusHandle::render).unwrap_or_default()),
-        _ => text(StatusCode::NOT_FOUND, INDEX.to_owned()),
-    }
-}
-
-fn text(status: StatusCode, body: String) -> Response<Full<Bytes>> {
-    typed(status, "text/plain; charset=utf-8", body.into())
-}
-
-fn json(value: &impl Serialize) -> Response<Full<Bytes>> {
-    typed(StatusCode::OK, "application/json", serde_json::to_vec(value).unwrap_or_default().into())
-}
-
-fn typed(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
 }

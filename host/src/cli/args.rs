@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use super::exit;
 use crate::config::Overrides;
@@ -40,7 +40,7 @@ pub enum Command {
     Run,
     /// Check the configuration and every plugin, tell all problems at once, and start nothing
     Check,
-    /// Look at plugins without starting the gateway
+    /// Look at plugins, and switch them in the running gateway
     #[command(subcommand)]
     Plugins(PluginsCommand),
     /// Bring the database up to date for the gateway and every enabled plugin, then end
@@ -60,6 +60,33 @@ pub enum PluginsCommand {
         /// The library file
         file: PathBuf,
     },
+    /// Let the running gateway serve a plugin, now and after every start, whatever the configuration says
+    Enable(Switch),
+    /// Let the running gateway take a plugin off, now and after every start, whatever the configuration says
+    Disable(Switch),
+    /// Start a plugin again that was fenced or failed
+    Resume(Switch),
+}
+
+/// Which plugin of which gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Switch {
+    /// The name of the plugin, as `gateway plugins list` prints it
+    #[arg(value_parser = plugin_name)]
+    pub name: String,
+    /// The operator's listener of the running gateway [default: admin.listen of the configuration]
+    #[arg(long, value_name = "URL")]
+    pub admin: Option<String>,
+}
+
+/// It becomes a part of a path.
+fn plugin_name(name: &str) -> Result<String, &'static str> {
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !name.is_empty() && name.bytes().all(is_name) {
+        Ok(name.to_owned())
+    } else {
+        Err("names are lower-case letters, digits and underscores")
+    }
 }
 
 #[cfg(test)]
@@ -72,6 +99,10 @@ mod tests {
 
     fn parse(line: &str) -> Cli {
         Cli::try_parse_from(line.split(' ')).unwrap()
+    }
+
+    fn switch(name: &str, admin: Option<&str>) -> Switch {
+        Switch { name: name.to_owned(), admin: admin.map(str::to_owned) }
     }
 
     #[test]
@@ -104,6 +135,12 @@ mod tests {
             ("migrate", Command::Migrate),
             ("openapi", Command::Openapi),
             ("version", Command::Version),
+            ("plugins enable forum", Command::Plugins(PluginsCommand::Enable(switch("forum", None)))),
+            ("plugins disable my_1", Command::Plugins(PluginsCommand::Disable(switch("my_1", None)))),
+            (
+                "plugins resume forum --admin http://[::1]:1",
+                Command::Plugins(PluginsCommand::Resume(switch("forum", Some("http://[::1]:1")))),
+            ),
             ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
         ] {
             assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
@@ -112,7 +149,14 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_a_usage_error() {
-        for line in ["gateway plugins", "gateway plugins inspect", "gateway start", "gateway --port 80"] {
+        for line in [
+            "gateway plugins",
+            "gateway plugins inspect",
+            "gateway plugins enable",
+            "gateway plugins disable ../jobs",
+            "gateway start",
+            "gateway --port 80",
+        ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), i32::from(exit::ExitCode::Usage.code()), "{line}");
         }

@@ -3,34 +3,59 @@
 use super::{failure, printed};
 use crate::{
     cli::{ExitCode, Output},
-    config::Config,
+    config::{Config, DatabaseTarget},
+    house,
+    operators::{Operators, Switches},
     plugins::{self, PluginReport, PluginState},
+    storage::{Database, StorageError},
 };
 use serde_json::json;
 use std::path::Path;
 
-pub fn list(output: Output, config: &Config) -> ExitCode {
+pub async fn list(output: Output, config: &Config) -> ExitCode {
     let loaded = match plugins::load_folder(config) {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),
     };
+    // Without them the list is still worth reading.
+    let switches = switches(config).await.unwrap_or_else(|error| {
+        eprintln!("gateway: what operators switched cannot be read, so this is what the configuration says: {error}");
+        Switches::new()
+    });
     let reports: Vec<PluginReport> = loaded
         .into_iter()
-        .map(|outcome| outcome.map_or_else(|report| *report, |plugin| preview(config, &plugin)))
+        .map(|outcome| outcome.map_or_else(|report| *report, |plugin| preview(config, &switches, &plugin)))
         .collect();
     let is_refused = reports.iter().any(PluginReport::is_setback);
     let code = if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
     printed(output.print(&reports, |_| plugins::report::table(&reports)), code)
 }
 
-/// What the plugin would be if the gateway started now.
-fn preview(config: &Config, plugin: &plugins::LoadedPlugin) -> PluginReport {
-    let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
-    if config.plugins.is_enabled(plugin.name()) {
-        report.reason = "enabled; serves when the gateway runs".into();
-    } else {
-        (report.state, report.reason) = (PluginState::Disabled, "switched off in the configuration".into());
+/// What operators decided. A database that is not there yet is not made for the sake of a list.
+async fn switches(config: &Config) -> Result<Switches, StorageError> {
+    let settings = house::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
+    if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
+        && !path.is_file()
+    {
+        return Ok(Switches::new());
     }
+    let database = Database::open(settings).await?;
+    let switches = Operators::new(database.clone()).switches_if_any().await;
+    database.close().await;
+    switches
+}
+
+/// What the plugin would be if the gateway started now.
+fn preview(config: &Config, switches: &Switches, plugin: &plugins::LoadedPlugin) -> PluginReport {
+    let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
+    let is_enabled = config.plugins.is_enabled(plugin.name());
+    let (state, reason) = match switches.get(plugin.name()) {
+        Some(true) => (PluginState::Stopped, plugins::ON_BY_OPERATOR),
+        Some(false) => (PluginState::Disabled, plugins::OFF_BY_OPERATOR),
+        None if is_enabled => (PluginState::Stopped, "enabled; serves when the gateway runs"),
+        None => (PluginState::Disabled, plugins::OFF_BY_CONFIGURATION),
+    };
+    (report.state, report.reason) = (state, reason.to_owned());
     report
 }
 

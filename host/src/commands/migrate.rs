@@ -5,6 +5,7 @@ use crate::{
     cli::{ExitCode, Output},
     config::Config,
     house,
+    operators::{Operators, Switches},
     plugins::{self, LoadedPlugin},
     storage::{Database, Schema, Scope, StorageError, ViewNames},
 };
@@ -36,12 +37,20 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
     };
     let views = Arc::new(plugins::published_views(loaded.iter().flatten()));
     let mut lines = vec![line("host", house::migrate_own(&database).await)];
-    for plugin in loaded.iter().flatten().filter(|plugin| config.plugins.is_enabled(plugin.name())) {
+    let switches = match Operators::new(database.clone()).switches_if_any().await {
+        Ok(switches) => switches,
+        Err(error) => return failure(ExitCode::Database, &error),
+    };
+    for plugin in loaded.iter().flatten().filter(|plugin| is_on(&config, &switches, plugin.name())) {
         lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
     }
     database.close().await;
     let code = if lines.iter().any(|line| line.problem.is_some()) { ExitCode::Database } else { ExitCode::Ok };
     printed(output.print(&lines, |_| text(&lines)), code)
+}
+
+fn is_on(config: &Config, switches: &Switches, name: &str) -> bool {
+    switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name))
 }
 
 async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {

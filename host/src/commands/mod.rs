@@ -4,12 +4,14 @@ mod check;
 mod inspect;
 mod migrate;
 mod openapi;
+mod operate;
 
 use crate::{
     boot::{self, BootError},
     cli::{Cli, Command, ExitCode, Output, PluginsCommand, problems_text},
     config::{Config, Problems},
     house::OpenError,
+    plugins::Action,
     telemetry,
 };
 use serde_json::json;
@@ -21,6 +23,15 @@ pub fn run(cli: &Cli) -> ExitCode {
     match cli.command_or_run() {
         Command::Version => version(output),
         Command::Plugins(PluginsCommand::Inspect { file }) => inspect::file(output, &file),
+        Command::Plugins(PluginsCommand::Enable(switch)) => {
+            operate::run(output, Action::Enable, &switch, &cli.overrides)
+        }
+        Command::Plugins(PluginsCommand::Disable(switch)) => {
+            operate::run(output, Action::Disable, &switch, &cli.overrides)
+        }
+        Command::Plugins(PluginsCommand::Resume(switch)) => {
+            operate::run(output, Action::Resume, &switch, &cli.overrides)
+        }
         Command::Check => check::run(output, &cli.overrides),
         command => match Config::load(&cli.overrides) {
             Ok(config) => with_config(&command, output, config, cli),
@@ -36,7 +47,7 @@ fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> 
             .map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
         Command::Migrate => with_runtime(migrate::run(output, config)).unwrap_or_else(|code| code),
         Command::Openapi => openapi::print(&config),
-        _ => inspect::list(output, &config),
+        _ => with_runtime(inspect::list(output, &config)).unwrap_or_else(|code| code),
     }
 }
 

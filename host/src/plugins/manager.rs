@@ -20,6 +20,7 @@ use crate::{
     gateway::Gateway,
     http::router::RouteConflict,
     jobs::{InvalidJobs, JobFailure, JobSet},
+    operators::Switches,
     storage::{Schema, Scope, ViewNames},
 };
 use abi_stable::std_types::RResult;
@@ -52,14 +53,20 @@ pub struct Entry {
 #[derive(Default)]
 pub struct Plugins {
     pub(super) entries: BTreeMap<String, Entry>,
+    /// What operators decided; stronger than the configuration.
+    switches: Switches,
+    /// The configuration that was read last, when it was read again.
+    latest_config: Option<Arc<Config>>,
+    /// The gateway stops: nothing starts any more.
+    is_closed: bool,
 }
 
-const SWITCHED_OFF: &str = "switched off in the configuration";
+pub const SWITCHED_OFF: &str = "switched off in the configuration";
 
 /// Why a plugin does not serve.
-struct Setback {
-    state: PluginState,
-    reason: String,
+pub(super) struct Setback {
+    pub state: PluginState,
+    pub reason: String,
 }
 
 impl Setback {
@@ -85,10 +92,12 @@ impl Gateway {
     /// Brings the set of plugins to what a new configuration says. Those that start get their section of it.
     pub async fn reconcile_plugins(&self, config: &Config) {
         let _transition = self.plugin_changes.lock().await;
+        self.plugins.lock().latest_config = Some(Arc::new(config.clone()));
         let wanted = self.plugins.lock().wanted(config);
         let leaving = self.plugins.lock().leaving(&wanted);
         for name in leaving {
-            self.stop_plugin(&name, PluginState::Disabled, SWITCHED_OFF).await;
+            let reason = self.plugins.lock().off_reason(&name);
+            self.stop_plugin(&name, PluginState::Disabled, reason).await;
         }
         self.plugins.lock().forget_failures(&wanted);
         self.start_all(&wanted, config).await;
@@ -106,6 +115,7 @@ impl Gateway {
     /// Stops everything, in the reverse order of opening.
     pub async fn close_plugins(&self) {
         let _transition = self.plugin_changes.lock().await;
+        self.plugins.lock().is_closed = true;
         let leaving = self.plugins.lock().leaving(&BTreeSet::new());
         for name in leaving {
             self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
@@ -114,10 +124,11 @@ impl Gateway {
 
     /// One report per plugin.
     pub fn plugin_reports(&self) -> Vec<PluginReport> {
-        self.plugins.lock().entries.values().map(Entry::current_report).collect()
+        let plugins = self.plugins.lock();
+        plugins.entries.keys().filter_map(|name| plugins.report(name)).collect()
     }
 
-    async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
+    pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
         let (order, stuck) = self.plugins.lock().starting(wanted);
         for (name, reason) in stuck {
             self.plugins.lock().note(&name, Setback::failed(reason));
@@ -218,7 +229,7 @@ impl Gateway {
         self.publish(serving).map_err(|conflict| Setback::failed(conflict.to_string()))
     }
 
-    fn unmount(&self, name: &str) {
+    pub(super) fn unmount(&self, name: &str) {
         let mut serving: Vec<Arc<Running>> = self.services.serving.list().as_ref().clone();
         serving.retain(|plugin| plugin.name() != name);
         if let Err(conflict) = self.publish(serving) {
@@ -263,7 +274,7 @@ impl Gateway {
     }
 
     /// New requests are refused, those inside finish or time out, jobs and streams end, then the plugin is told.
-    async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
+    pub(super) async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
         let leaving = self.plugins.lock().leaves(name, reason);
         if let Some((running, jobs)) = leaving {
             self.drain(&running, jobs, reason).await;
@@ -342,7 +353,7 @@ impl Plugins {
             jobs: None,
             life: None,
             state: PluginState::Disabled,
-            reason: SWITCHED_OFF.into(),
+            reason: self.off_reason(&report.name).into(),
             report,
         };
         self.entries.insert(entry.report.name.clone(), entry);
@@ -357,8 +368,30 @@ impl Plugins {
         );
     }
 
-    fn wanted(&self, config: &Config) -> BTreeSet<String> {
-        self.entries.keys().filter(|name| config.plugins.is_enabled(name)).cloned().collect()
+    pub(super) fn wanted(&self, config: &Config) -> BTreeSet<String> {
+        let is_on = |name: &String| self.switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name));
+        self.entries.keys().filter(|name| is_on(name)).cloned().collect()
+    }
+
+    pub(super) fn set_switches(&mut self, switches: Switches) {
+        self.switches = switches;
+    }
+
+    pub(super) fn set_switch(&mut self, name: &str, enabled: bool) {
+        self.switches.insert(name.to_owned(), enabled);
+    }
+
+    /// What an operator decided, if one did.
+    pub(super) fn switch(&self, name: &str) -> Option<bool> {
+        self.switches.get(name).copied()
+    }
+
+    pub(super) fn latest_config(&self) -> Option<Arc<Config>> {
+        self.latest_config.clone()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
     }
 
     /// Who is there and not wanted; those who require others come first.
@@ -422,14 +455,18 @@ impl Plugins {
 
     /// What failed and is no longer wanted is switched off, not broken.
     fn forget_failures(&mut self, wanted: &BTreeSet<String>) {
-        for (_, entry) in self.entries.iter_mut().filter(|(name, _)| !wanted.contains(*name)) {
-            if entry.state == PluginState::Failed && entry.loaded.is_some() {
-                (entry.state, entry.reason) = (PluginState::Disabled, SWITCHED_OFF.into());
-            }
+        let off = |(name, entry): (&String, &Entry)| {
+            let forgets = !wanted.contains(name) && entry.state == PluginState::Failed && entry.loaded.is_some();
+            forgets.then(|| name.clone())
+        };
+        let forgotten: Vec<String> = self.entries.iter().filter_map(off).collect();
+        for name in forgotten {
+            let reason = self.off_reason(&name).to_owned();
+            self.note(&name, Setback { state: PluginState::Disabled, reason });
         }
     }
 
-    fn note(&mut self, name: &str, setback: Setback) {
+    pub(super) fn note(&mut self, name: &str, setback: Setback) {
         if let Some(entry) = self.entries.get_mut(name) {
             (entry.state, entry.reason) = (setback.state, setback.reason);
         }
@@ -458,7 +495,7 @@ impl Plugins {
         (order, stuck.collect())
     }
 
-    fn requirements(&self, name: &str) -> Vec<String> {
+    pub(super) fn requirements(&self, name: &str) -> Vec<String> {
         let loaded = self.entries.get(name).and_then(|entry| entry.loaded.as_ref());
         loaded.map(|loaded| loaded.manifest.requires.clone()).unwrap_or_default()
     }
@@ -508,7 +545,7 @@ impl Plugins {
 }
 
 impl Entry {
-    fn current_report(&self) -> PluginReport {
+    pub(super) fn current_report(&self) -> PluginReport {
         let mut report = self.report_so_far();
         (report.state, report.reason) = (self.state, self.reason.clone());
         report

@@ -2,8 +2,19 @@
 
 use crate::config::{LogConfig, LogFormat};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use std::io::IsTerminal as _;
-use tracing_subscriber::{fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+use std::{io::IsTerminal as _, sync::OnceLock};
+use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _};
+
+/// The filter of this process's log, for [`set_log_level`].
+static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogLevelError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error("the log of this process is not the gateway's")]
+    NotOurs,
+}
 
 /// Lines for people on a terminal, JSON for programs; once per process.
 pub fn start_logging(config: &LogConfig) {
@@ -14,6 +25,7 @@ pub fn start_logging(config: &LogConfig) {
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
+    let (filter, handle) = reload::Layer::new(filter);
     let registry = tracing_subscriber::registry().with(filter);
     let started = if wants_json {
         let layer = fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr);
@@ -22,9 +34,18 @@ pub fn start_logging(config: &LogConfig) {
         let layer = fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
         registry.with(layer).try_init()
     };
-    if let Err(error) = started {
-        tracing::debug!(%error, "logging was started before");
+    match started {
+        // Set once, like the subscriber.
+        Ok(()) => drop(FILTER.set(handle)),
+        Err(error) => tracing::debug!(%error, "logging was started before"),
     }
+}
+
+/// Another `log.level`, until the next start.
+pub fn set_log_level(level: &str) -> Result<(), LogLevelError> {
+    let config = LogConfig { level: level.to_owned(), ..LogConfig::default() };
+    let filter = config.filter().map_err(LogLevelError::Invalid)?;
+    FILTER.get().and_then(|handle| handle.reload(filter).ok()).ok_or(LogLevelError::NotOurs)
 }
 
 /// The process's metrics; `None` when somebody else records them already.

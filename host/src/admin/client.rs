@@ -1,0 +1,64 @@
+//! How the command line talks to the listener of a running gateway. Rule: it waits as long as the gateway works, and not
+//! for ever.
+
+use super::guard::CHANGE_HEADER;
+use bytes::Bytes;
+use http::{Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use std::{net::SocketAddr, time::Duration};
+use tokio::net::TcpStream;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Draining waits for requests, jobs, streams and the plugin itself, each with a limit of its own.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+pub struct Reply {
+    pub status: StatusCode,
+    /// Null when it is no JSON.
+    pub body: Value,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    #[error("no gateway answers at {address}: {source}")]
+    NotThere { address: SocketAddr, source: std::io::Error },
+    #[error("the answer of {address} cannot be understood: {reason}")]
+    Broken { address: SocketAddr, reason: String },
+    #[error("{address} did not answer within {ANSWER_TIMEOUT:?}")]
+    TooLate { address: SocketAddr },
+}
+
+/// Sends one change without a body.
+pub async fn post(address: SocketAddr, path: &str) -> Result<Reply, AskError> {
+    let connect = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
+    let stream = connect
+        .unwrap_or_else(|_elapsed| Err(std::io::ErrorKind::TimedOut.into()))
+        .map_err(|source| AskError::NotThere { address, source })?;
+    let exchange = tokio::time::timeout(ANSWER_TIMEOUT, exchange(stream, address, path)).await;
+    match exchange {
+        Ok(Ok(reply)) => Ok(reply),
+        Ok(Err(error)) => Err(AskError::Broken { address, reason: error.to_string() }),
+        Err(_elapsed) => Err(AskError::TooLate { address }),
+    }
+}
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+async fn exchange(stream: TcpStream, address: SocketAddr, path: &str) -> Result<Reply, AnyError> {
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    // It ends with the sender; what went wrong on it is the sender's error.
+    let driver = tokio::spawn(connection);
+    let request = Request::post(path)
+        .header(header::HOST, address.to_string())
+        .header(CHANGE_HEADER, "1")
+        .header(header::CONTENT_LENGTH, 0)
+        .body(Empty::<Bytes>::new())?;
+    let (head, body) = sender.send_request(request).await?.into_parts();
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await?.to_bytes();
+    drop(sender);
+    driver.abort();
+    Ok(Reply { status: head.status, body: serde_json::from_slice(&body).unwrap_or_default() })
+}

@@ -1,0 +1,162 @@
+//! The tables of the operator's page.
+
+use super::html::Html;
+use crate::{
+    jobs::JobStatus,
+    operators::AuditRow,
+    plugins::{Action, PluginReport, PluginState},
+    storage::StorageError,
+};
+use jiff::Timestamp;
+use plugin_api::manifest::ActivityRow;
+
+pub fn plugins(page: &mut Html, reports: &[PluginReport]) {
+    page.table(
+        "Plugins",
+        &["Plugin", "State", "Version", "Routes", "Jobs", "Faults", "Why, and the last fault", "Switch"],
+    );
+    for report in reports {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(&report.name);
+        page.raw("</th><td>");
+        page.badge(colour(report.state), report.state.name());
+        page.raw("</td>");
+        page.cell(report.version.as_deref().unwrap_or("–"));
+        page.number_cell(count(report.routes));
+        page.number_cell(count(report.jobs));
+        page.number_cell(report.faults);
+        page.raw("<td class=\"words\">");
+        page.text(&report.reason);
+        if let Some(fault) = &report.last_fault {
+            page.raw("<div class=\"fault\">");
+            page.text(fault);
+            page.raw("</div>");
+        }
+        page.raw("</td><td class=\"buttons\">");
+        for action in actions(report.state) {
+            button(page, &report.name, *action);
+        }
+        page.raw("</td></tr>");
+    }
+    page.end_table();
+}
+
+/// Only what can lead somewhere; the command line takes the others too, and answers why not.
+const fn actions(state: PluginState) -> &'static [Action] {
+    match state {
+        PluginState::Serving => &[Action::Disable],
+        PluginState::Fenced | PluginState::Failed => &[Action::Resume, Action::Disable],
+        PluginState::Disabled | PluginState::Stopped => &[Action::Enable],
+        PluginState::Refused | PluginState::NeedsRestart | PluginState::Starting | PluginState::Draining => &[],
+    }
+}
+
+fn button(page: &mut Html, plugin: &str, action: Action) {
+    page.raw("<button type=\"button\" data-action=\"");
+    page.raw(action.name());
+    page.raw("\" data-plugin=\"");
+    page.text(plugin);
+    page.raw("\" aria-label=\"");
+    page.raw(action.name());
+    page.raw(" ");
+    page.text(plugin);
+    page.raw("\">");
+    page.raw(action.name());
+    page.raw("</button>");
+}
+
+const fn colour(state: PluginState) -> &'static str {
+    match state {
+        PluginState::Serving => "good",
+        PluginState::Refused | PluginState::Failed | PluginState::Fenced | PluginState::NeedsRestart => "bad",
+        PluginState::Disabled | PluginState::Stopped | PluginState::Starting | PluginState::Draining => "calm",
+    }
+}
+
+pub fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms: i64) {
+    page.table("Jobs", &["Plugin", "Job", "Schedule", "Last run", "Result", "Next run", "Runs", "Failed"]);
+    for job in rows(page, jobs, 8) {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(&job.plugin);
+        page.raw("</th>");
+        page.cell(&job.job);
+        page.cell(&job.schedule);
+        page.cell(&job.last_finished_ms.map_or_else(|| "never".to_owned(), time));
+        page.raw("<td class=\"words\">");
+        if let Some(result) = &job.last_result {
+            page.badge(if result == "ok" { "good" } else { "bad" }, result);
+        }
+        if let Some(error) = &job.last_error {
+            page.raw("<div class=\"fault\">");
+            page.text(error);
+            page.raw("</div>");
+        }
+        page.raw("</td>");
+        page.cell(&next_run(job, now_ms));
+        page.number_cell(job.runs);
+        page.number_cell(job.failures);
+        page.raw("</tr>");
+    }
+    page.end_table();
+}
+
+fn next_run(job: &JobStatus, now_ms: i64) -> String {
+    match &job.holder {
+        Some(_) => "runs now".to_owned(),
+        None if job.next_run_ms <= now_ms => format!("{}, when its plugin serves", time(job.next_run_ms)),
+        None => time(job.next_run_ms),
+    }
+}
+
+pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>) {
+    page.table("Latest activity", &["Id", "Time", "Event", "About", "By"]);
+    for event in rows(page, events, 5) {
+        page.raw("<tr>");
+        page.number_cell(event.id);
+        page.cell(&time(event.ts.saturating_mul(1000)));
+        page.cell(&event.kind);
+        page.cell(&event.about.as_ref().map(|about| format!("{} {}", about.kind, about.id)).unwrap_or_default());
+        page.cell(event.actor.as_deref().unwrap_or_default());
+        page.raw("</tr>");
+    }
+    page.end_table();
+}
+
+pub fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
+    page.table("What operators did", &["Time", "From", "Action", "On", "Outcome"]);
+    for row in rows(page, audit, 5) {
+        page.raw("<tr>");
+        page.cell(&time(row.at_ms));
+        page.cell(&row.who);
+        page.cell(&row.action);
+        page.cell(&row.subject);
+        page.raw("<td class=\"words\">");
+        page.text(&row.outcome);
+        page.raw("</td></tr>");
+    }
+    page.end_table();
+}
+
+/// The rows; when there are none, a line that says why.
+fn rows<'a, T>(page: &mut Html, rows: &'a Result<Vec<T>, StorageError>, columns: u32) -> &'a [T] {
+    let note = match rows {
+        Ok(rows) if rows.is_empty() => "none yet".to_owned(),
+        Ok(rows) => return rows,
+        Err(error) => format!("cannot be read: {error}"),
+    };
+    page.raw("<tr><td class=\"note\" colspan=\"");
+    page.number(columns);
+    page.raw("\">");
+    page.text(&note);
+    page.raw("</td></tr>");
+    &[]
+}
+
+/// As UTC, to the second.
+fn time(ms: i64) -> String {
+    Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%F %T").to_string())
+}
+
+fn count(number: usize) -> u64 {
+    number as u64
+}

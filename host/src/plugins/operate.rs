@@ -1,0 +1,184 @@
+//! What an operator does to one plugin while the gateway serves: enable, disable, resume.
+//!
+//! The rule: the answer is the truth. It is the report after the work is done, and a command that did not reach what it
+//! wanted says why.
+
+use super::{
+    manager::{Plugins, Setback},
+    report::{PluginReport, PluginState},
+};
+use crate::{gateway::Gateway, storage::StorageError};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Serve, from now on and after every start.
+    Enable,
+    /// Do not serve, from now on and after every start.
+    Disable,
+    /// Serve again after having been fenced, or having failed.
+    Resume,
+}
+
+impl Action {
+    pub const ALL: [Self; 3] = [Self::Enable, Self::Disable, Self::Resume];
+
+    /// As on the wire and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Resume => "resume",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.name() == name)
+    }
+
+    const fn wants(self) -> PluginState {
+        match self {
+            Self::Enable | Self::Resume => PluginState::Serving,
+            Self::Disable => PluginState::Disabled,
+        }
+    }
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The plugin afterwards; its reason also says why the command was refused.
+    pub report: PluginReport,
+    pub is_reached: bool,
+}
+
+/// Why a command was not even tried.
+#[derive(Debug, thiserror::Error)]
+pub enum OperateError {
+    #[error("there is no plugin {0:?} in the folder of the plugins")]
+    Unknown(String),
+    #[error("the gateway is stopping")]
+    Closing,
+    #[error("the decision cannot be stored, so nothing was changed: {0}")]
+    Storage(#[from] StorageError),
+}
+
+impl Gateway {
+    /// Does it and waits until it is done. Do not drop the future half way: run it in a task of its own.
+    pub async fn operate_plugin(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
+        let _transition = self.plugin_changes.lock().await;
+        let before = self.plugins.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
+        if self.plugins.lock().is_closed() {
+            return Err(OperateError::Closing);
+        }
+        let refusal = match action {
+            Action::Enable => self.enable(name, who).await?,
+            Action::Disable => self.disable(name, who).await?,
+            Action::Resume => self.resume(&before).await,
+        };
+        let mut report = self.plugins.lock().report(name).unwrap_or(before);
+        let is_reached = refusal.is_none() && report.state == action.wants();
+        if let Some(refusal) = refusal {
+            report.reason = refusal;
+        }
+        Ok(Outcome { report, is_reached })
+    }
+
+    /// Reads what operators decided, before plugins are opened or the configuration is applied again.
+    pub async fn load_switches(&self) -> Result<(), StorageError> {
+        let switches = self.services.operators.switches().await?;
+        self.plugins.lock().set_switches(switches);
+        Ok(())
+    }
+
+    async fn enable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {
+        self.decide(name, true, who).await?;
+        self.start_with_waiting(name).await;
+        let report = self.plugins.lock().report(name);
+        let fenced = report.filter(|report| report.state == PluginState::Fenced);
+        Ok(fenced.map(|report| format!("{}; resume it to start it again", report.reason)))
+    }
+
+    async fn disable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {
+        let needed_by = self.plugins.lock().serving_dependents(name);
+        if !needed_by.is_empty() {
+            return Ok(Some(format!("{} requires it: disable that first", needed_by.join(", "))));
+        }
+        self.decide(name, false, who).await?;
+        if self.plugins.lock().is_loaded(name) {
+            let reason = self.plugins.lock().off_reason(name);
+            self.stop_plugin(name, PluginState::Disabled, reason).await;
+        }
+        Ok(None)
+    }
+
+    async fn resume(&self, before: &PluginReport) -> Option<String> {
+        let name = before.name.as_str();
+        match before.state {
+            PluginState::Fenced | PluginState::Failed if self.plugins.lock().is_loaded(name) => {}
+            PluginState::Disabled => return Some(format!("{}; enable it to start it", before.reason)),
+            // Serving already, or nothing that could be started.
+            _ => return None,
+        }
+        let reason = "being resumed by an operator".to_owned();
+        // Its routes stay and answer 503 until the new ones take their place.
+        self.plugins.lock().note(name, Setback { state: PluginState::Stopped, reason });
+        self.start_with_waiting(name).await;
+        if self.plugins.lock().report(name).is_none_or(|report| report.state != PluginState::Serving) {
+            self.unmount(name);
+        }
+        None
+    }
+
+    async fn decide(&self, name: &str, enabled: bool, who: &str) -> Result<(), StorageError> {
+        self.services.operators.switch(name, enabled, self.services.clock.now_ms(), who).await?;
+        self.plugins.lock().set_switch(name, enabled);
+        Ok(())
+    }
+
+    /// Starts a plugin, and those that failed only for the lack of it.
+    async fn start_with_waiting(&self, name: &str) {
+        let (config, mut names) = {
+            let plugins = self.plugins.lock();
+            let config = plugins.latest_config();
+            (config.clone(), plugins.waiting_for(name, config.as_deref().unwrap_or(self.config())))
+        };
+        names.insert(name.to_owned());
+        self.start_all(&names, config.as_deref().unwrap_or(self.config())).await;
+    }
+}
+
+impl Plugins {
+    pub(crate) fn report(&self, name: &str) -> Option<PluginReport> {
+        let mut report = self.entries.get(name)?.current_report();
+        if report.state == PluginState::Serving && report.reason.is_empty() && self.switch(name) == Some(true) {
+            report.reason = ON_BY_OPERATOR.to_owned();
+        }
+        Some(report)
+    }
+
+    pub(super) fn off_reason(&self, name: &str) -> &'static str {
+        if self.switch(name) == Some(false) { OFF_BY_OPERATOR } else { super::manager::SWITCHED_OFF }
+    }
+
+    fn is_loaded(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|entry| entry.loaded.is_some())
+    }
+
+    fn serving_dependents(&self, name: &str) -> Vec<String> {
+        let requires = |other: &str| self.requirements(other).iter().any(|required| required == name);
+        let serving = self.entries.iter().filter(|(_, entry)| entry.running.is_some());
+        serving.map(|(other, _)| other.clone()).filter(|other| requires(other)).collect()
+    }
+
+    fn waiting_for(&self, name: &str, config: &crate::config::Config) -> BTreeSet<String> {
+        let wanted = self.wanted(config);
+        let failed = |other: &String| self.entries.get(other).is_some_and(|entry| entry.state == PluginState::Failed);
+        let waits = |other: &String| failed(other) && self.requirements(other).iter().any(|required| required == name);
+        wanted.into_iter().filter(waits).collect()
+    }
+}
+
+/// Also in the table that `gateway plugins list` prints.
+pub const OFF_BY_OPERATOR: &str = "switched off by an operator";
+pub const ON_BY_OPERATOR: &str = "switched on by an operator";
