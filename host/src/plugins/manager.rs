@@ -91,8 +91,17 @@ impl Gateway {
         self.start_all(&wanted, config).await;
     }
 
-    /// Takes off a plugin that failed too often.
+    /// Takes off a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
+    /// them must be there when it comes back.
     pub async fn fence_plugin(&self, name: &str, reason: &str) {
+        let database = &self.services.database;
+        let window = Duration::from_secs(self.config().plugins.fence_window_s);
+        if database.probe().await.is_err() || database.was_away_within(window) {
+            tracing::warn!(plugin = name, reason, "not fenced: faults do not count while the database is away");
+            let serving = self.services.serving.list();
+            serving.iter().filter(|plugin| plugin.name() == name).for_each(|plugin| plugin.life.pardon());
+            return;
+        }
         let _transition = self.plugin_changes.lock().await;
         self.stop_plugin(name, PluginState::Fenced, reason).await;
     }
