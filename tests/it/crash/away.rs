@@ -7,7 +7,7 @@ use gateway_tests::{
     postgres::PrivatePostgres,
     process::{GatewayProcess, LIMIT},
 };
-use plugin_testing::{TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, Value, Wallet};
 use rstest::rstest;
 use std::time::{Duration, Instant};
 
