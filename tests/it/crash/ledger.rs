@@ -3,8 +3,9 @@
 use super::{Kept, load::send};
 use crate::e2e::Site;
 use futures_util::{StreamExt as _, stream};
+use host::clock::Clock;
 use plugin_testing::Value;
-use std::{collections::BTreeMap, time::SystemTime};
+use std::collections::BTreeMap;
 
 /// A signed request and what became of it, as its client knows it.
 #[derive(Clone, Debug)]
@@ -90,8 +91,7 @@ pub struct Dice(u64);
 impl Dice {
     /// From `GATEWAY_TEST_SEED`, or another one each time; printed for who wants to see the same again.
     pub fn new() -> Self {
-        let now =
-            || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.subsec_nanos().into());
+        let now = || Clock::System.now_ms().unsigned_abs();
         let seed = std::env::var("GATEWAY_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(now);
         eprintln!("GATEWAY_TEST_SEED={seed}");
         Self(seed)

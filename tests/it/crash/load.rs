@@ -52,7 +52,7 @@ impl<'a> Load<'a> {
         let writers = (0..)
             .zip(wallets)
             .zip(shares)
-            .map(|((number, wallet), retries)| self.write_on(number, wallet, dice.fork(number), retries));
+            .map(|((number, wallet), retries)| self.write_on(number, wallet, dice.fork(number as u64), retries));
         join_all(writers).await.concat()
     }
 
@@ -74,11 +74,11 @@ impl<'a> Load<'a> {
         self.stop.store(true, Relaxed);
     }
 
-    async fn write_on(&self, number: u64, wallet: &Wallet, mut dice: Dice, retries: Vec<Write>) -> Vec<Write> {
+    async fn write_on(&self, number: usize, wallet: &Wallet, mut dice: Dice, retries: Vec<Write>) -> Vec<Write> {
         let mut done = Vec::new();
         let mut retries = retries.into_iter();
         for turn in 0.. {
-            let site = &self.sites[(turn + number as usize) % self.sites.len()];
+            let site = &self.sites[(turn + number) % self.sites.len()];
             let is_over = self.stop.load(Relaxed);
             let mut write = match retries.next() {
                 Some(write) => write,
@@ -126,7 +126,11 @@ impl<'a> Load<'a> {
         let thread = {
             let threads = self.threads.lock().unwrap();
             let count = threads.len() as u64;
-            if count == 0 || dice.below(8) == 0 { None } else { threads.get(dice.below(count) as usize).copied() }
+            if count == 0 || dice.below(8) == 0 {
+                None
+            } else {
+                usize::try_from(dice.below(count)).ok().and_then(|index| threads.get(index).copied())
+            }
         };
         match thread {
             Some(thread) => Write::reply(wallet, thread, &text),
