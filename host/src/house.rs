@@ -80,7 +80,7 @@ impl House {
                 tokio::select! {
                     () = stop.cancelled() => return,
                     request = fences.recv() => match request {
-                        Some(request) => gateway.fence_plugin(&request.plugin, &request.reason).await,
+                        Some(request) => gateway.fence_plugin(&request).await,
                         None => return,
                     },
                 }

@@ -10,7 +10,7 @@ import { EventSource } from "eventsource";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 const [library, gateway] = process.argv.slice(2);
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 const SIGNERS = {
   viem: () => {

@@ -15,7 +15,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 GATEWAY = sys.argv[1]
-LIMIT_S = 30
+LIMIT_S = 60
 
 
 def get(path):

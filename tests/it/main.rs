@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod coverage;
+mod crash;
 mod e2e;
+mod hostile;
 mod jobs;
 mod openapi;
 mod plugin_files;
+mod replicas;
 mod storage;

@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo nextest run -p gateway-tests openapi` writes the committed file anew.
 
-use crate::e2e::{Site, setup};
+use crate::e2e::{Site, answer, node, run, setup};
 use plugin_testing::Value;
 use std::{collections::BTreeSet, fs};
 
@@ -40,6 +40,13 @@ fn the_committed_document_is_the_generated_one() {
     );
 }
 
+/// The committed document is what is checked: that it is the generated one, the test above says.
+#[tokio::test]
+async fn the_document_is_clean_under_redocly_and_spectral() {
+    let lint = node("openapi-lint/lint-openapi.mjs");
+    assert_eq!(run(lint, &[COMMITTED]).await, "redocly: clean\nspectral: clean\n");
+}
+
 #[test]
 fn every_operation_has_an_id_of_its_own() {
     let mut seen = BTreeSet::new();
@@ -69,7 +76,7 @@ async fn what_is_routed_is_what_is_documented() {
 
     // A method that no route has is refused by the route itself: so there is one.
     for (_, path, _) in &operations {
-        let answer = crate::e2e::answer(site.request(reqwest::Method::TRACE, &path.replace(['{', '}'], ""))).await;
+        let answer = answer(site.request(reqwest::Method::TRACE, &path.replace(['{', '}'], ""))).await;
         assert_eq!(answer.status, 405, "{path}: {}", answer.text());
     }
 }

@@ -42,10 +42,18 @@ pub fn misbehaves() -> anyhow::Result<PathBuf> {
     TODAY.build("misbehaves")
 }
 
+/// The plugin of `tests/hostile` as a shared library.
+pub fn hostile() -> anyhow::Result<PathBuf> {
+    TODAY.build("hostile")
+}
+
 /// A shared library that is no plugin.
 pub fn no_stamp() -> anyhow::Result<PathBuf> {
     TODAY.build("no_stamp")
 }
+
+/// Lies in `tests/hostile`: the tests also link it.
+const HOSTILE: &str = "hostile";
 
 struct Workspace {
     name: &'static str,
@@ -79,6 +87,7 @@ const TODAY: Workspace = Workspace {
         Package { name: "panics_in_manifest", source: "panics_in_manifest" },
         Package { name: "no_stamp", source: "no_stamp" },
         Package { name: "misbehaves", source: "misbehaves" },
+        Package { name: HOSTILE, source: HOSTILE },
     ],
     version: Version::Same,
     edits: &[],
@@ -202,8 +211,11 @@ impl Workspace {
 
 impl Package {
     fn write(&self, house: &Path, folder: &Path) -> anyhow::Result<()> {
-        let source = house.join("tests/fixtures/plugins").join(self.source);
         let folder = folder.join(self.name);
+        if self.source == HOSTILE {
+            return copy_folder(&house.join("tests").join(HOSTILE), &folder, &as_library);
+        }
+        let source = house.join("tests/fixtures/plugins").join(self.source);
         let rename = |file: &Path, text: String| {
             let is_manifest = file == Path::new("Cargo.toml");
             if is_manifest { replace_once(&text, &name_line(self.source), &name_line(self.name)) } else { Ok(text) }
@@ -234,6 +246,15 @@ impl Version {
         };
         replace_once(manifest, line, &format!("version = \"{version}\""))
     }
+}
+
+/// A member of the house's own workspace, as a library to load.
+fn as_library(file: &Path, text: String) -> anyhow::Result<String> {
+    if file != Path::new("Cargo.toml") {
+        return Ok(text);
+    }
+    let text = replace_once(&text, "crate-type = [\"rlib\"]", "crate-type = [\"cdylib\"]")?;
+    replace_once(&text, "plugin-api.workspace = true", "plugin-api = { path = \"../plugin-api\" }")
 }
 
 fn name_line(package: &str) -> String {

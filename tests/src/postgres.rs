@@ -6,6 +6,7 @@
 use anyhow::{Context, Result, bail};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use std::{
+    io::Write as _,
     os::unix::fs::chown,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -57,15 +58,46 @@ impl PrivatePostgres {
         create_database(&self.url("postgres")).await
     }
 
+    /// Stops the server as an operator does: who is connected loses the connection, and new ones are refused.
+    pub fn stop(&mut self) -> Result<()> {
+        self.order("stop")?;
+        self.wait_for("it has stopped", |state| state.is_none())
+    }
+
+    /// Starts a stopped server on the same files.
+    pub fn start_again(&mut self) -> Result<()> {
+        self.order("start")?;
+        self.wait_until_ready()
+    }
+
+    /// Makes the server silent: connections stay open, and nobody answers.
+    pub fn freeze(&mut self) -> Result<()> {
+        self.order("freeze")
+    }
+
+    /// Lets a frozen server go on.
+    pub fn thaw(&mut self) -> Result<()> {
+        self.order("thaw")
+    }
+
+    fn order(&mut self, order: &str) -> Result<()> {
+        let pipe = self.supervisor.stdin.as_mut().context("the supervisor has a pipe")?;
+        Ok(writeln!(pipe, "{order}")?)
+    }
+
     fn wait_until_ready(&self) -> Result<()> {
+        // The socket exists earlier than the server answers.
+        self.wait_for("it has started", |state| state.is_some_and(|text| text.contains("\nready")))
+    }
+
+    /// The server writes its state into a file, which is gone when it has stopped.
+    fn wait_for(&self, what: &str, is_so: impl Fn(Option<&str>) -> bool) -> Result<()> {
         let started = Instant::now();
-        // The server writes its state into this file; the socket exists earlier than it answers.
-        let state = self.directory.join("data/postmaster.pid");
-        let is_ready = || std::fs::read_to_string(&state).is_ok_and(|text| text.contains("\nready"));
-        while !is_ready() {
+        let file = self.directory.join("data/postmaster.pid");
+        while !is_so(std::fs::read_to_string(&file).ok().as_deref()) {
             if started.elapsed() > START_LIMIT {
                 let log = std::fs::read_to_string(self.directory.join("log")).unwrap_or_default();
-                bail!("PostgreSQL did not start: {log}");
+                bail!("PostgreSQL, waiting until {what}: {log}");
             }
             std::thread::sleep(POLL);
         }
@@ -154,11 +186,21 @@ fn programs() -> Result<PathBuf> {
 }
 
 fn supervise(user: Option<u32>, programs: &Path, directory: &Path) -> Result<Child> {
-    // Waits for the end of its standard input, then stops the server and removes its files.
+    // Takes orders from its standard input; at its end it stops the server and removes its files.
     const SCRIPT: &str = r#"directory=$1; shift
-        "$@" <&- >"$directory/log" 2>&1 &
-        cat >/dev/null
-        kill -INT $!; wait $!; rm -rf "$directory""#;
+        start() { "$@" <&- >>"$directory/log" 2>&1 & server=$!; }
+        all() { kill "$1" $server $(cat /proc/$server/task/$server/children); }
+        start "$@"
+        while read -r order; do
+            case $order in
+                stop) kill -INT $server; wait $server; server= ;;
+                start) start "$@" ;;
+                freeze) all -STOP ;;
+                thaw) all -CONT ;;
+            esac
+        done
+        if [ "$server" ]; then all -CONT; kill -INT $server; wait $server; fi
+        rm -rf "$directory""#;
     let server = command(user, &programs.join("postgres"));
     let mut supervisor = Command::new("sh");
     supervisor

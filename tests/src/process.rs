@@ -70,6 +70,11 @@ impl Setup {
         self
     }
 
+    /// What was set for a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.environment.get(&variable(key)).map(String::as_str)
+    }
+
     /// Leaves a key to the file, or to its default.
     #[must_use]
     pub fn unset(mut self, key: &str) -> Self {
@@ -205,6 +210,17 @@ impl GatewayProcess {
             }
             tokio::time::sleep(POLL).await;
         }
+    }
+
+    /// Memory of the process that is in use, and the most that ever was, in KiB.
+    pub fn memory_kib(&self) -> Result<(u64, u64)> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+            let number = line.split_whitespace().next().with_context(|| format!("no number: {line}"))?;
+            anyhow::Ok(number.parse()?)
+        };
+        Ok((number("VmRSS:")?, number("VmHWM:")?))
     }
 
     pub fn is_running(&mut self) -> bool {

@@ -8,16 +8,22 @@ use std::{os::unix::process::CommandExt as _, process::Command};
 const DEFAULTS: [(&str, &str, &str); 2] =
     [("--listen", "GATEWAY_HTTP__LISTEN", "127.0.0.1:8080"), ("--data-dir", "GATEWAY_DATA_DIR", "./data")];
 
+/// Names another profile than `release`; the tests take `dev`, which is built anyway.
+const PROFILE: &str = "XTASK_PROFILE";
+
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
+    let profile = std::env::var(PROFILE).unwrap_or_else(|_| "release".to_owned());
     // The default members are the gateway and every plugin.
-    process::run(process::cargo().current_dir(&root).args(["build", "--release"]))?;
+    process::run(process::cargo().current_dir(&root).args(["build", "--profile", &profile]))?;
+    let folder = if profile == "dev" { "debug" } else { profile.as_str() };
+    let program = root.join("target").join(folder).join("gateway");
     let given = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
-    let mut gateway = Command::new(root.join("target/release/gateway"));
+    let mut gateway = Command::new(&program);
     gateway.current_dir(&root).arg("run").args(defaults(given, |name| std::env::var_os(name).is_some())).args(given);
     // In place of this process, so that Ctrl-C and exit code are the gateway's.
     let error = gateway.exec();
-    Err(format!("target/release/gateway could not be started: {error}"))
+    Err(format!("{} could not be started: {error}", program.display()))
 }
 
 fn defaults(given: &[String], is_set: impl Fn(&str) -> bool) -> Vec<String> {

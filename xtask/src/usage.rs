@@ -19,7 +19,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         arguments: "[FILTER]",
-        summary: "Everything CI runs; with FILTER only tests whose name, file or package contains it",
+        summary: "Everything CI runs; with FILTER only the tests of that plugin and those with it in their path",
         run: test::run,
     },
     Command {

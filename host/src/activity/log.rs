@@ -122,6 +122,9 @@ fn insert(event: &NewEvent, now_s: i64) -> Result<Statement, HostError> {
         .into())
 }
 
+/// Every reader of the stream gets all of it, and the ring keeps it in memory.
+const DATA_BYTES_MAX: usize = 64 * 1024;
+
 /// The name of an event ends up in an SSE line, its data in JSON: a plugin's mistake must not corrupt a stream.
 pub fn check(event: &NewEvent) -> Result<(), HostError> {
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-');
@@ -131,6 +134,11 @@ pub fn check(event: &NewEvent) -> Result<(), HostError> {
     }
     if !event.data.is_object() {
         return Err(HostError::new(HostErrorCode::Invalid, "the data of an event is an object"));
+    }
+    let bytes = event.data.to_string().len();
+    if bytes > DATA_BYTES_MAX {
+        let message = format!("the data of an event has {bytes} bytes, at most {DATA_BYTES_MAX} go to every reader");
+        return Err(HostError::new(HostErrorCode::Invalid, message));
     }
     Ok(())
 }

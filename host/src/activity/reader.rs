@@ -14,7 +14,7 @@ use tokio::{
 
 /// `retry` stands in the block of the first event: alone it would be an event without data to some clients.
 const OPENING: &[u8] = b"retry: 5000\n: stream open\n";
-const CLOSING: &[u8] = b": the feature was switched off\n\n";
+const CLOSING: &[u8] = b": the stream ends here; resume after the last id\n\n";
 
 /// How many streams are open, together and by client.
 #[derive(Clone, Debug)]

@@ -53,7 +53,12 @@ fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> 
 
 fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => Ok(runtime.block_on(work)),
+        Ok(runtime) => {
+            let done = runtime.block_on(work);
+            // A plugin's thread that hangs must not keep the process: what counts is closed and written by now.
+            runtime.shutdown_background();
+            Ok(done)
+        }
         Err(error) => Err(failure(ExitCode::Failure, &error)),
     }
 }

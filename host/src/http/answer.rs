@@ -9,7 +9,7 @@ use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
 use async_ffi::{ContextExt as _, FfiPoll};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use plugin_api::{
@@ -24,7 +24,7 @@ pub async fn into_response(
     answer: abi::Response,
 ) -> Result<Response<Body>, Refused> {
     let place = call.route.spec.operation.as_str();
-    let status = StatusCode::from_u16(answer.status).map_err(|error| broken(call, &error.to_string()))?;
+    let (status, headers) = head(call, answer.status, answer.headers)?;
     let mut response = match answer.body {
         abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
         abi::Body::Full(bytes) => Response::new(Body::Full(Bytes::from_owner(bytes))),
@@ -32,12 +32,39 @@ pub async fn into_response(
         abi::Body::Topic(subscription) => topic_stream(gateway, call, &subscription).await?,
     };
     *response.status_mut() = status;
-    for Tuple2(name, value) in answer.headers {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| broken(call, &error.to_string()))?;
-        let value = header_value(value).map_err(|error| broken(call, &error.to_string()))?;
-        response.headers_mut().append(name, value);
-    }
+    response.headers_mut().extend(headers);
     Ok(response)
+}
+
+/// More headers than this are a plugin gone wild.
+const HEADERS_MAX: usize = 100;
+
+/// The connection is the gateway's: a plugin that says how a body is framed could cut or smuggle answers.
+const THE_GATEWAYS_OWN: [HeaderName; 4] =
+    [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
+
+fn head(
+    call: &Call<'_>,
+    status: u16,
+    headers: impl IntoIterator<Item = Tuple2<RCowStr<'static>, RCowStr<'static>>>,
+) -> Result<(StatusCode, HeaderMap), Refused> {
+    let status = StatusCode::from_u16(status).map_err(|error| broken(call, &format!("status {status}: {error}")))?;
+    if status.is_informational() {
+        return Err(broken(call, &format!("status {status} is no final answer")));
+    }
+    let mut checked = HeaderMap::new();
+    for Tuple2(name, value) in headers {
+        let problem = |reason: &str| broken(call, &format!("header {:?}: {reason}", name.as_str()));
+        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|error| problem(&error.to_string()))?;
+        if THE_GATEWAYS_OWN.contains(&parsed) {
+            return Err(problem("the gateway itself writes it"));
+        }
+        if checked.len() == HEADERS_MAX {
+            return Err(broken(call, &format!("more than {HEADERS_MAX} headers")));
+        }
+        checked.append(parsed, header_value(value).map_err(|error| problem(&error.to_string()))?);
+    }
+    Ok((status, checked))
 }
 
 fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidHeaderValue> {
@@ -91,6 +118,7 @@ fn pull(
                 }))),
             });
             let chunk = tokio::select! {
+                biased;
                 () = life.stop.cancelled() => return None,
                 chunk = next => chunk?,
             };

@@ -143,25 +143,27 @@ impl Gateway {
         let request = abi::Request { route: call.index, head: head.handle(), body: FfiBytes::from_owner(caller.body) };
         let place = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
-        let answer = match tokio::time::timeout(timeout, call.plugin.object.call(request)).await {
-            Ok(RResult::ROk(answer)) => answer,
-            Ok(RResult::RErr(fault)) => {
-                transaction.roll_back().await;
-                call.plugin.life.fault(place, &fault);
-                return Err(Refused::internal());
-            }
-            Err(_elapsed) => {
-                transaction.roll_back().await;
-                call.plugin.life.timed_out(place, timeout);
-                return Err(Refused::timed_out());
+        // The answer is complete before anything is written: one that cannot be sent leaves nothing.
+        let answered = async {
+            match call.plugin.object.call(request).await {
+                RResult::ROk(answer) => answer::into_response(self, &call, answer).await,
+                RResult::RErr(fault) => {
+                    call.plugin.life.fault(place, &fault);
+                    Err(Refused::internal())
+                }
             }
         };
-        if answer.status < 400 {
+        let answer = tokio::time::timeout(timeout, answered).await.unwrap_or_else(|_elapsed| {
+            call.plugin.life.timed_out(place, timeout);
+            Err(Refused::timed_out())
+        });
+        let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
+        if is_good {
             transaction.finish(caller.guard.as_ref()).await.map_err(|error| self.commit_refusal(call.plugin, error))?;
         } else {
             transaction.roll_back().await;
         }
-        answer::into_response(self, &call, answer).await
+        answer
     }
 
     fn commit_refusal(&self, plugin: &Running, error: CommitError) -> Refused {

@@ -58,9 +58,11 @@ impl Gateway {
     }
 
     async fn facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
-        let discovery: Vec<(String, Discovery)> = self.contributions(point::DISCOVERY).await;
-        let counters =
-            stats::merge(self.contributions::<Counters>(point::STATS).await.into_iter().map(|(_, counters)| counters));
+        let (discovery, counters) = tokio::join!(
+            self.contributions::<Discovery>(point::DISCOVERY),
+            self.contributions::<Counters>(point::STATS)
+        );
+        let counters = stats::merge(counters.into_iter().map(|(_, counters)| counters));
         self.facts_of(&discovery, &counters, answer)
     }
 
@@ -130,10 +132,13 @@ impl Gateway {
 
     async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
         let parts = plugins::collect(&self.services, point, b"{}").await;
+        let serving = self.services.serving.list();
         let typed = parts.into_iter().filter_map(|part| match serde_json::from_value(part.value) {
             Ok(value) => Some((part.plugin, value)),
             Err(error) => {
-                tracing::error!(plugin = part.plugin, point, %error, "a contribution has another shape");
+                if let Some(plugin) = serving.iter().find(|plugin| plugin.name() == part.plugin) {
+                    plugin.life.misshapen(point, &error);
+                }
                 None
             }
         });

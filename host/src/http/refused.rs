@@ -39,6 +39,7 @@ impl Refused {
 
     pub fn timed_out() -> Self {
         Self::new(503, "timeout", "the feature did not answer in time", "nothing was written; try again later")
+            .header(http::header::RETRY_AFTER, "5")
     }
 
     pub fn unavailable() -> Self {

@@ -17,11 +17,15 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 #[derive(Debug)]
 pub struct FenceRequest {
     pub plugin: String,
+    /// Which of its lives failed: a later one starts without its past.
+    pub life: u64,
     pub reason: String,
 }
 
 pub struct PluginLife {
     pub name: Arc<str>,
+    /// Different for every life in this process.
+    pub number: u64,
     /// Cancelled when the plugin stops: jobs, background tasks and streams watch it.
     pub stop: CancellationToken,
     /// Background tasks of the plugin.
@@ -47,8 +51,10 @@ struct Faults {
 
 impl PluginLife {
     pub fn new(name: &str, limit: FaultLimit, fence_requests: mpsc::UnboundedSender<FenceRequest>) -> Arc<Self> {
+        static LIVES: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
             name: name.into(),
+            number: LIVES.fetch_add(1, Ordering::Relaxed),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             faults: Mutex::default(),
@@ -69,12 +75,25 @@ impl PluginLife {
         self.count(format!("{kind} in {place}: {message}{at}"));
     }
 
+    /// A contribution that is not what its point takes.
+    pub fn misshapen(&self, point: &str, error: &serde_json::Error) {
+        let message = format!("a contribution has another shape: {error}").into();
+        self.fault(&format!("point {point}"), &Fault { kind: FaultKind::Error, message, location: Default::default() });
+    }
+
     /// A handler or job that did not end in time counts like a fault.
     pub fn timed_out(&self, place: &str, timeout: Duration) {
         tracing::error!(plugin = &*self.name, place, ?timeout, "timed out");
         metrics::counter!("plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout").increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         self.count(format!("timeout in {place} after {timeout:?}"));
+    }
+
+    /// Counts towards the fence from nothing again.
+    pub fn pardon(&self) {
+        let mut faults = self.faults.lock();
+        faults.recent.clear();
+        faults.is_fenced = false;
     }
 
     pub fn fault_count(&self) -> u64 {
@@ -97,7 +116,7 @@ impl PluginLife {
             let reason =
                 format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
             // Nobody listens any more when the house closes.
-            let _ = self.fence_requests.send(FenceRequest { plugin: self.name.to_string(), reason });
+            let _ = self.fence_requests.send(FenceRequest { plugin: self.name.to_string(), life: self.number, reason });
         }
         faults.last = Some(description);
     }

@@ -7,9 +7,11 @@ use super::{
     capabilities::Capabilities,
     discover::{DiscoverError, discover},
     inspect::inspect,
-    life::{FaultLimit, PluginLife},
+    job,
+    life::{FaultLimit, FenceRequest, PluginLife},
     loaded::LoadedPlugin,
     loaded::PluginError,
+    register::Setback,
     report::{PluginReport, PluginState},
     running::{Running, contribution},
 };
@@ -19,8 +21,7 @@ use crate::{
     gateway::Gateway,
     http::router::RouteConflict,
     jobs::{InvalidJobs, JobFailure, JobSet},
-    operators::Switches,
-    storage::{Schema, Scope, ViewNames},
+    storage::{Schema, Scope},
 };
 use abi_stable::std_types::RResult;
 use plugin_api::{
@@ -28,49 +29,8 @@ use plugin_api::{
     manifest::{Frame, TopicInput},
     point,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio_util::task::TaskTracker;
-
-/// Everything known about one plugin, whatever became of it.
-pub struct Entry {
-    pub loaded: Option<Arc<LoadedPlugin>>,
-    pub running: Option<Arc<Running>>,
-    jobs: Option<TaskTracker>,
-    pub state: PluginState,
-    pub reason: String,
-    pub report: PluginReport,
-}
-
-/// The plugins of this gateway by name. Looked at and changed in short steps; whole transitions are serialised by
-/// [`Gateway::plugin_changes`], so that a report never waits for a drain.
-#[derive(Default)]
-pub struct Plugins {
-    pub(super) entries: BTreeMap<String, Entry>,
-    /// What operators decided; stronger than the configuration.
-    switches: Switches,
-    /// The configuration that was read last, when it was read again.
-    latest_config: Option<Arc<Config>>,
-    /// The gateway stops: nothing starts any more.
-    is_closed: bool,
-}
-
-pub const SWITCHED_OFF: &str = "switched off in the configuration";
-
-/// Why a plugin does not serve.
-pub(super) struct Setback {
-    pub state: PluginState,
-    pub reason: String,
-}
-
-impl Setback {
-    fn failed(reason: impl Into<String>) -> Self {
-        Self { state: PluginState::Failed, reason: reason.into() }
-    }
-}
 
 impl Gateway {
     /// Opens every plugin that the configuration wants, in the order of their requirements.
@@ -100,10 +60,23 @@ impl Gateway {
         self.start_all(&wanted, config).await;
     }
 
-    /// Takes off a plugin that failed too often.
-    pub async fn fence_plugin(&self, name: &str, reason: &str) {
+    /// Takes off a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
+    /// them must be there when it comes back.
+    pub async fn fence_plugin(&self, request: &FenceRequest) {
+        let database = &self.services.database;
+        let window = Duration::from_secs(self.config().plugins.fence_window_s);
+        if database.probe().await.is_err() || database.was_away_within(window) {
+            let (plugin, reason) = (&request.plugin, &request.reason);
+            tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
+            let serving = self.services.serving.list();
+            serving.iter().filter(|running| running.name() == plugin).for_each(|running| running.life.pardon());
+            return;
+        }
         let _transition = self.plugin_changes.lock().await;
-        self.stop_plugin(name, PluginState::Fenced, reason).await;
+        // Switched off, or even on again, while the request waited.
+        if self.plugins.lock().lives(request) {
+            self.stop_plugin(&request.plugin, PluginState::Fenced, &request.reason).await;
+        }
     }
 
     /// Stops everything, in the reverse order of opening.
@@ -138,6 +111,7 @@ impl Gateway {
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), Setback> {
         let Some((loaded, views)) = self.plugins.lock().prepare(name)? else { return Ok(()) };
         let life = self.new_life(name);
+        self.plugins.lock().begins(name, life.clone());
         let scope = Scope::plugin(name, Arc::new(views));
         let settings = config.plugins.settings(name).config;
         let object = self.construct(&loaded, settings, &life, &scope).await?;
@@ -195,10 +169,13 @@ impl Gateway {
             }
             Ok(Ok(RResult::RErr(fault))) => {
                 life.fault("constructor", &fault);
-                Err(Setback::failed(format!("the constructor failed: {} {}", fault.message, fault.location)))
+                Err(Setback::failed(format!("the constructor failed: {} at {}", fault.message, fault.location)))
             }
             Ok(Err(error)) => Err(Setback::failed(format!("the constructor ended badly: {error}"))),
-            Err(_elapsed) => Err(Setback::failed(format!("the constructor did not return within {limit:?}"))),
+            Err(_elapsed) => {
+                life.timed_out("constructor", limit);
+                Err(Setback::failed(format!("the constructor did not return within {limit:?}")))
+            }
         }
     }
 
@@ -258,7 +235,7 @@ impl Gateway {
         let visited = plugin.clone();
         let run = move |job: u32| -> futures_util::future::BoxFuture<'static, Result<(), JobFailure>> {
             let plugin = visited.clone();
-            Box::pin(async move { run_job(&plugin, job).await })
+            Box::pin(async move { job::run(&plugin, job).await })
         };
         Ok(self.jobs.start(set, Arc::new(run), &plugin.life.stop))
     }
@@ -295,11 +272,7 @@ impl Gateway {
         if tokio::time::timeout(limit, running.life.tasks.wait()).await.is_err() {
             tracing::warn!(plugin = name, "background tasks did not end within the drain limit");
         }
-        match tokio::time::timeout(limit, running.object.stop()).await {
-            Ok(RResult::ROk(())) => {}
-            Ok(RResult::RErr(fault)) => running.life.fault("stop", &fault),
-            Err(_elapsed) => running.life.timed_out("stop", limit),
-        }
+        stop_object(running, limit).await;
         self.topics.remove_of(running);
     }
 
@@ -312,20 +285,15 @@ impl Gateway {
     }
 }
 
-async fn run_job(plugin: &Arc<Running>, job: u32) -> Result<(), JobFailure> {
-    let Some(_visit) = plugin.enter() else { return Err(JobFailure::Failed("the plugin is draining".into())) };
-    match plugin.object.run_job(job).await {
-        RResult::ROk(()) => Ok(()),
-        RResult::RErr(fault) => {
-            let name = plugin.manifest.jobs.get(job as usize).map_or("?", |spec| spec.name.as_str());
-            plugin.life.fault(&format!("job {name}"), &fault);
-            Err(match fault.kind {
-                FaultKind::Panic => {
-                    JobFailure::Panicked { message: fault.message.to_string(), location: fault.location.to_string() }
-                }
-                _ => JobFailure::Failed(fault.message.to_string()),
-            })
-        }
+/// `stop` is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
+async fn stop_object(running: &Arc<Running>, limit: Duration) {
+    let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
+    let work = tokio::task::spawn_blocking(move || runtime.block_on(stopped.object.stop()));
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(RResult::ROk(()))) => {}
+        Ok(Ok(RResult::RErr(fault))) => running.life.fault("stop", &fault),
+        Ok(Err(error)) => tracing::error!(plugin = running.name(), %error, "stopping ended badly"),
+        Err(_elapsed) => running.life.timed_out("stop", limit),
     }
 }
 
@@ -335,214 +303,12 @@ fn renderer(plugin: Arc<Running>, index: usize) -> Render {
         Box::pin(async move {
             let input = serde_json::to_vec(&TopicInput { rows }).map_err(|error| error.to_string())?;
             let value = contribution(&plugin, index, input.into()).await.ok_or("the plugin's contribution failed")?;
-            serde_json::from_value::<Vec<Frame>>(value).map_err(|error| error.to_string())
+            serde_json::from_value::<Vec<Frame>>(value).map_err(|error| {
+                plugin.life.misshapen(point::STREAM, &error);
+                error.to_string()
+            })
         })
     })
-}
-
-impl Plugins {
-    fn add(&mut self, loaded: LoadedPlugin) {
-        let report = PluginReport::of_loaded(&loaded, PluginState::Disabled);
-        let entry = Entry {
-            loaded: Some(Arc::new(loaded)),
-            running: None,
-            jobs: None,
-            state: PluginState::Disabled,
-            reason: self.off_reason(&report.name).into(),
-            report,
-        };
-        self.entries.insert(entry.report.name.clone(), entry);
-    }
-
-    fn add_refused(&mut self, report: PluginReport) {
-        tracing::error!(plugin = report.name, "{}", report.reason);
-        let (state, reason) = (report.state, report.reason.clone());
-        self.entries
-            .insert(report.name.clone(), Entry { loaded: None, running: None, jobs: None, state, reason, report });
-    }
-
-    pub(super) fn wanted(&self, config: &Config) -> BTreeSet<String> {
-        let is_on = |name: &String| self.switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name));
-        self.entries.keys().filter(|name| is_on(name)).cloned().collect()
-    }
-
-    pub(super) fn set_switches(&mut self, switches: Switches) {
-        self.switches = switches;
-    }
-
-    pub(super) fn set_switch(&mut self, name: &str, enabled: bool) {
-        self.switches.insert(name.to_owned(), enabled);
-    }
-
-    /// What an operator decided, if one did.
-    pub(super) fn switch(&self, name: &str) -> Option<bool> {
-        self.switches.get(name).copied()
-    }
-
-    pub(super) fn latest_config(&self) -> Option<Arc<Config>> {
-        self.latest_config.clone()
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.is_closed
-    }
-
-    /// Who is there and not wanted; those who require others come first.
-    fn leaving(&self, wanted: &BTreeSet<String>) -> Vec<String> {
-        let leaving: BTreeSet<String> = self.present().filter(|name| !wanted.contains(name)).collect();
-        self.in_order(&leaving).0.into_iter().rev().collect()
-    }
-
-    /// Who is wanted and not there, in order, and who cannot be ordered, with the reason.
-    fn starting(&self, wanted: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
-        self.in_order(&self.idle().filter(|name| wanted.contains(name)).collect())
-    }
-
-    /// The checks before a plugin's own code runs; `None` for one without a library.
-    fn prepare(&mut self, name: &str) -> Result<Option<(Arc<LoadedPlugin>, ViewNames)>, Setback> {
-        let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Ok(None) };
-        self.check_requirements(&loaded)?;
-        self.check_views(&loaded)?;
-        self.note(name, Setback { state: PluginState::Starting, reason: String::new() });
-        Ok(Some((loaded, self.readable_views())))
-    }
-
-    fn serves(&mut self, name: &str, running: Arc<Running>, jobs: TaskTracker) {
-        if let Some(entry) = self.entries.get_mut(name) {
-            (entry.running, entry.jobs) = (Some(running), Some(jobs));
-            (entry.state, entry.reason) = (PluginState::Serving, String::new());
-        }
-    }
-
-    fn leaves(&mut self, name: &str, reason: &str) -> Option<(Arc<Running>, Option<TaskTracker>)> {
-        let entry = self.entries.get_mut(name)?;
-        let running = entry.running.take()?;
-        entry.report.faults += running.life.fault_count();
-        entry.report.last_fault = running.life.last_fault();
-        (entry.state, entry.reason) = (PluginState::Draining, reason.to_owned());
-        Some((running, entry.jobs.take()))
-    }
-
-    /// Serving, or fenced and still answering for itself.
-    fn present(&self) -> impl Iterator<Item = String> {
-        let is_present = |entry: &Entry| entry.running.is_some() || entry.state == PluginState::Fenced;
-        self.entries.iter().filter(move |(_, entry)| is_present(entry)).map(|(name, _)| name.clone())
-    }
-
-    /// Loaded but not serving. A fenced one waits until the operator has switched it off and on again.
-    fn idle(&self) -> impl Iterator<Item = String> {
-        let is_idle =
-            |entry: &Entry| entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced;
-        self.entries.iter().filter(move |(_, entry)| is_idle(entry)).map(|(name, _)| name.clone())
-    }
-
-    /// What failed and is no longer wanted is switched off, not broken.
-    fn forget_failures(&mut self, wanted: &BTreeSet<String>) {
-        let off = |(name, entry): (&String, &Entry)| {
-            let forgets = !wanted.contains(name) && entry.state == PluginState::Failed && entry.loaded.is_some();
-            forgets.then(|| name.clone())
-        };
-        let forgotten: Vec<String> = self.entries.iter().filter_map(off).collect();
-        for name in forgotten {
-            let reason = self.off_reason(&name).to_owned();
-            self.note(&name, Setback { state: PluginState::Disabled, reason });
-        }
-    }
-
-    pub(super) fn note(&mut self, name: &str, setback: Setback) {
-        if let Some(entry) = self.entries.get_mut(name) {
-            (entry.state, entry.reason) = (setback.state, setback.reason);
-        }
-    }
-
-    /// `names` so that requirements come first, and those that cannot be ordered, with the reason.
-    fn in_order(&self, names: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
-        let mut order: Vec<String> = Vec::with_capacity(names.len());
-        let mut waiting: Vec<&String> = names.iter().collect();
-        loop {
-            let before = waiting.len();
-            waiting.retain(|name| {
-                let requires = self.requirements(name);
-                let is_ready = requires.iter().all(|required| !names.contains(required) || order.contains(required));
-                if is_ready {
-                    order.push((*name).clone());
-                }
-                !is_ready
-            });
-            if waiting.is_empty() || waiting.len() == before {
-                break;
-            }
-        }
-        let circle = waiting.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-        let stuck = waiting.iter().map(|name| ((*name).clone(), format!("these plugins require each other: {circle}")));
-        (order, stuck.collect())
-    }
-
-    pub(super) fn requirements(&self, name: &str) -> Vec<String> {
-        let loaded = self.entries.get(name).and_then(|entry| entry.loaded.as_ref());
-        loaded.map(|loaded| loaded.manifest.requires.clone()).unwrap_or_default()
-    }
-
-    fn check_requirements(&self, loaded: &LoadedPlugin) -> Result<(), Setback> {
-        let serves = |name: &String| self.entries.get(name).is_some_and(|entry| entry.running.is_some());
-        let missing: Vec<&str> =
-            loaded.manifest.requires.iter().filter(|name| !serves(name)).map(String::as_str).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        Err(Setback::failed(format!("it requires {}, which does not serve: enable it first", missing.join(", "))))
-    }
-
-    /// Two plugins cannot publish one view, nor have table prefixes that contain each other.
-    fn check_views(&self, newcomer: &LoadedPlugin) -> Result<(), Setback> {
-        let name = &newcomer.manifest.name;
-        for other in self.entries.values().filter_map(|entry| entry.loaded.as_ref()) {
-            if other.manifest.name == *name {
-                continue;
-            }
-            if crate::storage::shares_tables(name, &other.manifest.name) {
-                let reason = format!(
-                    "its tables could not be told from those of {}: rename one of the two",
-                    other.manifest.name
-                );
-                return Err(Setback::failed(reason));
-            }
-            let prefix = format!("{}_", other.manifest.name);
-            if let Some(view) = newcomer.manifest.views.iter().find(|view| view.starts_with(&prefix)) {
-                return Err(Setback::failed(format!("the view {view} is named like one of {}", other.manifest.name)));
-            }
-            if let Some(view) = newcomer.manifest.views.iter().find(|view| other.manifest.views.contains(view)) {
-                return Err(Setback::failed(format!(
-                    "the view {view} is already published by {}",
-                    other.manifest.name
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// A view whose plugin never ran does not exist, and its reader hears so.
-    fn readable_views(&self) -> ViewNames {
-        published_views(self.entries.values().filter_map(|entry| entry.loaded.as_deref()))
-    }
-}
-
-impl Entry {
-    pub(super) fn current_report(&self) -> PluginReport {
-        let mut report = self.report.clone();
-        (report.state, report.reason) = (self.state, self.reason.clone());
-        if let Some(running) = &self.running {
-            report.faults += running.life.fault_count();
-            report.last_fault = running.life.last_fault();
-        }
-        report
-    }
-}
-
-/// Views of the gateway and of these plugins.
-pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> ViewNames {
-    let published = plugins.flat_map(|plugin| plugin.manifest.views.iter().cloned());
-    published.chain([crate::activity::VIEW.to_owned()]).collect()
 }
 
 /// Reads, checks and loads every library of the folder.

@@ -4,7 +4,7 @@
 //! wanted says why.
 
 use super::{
-    manager::{Plugins, Setback},
+    register::{Plugins, SWITCHED_OFF, Setback},
     report::{PluginReport, PluginState},
 };
 use crate::{gateway::Gateway, storage::StorageError};
@@ -158,7 +158,7 @@ impl Plugins {
     }
 
     pub(super) fn off_reason(&self, name: &str) -> &'static str {
-        if self.switch(name) == Some(false) { OFF_BY_OPERATOR } else { super::manager::SWITCHED_OFF }
+        if self.switch(name) == Some(false) { OFF_BY_OPERATOR } else { SWITCHED_OFF }
     }
 
     fn is_loaded(&self, name: &str) -> bool {

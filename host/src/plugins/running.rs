@@ -113,31 +113,43 @@ pub struct Contribution {
 /// A contribution that takes longer is left out.
 const CONTRIBUTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks every serving plugin that contributes to `point`. One that fails is reported and left out.
+/// Contributions that collect other contributions are answered this deep: a circle of them would use up the stack.
+const COLLECT_DEPTH_MAX: u32 = 4;
+
+tokio::task_local! {
+    static COLLECT_DEPTH: u32;
+}
+
+/// Asks every serving plugin that contributes to `point`, all at once. One that fails is reported and left out.
 pub async fn collect(services: &SharedServices, point: &str, input: &[u8]) -> Vec<Contribution> {
-    let mut parts = Vec::new();
-    for plugin in services.serving.list().iter() {
-        for (index, spec) in plugin.manifest.contributions.iter().enumerate() {
-            if spec.point == point
-                && let Some(value) = contribution(plugin, index, input.to_vec().into()).await
-            {
-                parts.push(Contribution { plugin: plugin.name().to_owned(), value });
-            }
-        }
+    let depth = COLLECT_DEPTH.try_with(|depth| depth + 1).unwrap_or_default();
+    if depth >= COLLECT_DEPTH_MAX {
+        tracing::error!(point, depth, "contributions collect each other in a circle; the innermost is left empty");
+        return Vec::new();
     }
-    parts
+    let serving = services.serving.list();
+    let asked = serving.iter().flat_map(|plugin| {
+        let specs = plugin.manifest.contributions.iter().enumerate();
+        specs.filter(|(_, spec)| spec.point == point).map(move |(index, _)| async move {
+            let value = contribution(plugin, index, input.to_vec().into()).await?;
+            Some(Contribution { plugin: plugin.name().to_owned(), value })
+        })
+    });
+    let answers = COLLECT_DEPTH.scope(depth, Box::pin(futures_util::future::join_all(asked))).await;
+    answers.into_iter().flatten().collect()
 }
 
 /// One contribution as JSON; failures are the plugin's faults.
 pub async fn contribution(plugin: &Arc<Running>, index: usize, input: FfiBytes) -> Option<serde_json::Value> {
     let _visit = plugin.enter()?;
-    let place = plugin.manifest.contributions.get(index).map(|spec| format!("point {}", spec.point))?;
+    let spec = plugin.manifest.contributions.get(index)?;
+    let place = format!("point {}", spec.point);
     let call = plugin.object.contribute(u32::try_from(index).ok()?, input);
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
         Ok(RResult::ROk(bytes)) => match serde_json::from_slice(&bytes) {
             Ok(value) => Some(value),
             Err(error) => {
-                tracing::error!(plugin = plugin.name(), place, %error, "a contribution is no JSON");
+                plugin.life.misshapen(&spec.point, &error);
                 None
             }
         },

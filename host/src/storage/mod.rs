@@ -20,11 +20,15 @@ pub use settings::DatabaseSettings;
 pub use transaction::{Final, Transaction};
 
 use check::{Checker, Purpose};
+use parking_lot::Mutex;
 use plugin_api::abi::{Rows, Statement};
 use postgres::Postgres;
 pub use postgres::Wakes;
 use sqlite::Sqlite;
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -42,6 +46,8 @@ struct Shared {
     checker: Checker,
     dialect: Dialect,
     engine: Engine,
+    /// When a call was last answered `Unavailable`.
+    away: Mutex<Option<Instant>>,
 }
 
 enum Engine {
@@ -56,7 +62,7 @@ impl Database {
             Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
             Dialect::Postgres => Engine::Postgres(Arc::new(Postgres::open(&settings).await?)),
         };
-        let shared = Shared { checker: Checker::new(dialect), dialect, engine };
+        let shared = Shared { checker: Checker::new(dialect), dialect, engine, away: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -67,10 +73,11 @@ impl Database {
     /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops it.
     pub async fn read(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
         let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
-        match &self.shared.engine {
+        let result = match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
             Engine::Postgres(postgres) => postgres.read(&admitted).await,
-        }
+        };
+        self.note(result)
     }
 
     /// A transaction that opens with its first statements.
@@ -112,6 +119,18 @@ impl Database {
         }
         let statement = Statement { sql: "SELECT 1".into(), params: Vec::new().into() };
         self.read(&Scope::Host, statement).await.map(|_| ())
+    }
+
+    /// Whether some call of that time found no database.
+    pub fn was_away_within(&self, window: Duration) -> bool {
+        self.shared.away.lock().is_some_and(|last| last.elapsed() < window)
+    }
+
+    fn note<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        if let Err(StorageError::Unavailable(_)) = &result {
+            *self.shared.away.lock() = Some(Instant::now());
+        }
+        result
     }
 
     /// Lets the calls that wait finish, then closes. Later calls answer `Unavailable`.

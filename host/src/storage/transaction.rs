@@ -64,10 +64,11 @@ impl Transaction {
         }
         let admit = |statement| self.admit(&self.scope, statement);
         let statements: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
-        match &self.side {
+        let result = match &self.side {
             Side::Sqlite(conversation) => conversation.run(statements).await,
             Side::Postgres(session) => session.run(&statements).await,
-        }
+        };
+        self.database.note(result)
     }
 
     /// Runs the gateway's own last statements and commits, all in one call to the database. Answers when the commit is
@@ -82,10 +83,11 @@ impl Transaction {
             Ok((admitted, last.must_give_row))
         };
         let last: Vec<(Admitted, bool)> = last.into_iter().map(admit).collect::<Result<_, StorageError>>()?;
-        match &self.side {
+        let result = match &self.side {
             Side::Sqlite(conversation) => conversation.commit(last).await,
             Side::Postgres(session) => session.commit(&last).await,
-        }
+        };
+        self.database.note(result)
     }
 
     /// Rolls back and answers when that is done.

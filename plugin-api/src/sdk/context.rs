@@ -76,13 +76,17 @@ impl HostHandle {
     pub async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HostError> {
         let slot = Arc::new(std::sync::Mutex::new(None));
         let filled = slot.clone();
+        let reporter = self.host.clone();
         let task = async move {
             let outcome = fence::contain(work);
             if let Ok(mut slot) = filled.lock() {
                 *slot = Some(outcome);
             }
+            Ok(())
         };
-        self.host.blocking(task.into_ffi()).await;
+        // Work that never ran and a result that nobody waits for any more are dropped over there.
+        let contained = fence::ContainedFuture::new(task, move |fault| reporter.fault("blocking".into(), fault));
+        self.host.blocking(async move { drop(contained.await) }.into_ffi()).await;
         let outcome = slot.lock().ok().and_then(|mut slot| slot.take());
         match outcome {
             Some(Ok(value)) => Ok(value),

@@ -4,25 +4,32 @@
 
 use super::{
     setup,
-    site::{Site, THREADS},
+    site::{Site, THREADS, in_time},
 };
-use gateway_tests::process::GatewayProcess;
-use plugin_testing::Value;
+use gateway_tests::process::{GatewayProcess, LIMIT};
+use plugin_testing::{Value, Wallet};
 use std::{
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader, Lines},
+    process::ChildStdout,
 };
 
-fn clients() -> PathBuf {
+pub fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients")
 }
 
-fn node(script: &str) -> Command {
-    let packages = clients().join("node_modules");
+/// A script below `tests/clients`, with the packages of its folder.
+pub fn node(script: &str) -> Command {
+    let folder = clients().join(script).parent().map(Path::to_owned).unwrap();
+    let packages = folder.join("node_modules");
     assert!(
         packages.is_dir(),
-        "{} is missing: `npm ci` in tests/clients makes it, as `cargo xtask test` does",
-        packages.display()
+        "{} is missing: `npm ci` in {} makes it, as `cargo xtask test` does",
+        packages.display(),
+        folder.display()
     );
     let mut command = Command::new("node");
     command.arg(script);
@@ -43,12 +50,36 @@ fn python(script: &str) -> Command {
 }
 
 /// Runs a client to its end and answers what it printed.
-async fn run(mut command: Command, arguments: &[&str]) -> String {
+pub async fn run(mut command: Command, arguments: &[&str]) -> String {
     command.args(arguments).current_dir(clients());
     let ended = tokio::task::spawn_blocking(move || command.output()).await.unwrap();
     let output = ended.expect("the program of the client is on the path");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    printed
+}
+
+/// An EventSource of its own process that prints what it hears, a line for each event.
+struct Listener {
+    _process: tokio::process::Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Listener {
+    /// When this returns, the stream is open.
+    async fn start(url: &str) -> Self {
+        let mut command = tokio::process::Command::from(node("follow.mjs"));
+        command.arg(url).current_dir(clients()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut process = command.spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let mut listener = Self { _process: process, lines };
+        assert_eq!(listener.line().await, "open");
+        listener
+    }
+
+    async fn line(&mut self) -> String {
+        in_time(self.lines.next_line()).await.unwrap().expect("the listener goes on")
+    }
 }
 
 /// What the client says it wrote and heard is what everybody else finds.
@@ -82,6 +113,26 @@ async fn eth_account_tells_the_story() {
     let gateway = setup().start().await.unwrap();
     let printed = run(python("story.py"), &[gateway.base_url()]).await;
     assert_story(&gateway, &printed, "By eth-account").await;
+}
+
+/// The gateway goes away, comes back, and things happen before the client is there again: it hears of all of them, once.
+#[tokio::test]
+async fn event_source_misses_nothing_of_a_restart() {
+    let mut gateway = setup().start().await.unwrap();
+    let same_port = gateway.setup().clone().set("http.listen", gateway.address());
+    let mut listener = Listener::start(&format!("{}/api/stream", gateway.base_url())).await;
+    let before = Site::of(&gateway).open_thread(&Wallet::new(1), "Before").await;
+    assert_eq!(listener.line().await, format!("1 thread.create {before}"));
+    assert!(gateway.terminate(LIMIT).await.unwrap().success());
+
+    let gateway = same_port.start().await.unwrap();
+    let site = Site::of(&gateway);
+    let meanwhile = site.open_thread(&Wallet::new(2), "While it was away").await;
+    assert_eq!(listener.line().await, "gone");
+    assert_eq!(listener.line().await, "open");
+    assert_eq!(listener.line().await, format!("2 thread.create {meanwhile}"));
+    let after = site.open_thread(&Wallet::new(3), "After").await;
+    assert_eq!(listener.line().await, format!("3 thread.create {after}"));
 }
 
 /// The script that README.md quotes, as a newcomer runs it.

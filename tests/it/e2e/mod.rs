@@ -1,5 +1,6 @@
 //! The real gateway: a process, plugins from shared libraries, and clients that know nothing but the wire.
 
+mod chores;
 mod clients;
 mod command_line;
 mod degraded;
@@ -14,7 +15,11 @@ mod story;
 mod stream;
 mod stream_reader;
 
-pub use self::site::{Site, answer};
+pub use self::{
+    clients::{node, run},
+    site::{Site, THREADS, answer, in_time, posts_of, signed},
+    stream_reader::{Part, StreamReader},
+};
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
 

@@ -29,7 +29,7 @@ struct ActivityFilter {
     /// Events of this account, in any case.
     #[serde(default)]
     #[schemars(with = "Option<Address>")]
-    actor: String,
+    actor: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -47,7 +47,7 @@ async fn list_activity(
     QueryString(ActivityFilter { since, since_id, kind, actor }): QueryString<ActivityFilter>,
     Limit(limit): Limit<50, 200>,
 ) -> Result<Json<ActivityList>, Failure<ActivityError>> {
-    let actor = match actor.trim() {
+    let actor = match actor.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(ActivityError::Actor)?),
     };

@@ -19,7 +19,7 @@ pub fn route() -> Route<Activity> {
         .description(
             "Each event has the name of its type, its id, and one line of JSON: the same ActivityEvent as in \
              `/api/activity`. With a position (`Last-Event-ID`, else `sinceId`, else `since`) what came after it is \
-             replayed first, oldest first, at most 500 events.",
+             replayed first, oldest first.",
         )
 }
 

@@ -1,0 +1,130 @@
+//! Answers that HTTP does not know, giant ones, and streams that break.
+
+use crate::Hostile;
+use futures_util::{Stream, StreamExt as _, stream};
+use plugin_api::{
+    BodyChunks, Context, Failure, HostError, Raw, Route, Text, WithHeader,
+    abi::{FfiBytes, HostErrorCode},
+};
+use std::panic::panic_any;
+
+const MIB: usize = 1024 * 1024;
+const GIANT_MIB: usize = 64;
+
+pub fn routes() -> Vec<Route<Hostile>> {
+    vec![
+        Route::get("/api/hostile/giant_body", giant_body).public(),
+        Route::get("/api/hostile/giant_stream", giant_stream).public(),
+        Route::get("/api/hostile/stream_panics_first", stream_panics_first).public(),
+        Route::get("/api/hostile/stream_panics_later", stream_panics_later).public(),
+        Route::get("/api/hostile/stream_fails_first", stream_fails_first).public(),
+        Route::get("/api/hostile/stream_hangs_first", stream_hangs_first).public().timeout_ms(300),
+        Route::get("/api/hostile/stream_endless", stream_endless).public(),
+        Route::get("/api/hostile/header_name", header_name).public(),
+        Route::get("/api/hostile/header_value", header_value).public(),
+        Route::get("/api/hostile/header_length", header_length).public(),
+        Route::get("/api/hostile/header_many", header_many).public(),
+        Route::get("/api/hostile/status_99", status_99).public(),
+        Route::get("/api/hostile/status_101", status_101).public(),
+    ]
+}
+
+type Headed = Result<WithHeader<Text>, Failure>;
+
+fn chunk() -> FfiBytes {
+    FfiBytes::from(vec![b'x'; MIB])
+}
+
+async fn giant_body(_: Context<Hostile>) -> Result<Raw, Failure> {
+    Ok(Raw { status: 200, content_type: "image/png".into(), body: vec![b'x'; GIANT_MIB * MIB].into() })
+}
+
+async fn giant_stream(
+    cx: Context<Hostile>,
+) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    let chunks = stream::iter(0..GIANT_MIB).map(|_| Ok(chunk()));
+    Ok(BodyChunks::new(&cx, "image/png", chunks))
+}
+
+/// Chunks until `good` of them were read, then a panic.
+fn breaking(good: usize) -> impl Stream<Item = Result<FfiBytes, HostError>> {
+    stream::iter(0..).map(move |number| if number < good { Ok(chunk()) } else { panic_any("in a stream") })
+}
+
+async fn stream_panics_first(
+    cx: Context<Hostile>,
+) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    Ok(BodyChunks::new(&cx, "image/png", breaking(0)))
+}
+
+async fn stream_panics_later(
+    cx: Context<Hostile>,
+) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    Ok(BodyChunks::new(&cx, "image/png", breaking(2)))
+}
+
+async fn stream_fails_first(
+    cx: Context<Hostile>,
+) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    let failed = stream::iter([Err(HostError::new(HostErrorCode::Internal, "no first chunk"))]);
+    Ok(BodyChunks::new(&cx, "image/png", failed))
+}
+
+async fn stream_hangs_first(
+    cx: Context<Hostile>,
+) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    Ok(BodyChunks::new(&cx, "image/png", stream::pending()))
+}
+
+async fn stream_endless(
+    cx: Context<Hostile>,
+) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    let chunks = stream::iter([Ok(FfiBytes::from(b"first".to_vec()))]).chain(stream::pending());
+    Ok(BodyChunks::new(&cx, "image/png", chunks))
+}
+
+fn headed(name: &'static str, value: &'static str) -> Headed {
+    Ok(WithHeader { answer: Text("fine".into()), name: name.into(), value: value.into() })
+}
+
+async fn header_name(_: Context<Hostile>) -> Headed {
+    headed("not a name", "x")
+}
+
+async fn header_value(_: Context<Hostile>) -> Headed {
+    headed("x-split", "a\r\nset-cookie: b")
+}
+
+async fn header_length(_: Context<Hostile>) -> Headed {
+    headed("content-length", "1")
+}
+
+struct ManyHeaders;
+
+impl plugin_api::IntoAnswer for ManyHeaders {
+    fn into_response(self) -> plugin_api::abi::Response {
+        let mut response = Text("fine".into()).into_response();
+        for number in 0..100_000 {
+            let one = WithHeader { answer: Text("".into()), name: format!("x-{number}").into(), value: "x".into() };
+            response.headers.extend(one.into_response().headers.into_iter().skip(1));
+        }
+        response
+    }
+}
+
+async fn header_many(_: Context<Hostile>) -> Result<ManyHeaders, Failure> {
+    Ok(ManyHeaders)
+}
+
+fn with_status(status: u16) -> Raw {
+    Raw { status, content_type: "text/plain".into(), body: b"fine".to_vec().into() }
+}
+
+async fn status_99(cx: Context<Hostile>) -> Result<Raw, Failure> {
+    crate::data::write_row(&cx, "before status 99").await?;
+    Ok(with_status(99))
+}
+
+async fn status_101(_: Context<Hostile>) -> Result<Raw, Failure> {
+    Ok(with_status(101))
+}

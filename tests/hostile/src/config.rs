@@ -1,0 +1,66 @@
+//! `[plugins.hostile]`: what goes wrong where. Without a section only the routes misbehave.
+
+use plugin_api::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub constructor: Act,
+    pub stop: Act,
+    pub drop: Act,
+    pub job: Act,
+    /// Its parts of `/api/stats`, `/api/status`, the discovery and the stream.
+    pub contribution: Act,
+    /// How long a hang lasts that blocks its thread.
+    pub hang_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    #[default]
+    Behave,
+    Panic,
+    Hang,
+    /// Answers JSON of another shape.
+    Misshape,
+    /// Asks the others, itself among them, for what it was asked.
+    Circle,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let act = Act::Behave;
+        Self { constructor: act, stop: act, drop: act, job: act, contribution: act, hang_ms: 1000 }
+    }
+}
+
+impl Config {
+    /// Misbehaves where nothing can be awaited.
+    pub(crate) fn act_blocking(&self, act: Act, place: &'static str) {
+        match act {
+            Act::Panic => std::panic::panic_any(place),
+            Act::Hang => block(Duration::from_millis(self.hang_ms)),
+            Act::Behave | Act::Misshape | Act::Circle => {}
+        }
+    }
+}
+
+/// Keeps the thread.
+pub(crate) fn block(duration: Duration) {
+    let begun = std::time::Instant::now();
+    while let Some(rest) = duration.checked_sub(begun.elapsed()) {
+        std::thread::park_timeout(rest);
+    }
+}
+
+/// Misbehaves in a future.
+pub(crate) async fn act(act: Act, place: &'static str) {
+    match act {
+        Act::Panic => std::panic::panic_any(place),
+        Act::Hang => std::future::pending().await,
+        Act::Behave | Act::Misshape | Act::Circle => {}
+    }
+}

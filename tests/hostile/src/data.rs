@@ -1,0 +1,86 @@
+//! Statements that reach for more than the plugin's own tables, transactions that stay open, events that are none.
+
+use crate::Hostile;
+use plugin_api::{Context, Event, Failure, HostError, Json, Path, Query as _, Route, sql};
+use serde_json::json;
+use std::future::pending;
+
+pub const EVENT: &str = "hostile.event";
+
+/// Statements behind `/api/hostile/sql/{number}`, none of which may run.
+pub const WRITES: [&str; 8] = [
+    "INSERT INTO hello_guests (address, message, created_at) VALUES ('0x0', 'forged', 0)",
+    "UPDATE hello_guests SET message = 'forged'",
+    "DELETE FROM host_replay_guard",
+    "INSERT INTO hostile_rows (note) SELECT message FROM hello_guests",
+    "INSERT INTO hostile_rows (note) VALUES ('a'); DROP TABLE hello_guests",
+    "PRAGMA writable_schema = 1",
+    "ATTACH DATABASE '/tmp/hostile.db' AS other",
+    "DROP TABLE hello_guests",
+];
+
+pub fn routes() -> Vec<Route<Hostile>> {
+    vec![
+        Route::get("/api/hostile/rows", count_rows).public(),
+        Route::post("/api/hostile/write", write).public(),
+        Route::post("/api/hostile/write_then_hang", write_then_hang).public().timeout_ms(300),
+        Route::post("/api/hostile/write_then_panic", write_then_panic).public(),
+        Route::post("/api/hostile/write_then_leak", write_then_leak).public(),
+        Route::post("/api/hostile/sql/{number}", run_statement).public(),
+        Route::post("/api/hostile/event_fine", event_fine).public(),
+        Route::post("/api/hostile/event_newline", event_newline).public(),
+        Route::post("/api/hostile/event_huge", event_huge).public(),
+    ]
+}
+
+pub async fn write_row(cx: &Context<Hostile>, note: &str) -> Result<(), HostError> {
+    cx.transaction().execute(sql("INSERT INTO hostile_rows (note) VALUES ($1)").bind(note)).await.map(drop)
+}
+
+async fn count_rows(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    Ok(Json(cx.db().one(sql("SELECT count(*) FROM hostile_rows")).await?))
+}
+
+async fn write(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    write_row(&cx, "fine").await?;
+    Ok(Json(0))
+}
+
+async fn write_then_hang(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    write_row(&cx, "and hang").await?;
+    pending().await
+}
+
+async fn write_then_panic(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    write_row(&cx, "and panic").await?;
+    std::panic::panic_any("with rows written")
+}
+
+/// A transaction of its own that nobody ends or drops.
+async fn write_then_leak(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    let tx = cx.begin();
+    tx.execute(sql("INSERT INTO hostile_rows (note) VALUES ('leaked')")).await?;
+    std::mem::forget(tx);
+    Ok(Json(0))
+}
+
+async fn run_statement(cx: Context<Hostile>, Path(number): Path<i64>) -> Result<Json<u64>, Failure> {
+    let number = usize::try_from(number).unwrap_or(usize::MAX);
+    let statement = WRITES.get(number).copied().unwrap_or_default();
+    Ok(Json(cx.transaction().execute(sql(statement)).await?))
+}
+
+async fn event_fine(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    Event::new(EVENT, &json!({ "fine": true }))?.publish(&cx.transaction())?;
+    Ok(Json(0))
+}
+
+async fn event_newline(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    Event::new("hostile.event\nid: 9", &json!({}))?.publish(&cx.transaction())?;
+    Ok(Json(0))
+}
+
+async fn event_huge(cx: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    Event::new(EVENT, &json!({ "text": "x".repeat(16 * 1024 * 1024) }))?.publish(&cx.transaction())?;
+    Ok(Json(0))
+}

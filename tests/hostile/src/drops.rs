@@ -1,0 +1,49 @@
+//! Values whose drop panics, and handlers that do not end.
+
+use crate::{Hostile, config::block};
+use plugin_api::{Context, Failure, Json, Route};
+use std::{future::pending, panic::panic_any, time::Duration};
+
+const LIMIT_MS: u64 = 300;
+
+pub fn routes() -> Vec<Route<Hostile>> {
+    vec![
+        Route::get("/api/hostile/panic_in_drop", panic_in_drop).public(),
+        Route::get("/api/hostile/panic_in_cancelled_drop", panic_in_cancelled_drop).public().timeout_ms(LIMIT_MS),
+        Route::get("/api/hostile/hang", hang).public().timeout_ms(LIMIT_MS),
+        Route::get("/api/hostile/wait", wait).public(),
+        Route::get("/api/hostile/block", block_thread).public(),
+    ]
+}
+
+struct EvilDrop(&'static str);
+
+impl Drop for EvilDrop {
+    fn drop(&mut self) {
+        panic_any(self.0)
+    }
+}
+
+async fn panic_in_drop(_: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    let _evil = EvilDrop("in a local's drop");
+    Ok(Json(0))
+}
+
+async fn panic_in_cancelled_drop(_: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    let _evil = EvilDrop("in the drop of a future");
+    pending().await
+}
+
+async fn hang(_: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    pending().await
+}
+
+/// Ends, but only when its connection does: the usual time limit is long.
+async fn wait(_: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    pending().await
+}
+
+async fn block_thread(_: Context<Hostile>) -> Result<Json<i64>, Failure> {
+    block(Duration::from_secs(2));
+    Ok(Json(0))
+}

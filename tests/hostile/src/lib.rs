@@ -1,0 +1,83 @@
+//! Everything that a plugin can do wrong in safe Rust, one route or configuration key each. The tests prove that the
+//! gateway bears it: see `tests/it/hostile`.
+#![forbid(unsafe_code)]
+#![allow(clippy::panic, reason = "panicking is what it is for")]
+
+mod answers;
+mod config;
+mod data;
+mod drops;
+mod panics;
+
+pub use config::{Act, Config};
+pub use data::WRITES;
+
+use plugin_api::{
+    Definition, Gateway, HostError, HostHandle, Job, Migration, Plugin, Refusal, export_plugin,
+    manifest::TopicInput,
+    point::{self, NoInput},
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+pub struct Hostile {
+    config: Config,
+}
+
+impl Plugin for Hostile {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .routes(panics::routes())
+            .routes(drops::routes())
+            .routes(answers::routes())
+            .routes(data::routes())
+            .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
+            .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])
+            .publishes(&[data::EVENT])
+            .contributes(point::STATS, contribute)
+            .contributes(point::STATUS, contribute)
+            .contributes(point::DISCOVERY, contribute)
+            .contributes_as(point::STREAM, "hostile", frames)
+    }
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        config.act_blocking(config.constructor, "in the constructor");
+        Ok(Self { config })
+    }
+
+    fn stop(&self) {
+        self.config.act_blocking(self.config.stop, "in stop");
+    }
+}
+
+impl Drop for Hostile {
+    fn drop(&mut self) {
+        self.config.act_blocking(self.config.drop, "in the plugin's drop");
+    }
+}
+
+async fn job(gateway: Gateway<Hostile>) -> Result<(), HostError> {
+    config::act(gateway.plugin().config.job, "in the job").await;
+    Ok(())
+}
+
+async fn contribute(gateway: Gateway<Hostile>, _: NoInput) -> Result<Value, HostError> {
+    let act = gateway.plugin().config.contribution;
+    config::act(act, "in a contribution").await;
+    if act == Act::Circle {
+        for point in [point::STATS, point::STATUS, point::DISCOVERY] {
+            gateway.collect::<Value>(point, &NoInput {}).await?;
+        }
+    }
+    Ok(if act == Act::Misshape { json!("neither counters nor services") } else { json!({}) })
+}
+
+async fn frames(gateway: Gateway<Hostile>, _: TopicInput) -> Result<Value, HostError> {
+    let act = gateway.plugin().config.contribution;
+    config::act(act, "in the stream's frames").await;
+    Ok(if act == Act::Misshape { json!({ "frames": "none" }) } else { json!([]) })
+}
+
+export_plugin!(Hostile);

@@ -1,0 +1,83 @@
+//! Handlers that panic, each somewhere else.
+
+use crate::Hostile;
+use plugin_api::{Context, Extract, Failure, Json, JsonSchema, Problem, Request, Route};
+use serde::{Serialize, Serializer};
+use std::{panic::panic_any, time::Duration};
+
+type Number = Result<Json<i64>, Failure>;
+
+pub fn routes() -> Vec<Route<Hostile>> {
+    vec![
+        Route::get("/api/hostile/panic_at_once", panic_at_once).public(),
+        Route::get("/api/hostile/panic_after_await", panic_after_await).public(),
+        Route::get("/api/hostile/panic_in_extractor", panic_in_extractor).public(),
+        Route::get("/api/hostile/panic_in_serializer", panic_in_serializer).public(),
+        Route::get("/api/hostile/panic_with_evil_payload", panic_with_evil_payload).public(),
+        Route::get("/api/hostile/panic_in_thread", panic_in_thread).public(),
+        Route::get("/api/hostile/panic_in_task", panic_in_task).public(),
+        Route::get("/api/hostile/panic_in_blocking", panic_in_blocking).public(),
+    ]
+}
+
+/// Not even a future is made.
+fn panic_at_once(_: Context<Hostile>) -> std::future::Ready<Number> {
+    panic_any("at once")
+}
+
+async fn panic_after_await(cx: Context<Hostile>) -> Number {
+    cx.sleep(Duration::ZERO).await;
+    panic_any("after an await")
+}
+
+struct EvilPart;
+
+impl Extract for EvilPart {
+    fn extract(_: &mut Request) -> Result<Self, Problem> {
+        panic_any("in an extractor")
+    }
+}
+
+async fn panic_in_extractor(_: Context<Hostile>, _: EvilPart) -> Number {
+    Ok(Json(0))
+}
+
+#[derive(JsonSchema)]
+struct EvilAnswer;
+
+impl Serialize for EvilAnswer {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic_any("in a serializer")
+    }
+}
+
+async fn panic_in_serializer(_: Context<Hostile>) -> Result<Json<EvilAnswer>, Failure> {
+    Ok(Json(EvilAnswer))
+}
+
+/// Its drop panics with another of its kind.
+struct EvilPayload;
+
+impl Drop for EvilPayload {
+    fn drop(&mut self) {
+        panic_any(Self)
+    }
+}
+
+async fn panic_with_evil_payload(_: Context<Hostile>) -> Number {
+    panic_any(EvilPayload)
+}
+
+async fn panic_in_thread(_: Context<Hostile>) -> Number {
+    let thread = std::thread::spawn(|| panic_any("in a thread"));
+    Ok(Json(i64::from(thread.join().is_err())))
+}
+
+async fn panic_in_task(cx: Context<Hostile>) -> Number {
+    cx.spawn("evil_task", async { panic_any("in a task") });
+    Ok(Json(0))
+}
+
+async fn panic_in_blocking(cx: Context<Hostile>) -> Number {
+    Ok(Json(cx.blocking(|| panic_any("in blocking work")).await?))
+}

@@ -1,0 +1,103 @@
+//! What the database has kept, read past the gateway.
+
+use super::load::THREAD;
+use gateway_tests::process::Setup;
+use plugin_testing::Value;
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How the opening post of a thread begins: it belongs to the thread's write.
+pub const OPENING: &str = "opening ";
+
+const POSTS: &str = "SELECT CAST(id AS TEXT), author, body FROM forum_posts ORDER BY forum_posts.id";
+const THREADS: &str = "SELECT CAST(id AS TEXT), author, title FROM forum_threads ORDER BY forum_threads.id";
+const EVENTS: &str = "SELECT CAST(id AS TEXT), type, actor, data FROM host_activity ORDER BY host_activity.id";
+const GUARDS: &str = "SELECT address, CAST(count(*) AS TEXT) FROM host_replay_guard GROUP BY address";
+const SLOTS: &str = "SELECT address FROM host_write_slots";
+const WRONG_COUNTS: &str = "SELECT CAST(id AS TEXT) FROM forum_threads t
+    WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
+
+pub struct Kept {
+    /// Author by text, of threads and replies.
+    pub authors: BTreeMap<String, String>,
+    /// Ids of the activity log.
+    pub event_ids: Vec<i64>,
+    openings: BTreeMap<String, String>,
+    events: BTreeMap<String, String>,
+    guards: BTreeMap<String, usize>,
+    slots: BTreeSet<String>,
+    wrong_counts: Vec<Vec<String>>,
+}
+
+impl Kept {
+    /// Reads everything, and fails when something is there twice.
+    pub async fn read(setup: &Setup) -> Self {
+        let (mut authors, mut openings, mut events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let put = |map: &mut BTreeMap<String, String>, text: &str, author: &str| {
+            assert_eq!(map.insert(text.to_owned(), author.to_owned()), None, "{text} is there twice");
+        };
+        for row in query(setup, THREADS).await {
+            put(&mut authors, &row[2], &row[1]);
+        }
+        for row in query(setup, POSTS).await {
+            match row[2].strip_prefix(OPENING) {
+                Some(title) => put(&mut openings, title, &row[1]),
+                None => put(&mut authors, &row[2], &row[1]),
+            }
+        }
+        let logged = query(setup, EVENTS).await;
+        for row in &logged {
+            let data: Value = serde_json::from_str(&row[3]).unwrap();
+            let name = if row[1] == "thread.create" { "title" } else { "excerpt" };
+            put(&mut events, data[name].as_str().unwrap(), &row[2]);
+        }
+        let guards = query(setup, GUARDS).await.into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap()));
+        Self {
+            authors,
+            event_ids: logged.iter().map(|row| row[0].parse().unwrap()).collect(),
+            openings,
+            events,
+            guards: guards.collect(),
+            slots: query(setup, SLOTS).await.concat().into_iter().collect(),
+            wrong_counts: query(setup, WRONG_COUNTS).await,
+        }
+    }
+
+    /// Every write is whole: row, opening post, count, event, guard and slot.
+    pub fn check(&self) {
+        assert_eq!(self.events, self.authors, "each write has its event");
+        let titles = self.authors.iter().filter(|(text, _)| text.starts_with(THREAD));
+        let titles: BTreeMap<String, String> = titles.map(|(text, author)| (text.clone(), author.clone())).collect();
+        assert_eq!(self.openings, titles, "each thread has its opening post");
+        let mut by_author: BTreeMap<String, usize> = BTreeMap::new();
+        for author in self.authors.values() {
+            *by_author.entry(author.clone()).or_default() += 1;
+        }
+        assert_eq!(self.guards, by_author, "each write has used up its signature");
+        assert_eq!(self.slots, by_author.into_keys().collect(), "each author has a slot");
+        assert!(self.wrong_counts.is_empty(), "counts of posts: {:?}", self.wrong_counts);
+    }
+}
+
+/// Rows of texts.
+pub async fn query(setup: &Setup, sql: &'static str) -> Vec<Vec<String>> {
+    if let Some(url) = setup.get("database.url").filter(|url| url.starts_with("postgres")) {
+        let mut connection = PgConnection::connect(url).await.unwrap();
+        let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
+        return rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect();
+    }
+    let mut connection = SqliteConnection::connect(&sqlite_url(setup)).await.unwrap();
+    let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
+    rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect()
+}
+
+/// Changes something behind the gateway's back; PostgreSQL.
+pub async fn execute(setup: &Setup, sql: String) {
+    let mut connection = PgConnection::connect(setup.get("database.url").unwrap()).await.unwrap();
+    connection.execute(AssertSqlSafe(sql)).await.unwrap();
+}
+
+fn sqlite_url(setup: &Setup) -> String {
+    let file = || format!("sqlite:{}", setup.folder().join("data/gateway.db").display());
+    setup.get("database.url").map_or_else(file, str::to_owned)
+}

@@ -1,0 +1,111 @@
+//! SIGKILL at any moment, again and again: while it starts, while it writes, while it takes up what the last kill left.
+
+use super::{Dice, Kept, Ledger, Load, Outcome, Write, small_setup};
+use crate::e2e::Site;
+use futures_util::future::join_all;
+use gateway_tests::{postgres, process::Setup};
+use plugin_testing::Wallet;
+use std::time::{Duration, Instant};
+
+const WALLETS: u64 = 6;
+/// A start takes about 100 ms.
+const START_MS: u64 = 150;
+/// A kill comes after that many answers at most, and so much later: wherever a write is then.
+const ANSWERS: u64 = 15;
+const LOAD_MS: u64 = 20;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_kills_lose_and_double_nothing_on_sqlite() {
+    const HOUSES: u64 = 4;
+    const KILLS: u64 = 52;
+    let dice = Dice::new();
+    let started = Instant::now();
+    let stories = join_all((0..HOUSES).map(|house| suffer(small_setup(), KILLS, dice.fork(house)))).await;
+    report(&stories, HOUSES * KILLS, started);
+    // Otherwise it proves little.
+    assert!(stories.iter().all(|story| story.acknowledged as u64 > KILLS));
+    assert!(stories.iter().any(|story| story.without_answer > 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn thirty_kills_lose_and_double_nothing_on_postgres() {
+    const KILLS: u64 = 30;
+    let started = Instant::now();
+    let setup = small_setup().set("database.url", postgres::fresh_database().await.unwrap());
+    let story = suffer(setup, KILLS, Dice::new()).await;
+    assert!(story.acknowledged as u64 > KILLS && story.without_answer > 0, "{story:?}");
+    report(&[story], KILLS, started);
+}
+
+#[derive(Debug)]
+struct Story {
+    acknowledged: usize,
+    refused: usize,
+    /// Left without an answer when the process was killed.
+    without_answer: usize,
+    /// The answer got lost, not the write.
+    kept_without_answer: usize,
+}
+
+/// The life of one database, and its books at the end.
+async fn suffer(setup: Setup, kills: u64, mut dice: Dice) -> Story {
+    let wallets: Vec<Wallet> = (0..WALLETS).map(Wallet::new).collect();
+    let mut ledger = Ledger::default();
+    let mut threads = Vec::new();
+    for kill in 0..kills {
+        if dice.below(8) == 0 {
+            kill_while_it_starts(&setup, Duration::from_millis(dice.below(START_MS))).await;
+            continue;
+        }
+        let mut gateway = setup.start().await.unwrap();
+        let sites = [Site::of(&gateway)];
+        let mut load = Load::new(&sites, format!("kill {kill}"));
+        load.ends_when_lost = true;
+        load.threads = threads.into();
+        let (answers, moment) = (dice.below(ANSWERS), Duration::from_micros(dice.below(LOAD_MS * 1000)));
+        let killer = async {
+            load.reached(answers).await;
+            tokio::time::sleep(moment).await;
+            gateway.kill().await.unwrap();
+        };
+        // Half of those who got no answer ask again, the others never come back.
+        let retries = if dice.below(2) == 0 { ledger.take_unknown() } else { Vec::new() };
+        let load_dice = dice.fork(kill);
+        let (written, ()) = tokio::join!(load.run(&wallets, &load_dice, retries), killer);
+        ledger.writes.extend(written);
+        threads = load.threads.into_inner().unwrap();
+    }
+    audit(&setup, ledger).await
+}
+
+/// Dropping what waits for the start kills the process.
+async fn kill_while_it_starts(setup: &Setup, moment: Duration) {
+    if let Ok(started) = tokio::time::timeout(moment, setup.start()).await {
+        started.unwrap().kill().await.unwrap();
+    }
+}
+
+async fn audit(setup: &Setup, mut ledger: Ledger) -> Story {
+    let gateway = setup.start().await.unwrap();
+    let kept = Kept::read(setup).await;
+    ledger.compare(&kept);
+    let unknown: Vec<&Write> = ledger.writes.iter().filter(|write| write.outcome == Outcome::Unknown).collect();
+    let story = Story {
+        acknowledged: ledger.count(Outcome::Acknowledged),
+        refused: ledger.count(Outcome::Refused),
+        without_answer: unknown.len(),
+        kept_without_answer: unknown.iter().filter(|write| kept.authors.contains_key(&write.text)).count(),
+    };
+    ledger.replay(&Site::of(&gateway), &kept).await;
+    ledger.compare(&Kept::read(setup).await);
+    story
+}
+
+fn report(stories: &[Story], kills: u64, started: Instant) {
+    eprintln!("{kills} kills in {:?}", started.elapsed());
+    for Story { acknowledged, refused, without_answer, kept_without_answer } in stories {
+        eprintln!(
+            "{acknowledged} acknowledged, {refused} too early, {without_answer} without an answer, of which {kept_without_answer} are kept"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! A plugin that does everything wrong, beside one that does its work: the gateway stays up, the report says what
+//! happened and where, and the good one's requests all succeed.
+
+mod answers;
+mod contributions;
+mod data;
+mod fence;
+mod handlers;
+mod jobs;
+mod lifecycle;
+mod process;
+mod toggle;
+mod variants;
+
+use host::{
+    config::Config,
+    plugins::{PluginReport, PluginState},
+};
+use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The hostile plugin and a good one; faults do not take it off.
+async fn house(settings: Value) -> TestGateway {
+    house_with(settings, |config| config.plugins.fence_faults = 1000).await
+}
+
+async fn house_with(settings: Value, change: impl FnOnce(&mut Config)) -> TestGateway {
+    let builder = TestGateway::builder().plugin(hello::plugin_module()).plugin(hostile::plugin_module());
+    builder
+        .config("hostile", settings)
+        .configure(|config| config.http.drain_timeout_ms = 500)
+        .configure(change)
+        .open()
+        .await
+}
+
+async fn call(house: &TestGateway, name: &str) -> Answer {
+    house.get(&format!("/api/hostile/{name}")).await
+}
+
+async fn post(house: &TestGateway, name: &str) -> Answer {
+    house.send("POST", &format!("/api/hostile/{name}"), &[], "").await
+}
+
+async fn report(house: &TestGateway, name: &str) -> PluginReport {
+    house.reports().await.into_iter().find(|report| report.name == name).unwrap()
+}
+
+async fn last_fault(house: &TestGateway) -> String {
+    report(house, "hostile").await.last_fault.unwrap_or_default()
+}
+
+async fn assert_fault(house: &TestGateway, beginning: &str, place: &str) {
+    let reported = async || {
+        let fault = last_fault(house).await;
+        fault.starts_with(beginning) && fault.contains(place)
+    };
+    let what = format!("`{beginning} … {place}`, not `{}`", last_fault(house).await);
+    TestGateway::eventually(Duration::from_secs(7), &what, reported).await;
+}
+
+fn assert_internal(answer: &Answer) {
+    assert_eq!((answer.status, answer.code().as_str()), (500, "internal"), "{}", answer.text());
+}
+
+/// Reads and writes of the good plugin. `number` is a wallet that has not written yet.
+async fn assert_others_serve(house: &TestGateway, number: u64) {
+    let greeting = house.get("/api/hello/world").await;
+    assert_eq!(greeting.status, 200, "{}", greeting.text());
+    let begun = std::time::Instant::now();
+    let message = json!({ "message": format!("from {number}") });
+    let signed = house.post_signed("/api/hello/guests", &Wallet::new(number), "hello.sign", message).await;
+    assert_eq!(signed.status, 201, "{}", signed.text());
+    assert!(begun.elapsed() < Duration::from_secs(1), "the write waited for {:?}", begun.elapsed());
+    assert_eq!(house.get("/api/hello/guests").await.status, 200);
+}
+
+async fn assert_serving(house: &TestGateway) {
+    let report = report(house, "hostile").await;
+    assert_eq!((report.state, report.reason.as_str()), (PluginState::Serving, ""));
+}
+
+/// The configuration with the hostile plugin on or off.
+fn switched(house: &TestGateway, is_on: bool) -> Config {
+    let mut config = house.gateway().config().clone();
+    config.plugins.named.entry("hostile".into()).or_default().enabled = Some(is_on);
+    config
+}
+
+async fn switch(house: &TestGateway, is_on: bool) {
+    house.gateway().reconcile_plugins(&switched(house, is_on)).await;
+}

@@ -1,0 +1,81 @@
+//! Plugins that are wrong in what they define. They are linked, not loaded: one line each instead of a package each.
+
+use plugin_api::{
+    Context, Definition, Failure, HostHandle, Identity, Job, Json, Migration, NoConfig, Plugin, Refusal, Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+};
+use std::time::Duration;
+
+macro_rules! variant {
+    ($type:ident, $name:literal, $define:expr) => {
+        pub struct $type;
+
+        impl Identity for $type {
+            const NAME: &'static str = $name;
+            const VERSION: &'static str = "1.0.0";
+            const SUMMARY: &'static str = "Wrong in what it defines";
+        }
+
+        impl Plugin for $type {
+            type Config = NoConfig;
+
+            fn define() -> Definition<Self> {
+                $define
+            }
+
+            fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+                Ok(Self)
+            }
+        }
+
+        impl $type {
+            pub fn module() -> PluginModule_Ref {
+                let (manifest, construct) = (plugin_api::object_manifest::<Self>, plugin_api::object_new::<Self>);
+                PluginModule { manifest, construct }.leak_into_prefix()
+            }
+        }
+    };
+}
+
+async fn answer<P: Send + Sync + 'static>(_: Context<P>) -> Result<Json<i64>, Failure> {
+    Ok(Json(1))
+}
+
+fn route<P: Plugin>(path: &'static str, operation: &str) -> [Route<P>; 1] {
+    [Route::get(path, answer::<P>).public().operation(operation)]
+}
+
+variant!(PanicsInDefine, "undefined", std::panic::panic_any("in define"));
+variant!(TakesRoute, "takes_route", Definition::new().routes(route("/api/hello/{who}", "take_route")));
+variant!(TakesOwnRoute, "takes_own_route", Definition::new().routes(route("/api/status", "take_status")));
+variant!(TakesOperation, "takes_operation", Definition::new().routes(route("/api/takes", "get_greeting")));
+variant!(BadCron, "bad_cron", Definition::new().jobs([Job::cron("never", "61 * * * *", |_| async { Ok(()) })]));
+variant!(
+    BadJob,
+    "bad_job",
+    Definition::new().jobs([Job::every("always", Duration::from_millis(1), |_| async { Ok(()) })])
+);
+variant!(
+    FailsToMigrate,
+    "fails_to_migrate",
+    Definition::new().routes(route("/api/fails", "fail")).migrations([
+        Migration::new(1, "first", "CREATE TABLE fails_to_migrate_a (id {{id}})"),
+        Migration::new(
+            2,
+            "second",
+            "CREATE TABLE fails_to_migrate_b (id {{id}}); INSERT INTO fails_to_migrate_c VALUES (1)"
+        ),
+    ])
+);
+variant!(
+    MigratesOthers,
+    "migrates_others",
+    Definition::new().migrations([
+        Migration::new(1, "first", "CREATE TABLE migrates_others_a (id {{id}})"),
+        Migration::new(2, "second", "DROP TABLE hello_guests"),
+    ])
+);
+variant!(NeedsMissing, "needs_missing", Definition::new().requires(&["nobody"]));
+variant!(CircleOne, "circle_one", Definition::new().requires(&["circle_two"]));
+variant!(CircleTwo, "circle_two", Definition::new().requires(&["circle_one"]));
