@@ -8,6 +8,7 @@ mod e2e;
 mod hostile;
 mod jobs;
 mod openapi;
+mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;

@@ -1,0 +1,97 @@
+//! Operators switch plugins that need each other, in the test's own process and on both databases.
+
+use host::plugins::{Action, OperateError, PluginState};
+use plugin_api::{
+    Definition, HostHandle, Identity, NoConfig, Plugin, Refusal,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait,
+};
+use plugin_testing::TestGateway;
+
+struct Ground;
+struct Tower;
+
+impl Identity for Ground {
+    const NAME: &'static str = "ground";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "What another plugin stands on";
+}
+
+impl Identity for Tower {
+    const NAME: &'static str = "tower";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Stands on another plugin";
+}
+
+impl Plugin for Ground {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+impl Plugin for Tower {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new().requires(&["ground"])
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+fn module<P: Plugin + Identity>() -> PluginModule_Ref {
+    let module = PluginModule { manifest: plugin_api::object_manifest::<P>, construct: plugin_api::object_new::<P> };
+    module.leak_into_prefix()
+}
+
+/// Whether it got there, the state and the reason.
+async fn act(house: &TestGateway, action: Action, name: &str) -> (bool, PluginState, String) {
+    let outcome = house.gateway().operate_plugin(action, name, "the test").await.unwrap();
+    (outcome.is_reached, outcome.report.state, outcome.report.reason)
+}
+
+async fn state(house: &TestGateway, name: &str) -> PluginState {
+    house.reports().await.into_iter().find(|report| report.name == name).unwrap().state
+}
+
+#[tokio::test]
+async fn what_others_stand_on_is_not_taken_away() {
+    for house in TestGateway::each_database(&[module::<Ground>(), module::<Tower>()]).await {
+        let (is_reached, state_now, reason) = act(&house, Action::Disable, "ground").await;
+        assert_eq!((is_reached, state_now), (false, PluginState::Serving), "{reason}");
+        assert!(reason.contains("tower requires it"), "{reason}");
+        let stored = house.gateway().services.operators.switches().await.unwrap();
+        assert!(stored.is_empty(), "a refused command decides nothing: {stored:?}");
+
+        assert!(act(&house, Action::Disable, "tower").await.0);
+        assert!(act(&house, Action::Disable, "ground").await.0);
+        let (is_reached, state_now, reason) = act(&house, Action::Enable, "tower").await;
+        assert_eq!((is_reached, state_now), (false, PluginState::Failed), "{reason}");
+        assert!(reason.contains("requires ground"), "{reason}");
+        assert!(act(&house, Action::Enable, "ground").await.0);
+        assert_eq!(state(&house, "tower").await, PluginState::Serving, "it waited for nothing else");
+        house.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_stops_takes_no_commands() {
+    for house in TestGateway::each_database(&[module::<Ground>()]).await {
+        let gateway = house.gateway();
+        let nobody = gateway.operate_plugin(Action::Enable, "nobody", "the test").await;
+        assert!(matches!(nobody, Err(OperateError::Unknown(name)) if name == "nobody"));
+        gateway.close_plugins().await;
+        let late = gateway.operate_plugin(Action::Enable, "ground", "the test").await;
+        assert!(matches!(late, Err(OperateError::Closing)), "{late:?}");
+        assert_eq!(state(&house, "ground").await, PluginState::Stopped);
+        house.stop().await;
+    }
+}
