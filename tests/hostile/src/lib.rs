@@ -8,12 +8,13 @@ mod config;
 mod data;
 mod drops;
 mod panics;
+mod reach;
 
 pub use config::{Act, Config};
 pub use data::WRITES;
 
 use plugin_api::{
-    Definition, Gateway, HostError, HostHandle, Job, Migration, Plugin, Refusal, export_plugin,
+    Definition, Gateway, Grants, HostError, HostHandle, Job, Migration, Plugin, Refusal, export_plugin,
     manifest::TopicInput,
     point::{self, NoInput},
 };
@@ -33,6 +34,8 @@ impl Plugin for Hostile {
             .routes(drops::routes())
             .routes(answers::routes())
             .routes(data::routes())
+            .routes(reach::routes())
+            .grants(Grants { egress: true, ..Grants::default() })
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])
             .publishes(&[data::EVENT])

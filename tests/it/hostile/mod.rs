@@ -9,6 +9,7 @@ mod handlers;
 mod jobs;
 mod lifecycle;
 mod process;
+mod reach;
 mod toggle;
 mod variants;
 
