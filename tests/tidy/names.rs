@@ -42,9 +42,9 @@ fn the_operation_is_the_file() {
 
 #[test]
 fn tool_rules_stand_where_they_are_looked_for() {
-    let clippy = read("clippy.toml");
+    let clippy = read(".clippy.toml");
     for rule in ["disallowed-methods", "std::time::SystemTime::now", "too-many-lines-threshold = 70"] {
-        assert!(clippy.contains(rule), "clippy.toml lacks {rule}");
+        assert!(clippy.contains(rule), ".clippy.toml lacks {rule}");
     }
     let workspace = read("Cargo.toml");
     assert!(workspace.contains("unsafe_code = \"deny\""), "Cargo.toml no longer denies unsafe code");

@@ -21,7 +21,7 @@ fn workspace(name: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("plugins")).unwrap();
     fs::create_dir_all(folder.join("tests")).unwrap();
-    for file in ["Cargo.lock", "CHANGELOG.md", "rustfmt.toml", "tests/Cargo.toml"] {
+    for file in ["Cargo.lock", "CHANGELOG.md", ".rustfmt.toml", "tests/Cargo.toml"] {
         fs::copy(house().join(file), folder.join(file)).unwrap();
     }
     for linked in ["host", "plugin-api", "xtask", "plugins/hello"] {
