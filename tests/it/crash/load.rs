@@ -166,6 +166,8 @@ pub async fn send(site: &Site, write: &Write) -> Option<(u16, String, Value)> {
     let request = site.request(reqwest::Method::POST, &write.path).header("content-type", "application/json");
     let response = crate::e2e::in_time(request.body(write.body.to_string()).send()).await.ok()?;
     let status = response.status().as_u16();
+    let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    assert!(status != 503 || retry_after.is_some_and(|seconds| seconds > 0), "503 without Retry-After: {write:?}");
     let body = crate::e2e::in_time(response.bytes()).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     Some((status, body["code"].as_str().unwrap_or_default().to_owned(), body))
