@@ -9,6 +9,7 @@ mod new_plugin;
 mod plugin_name;
 mod postgres;
 mod process;
+mod profile;
 mod repository;
 mod suite;
 mod test;

@@ -30,8 +30,8 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         name: "dist",
-        arguments: "",
-        summary: "Build a folder below dist/ with gateway, plugins and configuration for another machine",
+        arguments: "[DIR]",
+        summary: "Build a folder in DIR, else in dist/, with gateway, plugins and configuration for another machine",
         run: dist::run,
     },
     Command {
