@@ -6,6 +6,7 @@
 
 mod accept;
 mod access_log;
+mod chunks;
 mod client_ip;
 mod compression;
 mod connection;
@@ -15,12 +16,15 @@ mod framing;
 mod head_method;
 mod host_header;
 mod in_flight;
+mod incoming;
 mod listen;
 mod panic_fence;
 mod peer;
 mod preflight;
 mod protocol;
 mod refuse;
+mod refused_head;
+mod request_head;
 mod request_id;
 mod security_headers;
 mod settings;
@@ -28,7 +32,7 @@ mod slots;
 mod socket;
 mod stack;
 mod stage;
-mod strict_framing;
+mod violation;
 mod vitals;
 
 #[cfg(test)]
