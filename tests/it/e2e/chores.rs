@@ -1,4 +1,4 @@
-//! `cargo xtask dev` as the README says it, with the profile that the tests have built.
+//! `cargo xtask dev` and `cargo xtask bench` as the README says them, with the profile that the tests have built.
 
 use super::Site;
 use gateway_tests::process::{LIMIT, Setup};
@@ -43,4 +43,19 @@ async fn cargo_xtask_dev_starts_a_gateway_with_every_plugin() {
         assert!(index.contains(route), "{route} is missing in {index}");
     }
     assert!(gateway.terminate(LIMIT).await.unwrap().success());
+}
+
+/// Whether every job works and every server answers alike; figures of a debug build are none.
+#[test]
+fn cargo_xtask_bench_measures_every_job() {
+    let mut bench = Command::new("cargo");
+    bench.current_dir(repository()).env("XTASK_PROFILE", "dev").args(["xtask", "bench", "--smoke"]);
+    let output = bench.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    for title in
+        ["A list of 50 rows", "A signed write", "A live event", "Bursts", "beside the same handler", "A write into"]
+    {
+        assert!(said.contains(title), "{title} is missing in {said}");
+    }
 }
