@@ -36,8 +36,8 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        arguments: "[SECONDS]",
-        summary: "Measure requests per second and CPU time per request, and write BENCHMARKS.md",
+        arguments: "[JOB…]",
+        summary: "Measure the gateway beside its peers; all jobs make BENCHMARKS.md, --help shows the options",
         run: bench::run,
     },
     Command { name: "help", arguments: "", summary: "Print this text", run: help },

@@ -1,4 +1,4 @@
-//! The commands of the README that build and start a gateway, as it says them, with the profile that the tests have built.
+//! The commands of the README that build something first, as it says them, with the profile that the tests have built.
 
 use super::Site;
 use gateway_tests::process::{LIMIT, Setup, clean};
@@ -72,4 +72,15 @@ async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
     assert!(sums.contains("gateway: OK") && sums.contains("plugins/libforum.so: OK"), "{sums}");
     let scripts = tempfile::tempdir().unwrap();
     assert_serves(program(scripts.path(), &folder, "./gateway run")).await;
+}
+
+/// Whether every job works and every server answers alike; figures of a debug build are none.
+#[test]
+fn cargo_xtask_bench_measures_every_job() {
+    let said = xtask(&["bench", "--smoke"]);
+    for title in
+        ["A list of 50 rows", "A signed write", "A live event", "Bursts", "beside the same handler", "A write into"]
+    {
+        assert!(said.contains(title), "{title} is missing in {said}");
+    }
 }
