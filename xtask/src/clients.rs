@@ -9,18 +9,29 @@ use std::{
 
 /// `npm ci` in each folder of tests/clients with a lock file, unless that very lock file is installed already.
 pub fn install_node(root: &Path) -> Result<(), Failure> {
-    for folder in locked_folders(&root.join("tests/clients"))? {
-        let lock = repository::read(&folder.join("package-lock.json"))?;
-        let stamp = folder.join("node_modules/.installed-lock.json");
-        if is_installed(&stamp, &lock) {
-            continue;
-        }
-        let npm = process::need("npm", "npm")?;
-        println!("   npm ci in {}", folder.display());
-        process::run(Command::new(npm).current_dir(&folder).args(["ci", "--no-audit", "--no-fund"]))?;
-        repository::write(&stamp, &lock)?;
+    locked_folders(&root.join("tests/clients"))?.iter().try_for_each(|folder| install_packages(folder))
+}
+
+/// Where the dev network is.
+pub fn devnet(root: &Path) -> PathBuf {
+    root.join("tests/devnet")
+}
+
+/// The same for the dev network: anvil, the compiler, what contracts import.
+pub fn install_devnet(root: &Path) -> Result<(), Failure> {
+    install_packages(&devnet(root))
+}
+
+fn install_packages(folder: &Path) -> Result<(), Failure> {
+    let lock = repository::read(&folder.join("package-lock.json"))?;
+    let stamp = folder.join("node_modules/.installed-lock.json");
+    if is_installed(&stamp, &lock) {
+        return Ok(());
     }
-    Ok(())
+    let npm = process::need("npm", "npm")?;
+    println!("   npm ci in {}", folder.display());
+    process::run(Command::new(npm).current_dir(folder).args(["ci", "--no-audit", "--no-fund"]))?;
+    repository::write(&stamp, &lock)
 }
 
 /// A virtual environment in target/venv with tests/clients/requirements.txt.
