@@ -5,12 +5,13 @@ use crate::{
     config::Config,
     http::{
         limits::IpLimits,
-        router::{Route, RouteConflict, Router, Target},
+        router::{self, Route, RouteConflict, Router, Target},
     },
     jobs::JobRunner,
     meta::{self, OwnRoutes},
     plugins::{Plugins, Running},
     services::SharedServices,
+    telemetry::OperationUsage,
 };
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
@@ -28,6 +29,8 @@ pub struct Gateway {
     /// Held by whoever starts or stops plugins.
     pub(crate) plugin_changes: tokio::sync::Mutex<()>,
     router: ArcSwap<Router>,
+    /// Requests that no route takes.
+    pub(crate) unrouted: Arc<OperationUsage>,
 }
 
 impl Gateway {
@@ -35,6 +38,7 @@ impl Gateway {
         let limits = &services.config.limits;
         let ip_limits = IpLimits::new(limits.per_ip_per_minute, limits.allow.clone());
         let own = meta::own_routes(&services.environment);
+        let unrouted = services.usage.plugin(router::HOST).operation("none");
         let gateway = Self {
             services,
             own,
@@ -44,6 +48,7 @@ impl Gateway {
             plugins: Mutex::default(),
             plugin_changes: tokio::sync::Mutex::default(),
             router: ArcSwap::from_pointee(Router::build(Vec::new())?),
+            unrouted,
         };
         gateway.rebuild_router(&[])?;
         Ok(Arc::new(gateway))
@@ -86,7 +91,9 @@ impl Gateway {
             let position = spec.path.split(['{', '}']).skip(1).step_by(2).position(|name| name == parent.param)?;
             Some((parent, position))
         });
+        let usage = self.services.usage.plugin(target.owner()).operation(&spec.operation);
         Route {
+            usage,
             limits: self.ip_limits.of(&spec.rate_limits),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
             timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),

@@ -73,6 +73,7 @@ impl Database {
     /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops it.
     pub async fn read(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
         let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
+        let _timer = scope.time_read();
         let result = match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
             Engine::Postgres(postgres) => postgres.read(&admitted).await,

@@ -6,6 +6,7 @@ mod command_line;
 mod degraded;
 mod errors;
 mod faults;
+mod metrics;
 mod operators;
 mod reload;
 mod signatures;
