@@ -7,6 +7,7 @@ mod degraded;
 mod errors;
 mod faults;
 mod metrics;
+mod operator_page;
 mod operators;
 mod reload;
 mod signatures;
