@@ -3,6 +3,7 @@
 //! The rule that must not break: **a write is acknowledged only when it is durable; one that is not acknowledged has left
 //! no trace, and where the answer got lost it was done once.** The suite in `tests/it/storage/` runs on both databases.
 
+mod backup;
 mod check;
 mod error;
 mod limits;
@@ -13,6 +14,7 @@ mod settings;
 mod sqlite;
 mod transaction;
 
+pub use backup::{BackupError, Restore, Restored};
 pub use error::StorageError;
 pub use migrate::{AppliedMigration, MigrationReport, Schema};
 pub use scope::{Scope, ViewNames, is_reserved, shares_tables};
@@ -34,6 +36,15 @@ use std::{
 pub enum Dialect {
     Sqlite,
     Postgres,
+}
+
+impl Dialect {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
 }
 
 /// An open database; clones share it.
