@@ -5,6 +5,7 @@
 mod coverage;
 mod crash;
 mod e2e;
+mod fuzz;
 mod hostile;
 mod jobs;
 mod openapi;
@@ -12,3 +13,4 @@ mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;
+mod wild;

@@ -5,6 +5,7 @@ mod bench;
 mod clients;
 mod dev;
 mod dist;
+mod long;
 mod new_plugin;
 mod plugin_name;
 mod postgres;

@@ -1,6 +1,6 @@
 //! The commands, as data: what runs and what the help says read the same list.
 
-use crate::{Failure, bench, dev, dist, new_plugin, test};
+use crate::{Failure, bench, dev, dist, long, new_plugin, test};
 
 pub struct Command {
     pub name: &'static str,
@@ -40,6 +40,18 @@ pub const COMMANDS: &[Command] = &[
         summary: "Measure requests per second and CPU time per request, and write BENCHMARKS.md",
         run: bench::run,
     },
+    Command {
+        name: "abuse",
+        arguments: "[SECONDS]",
+        summary: "Measure what clients that behave feel of clients that do not, for each kind of abuse",
+        run: long::abuse,
+    },
+    Command {
+        name: "fuzz",
+        arguments: "[TARGET] [SECONDS]",
+        summary: "Run the fuzz targets (or those with TARGET in their name) for SECONDS each, 60 if not said",
+        run: long::fuzz,
+    },
     Command { name: "help", arguments: "", summary: "Print this text", run: help },
 ];
 
@@ -47,7 +59,7 @@ pub fn text() -> String {
     let mut text = "usage: cargo xtask COMMAND\n".to_owned();
     for command in COMMANDS {
         let call = format!("{} {}", command.name, command.arguments);
-        text.push_str(&format!("\n  {call:<18} {}", command.summary));
+        text.push_str(&format!("\n  {call:<23} {}", command.summary));
     }
     text.push_str("\n\nWith CI=true, `test` runs the steps after a failed one too.");
     text

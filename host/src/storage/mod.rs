@@ -3,7 +3,7 @@
 //! The rule that must not break: **a write is acknowledged only when it is durable; one that is not acknowledged has left
 //! no trace, and where the answer got lost it was done once.** The suite in `tests/it/storage/` runs on both databases.
 
-mod check;
+pub(crate) mod check;
 mod error;
 mod limits;
 mod migrate;
