@@ -4,7 +4,7 @@
 //! no trace, and where the answer got lost it was done once.** The suite in `tests/it/storage/` runs on both databases.
 
 mod backup;
-mod check;
+pub(crate) mod check;
 mod error;
 mod limits;
 mod migrate;
