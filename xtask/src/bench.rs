@@ -5,15 +5,18 @@ use std::{path::Path, process::Command};
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
-    let cargo = |arguments: &[&str]| process::run(process::cargo().current_dir(&root).args(arguments));
     let profile = Profile::or("release");
+    let mut build = process::cargo();
+    build.current_dir(&root).args(["build", "--profile", &profile.name]);
     if profile.name == "dev" {
-        cargo(&["build", "--workspace", "--all-targets"])?;
+        build.args(["--workspace", "--all-targets"]);
     } else {
-        // Apart, because what the peers need must not change the gateway's own build.
-        cargo(&["build", "--profile", &profile.name])?;
-        cargo(&["build", "--profile", &profile.name, "--package", "bench"])?;
+        // In one build, so that nothing is compiled twice. What the peers add to shared crates are traits of libc and the like.
+        let plugins = repository::plugins(&root)?;
+        let packages = ["host", "bench"].into_iter().chain(plugins.iter().map(String::as_str));
+        build.args(packages.flat_map(|package| ["--package", package]));
     }
+    process::run(&mut build)?;
     let built = profile.folder(&root);
     if !arguments.iter().any(|argument| ["--no-peers", "--smoke", "--help"].contains(&argument.as_str())) {
         install_peers(&root);

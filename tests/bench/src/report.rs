@@ -15,13 +15,15 @@ pub fn section(outcome: &Outcome) -> String {
     );
     text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
     for row in rows {
-        let ratio = rows.first().map_or(f64::NAN, |gateway| gateway.ratio_to(row));
+        // Rows without a goal are different things, not different servers.
+        let compared = rows.first().filter(|_| !goals.is_empty());
+        let ratio = compared.map_or_else(|| "–".to_owned(), |first| figure(first.ratio_to(row)));
         let _ = writeln!(
             text,
             "| {} | {} | {} | {:.0} | {} | {} | {:.0} MiB |",
             row.name,
             figure(row.median(|sample| sample.cpu_us)),
-            figure(ratio),
+            ratio,
             row.median(|sample| sample.per_s),
             time(row.median(|sample| sample.p50_us)),
             time(row.median(|sample| sample.p99_us)),

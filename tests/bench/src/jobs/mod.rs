@@ -41,7 +41,7 @@ pub struct Outcome {
     /// What exactly was done, for who reads the table.
     pub how: String,
     pub operation: &'static str,
-    /// The first is the gateway.
+    /// The others are compared with the first.
     pub rows: Vec<Row>,
     pub goals: Vec<Goal>,
 }

@@ -45,7 +45,8 @@ fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) 
         how: format!(
             "`GET /api/stream`, {readers} readers. {} at the same moment, the next when every reader has the last, at the \
              earliest after {} ms; {} in all. The gateway's events come from signed writes, the peers' from `POST /publish` with \
-             the same line of data; what publishing takes is measured in the same round without readers and taken off.",
+             the same line of data; what publishing takes is measured in the same round without readers and taken off. Latency \
+             is from the request to publish; the gateway's has the write's commit in it.",
             if burst == 1 { "One event".to_owned() } else { format!("{burst} events") },
             PACE.as_millis(),
             events(bench, burst),
