@@ -100,9 +100,9 @@ fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
-    clients::install_node(&suite.root)?;
+    clients::install_node(&suite.root.join("tests/clients"))?;
     clients::install_python(&suite.root)?;
-    clients::install_devnet(&suite.root)?;
+    devnet::install(&suite.root)?;
     Ok(Outcome::Passed)
 }
 
