@@ -4,7 +4,9 @@
 mod bench;
 mod clients;
 mod dev;
+mod devnet;
 mod dist;
+mod long;
 mod new_plugin;
 mod plugin_name;
 mod postgres;
