@@ -98,15 +98,14 @@ impl Gateway {
         }
         let headers = arrival.parts.headers.clone();
         let route = call.route;
-        let asked = self.ask_plugin(call, arrival);
+        // Boxed: kept answers, and routes without any, do not pay for the room it takes.
+        let asked = Box::pin(self.ask_plugin(call, arrival));
         let (response, sources) = match self.services.database.versions() {
             Some(versions) => provenance::observe(versions, route.sources.clone(), asked).await,
             None => (asked.await, None),
         };
-        let whole = match Whole::new(response?) {
-            Ok(whole) => whole,
-            Err(other) => return Ok(other),
-        };
+        let response = response?;
+        let Some(whole) = Whole::of(&response) else { return Ok(response) };
         if let Some((sources, since)) = sources {
             self.answers.keep(route, path_and_query, &whole, sources, since);
         }

@@ -7,6 +7,7 @@ mod check;
 mod error;
 mod limits;
 mod migrate;
+mod pace;
 mod postgres;
 mod scope;
 mod settings;
@@ -85,7 +86,7 @@ impl Database {
     async fn read_admitted(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
         let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
         admitted.note_sources(scope);
-         = match &self.shared.engine {
+        match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
             Engine::Postgres(postgres) => postgres.read(&admitted).await,
         }
