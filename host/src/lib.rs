@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod meta;
 pub mod operators;
 pub mod plugins;
+pub mod provenance;
 pub mod services;
 pub mod storage;
 pub mod telemetry;

@@ -4,6 +4,7 @@
 mod bench;
 mod clients;
 mod dev;
+mod devnet;
 mod dist;
 mod long;
 mod new_plugin;

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything CI runs, the quick checks first. The list below is the whole truth.
 
 use crate::{
-    Failure, clients,
+    Failure, clients, devnet,
     postgres::Cluster,
     process, repository,
     suite::{Outcome, Step, Suite},
@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     Step { name: "build", for_filter: true, run: build },
     Step { name: "doctests", for_filter: false, run: doctests },
     Step { name: "clients", for_filter: true, run: install_clients },
+    Step { name: "devnet", for_filter: false, run: dev_network },
     Step { name: "postgresql", for_filter: true, run: start_postgres },
     // Last, so that its summary is what a reader (CI, too) sees at the end.
     Step { name: "nextest", for_filter: true, run: nextest },
@@ -99,9 +100,14 @@ fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
-    clients::install_node(&suite.root)?;
+    clients::install_node(&suite.root.join("tests/clients"))?;
     clients::install_python(&suite.root)?;
+    devnet::install(&suite.root)?;
     Ok(Outcome::Passed)
+}
+
+fn dev_network(suite: &mut Suite) -> Result<Outcome, Failure> {
+    devnet::test(&suite.root).map(|()| Outcome::Passed)
 }
 
 fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {

@@ -1,6 +1,6 @@
 //! The commands, as data: what runs and what the help says read the same list.
 
-use crate::{Failure, bench, dev, dist, long, new_plugin, test};
+use crate::{Failure, bench, dev, devnet, dist, long, new_plugin, test};
 
 pub struct Command {
     pub name: &'static str,
@@ -15,6 +15,12 @@ pub const COMMANDS: &[Command] = &[
         arguments: "[-- ARGS…]",
         summary: "Build gateway and plugins (release) and serve on 127.0.0.1:8080 with data in ./data",
         run: dev::run,
+    },
+    Command {
+        name: "devnet",
+        arguments: "[OPTIONS]",
+        summary: "Run a chain with every contract until it is stopped (more with --help)",
+        run: devnet::run,
     },
     Command {
         name: "test",
@@ -36,8 +42,8 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        arguments: "[SECONDS]",
-        summary: "Measure requests per second and CPU time per request, and write BENCHMARKS.md",
+        arguments: "[JOB…]",
+        summary: "Measure the gateway beside its peers; all jobs make BENCHMARKS.md, --help shows the options",
         run: bench::run,
     },
     Command {

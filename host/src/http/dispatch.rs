@@ -6,6 +6,7 @@ use super::{
     answer,
     auth::{self, Caller},
     body::{Body, RequestBody},
+    cache::Whole,
     edge::{ClientIp, RequestId, RouteLabel},
     head::RequestHead,
     limits::{Allowance, Exceeded},
@@ -15,11 +16,13 @@ use super::{
 use crate::{
     gateway::Gateway,
     plugins::{CommitError, Owner, PluginTransaction, Running},
+    provenance,
     storage::{Scope, StorageError},
 };
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
+use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
     sql,
@@ -73,13 +76,49 @@ impl Gateway {
             Target::Plugin { plugin, index } => {
                 // Held until the answer is made: a drain waits for it.
                 let _visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
-                self.check_parent(route, plugin, &params).await?;
-                let body = body.read_limited(route.body_max_bytes).await.map_err(Refused::from)?;
-                let (caller, parts, params) = self.authenticate(route, parts, params, body).await?;
                 let call = Call { route, plugin, index: *index, ip };
-                self.call_plugin(call, parts, params, caller).await
+                let arrival = Arrival { parts, params, body };
+                // A body is no part of the key; nobody sends one with a GET.
+                if route.spec.cached && arrival.body.is_end_stream() {
+                    self.serve_cached(call, arrival).await
+                } else {
+                    self.ask_plugin(call, arrival).await
+                }
             }
         }
+    }
+
+    /// An answer that is kept, or a new one that is tagged and, where nothing speaks against it, kept.
+    async fn serve_cached(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let is_compressed_for_some = self.config().http.compression;
+        let uri = arrival.parts.uri.clone();
+        let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        if let Some(kept) = self.answers.get(call.route, path_and_query) {
+            return Ok(kept.answer().into_response(&arrival.parts.headers, is_compressed_for_some));
+        }
+        let headers = arrival.parts.headers.clone();
+        let route = call.route;
+        let asked = self.ask_plugin(call, arrival);
+        let (response, sources) = match self.services.database.versions() {
+            Some(versions) => provenance::observe(versions, route.sources.clone(), asked).await,
+            None => (asked.await, None),
+        };
+        let whole = match Whole::new(response?) {
+            Ok(whole) => whole,
+            Err(other) => return Ok(other),
+        };
+        if let Some((sources, since)) = sources {
+            self.answers.keep(route, path_and_query, &whole, sources, since);
+        }
+        Ok(whole.into_response(&headers, is_compressed_for_some))
+    }
+
+    async fn ask_plugin(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let Arrival { parts, params, body } = arrival;
+        self.check_parent(call.route, call.plugin, &params).await?;
+        let body = body.read_limited(call.route.body_max_bytes).await.map_err(Refused::from)?;
+        let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
+        self.call_plugin(call, parts, params, caller).await
     }
 
     /// The 404 of a missing parent comes before body and signature are looked at.

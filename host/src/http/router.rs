@@ -1,6 +1,6 @@
 //! From method and path to a target. A table is built once per change of the set of plugins and never edited.
 
-use crate::{http::limits::RouteLimits, meta::MetaPage, plugins::Running};
+use crate::{http::limits::RouteLimits, meta::MetaPage, plugins::Running, provenance::Sources};
 use http::Method;
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
@@ -13,6 +13,8 @@ pub struct Router {
 
 /// A route with everything the dispatcher needs, worked out beforehand.
 pub struct Route {
+    /// Of this route in this table; never used again.
+    pub id: u64,
     pub spec: RouteSpec,
     pub target: Target,
     pub limits: RouteLimits,
@@ -21,6 +23,8 @@ pub struct Route {
     pub auth: Auth,
     /// The row that must exist, with the position of its parameter in the path.
     pub parent: Option<(Parent, usize)>,
+    /// Stored data that the answers of a cached route may come from.
+    pub sources: Sources,
 }
 
 pub enum Target {

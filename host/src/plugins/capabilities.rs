@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     egress::{EgressError, FetchRequest, Overflow},
+    provenance,
     services::SharedServices,
     storage::Scope,
 };
@@ -79,15 +80,18 @@ impl Host for Capabilities {
     }
 
     fn now_ms(&self) -> i64 {
+        provenance::spoil();
         self.services.clock.now_ms()
     }
 
     fn sleep(&self, duration_ms: u64) -> FfiFuture<()> {
+        provenance::spoil();
         let clock = self.services.clock.clone();
         async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
     }
 
     fn spawn(&self, _name: RString, task: FfiFuture<()>) -> TaskBox {
+        provenance::spoil();
         let stop = self.life.stop.clone();
         let running = self.life.tasks.spawn(async move {
             tokio::select! {
@@ -99,6 +103,7 @@ impl Host for Capabilities {
     }
 
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
+        provenance::spoil();
         async move {
             let finished = tokio::task::spawn_blocking(|| futures_util::FutureExt::now_or_never(work)).await;
             match finished {
@@ -116,6 +121,7 @@ impl Host for Capabilities {
     }
 
     fn begin(&self) -> TransactionBox {
+        provenance::spoil();
         PluginTransaction::new(&self.services, self.scope.clone(), Owner::Plugin).handle()
     }
 
@@ -130,6 +136,7 @@ impl Host for Capabilities {
     }
 
     fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        provenance::spoil();
         let capabilities = self.clone();
         async move {
             match capability.as_str() {
@@ -144,6 +151,7 @@ impl Host for Capabilities {
     }
 
     fn fault(&self, place: RStr<'_>, fault: Fault) {
+        provenance::spoil();
         self.life.fault(place.as_str(), &fault);
     }
 

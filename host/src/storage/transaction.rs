@@ -43,7 +43,7 @@ enum Side {
 impl Transaction {
     pub(super) fn new(database: Database, scope: Scope) -> Self {
         let side = match &database.shared.engine {
-            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin()),
+            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin(scope.plugin_name())),
             Engine::Postgres(postgres) => Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name())),
         };
         Self { database, scope, side }

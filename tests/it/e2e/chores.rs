@@ -1,7 +1,7 @@
-//! The commands of the README that build and start a gateway, as it says them, with the profile that the tests have built.
+//! The commands of the README that build something first, as it says them, with the profile that the tests have built.
 
 use super::Site;
-use gateway_tests::process::{LIMIT, Setup};
+use gateway_tests::process::{LIMIT, Setup, clean};
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -15,7 +15,7 @@ fn repository() -> PathBuf {
 
 /// What a chore prints.
 fn xtask(arguments: &[&str]) -> String {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = clean("cargo");
     cargo.current_dir(repository()).env("XTASK_PROFILE", "dev").arg("xtask").args(arguments);
     said(&mut cargo)
 }
@@ -56,7 +56,7 @@ async fn cargo_xtask_dev_starts_a_gateway_with_every_plugin() {
 #[tokio::test]
 async fn cargo_run_starts_a_gateway_with_every_plugin() {
     // Builds first, so that the start takes no longer than others do.
-    let version = said(Command::new("cargo").current_dir(repository()).args(["run", "--", "version"]));
+    let version = said(clean("cargo").current_dir(repository()).args(["run", "--", "version"]));
     assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
     let scripts = tempfile::tempdir().unwrap();
     assert_serves(program(scripts.path(), &repository(), "cargo run")).await;
@@ -72,4 +72,21 @@ async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
     assert!(sums.contains("gateway: OK") && sums.contains("plugins/libforum.so: OK"), "{sums}");
     let scripts = tempfile::tempdir().unwrap();
     assert_serves(program(scripts.path(), &folder, "./gateway run")).await;
+}
+
+/// Whether every job works and every server answers alike; figures of a debug build are none.
+#[test]
+fn cargo_xtask_bench_measures_every_job() {
+    let said = xtask(&["bench", "--smoke"]);
+    for title in
+        ["A list of 50 rows", "A signed write", "A live event", "Bursts", "beside the same handler", "A write into"]
+    {
+        assert!(said.contains(title), "{title} is missing in {said}");
+    }
+}
+
+#[test]
+fn cargo_xtask_fuzz_runs_a_target() {
+    // It fails when there is no such target, or when the target does.
+    xtask(&["fuzz", "configuration", "1"]);
 }

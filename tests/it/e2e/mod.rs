@@ -4,6 +4,7 @@ mod chores;
 mod clients;
 mod command_line;
 mod degraded;
+mod devnet;
 mod errors;
 mod faults;
 mod operators;

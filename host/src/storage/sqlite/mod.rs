@@ -16,7 +16,7 @@ mod writer;
 pub use conversation::Conversation;
 
 use super::{
-    DatabaseSettings, StorageError,
+    DatabaseSettings, StorageError, Versions,
     check::Admitted,
     migrate::{AppliedMigration, MigrationReport, Step},
 };
@@ -38,6 +38,7 @@ use writer::{Job, Writer};
 pub struct Sqlite {
     readers: Readers,
     writer: Arc<Queue<Job>>,
+    versions: Arc<Versions>,
     /// The writer's, then the readers'.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -50,6 +51,7 @@ impl Sqlite {
         let sqlite = Self {
             readers: Readers::new(Duration::from_millis(settings.statement_timeout_ms)),
             writer: Arc::new(Queue::new()),
+            versions: Arc::default(),
             threads: Mutex::default(),
         };
         sqlite.start_writer(guarded, path.to_owned(), settings)?;
@@ -65,6 +67,8 @@ impl Sqlite {
         let writer = Writer {
             guarded,
             queue: Arc::clone(&self.writer),
+            versions: Arc::clone(&self.versions),
+            foreign_commits: writer::NEVER_LOOKED,
             limits: MemberLimits {
                 statement: Duration::from_millis(settings.statement_timeout_ms),
                 total: Duration::from_millis(settings.transaction_timeout_ms),
@@ -89,8 +93,13 @@ impl Sqlite {
         self.readers.read(admitted).await
     }
 
-    pub fn begin(&self) -> Conversation {
-        Conversation::new(Arc::clone(&self.writer))
+    pub fn versions(&self) -> &Arc<Versions> {
+        &self.versions
+    }
+
+    /// A transaction of that plugin, or of the gateway itself.
+    pub fn begin(&self, plugin: Option<&str>) -> Conversation {
+        Conversation::new(Arc::clone(&self.writer), plugin.map(|name| self.versions.of(name)))
     }
 
     pub async fn migrate(&self, owner: String, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
