@@ -6,13 +6,14 @@ use crate::{
     http::{
         cache::AnswerCache,
         limits::IpLimits,
-        router::{Route, RouteConflict, Router, Target},
+        router::{self, Route, RouteConflict, Router, Target},
     },
     jobs::JobRunner,
     meta::{self, OwnRoutes},
     plugins::{self, Plugins, Running},
     provenance::Sources,
     services::SharedServices,
+    telemetry::OperationUsage,
 };
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
@@ -39,6 +40,8 @@ pub struct Gateway {
     pub(crate) plugin_changes: tokio::sync::Mutex<()>,
     router: ArcSwap<Router>,
     routes_made: AtomicU64,
+    /// Requests that no route takes.
+    pub(crate) unrouted: Arc<OperationUsage>,
 }
 
 impl Gateway {
@@ -47,6 +50,7 @@ impl Gateway {
         let ip_limits = IpLimits::new(limits.per_ip_per_minute, limits.allow.clone());
         let answers = AnswerCache::new(services.config.http.cache_bytes_max);
         let own = meta::own_routes(&services.environment);
+        let unrouted = services.usage.plugin(router::HOST).operation("none");
         let gateway = Self {
             services,
             own,
@@ -58,6 +62,7 @@ impl Gateway {
             plugin_changes: tokio::sync::Mutex::default(),
             router: ArcSwap::from_pointee(Router::build(Vec::new())?),
             routes_made: AtomicU64::new(0),
+            unrouted,
         };
         gateway.rebuild_router(&[])?;
         Ok(Arc::new(gateway))
@@ -103,9 +108,11 @@ impl Gateway {
             let position = spec.path.split(['{', '}']).skip(1).step_by(2).position(|name| name == parent.param)?;
             Some((parent, position))
         });
+        let usage = self.services.usage.plugin(target.owner()).operation(&spec.operation);
         Route {
             id: self.routes_made.fetch_add(1, Relaxed),
             sources,
+            usage,
             limits: self.ip_limits.of(&spec.rate_limits),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
             timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),

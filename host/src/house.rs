@@ -14,6 +14,7 @@ use crate::{
     plugins::{FenceRequest, GUARD_MIGRATION, LoadedPlugin, PluginReport, Serving},
     services::{Services, SharedServices},
     storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
+    telemetry::Usage,
 };
 use plugin_api::manifest::{self, Environment, MigrationSpec};
 use secrecy::ExposeSecret as _;
@@ -111,6 +112,7 @@ async fn open_services(
         streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         egress: open_egress(&config)?,
         serving: Serving::default(),
+        usage: Usage::default(),
         database,
         brand,
         environment,
@@ -157,15 +159,17 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, OpenError>
 
 /// Brings the gateway's own tables up to date; answers how many steps were applied.
 pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
-    let migrations = migrations();
-    Ok(database
-        .migrate(&Schema { scope: &Scope::Host, views: &[activity::VIEW.to_owned()], migrations: &migrations })
-        .await?
-        .applied
-        .len())
+    let (migrations, views) = (migrations(), views());
+    Ok(database.migrate(&Schema { scope: &Scope::Host, views: &views, migrations: &migrations }).await?.applied.len())
 }
 
-fn migrations() -> Vec<MigrationSpec> {
+/// The views that the gateway itself publishes.
+pub fn views() -> Vec<String> {
+    vec![activity::VIEW.to_owned()]
+}
+
+/// The gateway's own migrations.
+pub fn migrations() -> Vec<MigrationSpec> {
     // Only ever append: a database remembers what it has applied.
     let steps = [
         ("activity", activity::MIGRATION),

@@ -11,6 +11,8 @@ pub mod config;
 pub mod demo;
 pub mod egress;
 pub mod envelope;
+#[cfg(test)]
+mod fuzz;
 pub mod gateway;
 pub mod house;
 pub mod housekeeping;

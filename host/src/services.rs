@@ -9,6 +9,7 @@ use crate::{
     operators::Operators,
     plugins::{FenceRequest, Serving},
     storage::Database,
+    telemetry::Usage,
 };
 use plugin_api::manifest::Environment;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub struct Services {
     pub streams: StreamLimits,
     /// `None` on a machine without root certificates: what needs it says so.
     pub egress: Option<Egress>,
+    pub usage: Usage,
     /// The plugins that serve right now.
     pub serving: Serving,
     pub fence_requests: mpsc::UnboundedSender<FenceRequest>,

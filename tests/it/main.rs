@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod backup;
 mod cache;
 mod coverage;
 mod crash;
 mod e2e;
+mod fuzz;
 mod hostile;
 mod jobs;
 mod openapi;
@@ -13,3 +15,4 @@ mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;
+mod wild;

@@ -114,9 +114,19 @@ impl Setup {
 
     /// Runs one command of the command line to its end.
     pub fn run(&self, arguments: &[&str]) -> Result<Finished> {
-        let output = self.command(arguments).output()?;
+        self.run_with(arguments, &[])
+    }
+
+    /// The same with some variables of the environment.
+    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Finished> {
+        let output = self.command(arguments).envs(variables.iter().copied()).output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(Finished { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    }
+
+    /// Starts one command and does not wait for its end.
+    pub fn spawn(&self, arguments: &[&str]) -> Result<Child> {
+        Ok(self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
     }
 
     /// Starts the gateway and waits until it says that it serves.

@@ -6,6 +6,7 @@ mod clients;
 mod dev;
 mod devnet;
 mod dist;
+mod long;
 mod new_plugin;
 mod plugin_name;
 mod postgres;

@@ -18,6 +18,7 @@ use crate::{
     plugins::{CommitError, Owner, PluginTransaction, Running},
     provenance,
     storage::{Scope, StorageError},
+    telemetry::{self, request_id},
 };
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
@@ -39,15 +40,26 @@ impl Gateway {
         let router = self.router();
         let (route, params) = match router.find(&parts.method, parts.uri.path()) {
             Found::Route { route, params } => (route, params),
-            other => return unrouted(&parts.method, other),
+            other => {
+                let mut watch = self.unrouted.watch();
+                let response = unrouted(&parts.method, other);
+                watch.answered(response.status());
+                return response;
+            }
         };
+        let mut watch = route.usage.watch();
         let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
         let ip = client_ip(&parts);
         let allowance = match self.count_call(&route, ip) {
             Ok(allowance) => allowance,
-            Err(exceeded) => return Refused::from(exceeded).into_response(),
+            Err(exceeded) => {
+                watch.answered(StatusCode::TOO_MANY_REQUESTS);
+                return Refused::from(exceeded).into_response();
+            }
         };
-        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
+        let id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
+        let served = telemetry::of_request(id, self.serve(&route, ip, Arrival { parts, params, body })).await;
+        let mut response = match served {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
@@ -62,6 +74,7 @@ impl Gateway {
             response.headers_mut().insert(header::CACHE_CONTROL, value);
         }
         response.extensions_mut().insert(label);
+        watch.answered(response.status());
         response
     }
 
@@ -188,12 +201,14 @@ impl Gateway {
                 RResult::ROk(answer) => answer::into_response(self, &call, answer).await,
                 RResult::RErr(fault) => {
                     call.plugin.life.fault(place, &fault);
+                    call.route.usage.fault(fault.kind);
                     Err(Refused::internal())
                 }
             }
         };
         let answer = tokio::time::timeout(timeout, answered).await.unwrap_or_else(|_elapsed| {
             call.plugin.life.timed_out(place, timeout);
+            call.route.usage.timed_out();
             Err(Refused::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
@@ -218,7 +233,7 @@ impl Gateway {
                     .header(header::RETRY_AFTER, &interval_s.to_string())
             }
             CommitError::Event(error) => {
-                tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
+                tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
                 Refused::internal()
             }
             CommitError::Storage(error) => storage_refusal(plugin, &error),
@@ -277,11 +292,11 @@ fn client_ip(parts: &Parts) -> IpAddr {
 pub fn storage_refusal(plugin: &Running, error: &StorageError) -> Refused {
     match error {
         StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Closed(_) => {
-            tracing::warn!(plugin = plugin.name(), %error, "the database did not do its part");
+            tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
             Refused::unavailable()
         }
         error => {
-            tracing::error!(plugin = plugin.name(), %error, "a statement failed");
+            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");
             Refused::internal()
         }
     }

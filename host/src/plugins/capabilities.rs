@@ -9,6 +9,7 @@ use crate::{
     provenance,
     services::SharedServices,
     storage::Scope,
+    telemetry::request_id,
 };
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -156,21 +157,27 @@ impl Host for Capabilities {
     }
 
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
-        let labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
-        let mut labels: Vec<metrics::Label> =
+        let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
+        labels.insert("plugin".to_owned(), self.life.name.to_string());
+        if !self.services.usage.plugin(&self.life.name).admits(metric.as_str(), &labels) {
+            tracing::warn!(plugin = &*self.life.name, metric = metric.as_str(), "not counted: too many series");
+            return;
+        }
+        let labels: Vec<metrics::Label> =
             labels.into_iter().map(|(name, value)| metrics::Label::new(name, value)).collect();
-        labels.push(metrics::Label::new("plugin", self.life.name.to_string()));
         metrics::counter!(format!("plugin_{}", metric.as_str()), labels).increment(amount);
     }
 
     fn log(&self, level: u8, message: RStr<'_>) {
         let (plugin, message) = (&*self.life.name, message.as_str());
+        let id = request_id();
+        let request_id = id.as_deref();
         match level {
-            1 => tracing::error!(plugin, "{message}"),
-            2 => tracing::warn!(plugin, "{message}"),
-            3 => tracing::info!(plugin, "{message}"),
-            4 => tracing::debug!(plugin, "{message}"),
-            _ => tracing::trace!(plugin, "{message}"),
+            1 => tracing::error!(plugin, request_id, "{message}"),
+            2 => tracing::warn!(plugin, request_id, "{message}"),
+            3 => tracing::info!(plugin, request_id, "{message}"),
+            4 => tracing::debug!(plugin, request_id, "{message}"),
+            _ => tracing::trace!(plugin, request_id, "{message}"),
         }
     }
 }

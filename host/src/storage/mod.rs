@@ -3,7 +3,8 @@
 //! The rule that must not break: **a write is acknowledged only when it is durable; one that is not acknowledged has left
 //! no trace, and where the answer got lost it was done once.** The suite in `tests/it/storage/` runs on both databases.
 
-mod check;
+mod backup;
+pub(crate) mod check;
 mod error;
 mod limits;
 mod migrate;
@@ -14,6 +15,7 @@ mod sqlite;
 mod transaction;
 mod versions;
 
+pub use backup::{BackupError, Restore, Restored};
 pub use error::StorageError;
 pub use migrate::{AppliedMigration, MigrationReport, Schema};
 pub use scope::{Scope, ViewNames, is_reserved, shares_tables};
@@ -37,6 +39,15 @@ use std::{
 pub enum Dialect {
     Sqlite,
     Postgres,
+}
+
+impl Dialect {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
 }
 
 /// An open database; clones share it.
@@ -85,6 +96,7 @@ impl Database {
     async fn read_admitted(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
         let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
         admitted.note_sources(scope);
+        let _timer = scope.time_read();
         match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
             Engine::Postgres(postgres) => postgres.read(&admitted).await,

@@ -2,6 +2,7 @@
 //!
 //! The rule: a plugin reads and writes the tables that begin with its own name, and reads published views; nothing else.
 
+use crate::telemetry::{DatabaseUsage, Timer};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Names of the views that a plugin may read.
@@ -18,12 +19,37 @@ pub enum Scope {
         name: Arc<str>,
         /// Published views of the enabled plugins.
         views: Arc<ViewNames>,
+        usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views }
+        Self::Plugin { name: name.into(), views, usage: Arc::default() }
+    }
+
+    /// Its time in the database is counted there.
+    #[must_use]
+    pub fn counted_in(self, usage: Arc<DatabaseUsage>) -> Self {
+        match self {
+            Self::Host => self,
+            Self::Plugin { name, views, .. } => Self::Plugin { name, views, usage },
+        }
+    }
+
+    pub(super) fn time_read(&self) -> Option<Timer<'_>> {
+        self.usage().map(|usage| usage.read.start())
+    }
+
+    pub(super) fn time_write(&self) -> Option<Timer<'_>> {
+        self.usage().map(|usage| usage.write.start())
+    }
+
+    fn usage(&self) -> Option<&DatabaseUsage> {
+        match self {
+            Self::Host => None,
+            Self::Plugin { usage, .. } => Some(usage),
+        }
     }
 
     pub(super) fn plugin_name(&self) -> Option<&str> {

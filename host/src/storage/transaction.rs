@@ -64,6 +64,7 @@ impl Transaction {
         }
         let admit = |statement| self.admit(&self.scope, statement);
         let statements: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
+        let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.run(statements).await,
             Side::Postgres(session) => session.run(&statements).await,
@@ -83,6 +84,7 @@ impl Transaction {
             Ok((admitted, last.must_give_row))
         };
         let last: Vec<(Admitted, bool)> = last.into_iter().map(admit).collect::<Result<_, StorageError>>()?;
+        let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.commit(last).await,
             Side::Postgres(session) => session.commit(&last).await,

@@ -34,6 +34,8 @@ export async function startAnvil({ port = 0, accounts = 20, genesisTime, args = 
     ["--mnemonic", MNEMONIC],
     ["--accounts", accounts],
     ["--balance", 1_000_000],
+    // As they come, so that who plays a scenario knows the ids before.
+    ["--order", "fifo"],
     ...(genesisTime === undefined ? [] : [["--timestamp", genesisTime]]),
   ];
   const words = [...flags.flat().map(String), "--auto-impersonate", ...args];

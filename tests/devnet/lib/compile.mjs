@@ -23,15 +23,17 @@ const VIA_IR = [
 
 /**
  * Name of a contract → {abi, bytecode}, for every contract that can be deployed.
- * `replace` maps files below contracts/ to another text, such as the names of another network.
+ * `replace` maps files below contracts/ to another text, such as the names of another network; `only` names the files
+ * whose contracts are wanted.
  */
-export function compile({ replace = {} } = {}) {
+export function compile({ replace = {}, only } = {}) {
   const sources = { ...readSources(), ...replace };
-  const key = createHash("sha256").update(JSON.stringify([SETTINGS, VIA_IR, sources, lockFile()])).digest("hex");
+  const key = createHash("sha256").update(JSON.stringify([SETTINGS, VIA_IR, sources, only, lockFile()])).digest("hex");
   const cached = join(CACHE, `${key}.json`);
   if (existsSync(cached)) return { ...JSON.parse(readFileSync(cached, "utf8")), ...uniswap() };
-  const direct = Object.keys(sources).filter((name) => !VIA_IR.includes(name));
-  const artifacts = { ...runSolc(sources, direct, false), ...runSolc(sources, VIA_IR, true) };
+  const wanted = only ?? Object.keys(sources);
+  const [viaIR, direct] = [true, false].map((is) => wanted.filter((name) => VIA_IR.includes(name) === is));
+  const artifacts = { ...runSolc(sources, direct, false), ...runSolc(sources, viaIR, true) };
   mkdirSync(CACHE, { recursive: true });
   // Renamed into place: who compiles at the same time never sees half a file.
   const partial = `${cached}.${process.pid}`;
@@ -59,6 +61,7 @@ function lockFile() {
 }
 
 function runSolc(sources, wanted, viaIR) {
+  if (wanted.length === 0) return {};
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(Object.entries(sources).map(([name, content]) => [name, { content }])),

@@ -174,7 +174,7 @@ class Chain {
   }
 
   #explain(abi, error) {
-    if (!error.data || error.data === "0x") return { errorName: "empty", message: error.message };
+    if (!error.data || error.data === "0x") return { errorName: "empty", args: [] };
     // Errors of the contracts behind it bubble up.
     const all = [abi, ...this.#abis.values()].flat().filter((item) => item.type === "error");
     const { errorName, args } = decodeErrorResult({ abi: all, data: error.data });

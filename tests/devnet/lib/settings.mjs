@@ -10,8 +10,9 @@ function write(folder, name, text) {
 }
 
 /** devnet.json comes last: when it is there, all is. */
-export function leave(folder, devnet) {
+export function leave(folder, devnet, economy) {
   mkdirSync(folder, { recursive: true });
+  if (economy) write(folder, "economy.json", JSON.stringify(economy));
   write(folder, "gateway.toml", gatewayToml(devnet));
   write(folder, "chains.toml", chainsToml(devnet));
   write(folder, "devnet.json", `${JSON.stringify(devnet, null, 2)}\n`);

@@ -7,6 +7,8 @@ mod degraded;
 mod devnet;
 mod errors;
 mod faults;
+mod metrics;
+mod operator_page;
 mod operators;
 mod reload;
 mod signatures;

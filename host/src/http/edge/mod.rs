@@ -13,6 +13,8 @@ mod connection;
 mod cors;
 mod deadline;
 mod framing;
+#[cfg(test)]
+pub(crate) mod fuzzing;
 mod head_method;
 mod host_header;
 mod in_flight;

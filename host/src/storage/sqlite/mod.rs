@@ -6,6 +6,7 @@ mod connection;
 mod conversation;
 mod execute;
 mod explain;
+mod lock;
 mod member;
 mod migrator;
 mod queue;
@@ -13,7 +14,13 @@ mod reader;
 mod watch;
 mod writer;
 
-pub use conversation::Conversation;
+pub use self::{
+    connection::open_reader,
+    conversation::Conversation,
+    explain::explain,
+    lock::{DataLock, LockError, give_to_owner_of},
+    migrator::applied_of,
+};
 
 use super::{
     DatabaseSettings, StorageError, Versions,
@@ -41,11 +48,15 @@ pub struct Sqlite {
     versions: Arc<Versions>,
     /// The writer's, then the readers'.
     threads: Mutex<Vec<JoinHandle<()>>>,
+    path: PathBuf,
+    /// Given back when the file is closed.
+    lock: Mutex<Option<DataLock>>,
 }
 
 impl Sqlite {
     /// Opens (and creates) the file. Blocks for a moment: the log of an unclean end is replayed here.
     pub fn open(path: &Path, settings: &DatabaseSettings) -> Result<Self, StorageError> {
+        let lock = DataLock::shared(path)?;
         let guarded = connection::open_writer(path, settings)?;
         migrator::prepare(&guarded.connection)?;
         let sqlite = Self {
@@ -53,6 +64,8 @@ impl Sqlite {
             writer: Arc::new(Queue::new()),
             versions: Arc::default(),
             threads: Mutex::default(),
+            path: path.to_owned(),
+            lock: Mutex::new(Some(lock)),
         };
         sqlite.start_writer(guarded, path.to_owned(), settings)?;
         for number in 0..settings.read_connections.max(1) {
@@ -87,6 +100,10 @@ impl Sqlite {
             .map_err(|error| StorageError::Internal(format!("no thread: {error}")))?;
         self.threads.lock().push(thread);
         Ok(())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     pub async fn read(&self, admitted: Admitted) -> Result<Rows, StorageError> {
@@ -135,6 +152,7 @@ impl Sqlite {
         join(readers).await;
         self.writer.close();
         join(threads).await;
+        self.lock.lock().take();
     }
 }
 

@@ -45,6 +45,10 @@ contract Multisig {
         confirm(id);
     }
 
+    function proposalCount() external view returns (uint256) {
+        return proposals.length;
+    }
+
     /// The last one that is needed executes.
     function confirm(uint256 id) public onlyOwner {
         Proposal storage proposal = proposals[id];
