@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Writes the threads of this run's scale into a new database in `file`.
 pub fn make(bench: &Bench, file: &Path) -> Result<()> {
     println!("  {} threads are written", bench.scale.threads);
-    let gateway = bench.gateway(&[("database.synchronous", Synchronous::Normal.name())])?;
+    let gateway = bench.gateway(&[Synchronous::Normal.setting()])?;
     fill(bench, &gateway)?;
     let folder = gateway.stop()?;
     let database = Connection::open(folder.path().join("data/gateway.db"))?;
