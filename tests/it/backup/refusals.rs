@@ -1,12 +1,16 @@
 //! What cannot be done is refused with a reason, and leaves everything as it was.
 
 use super::{Tables, back_up, restore, run, small_setup_on};
-use crate::{crash::SmallDisk, e2e::Site, storage::Engine};
+use crate::{
+    crash::{SmallDisk, execute},
+    e2e::Site,
+    storage::Engine,
+};
 use gateway_tests::process::{Finished, LIMIT, Setup};
 use plugin_testing::Wallet;
 use rstest::rstest;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqliteConnection};
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 fn assert_refused(ended: &Finished, code: i32, part: &str) {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{part}: {ended:?}");
@@ -161,4 +165,18 @@ async fn without_its_programs_postgresql_is_not_backed_up() {
     let setup = with_thread(Engine::Postgres).await;
     let ended = setup.run_with(&["backup", "x"], &[("PATH", "/nowhere")]).unwrap();
     assert_refused(&ended, 1, "install the package postgresql-client");
+}
+
+/// Refused half way, with more on its way than a pipe holds.
+#[tokio::test]
+async fn what_postgresql_refuses_changes_nothing() {
+    let setup = with_thread(Engine::Postgres).await;
+    let rows = "INSERT INTO host_audit (at_ms, who, action, subject, outcome)
+        SELECT n, repeat(md5(n::text), 20), 'x', '', '' FROM generate_series(1, 5000) n";
+    execute(&setup, rows.to_owned()).await;
+    let file = back_up(&setup, "file").await;
+    let fresh = small_setup_on(Engine::Postgres).await;
+    execute(&fresh, "CREATE TYPE host_job_runs AS ENUM ('in the way')".to_owned()).await;
+    assert_refused(&restore(&fresh, &file, &[]).await, 4, "psql failed: ERROR:");
+    assert_eq!(Tables::read(&fresh).await, Tables(BTreeMap::new()));
 }

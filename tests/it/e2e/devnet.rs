@@ -1,6 +1,6 @@
 //! `cargo xtask devnet` as the README says it: a chain that says where it is, and is gone when it is stopped.
 
-use gateway_tests::process::LIMIT;
+use gateway_tests::process::{LIMIT, clean};
 use serde_json::{Value, json};
 use std::{fs, path::Path, process::Stdio};
 use tokio::{
@@ -10,7 +10,7 @@ use tokio::{
 };
 
 fn start(out: &Path) -> (Child, Lines<BufReader<ChildStdout>>) {
-    let mut devnet = Command::new("cargo");
+    let mut devnet = Command::from(clean("cargo"));
     devnet.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap());
     devnet.args(["xtask", "devnet", "--port", "0", "--block-time", "0", "--out"]).arg(out);
     let mut child = devnet.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
@@ -42,6 +42,8 @@ async fn stop(child: &mut Child) {
 
 #[tokio::test]
 async fn cargo_xtask_devnet_runs_a_chain_with_contracts_until_it_is_stopped() {
+    // It may have been installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let out = tempfile::tempdir().unwrap();
     let (mut child, mut lines) = start(out.path());
     timeout(8 * LIMIT, is_ready(&mut lines)).await.unwrap();

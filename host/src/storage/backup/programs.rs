@@ -90,7 +90,12 @@ async fn feed(mut to: ChildStdin, opening: &str, name: &'static str, mut from: C
     let closed = |error: std::io::Error| failed(name, &error.to_string());
     to.write_all(opening.as_bytes()).await.map_err(closed)?;
     let Some(mut printed) = from.stdout.take() else { return Err(failed(name, "it prints nothing")) };
-    let (copied, ended) = tokio::join!(copy(&mut printed, &mut to), from.wait_with_output());
+    let sink = &mut to;
+    let copied = async move {
+        // Closed at the end of the block: a program that nobody reads any more must not wait for a reader.
+        copy(&mut printed, sink).await
+    };
+    let (copied, ended) = tokio::join!(copied, from.wait_with_output());
     let ended = ended.map_err(closed)?;
     if !ended.status.success() {
         return Err(failed(name, &String::from_utf8_lossy(&ended.stderr)));
