@@ -130,8 +130,11 @@ export class Stage {
   }
 
   async #send(transactions, describe = () => "") {
-    const sends = transactions.map((one) => ["eth_sendTransaction", { ...one, gasPrice: GAS_PRICE }]);
-    const hashes = await this.rpc.batch(sends);
+    const hashes = [];
+    // One after the other: a node takes the calls of a batch in any order.
+    for (const one of transactions) {
+      hashes.push(await this.rpc.call("eth_sendTransaction", { ...one, gasPrice: GAS_PRICE }));
+    }
     await this.#mine();
     const receipts = await this.rpc.batch(hashes.map((hash) => ["eth_getTransactionReceipt", hash]));
     const failed = receipts.findIndex((receipt) => receipt?.status !== "0x1");
