@@ -12,10 +12,14 @@ use crate::{
     house::{House, OpenError},
     http::edge::{Edge, EdgeError, HttpSettings},
     plugins::{self, DiscoverError},
+    pulse::Pulse,
     telemetry,
 };
 use std::{convert::Infallible, sync::Arc};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Handle,
+    signal::unix::{SignalKind, signal},
+};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
@@ -32,10 +36,13 @@ pub enum BootError {
     Open(#[from] OpenError),
     #[error("signals cannot be received: {0}")]
     Signals(std::io::Error),
+    #[error("a thread cannot be started: {0}")]
+    Thread(std::io::Error),
 }
 
 /// Runs the gateway until it is told to stop.
 pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
+    let _pulse = Pulse::start(Handle::current()).map_err(BootError::Thread)?;
     let edge = Edge::bind(&http_settings(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = plugins::load_folder(&config)?;

@@ -22,6 +22,7 @@ pub mod meta;
 pub mod operators;
 pub mod plugins;
 pub mod provenance;
+pub mod pulse;
 pub mod services;
 pub mod storage;
 pub mod telemetry;

@@ -82,7 +82,7 @@ fn boot_error(error: &BootError) -> ExitCode {
         BootError::Open(OpenError::Database(_)) => ExitCode::Database,
         BootError::Open(OpenError::Brand(_) | OpenError::Egress(_) | OpenError::DatabaseUrl(_)) => ExitCode::Config,
         BootError::Plugins(_) => ExitCode::Plugin,
-        BootError::Open(_) | BootError::Signals(_) => ExitCode::Failure,
+        BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) => ExitCode::Failure,
     };
     failure(code, error)
 }
