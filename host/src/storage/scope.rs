@@ -18,12 +18,24 @@ pub enum Scope {
         name: Arc<str>,
         /// Published views of the enabled plugins.
         views: Arc<ViewNames>,
+        /// The only tables that it may write, where that is less than all of its own.
+        writes: Option<Arc<BTreeSet<String>>>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views }
+        Self::Plugin { name: name.into(), views, writes: None }
+    }
+
+    /// The same plugin while it may write these tables only.
+    pub fn writing_only(&self, tables: BTreeSet<String>) -> Self {
+        match self {
+            Self::Host => Self::Host,
+            Self::Plugin { name, views, .. } => {
+                Self::Plugin { name: name.clone(), views: views.clone(), writes: Some(Arc::new(tables)) }
+            }
+        }
     }
 
     pub(super) fn plugin_name(&self) -> Option<&str> {
