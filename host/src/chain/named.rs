@@ -49,7 +49,8 @@ impl Chain {
             .collect::<Result<_, _>>()?;
         let client = http_client(urls.iter().any(|url| url.scheme() == "https")).map_err(refuse)?;
         let timeout = Duration::from_millis(settings.timeout_ms);
-        let source = |url: Url| Source::new(label(&url), Rpc::new(client.clone(), url, timeout), chain_id);
+        let pause = Duration::from_millis(settings.poll_ms);
+        let source = |url: Url| Source::new(label(&url), Rpc::new(client.clone(), url, timeout), chain_id, pause);
         Ok(Self {
             name: name.to_owned(),
             chain_id,

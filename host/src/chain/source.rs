@@ -15,16 +15,17 @@ use std::time::{Duration, Instant};
 
 /// Failures in a row after which a server is put aside.
 const FAILURES_MAX: u32 = 2;
-const ASIDE_FIRST: Duration = Duration::from_millis(500);
-const ASIDE_DOUBLINGS_MAX: u32 = 6;
-/// How long a server is left alone that said what cannot be.
-const LIE_ASIDE: Duration = Duration::from_secs(30);
+/// The time aside begins with the pause between two polls, and doubles up to this often.
+const ASIDE_DOUBLINGS_MAX: u32 = 3;
+/// A server that said what cannot be is left alone for so many pauses.
+const LIE_PAUSES: u32 = 15;
 
 pub struct Source {
     /// Shown instead of the address.
     pub label: String,
     rpc: Rpc,
     chain_id: u64,
+    pause: Duration,
     health: Mutex<Health>,
 }
 
@@ -50,8 +51,8 @@ pub struct SourceReport {
 }
 
 impl Source {
-    pub fn new(label: String, rpc: Rpc, chain_id: u64) -> Self {
-        Self { label, rpc, chain_id, health: Mutex::default() }
+    pub fn new(label: String, rpc: Rpc, chain_id: u64, pause: Duration) -> Self {
+        Self { label, rpc, chain_id, pause, health: Mutex::default() }
     }
 
     pub async fn batch(&self, calls: Vec<Call>) -> Result<Vec<Answer>, RpcFailure> {
@@ -124,9 +125,9 @@ impl Source {
         let mut health = self.health.lock();
         health.failures = health.failures.saturating_add(1);
         let aside = match failure {
-            RpcFailure::Lie(_) => Some(LIE_ASIDE),
+            RpcFailure::Lie(_) => Some(self.pause.saturating_mul(LIE_PAUSES)),
             _ => (health.failures >= FAILURES_MAX)
-                .then(|| ASIDE_FIRST.saturating_mul(1 << (health.failures - FAILURES_MAX).min(ASIDE_DOUBLINGS_MAX))),
+                .then(|| self.pause.saturating_mul(1 << (health.failures - FAILURES_MAX).min(ASIDE_DOUBLINGS_MAX))),
         };
         let reason = failure.to_string();
         if aside.is_some() && health.reason.as_ref() != Some(&reason) {

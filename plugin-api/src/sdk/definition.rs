@@ -193,7 +193,7 @@ impl<P: Plugin> Definition<P> {
     ///
     /// A handler sees the events of its plugin in the order of the chain, each once. It writes `derived_tables` only, and
     /// only handlers write these: so the gateway can take back what a reorganisation makes untrue. Their rows have a primary
-    /// key that follows from the events (no `{{id}}`). What a handler publishes becomes public when its block is
+    /// key that follows from the events (no `{{id}}`) and no foreign keys. What a handler publishes becomes public when its block is
     /// `confirmations` deep. A handler that fails is called again later, and the index waits for it.
     pub fn on_chain_event<E, F, Fut>(
         mut self,

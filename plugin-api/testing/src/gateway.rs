@@ -143,7 +143,8 @@ impl TestGateway {
             let has = |report: &IndexReport| {
                 report.state == IndexState::Following && report.indexed_block == Some(chain.head())
             };
-            self.house.gateway.services.indexes.reports().iter().all(has)
+            let reports = self.house.gateway.services.indexes.reports();
+            !reports.is_empty() && reports.iter().all(has)
         };
         let reports = || self.house.gateway.services.indexes.reports();
         let waits = async {

@@ -1,13 +1,14 @@
 //! When chain events become public.
 
-use super::{builders, close, houses, moved, opened, published};
+use super::{builders, close, moved, opened, published, started};
 use plugin_testing::ScriptedChain;
 
 #[tokio::test]
 async fn an_event_is_public_when_its_block_is_three_deep() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         let block = chain.mine(vec![moved(1, "1")]);
         chain.mine_empty(2);
         house.indexed(&chain).await;
@@ -27,7 +28,8 @@ async fn an_event_is_public_when_its_block_is_three_deep() {
 async fn what_a_branch_held_back_is_never_public() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         chain.mine(vec![moved(1, "1")]);
         chain.mine_empty(2);
         house.indexed(&chain).await;
@@ -48,7 +50,8 @@ async fn what_a_branch_held_back_is_never_public() {
 async fn a_public_event_does_not_become_public_again() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         let same = || vec![moved(1, "1").in_transaction("twice"), moved(1, "2").in_transaction("twice")];
         chain.mine(same());
         chain.mine_empty(5);
@@ -82,8 +85,7 @@ async fn the_past_is_public_in_its_order() {
         chain.mine(vec![moved(1 + block % 2, "1")]);
     });
     for builder in builders(&chain).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
+        let house = started(builder, &chain).await;
         let blocks: Vec<u64> = published(&house).await.into_iter().map(|(block, _)| block).collect();
         assert_eq!(blocks, (2..=148).collect::<Vec<_>>());
         close(house).await;

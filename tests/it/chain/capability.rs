@@ -1,6 +1,6 @@
 //! What plugins may ask of a chain.
 
-use super::{close, houses, ledger::Ledger, moved, opened, rules::contribution};
+use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
 use crate::chain::ledger::{BANK, MOVED};
 use plugin_api::{Address, ContractCall, Gateway, HostError, Wei};
 use plugin_testing::{ScriptedChain, Value, json};
@@ -59,7 +59,8 @@ async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
     let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
     chain.answer_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
     chain.set_balance(bank, largest);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         let said: Value = serde_json::from_str(&contribution(&house, "ask_chain").await).unwrap();
         assert_eq!((&said["head"], &said["finalized"]), (&json!(71), &json!(7)), "{said}");
         assert_eq!((&said["missing"], &said["same"]), (&json!(true), &json!(true)), "{said}");

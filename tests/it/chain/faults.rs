@@ -1,6 +1,6 @@
 //! Servers that fail, lag and lie.
 
-use super::{builders, close, derived, derived_anew, moved, opened, rules::fails};
+use super::{builders, close, derived, derived_anew, moved, opened, rules::fails, started};
 use plugin_testing::{Fault, ScriptedChain, TestGateway, json};
 use rstest::rstest;
 use std::time::Duration;
@@ -71,8 +71,7 @@ async fn while_no_server_answers_status_says_so_and_the_index_goes_on_later() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     for builder in builders(&chain).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
+        let house = started(builder, &chain).await;
         chain.fail_always(Some(Fault::Status(502)));
         chain.mine(vec![moved(1, "9")]);
         TestGateway::eventually(MINUTE, "health says so", || async {

@@ -1,6 +1,6 @@
 //! From the first block to the head, and on with it.
 
-use super::{builders, close, derived, houses, ledger, moved, opened, published};
+use super::{builders, close, derived, ledger, moved, opened, published, started};
 use crate::chain::ledger::BANK;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 use std::time::Duration;
@@ -17,7 +17,8 @@ fn busy(chain: &ScriptedChain, blocks: u64) {
 async fn every_event_is_applied_once_in_its_order() {
     let chain = ScriptedChain::start().await;
     busy(&chain, 300);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         assert_eq!(house.rows("SELECT count(*), max(block) FROM ledger_moves").await, ["Int(600) Int(301)"]);
         assert_eq!(house.rows("SELECT cast(sum(moves) as bigint) FROM ledger_accounts").await, ["Int(600)"]);
         let name = house.rows("SELECT name FROM ledger_accounts WHERE id = 3").await.remove(0);
@@ -41,11 +42,12 @@ async fn every_event_is_applied_once_in_its_order() {
 #[tokio::test]
 async fn the_answer_is_the_same_however_small_the_questions_must_be() {
     let chain = ScriptedChain::start().await;
-    busy(&chain, 300);
+    busy(&chain, 120);
     let mut seen = Vec::new();
     for fault in [None, Some(Fault::RangeMax(7)), Some(Fault::RangeMax(1)), Some(Fault::NoBatches)] {
         chain.fail_always(fault);
-        for house in houses(&chain).await {
+        for builder in builders(&chain).await {
+            let house = started(builder, &chain).await;
             seen.push(derived(&house).await);
             close(house).await;
         }
@@ -56,9 +58,9 @@ async fn the_answer_is_the_same_however_small_the_questions_must_be() {
 #[tokio::test]
 async fn stopping_at_any_point_and_starting_again_is_safe() {
     let chain = ScriptedChain::start().await;
-    busy(&chain, 400);
+    busy(&chain, 200);
     let expected = {
-        let house = houses(&chain).await.remove(0);
+        let house = started(builders(&chain).await.remove(0), &chain).await;
         let derived = derived(&house).await;
         close(house).await;
         derived
@@ -76,7 +78,7 @@ async fn stopping_at_any_point_and_starting_again_is_safe() {
         assert_eq!(derived(&house).await, expected);
         let events = published(&house).await;
         assert!(events.is_sorted_by_key(|(block, _)| *block), "in order");
-        assert_eq!(events.len(), 800 - 2 * 3, "all but those of the last three blocks");
+        assert_eq!(events.len(), 400 - 2 * 3, "all but those of the last three blocks");
         close(house).await;
     }
 }
@@ -105,8 +107,7 @@ async fn an_index_begins_anew_when_what_it_follows_is_another_contract() {
     let chain = ScriptedChain::start().await;
     busy(&chain, 100);
     for builder in builders(&chain).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
+        let house = started(builder, &chain).await;
         assert_ne!(derived(&house).await, "");
         let moved_on = house.restart_after(|config| {
             let main = config.chains.get_mut("main").unwrap();

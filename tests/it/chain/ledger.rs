@@ -30,7 +30,7 @@ CREATE TABLE ledger_accounts (
 CREATE TABLE ledger_moves (
     tx TEXT NOT NULL,
     nth BIGINT NOT NULL,
-    account BIGINT NOT NULL REFERENCES ledger_accounts (id) ON DELETE CASCADE,
+    account BIGINT NOT NULL,
     amount TEXT NOT NULL,
     block BIGINT NOT NULL,
     PRIMARY KEY (tx, nth)
@@ -134,8 +134,9 @@ async fn moved(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(
     Event::new("ledger.moved", &data)?.about("account", id).publish(&tx)
 }
 
-/// The moves of a closed account go with it, by the foreign key.
+/// The moves of a closed account go with it.
 async fn closed(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
+    tx.execute(sql("DELETE FROM ledger_moves WHERE account = $1").bind(event.args.id)).await?;
     tx.execute(sql("DELETE FROM ledger_accounts WHERE id = $1").bind(event.args.id)).await.map(drop)
 }
 

@@ -20,15 +20,11 @@ pub async fn builders(chain: &ScriptedChain) -> Vec<Builder> {
     builders.into_iter().map(|builder| builder.plugin(ledger::module()).chain(chain, &[BANK])).collect()
 }
 
-/// Started, and every block indexed.
-pub async fn houses(chain: &ScriptedChain) -> Vec<TestGateway> {
-    let mut houses = Vec::new();
-    for builder in builders(chain).await {
-        let house = builder.start().await;
-        house.indexed(chain).await;
-        houses.push(house);
-    }
-    houses
+/// The gateway with every block indexed.
+pub async fn started(builder: Builder, chain: &ScriptedChain) -> TestGateway {
+    let house = builder.start().await;
+    house.indexed(chain).await;
+    house
 }
 
 pub fn opened(id: u64) -> ScriptedLog {

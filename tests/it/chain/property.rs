@@ -1,8 +1,8 @@
 //! Whatever happens on the way: the derived tables are those of a fresh index of the final chain, byte for byte, and the
 //! activity log holds each deep enough event of it once, in order, and nothing else.
 
-use super::{builders, close, closed, derived, derived_anew, moved, opened, published};
-use plugin_testing::{Fault, ScriptedChain, ScriptedLog, TestGateway};
+use super::{builders, close, closed, derived, moved, opened, published, started};
+use plugin_testing::{Fault, ScriptedChain, ScriptedLog};
 use proptest::{
     prelude::*,
     strategy::ValueTree as _,
@@ -10,7 +10,7 @@ use proptest::{
 };
 
 /// Scripts on each database. More for a long look: `GATEWAY_TEST_SCRIPTS`.
-const SCRIPTS: usize = 12;
+const SCRIPTS: usize = 5;
 const ACCOUNTS: u64 = 5;
 
 #[derive(Clone, Debug)]
@@ -103,8 +103,7 @@ async fn run(deep: u64, steps: &[Step], place: usize) {
     let builder = builders(&chain).await.remove(place).configure(|config| {
         config.chains.get_mut("main").unwrap().confirmations = deep;
     });
-    let mut house = builder.start().await;
-    house.indexed(&chain).await;
+    let mut house = started(builder, &chain).await;
     for step in steps {
         play(&chain, step);
         match step {
@@ -114,22 +113,14 @@ async fn run(deep: u64, steps: &[Step], place: usize) {
         }
     }
     house.indexed(&chain).await;
-    assert_eq!(derived(&house).await, derived_anew(&house, &chain).await, "{deep} {steps:?}");
-    assert_eq!(published(&house).await, deep_enough(&house, &chain, deep).await, "{deep} {steps:?}");
-    close(house).await;
-}
-
-/// The moves that a fresh index publishes.
-async fn deep_enough(house: &TestGateway, chain: &ScriptedChain, deep: u64) -> Vec<(u64, String)> {
-    let place = usize::from(house.dialect() == "postgres");
-    let builder = builders(chain).await.remove(place).configure(|config| {
+    let fresh = builders(&chain).await.remove(place).configure(|config| {
         config.chains.get_mut("main").unwrap().confirmations = deep;
     });
-    let fresh = builder.start().await;
-    fresh.indexed(chain).await;
-    let events = published(&fresh).await;
-    fresh.stop().await;
-    events
+    let fresh = started(fresh, &chain).await;
+    assert_eq!(derived(&house).await, derived(&fresh).await, "{deep} {steps:?}");
+    assert_eq!(published(&house).await, published(&fresh).await, "{deep} {steps:?}");
+    close(fresh).await;
+    close(house).await;
 }
 
 async fn run_all(place: usize) {

@@ -1,6 +1,6 @@
 //! What the chain takes back.
 
-use super::{builders, close, closed, derived, derived_anew, houses, moved, opened};
+use super::{builders, close, closed, derived, derived_anew, moved, opened, started};
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ async fn with_history() -> ScriptedChain {
 #[tokio::test]
 async fn rows_become_what_they_were_before_the_branch() {
     let chain = with_history().await;
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         let before = derived(&house).await;
         chain.mine(vec![moved(1, "1"), closed(2), opened(4)]);
         chain.mine(vec![moved(1, "2"), opened(2), closed(3), moved(4, "9"), closed(4)]);
@@ -33,7 +34,8 @@ async fn rows_become_what_they_were_before_the_branch() {
 #[tokio::test]
 async fn a_transaction_that_comes_back_at_another_place_counts_once() {
     let chain = with_history().await;
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         let again = moved(1, "7").in_transaction("mine");
         chain.mine(vec![moved(2, "1"), again.clone()]);
         house.indexed(&chain).await;
@@ -51,7 +53,8 @@ async fn a_transaction_that_comes_back_at_another_place_counts_once() {
 #[tokio::test]
 async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the_index() {
     let chain = with_history().await;
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         chain.mine(vec![moved(3, "5")]);
         chain.mine_empty(63);
         house.indexed(&chain).await;
@@ -95,7 +98,8 @@ async fn stopped(house: &TestGateway) {
 async fn a_chain_that_is_shorter_than_the_window_can_be_replaced_whole() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1), moved(1, "1")]);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         chain.take_back(1);
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);

@@ -1,6 +1,6 @@
 //! What plugins may and may not do with derived rows.
 
-use super::{builders, close, derived, houses, ledger::TRESPASSER, moved, opened};
+use super::{builders, close, derived, ledger::TRESPASSER, moved, opened, started};
 use plugin_testing::{ScriptedChain, TestGateway, Value};
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use std::time::Duration;
 async fn only_chain_events_write_derived_tables() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
-    for house in houses(&chain).await {
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
         let before = derived(&house).await;
         let said = contribution(&house, "write_derived").await;
         assert!(said.contains("derived from the chain: only chain events write it"), "{said}");
@@ -21,8 +22,7 @@ async fn only_chain_events_write_derived_tables() {
 async fn a_chain_event_writes_derived_tables_only() {
     let chain = ScriptedChain::start().await;
     for builder in builders(&chain).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
+        let house = started(builder, &chain).await;
         chain.mine(vec![opened(1), opened(TRESPASSER.unsigned_abs())]);
         let reason = fails(&house).await;
         assert!(reason.contains("the event Opened in block") && reason.contains("ledger_notes is none"), "{reason}");
@@ -40,8 +40,7 @@ async fn a_chain_event_writes_derived_tables_only() {
 async fn an_event_that_cannot_be_applied_is_tried_again_and_nothing_is_skipped() {
     let chain = ScriptedChain::start().await;
     for builder in builders(&chain).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
+        let house = started(builder, &chain).await;
         super::ledger::REFUSALS.store(2, std::sync::atomic::Ordering::SeqCst);
         chain.mine(vec![opened(1), moved(1, "3"), moved(1, "4")]);
         house.indexed(&chain).await;

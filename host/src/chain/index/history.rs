@@ -10,15 +10,61 @@ use crate::chain::{
     log::{Filter, RangeError, RawLog},
 };
 use futures_util::{StreamExt as _, stream};
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
 };
 
 /// Ranges that are fetched at a time.
 const PARALLEL: usize = 4;
 /// An answer with more events than this makes the next ranges shorter, one with fewer than a quarter longer.
 const RANGE_EVENTS: usize = 10_000;
+
+/// How long events that were fetched wait for more of them, to share a commit.
+const WAIT_MAX: Duration = Duration::from_millis(300);
+/// How many answers of one length come before a longer range is tried again after a refusal.
+const PATIENCE: u64 = 32;
+
+/// What was fetched and is not yet written.
+struct Waiting {
+    logs: Vec<RawLog>,
+    last: Option<Header>,
+    since: Instant,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { logs: Vec::new(), last: None, since: Instant::now() }
+    }
+}
+
+/// Blocks of one question: fewer where servers refuse more, and more again later.
+pub struct Span {
+    blocks: AtomicU64,
+    most: u64,
+    patience: AtomicU64,
+}
+
+impl Span {
+    pub fn new(most: u64) -> Self {
+        Self { blocks: AtomicU64::new(most), most, patience: AtomicU64::new(0) }
+    }
+
+    fn answered(&self, blocks: u64, events: usize) {
+        let now = self.blocks.load(Relaxed);
+        let waits = self.patience.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+        if events > RANGE_EVENTS {
+            self.blocks.store((blocks / 2).max(1), Relaxed);
+        } else if blocks >= now && events < RANGE_EVENTS / 4 && !waits {
+            self.blocks.store(now.saturating_mul(2).min(self.most), Relaxed);
+        }
+    }
+
+    fn refused(&self, blocks: u64) {
+        self.blocks.fetch_min((blocks / 2).max(1), Relaxed);
+        self.patience.store(PATIENCE, Relaxed);
+    }
+}
 
 /// The events of a range, and its last block.
 type Part = (Vec<RawLog>, Header);
@@ -27,29 +73,30 @@ impl Index {
     pub(super) async fn history(&mut self, to: u64) -> Result<(), Trouble> {
         let from = self.known.as_ref().ok_or(Trouble::Moved)?.place.next;
         let (chain, filter, span) = (self.chain.clone(), self.filter.clone(), self.span.clone());
-        let most = chain.settings.range_blocks_max;
         let ranges = stream::unfold(from, |next| {
-            let end = next.saturating_add(span.load(Relaxed).max(1) - 1).min(to);
+            let end = next.saturating_add(span.blocks.load(Relaxed).max(1) - 1).min(to);
             async move { (next <= to).then_some(((next, end), end + 1)) }
         });
-        let fetched = ranges.map(|(from, to)| fetch(&chain, &filter, (from, to), &span, most)).buffered(PARALLEL);
+        let fetched = ranges.map(|(from, to)| fetch(&chain, &filter, (from, to), &span)).buffered(PARALLEL);
         let mut fetched = std::pin::pin!(fetched);
-        let mut skipped = None;
+        let mut waiting = Waiting::default();
         while let Some(parts) = fetched.next().await {
-            for (logs, last) in parts? {
-                skipped = if logs.is_empty() { Some(last) } else { self.write(&logs, last).await.map(|()| None)? };
+            for (mut logs, last) in parts? {
+                waiting.logs.append(&mut logs);
+                waiting.last = Some(last);
+                if waiting.logs.len() >= self.commit_events || waiting.since.elapsed() > WAIT_MAX {
+                    self.write(std::mem::take(&mut waiting)).await?;
+                }
             }
             // Also renews the lease, and hears of operators.
             self.look().await?.ok_or(Trouble::Moved)?;
         }
-        match skipped {
-            Some(last) => self.write(&[], last).await,
-            None => Ok(()),
-        }
+        self.write(waiting).await
     }
 
-    async fn write(&mut self, logs: &[RawLog], last: Header) -> Result<(), Trouble> {
-        let mut rest = logs;
+    async fn write(&mut self, waiting: Waiting) -> Result<(), Trouble> {
+        let Some(last) = waiting.last else { return Ok(()) };
+        let mut rest = waiting.logs.as_slice();
         loop {
             let (now, later) = rest.split_at(cut(rest, self.commit_events));
             let (number, hash) = match now.last() {
@@ -68,30 +115,19 @@ impl Index {
 }
 
 /// The events of a range, in parts where servers want smaller questions.
-async fn fetch(
-    chain: &Chain,
-    filter: &Filter,
-    range: (u64, u64),
-    span: &Arc<AtomicU64>,
-    most: u64,
-) -> Result<Vec<Part>, ChainError> {
+async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -> Result<Vec<Part>, ChainError> {
     let (mut parts, mut todo) = (Vec::new(), vec![range]);
     while let Some((from, to)) = todo.pop() {
         let blocks = to - from + 1;
         match chain.logs_between(from, to, filter).await {
             Ok(part) => {
-                let now = span.load(Relaxed);
-                if part.0.len() > RANGE_EVENTS {
-                    span.store((blocks / 2).max(1), Relaxed);
-                } else if blocks >= now && part.0.len() < RANGE_EVENTS / 4 {
-                    span.store(now.saturating_mul(2).min(most), Relaxed);
-                }
+                span.answered(blocks, part.0.len());
                 parts.push(part);
             }
             Err(RangeError::TooMuch(reason)) => {
                 let half = blocks / 2;
                 tracing::debug!(chain = chain.name, blocks, %reason, "asking for fewer blocks at a time");
-                span.fetch_min(half, Relaxed);
+                span.refused(blocks);
                 todo.push((from + half, to));
                 todo.push((from, from + half - 1));
             }

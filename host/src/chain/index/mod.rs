@@ -25,10 +25,11 @@ use crate::{
     services::SharedServices,
     storage::{Dialect, Scope, StorageError},
 };
+use history::Span;
 use progress::Progress;
 use std::{
     collections::BTreeSet,
-    sync::{Arc, atomic::AtomicU64},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use store::Known;
@@ -93,7 +94,7 @@ struct Index {
     renewed: Option<Instant>,
     commit_events: usize,
     /// Blocks of one question for the past.
-    span: Arc<AtomicU64>,
+    span: Arc<Span>,
 }
 
 /// Keeps the index of a plugin until the plugin stops. Without chain or contracts there is nothing to keep, and it says so.
@@ -123,7 +124,7 @@ impl Index {
             store: Store::new(services.database.clone(), plugin.name()),
             shape: reset::shape(&chain, &listening, &plugin.manifest),
             filter: listening.filter(),
-            span: Arc::new(AtomicU64::new(chain.settings.range_blocks_max)),
+            span: Arc::new(Span::new(chain.settings.range_blocks_max)),
             derived,
             tables: Vec::new(),
             known: None,

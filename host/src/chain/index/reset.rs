@@ -44,14 +44,14 @@ pub fn start(chain: &Chain) -> u64 {
 }
 
 impl Index {
-    /// Empties the derived tables and goes back to the first block. The last table first: it may point to those before.
+    /// Empties the derived tables and goes back to the first block.
     pub(super) async fn reset(&mut self, known: &Known) -> Result<(), Trouble> {
         let start = start(&self.chain);
         tracing::info!(plugin = self.plugin.name(), start, "the index begins at the first block");
         let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
         let mut statements = vec![self.store.begin_turn(NO_JOURNAL)];
         let empty = |table: &String| sql(format!("DELETE FROM {table}")).into();
-        statements.extend(self.derived.iter().rev().map(empty));
+        statements.extend(self.derived.iter().map(empty));
         statements.extend(self.store.forget_after(NO_JOURNAL));
         statements.push(self.store.end_turn());
         transaction.run_as_host(statements).await?;

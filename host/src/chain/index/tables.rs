@@ -34,12 +34,22 @@ impl Table {
                  ORDER BY a.attnum"),
         };
         let rows: Vec<(String, i64, i64)> = store.read(statement.bind(name)).await?;
+        let references = match store.dialect() {
+            Dialect::Sqlite => sql("SELECT count(*) FROM pragma_foreign_key_list($1)"),
+            Dialect::Postgres => {
+                sql("SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)")
+            }
+        };
+        let references: Vec<i64> = store.read(references.bind(name)).await?;
         let keys: Vec<String> = rows.iter().filter(|(_, is_key, _)| *is_key == 1).map(|row| row.0.clone()).collect();
         let numbers_itself = rows.iter().any(|(_, _, is_automatic)| *is_automatic == 1);
         Ok(if rows.is_empty() {
             Err(format!("the derived table {name} does not exist"))
         } else if keys.is_empty() {
             Err(format!("the derived table {name} has no primary key"))
+        } else if references.iter().any(|count| *count > 0) {
+            // Databases check and act on them in another order than rows change in, so that changes could not be taken back.
+            Err(format!("the derived table {name} has a foreign key: let the handlers keep what it would"))
         } else if numbers_itself {
             Err(format!("the derived table {name} numbers its rows itself: such numbers differ after a reorganisation"))
         } else {
