@@ -13,10 +13,7 @@ pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
 fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>) -> String {
     let base_url = &gateway.services.environment.base_url;
     let admin = admin.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
-    let database = match gateway.services.database.dialect() {
-        crate::storage::Dialect::Sqlite => "SQLite",
-        crate::storage::Dialect::Postgres => "PostgreSQL",
-    };
+    let database = gateway.services.database.dialect().name();
     let try_it =
         if reports.iter().any(|report| report.name == "forum") { signed_request(gateway) } else { String::new() };
     format!(

@@ -4,7 +4,7 @@
 //! signal → stop accepting → finish or time out running requests → drain plugins → flush → exit
 
 use crate::{
-    admin::{Admin, AdminError},
+    admin::{self, Admin, AdminError},
     banner,
     clock::Clock,
     config::{Config, Overrides},
@@ -41,10 +41,11 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let loaded = plugins::load_folder(&config)?;
     let metrics = telemetry::start_metrics();
     let house = House::open(config, Clock::System, edge.local_addr(), loaded).await?;
+    let stop = CancellationToken::new();
+    // Before anybody is told that it serves: a signal that nobody listens for ends the process at once.
+    let signals = tokio::spawn(follow_signals(house.gateway.clone(), overrides, stop.clone())?);
     banner::print(&house.gateway, admin.as_ref().map(Admin::local_addr)).await;
 
-    let stop = CancellationToken::new();
-    let signals = tokio::spawn(follow_signals(house.gateway.clone(), overrides, stop.clone())?);
     let admin = admin.map(|admin| tokio::spawn(admin.serve(house.gateway.clone(), metrics, stop.clone())));
     let gateway = house.gateway.clone();
     let service = service_fn(move |request| {
@@ -108,8 +109,12 @@ async fn reload(gateway: &Gateway, overrides: &Overrides) {
             for report in gateway.plugin_reports() {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
             }
+            admin::record(gateway, "SIGHUP", "reload", "", "the configuration is read again").await;
         }
-        Err(problems) => tracing::error!("the new configuration has problems and was not used:\n{problems}"),
+        Err(problems) => {
+            tracing::error!("the new configuration has problems and was not used:\n{problems}");
+            admin::record(gateway, "SIGHUP", "reload", "", "refused: the configuration has problems").await;
+        }
     }
 }
 

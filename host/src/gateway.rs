@@ -4,23 +4,34 @@ use crate::{
     activity::Topic,
     config::Config,
     http::{
+        cache::AnswerCache,
         limits::IpLimits,
-        router::{Route, RouteConflict, Router, Target},
+        router::{self, Route, RouteConflict, Router, Target},
     },
     jobs::JobRunner,
     meta::{self, OwnRoutes},
-    plugins::{Plugins, Running},
+    plugins::{self, Plugins, Running},
+    provenance::Sources,
     services::SharedServices,
+    telemetry::OperationUsage,
 };
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use plugin_api::manifest::RouteSpec;
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 pub struct Gateway {
     pub services: SharedServices,
     pub ip_limits: IpLimits,
     pub topics: Topics,
+    pub answers: AnswerCache,
     /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
     pub own: OwnRoutes,
     pub jobs: JobRunner,
@@ -28,22 +39,30 @@ pub struct Gateway {
     /// Held by whoever starts or stops plugins.
     pub(crate) plugin_changes: tokio::sync::Mutex<()>,
     router: ArcSwap<Router>,
+    routes_made: AtomicU64,
+    /// Requests that no route takes.
+    pub(crate) unrouted: Arc<OperationUsage>,
 }
 
 impl Gateway {
     pub fn new(services: SharedServices, jobs: JobRunner) -> Result<Arc<Self>, RouteConflict> {
         let limits = &services.config.limits;
         let ip_limits = IpLimits::new(limits.per_ip_per_minute, limits.allow.clone());
+        let answers = AnswerCache::new(services.config.http.cache_bytes_max);
         let own = meta::own_routes(&services.environment);
+        let unrouted = services.usage.plugin(router::HOST).operation("none");
         let gateway = Self {
             services,
             own,
             ip_limits,
+            answers,
             topics: Topics::default(),
             jobs,
             plugins: Mutex::default(),
             plugin_changes: tokio::sync::Mutex::default(),
             router: ArcSwap::from_pointee(Router::build(Vec::new())?),
+            routes_made: AtomicU64::new(0),
+            unrouted,
         };
         gateway.rebuild_router(&[])?;
         Ok(Arc::new(gateway))
@@ -60,22 +79,25 @@ impl Gateway {
     /// The host's own routes and those of `serving`, in one new table. A conflict leaves the old one.
     pub(crate) fn rebuild_router(&self, serving: &[Arc<Running>]) -> Result<(), RouteConflict> {
         let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
-        let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page)));
+        let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page), Sources::default()));
         let plugins = serving.iter().flat_map(|plugin| {
-            plugin
-                .manifest
-                .routes
-                .iter()
-                .zip(0u32..)
-                .map(|(spec, index)| self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }))
+            let versions = self.services.database.versions();
+            let sources = versions.map(|versions| plugins::sources(serving, plugin, versions)).unwrap_or_default();
+            plugin.manifest.routes.iter().zip(0u32..).map(move |(spec, index)| {
+                self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }, sources.clone())
+            })
         });
         let router = Router::build(own.chain(plugins).collect())?;
         self.router.store(Arc::new(router));
         Ok(())
     }
 
-    fn route(&self, mut spec: RouteSpec, target: Target) -> Route {
+    fn route(&self, mut spec: RouteSpec, target: Target, sources: Sources) -> Route {
         let config = self.config();
+        if spec.cached {
+            // Nobody but the gateway knows when the data changes: others ask with `If-None-Match`.
+            spec.cache_control.get_or_insert_with(|| "no-cache".to_owned());
+        }
         for limit in &mut spec.rate_limits {
             if limit.bucket == COMMONS_BUCKET {
                 limit.calls = config.limits.commons_writes_per_ip_per_minute;
@@ -86,7 +108,11 @@ impl Gateway {
             let position = spec.path.split(['{', '}']).skip(1).step_by(2).position(|name| name == parent.param)?;
             Some((parent, position))
         });
+        let usage = self.services.usage.plugin(target.owner()).operation(&spec.operation);
         Route {
+            id: self.routes_made.fetch_add(1, Relaxed),
+            sources,
+            usage,
             limits: self.ip_limits.of(&spec.rate_limits),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
             timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),

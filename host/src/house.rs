@@ -18,6 +18,7 @@ use crate::{
     plugins::{FenceRequest, GUARD_MIGRATION, LoadedPlugin, PluginReport, Serving},
     services::{Services, SharedServices},
     storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
+    telemetry::Usage,
 };
 use plugin_api::manifest::{self, Environment, MigrationSpec};
 use secrecy::ExposeSecret as _;
@@ -120,6 +121,7 @@ async fn open_services(
         chains: Chains::new(&config)?,
         indexes: Indexes::default(),
         serving: Serving::default(),
+        usage: Usage::default(),
         database,
         brand,
         environment,
@@ -166,15 +168,17 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, OpenError>
 
 /// Brings the gateway's own tables up to date; answers how many steps were applied.
 pub async fn migrate_own(database: &Database) -> Result<usize, StorageError> {
-    let migrations = migrations();
-    Ok(database
-        .migrate(&Schema { scope: &Scope::Host, views: &[activity::VIEW.to_owned()], migrations: &migrations })
-        .await?
-        .applied
-        .len())
+    let (migrations, views) = (migrations(), views());
+    Ok(database.migrate(&Schema { scope: &Scope::Host, views: &views, migrations: &migrations }).await?.applied.len())
 }
 
-fn migrations() -> Vec<MigrationSpec> {
+/// The views that the gateway itself publishes.
+pub fn views() -> Vec<String> {
+    vec![activity::VIEW.to_owned()]
+}
+
+/// The gateway's own migrations.
+pub fn migrations() -> Vec<MigrationSpec> {
     // Only ever append: a database remembers what it has applied.
     let steps = [
         ("activity", activity::MIGRATION),

@@ -12,6 +12,8 @@ pub mod config;
 pub mod demo;
 pub mod egress;
 pub mod envelope;
+#[cfg(test)]
+mod fuzz;
 pub mod gateway;
 pub mod house;
 pub mod housekeeping;
@@ -20,6 +22,7 @@ pub mod jobs;
 pub mod meta;
 pub mod operators;
 pub mod plugins;
+pub mod provenance;
 pub mod services;
 pub mod storage;
 pub mod telemetry;

@@ -10,6 +10,7 @@ use crate::{
     operators::Operators,
     plugins::{FenceRequest, Serving},
     storage::Database,
+    telemetry::Usage,
 };
 use plugin_api::manifest::Environment;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub struct Services {
     pub egress: Option<Egress>,
     pub chains: Chains,
     pub indexes: Indexes,
+    pub usage: Usage,
     /// The plugins that serve right now.
     pub serving: Serving,
     pub fence_requests: mpsc::UnboundedSender<FenceRequest>,

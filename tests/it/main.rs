@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod backup;
+mod cache;
 mod chain;
 mod coverage;
 mod crash;
 mod e2e;
+mod fuzz;
 mod hostile;
 mod jobs;
 mod openapi;
@@ -13,3 +16,4 @@ mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;
+mod wild;

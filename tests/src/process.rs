@@ -7,6 +7,7 @@ use crate::plugins::plugin_dir;
 use anyhow::{Context as _, Result, bail};
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fmt::Display,
     fs::{self, File},
     io::{BufRead as _, BufReader},
@@ -24,6 +25,8 @@ pub const LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
 
 const PREFIX: &str = "GATEWAY_";
+/// What cargo tells a test about its own package. A cargo that hears of it compiles ring, and all above it, anew.
+const OF_THE_TEST: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
 /// A gateway to be started: program, configuration, and a folder of the test's own for all that it keeps.
 #[derive(Clone)]
@@ -111,9 +114,19 @@ impl Setup {
 
     /// Runs one command of the command line to its end.
     pub fn run(&self, arguments: &[&str]) -> Result<Finished> {
-        let output = self.command(arguments).output()?;
+        self.run_with(arguments, &[])
+    }
+
+    /// The same with some variables of the environment.
+    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Finished> {
+        let output = self.command(arguments).envs(variables.iter().copied()).output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(Finished { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    }
+
+    /// Starts one command and does not wait for its end.
+    pub fn spawn(&self, arguments: &[&str]) -> Result<Child> {
+        Ok(self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
     }
 
     /// Starts the gateway and waits until it says that it serves.
@@ -132,12 +145,7 @@ impl Setup {
 
     /// The program with nothing of this process's own configuration.
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with(PREFIX) {
-                command.env_remove(name);
-            }
-        }
+        let mut command = clean(&self.program);
         command.args(arguments).envs(&self.environment).current_dir(self.folder()).stdin(Stdio::null());
         command
     }
@@ -259,6 +267,18 @@ impl Drop for GatewayProcess {
             eprintln!("--- what the gateway logged:\n{}---", self.setup.log());
         }
     }
+}
+
+/// A command that hears nothing of this test, and of no configuration that stands in the environment.
+pub fn clean(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with(PREFIX) || OF_THE_TEST.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+    command
 }
 
 fn variable(key: &str) -> String {

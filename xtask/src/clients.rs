@@ -1,4 +1,4 @@
-//! The real clients that tests sign and read with: Node packages and a Python environment, from their lock files.
+//! Node packages and a Python environment, from their lock files: what tests sign and read with, and peers to measure.
 
 use crate::{Failure, process, repository};
 use std::{
@@ -7,9 +7,12 @@ use std::{
     process::Command,
 };
 
-/// `npm ci` in each folder of tests/clients with a lock file, unless that very lock file is installed already.
-pub fn install_node(root: &Path) -> Result<(), Failure> {
-    for folder in locked_folders(&root.join("tests/clients"))? {
+/// Headers of the Node that Debian installs, for packages that are compiled.
+const NODE_HEADERS: &str = "/usr/include/node/node.h";
+
+/// `npm ci` in the folder and each one in it that has a lock file, unless that very lock file is installed already.
+pub fn install_node(folder: &Path) -> Result<(), Failure> {
+    for folder in locked_folders(folder)? {
         let lock = repository::read(&folder.join("package-lock.json"))?;
         let stamp = folder.join("node_modules/.installed-lock.json");
         if is_installed(&stamp, &lock) {
@@ -17,7 +20,12 @@ pub fn install_node(root: &Path) -> Result<(), Failure> {
         }
         let npm = process::need("npm", "npm")?;
         println!("   npm ci in {}", folder.display());
-        process::run(Command::new(npm).current_dir(&folder).args(["ci", "--no-audit", "--no-fund"]))?;
+        let mut npm = Command::new(npm);
+        if Path::new(NODE_HEADERS).is_file() {
+            // Otherwise npm would load them from the network.
+            npm.env("npm_config_nodedir", "/usr");
+        }
+        process::run(npm.current_dir(&folder).args(["ci", "--no-audit", "--no-fund"]))?;
         repository::write(&stamp, &lock)?;
     }
     Ok(())
@@ -45,10 +53,10 @@ pub fn install_python(root: &Path) -> Result<(), Failure> {
 }
 
 /// The folder itself and those directly in it, where they have a lock file.
-fn locked_folders(clients: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = fs::read_dir(clients).map_err(|error| format!("{}: {error}", clients.display()))?;
+fn locked_folders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut folders: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
-    folders.push(clients.to_path_buf());
+    folders.push(folder.to_path_buf());
     folders.retain(|folder| folder.join("package-lock.json").is_file());
     folders.sort();
     Ok(folders)

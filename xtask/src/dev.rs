@@ -1,23 +1,19 @@
 //! `cargo xtask dev`: the gateway as a developer starts it. What it prints (addresses, plugins, a request to try) is the
 //! gateway's own output.
 
-use crate::{Failure, process, repository};
+use crate::{Failure, process, profile::Profile, repository};
 use std::{os::unix::process::CommandExt as _, process::Command};
 
 /// Flag, variable and value; a developer who gives one of the first two means it.
 const DEFAULTS: [(&str, &str, &str); 2] =
     [("--listen", "GATEWAY_HTTP__LISTEN", "127.0.0.1:8080"), ("--data-dir", "GATEWAY_DATA_DIR", "./data")];
 
-/// Names another profile than `release`; the tests take `dev`, which is built anyway.
-const PROFILE: &str = "XTASK_PROFILE";
-
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
-    let profile = std::env::var(PROFILE).unwrap_or_else(|_| "release".to_owned());
+    let profile = Profile::or("release");
     // The default members are the gateway and every plugin.
-    process::run(process::cargo().current_dir(&root).args(["build", "--profile", &profile]))?;
-    let folder = if profile == "dev" { "debug" } else { profile.as_str() };
-    let program = root.join("target").join(folder).join("gateway");
+    process::run(process::cargo().current_dir(&root).args(["build", "--profile", &profile.name]))?;
+    let program = profile.folder(&root).join("gateway");
     let given = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
     let mut gateway = Command::new(&program);
     gateway.current_dir(&root).arg("run").args(defaults(given, |name| std::env::var_os(name).is_some())).args(given);

@@ -1,6 +1,6 @@
-//! `cargo xtask dist`: a folder that runs on another machine of the same kind.
+//! `cargo xtask dist [DIR]`: a folder that runs on another machine of the same kind.
 
-use crate::{Failure, process, repository};
+use crate::{Failure, process, profile::Profile, repository};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -11,26 +11,31 @@ const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LI
 const PLUGINS_DIR_SHOWN: &str = "# dir = \"./plugins\"";
 const PLUGINS_DIR_SET: &str = "dir = \"./plugins\"";
 
-pub fn run(_: &[String]) -> Result<(), Failure> {
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
-    process::run(process::cargo().current_dir(&root).args(["build", "--locked", "--profile", "dist"]))?;
+    let parent = match arguments {
+        [] => root.join("dist"),
+        [folder] => PathBuf::from(folder),
+        _ => return Err("usage: cargo xtask dist [DIR]".to_owned()),
+    };
+    let profile = Profile::or("dist");
+    process::run(process::cargo().current_dir(&root).args(["build", "--locked", "--profile", &profile.name]))?;
     let name = format!("gateway-{}-{}", repository::VERSION, triple()?);
-    let folder = root.join("dist").join(&name);
+    let folder = parent.join(&name);
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let files = fill(&root, &folder)?;
+    let files = fill(&root, &profile.folder(&root), &folder)?;
     write_checksums(&folder, &files)?;
     try_out(&folder)?;
-    println!("dist/{name} is complete:\n");
+    println!("{} is complete:\n", folder.display());
     files.iter().for_each(|file| println!("  {}", file.display()));
     println!("\nOn the other machine: cd {name} && sha256sum --check SHA256SUMS && ./gateway run");
     Ok(())
 }
 
 /// Copies what belongs into it; answers the files, relative to the folder.
-fn fill(root: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let built = root.join("target/dist");
+fn fill(root: &Path, built: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = vec![PathBuf::from("gateway")];
     make(&folder.join("plugins"))?;
     make(&folder.join("config"))?;

@@ -4,11 +4,14 @@
 mod bench;
 mod clients;
 mod dev;
+mod devnet;
 mod dist;
+mod long;
 mod new_plugin;
 mod plugin_name;
 mod postgres;
 mod process;
+mod profile;
 mod repository;
 mod suite;
 mod test;

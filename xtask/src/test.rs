@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything CI runs, the quick checks first. The list below is the whole truth.
 
 use crate::{
-    Failure, clients,
+    Failure, clients, devnet,
     postgres::Cluster,
     process, repository,
     suite::{Outcome, Step, Suite},
@@ -17,6 +17,9 @@ const STEPS: &[Step] = &[
     Step { name: "build", for_filter: true, run: build },
     Step { name: "doctests", for_filter: false, run: doctests },
     Step { name: "clients", for_filter: true, run: install_clients },
+    Step { name: "devnet", for_filter: false, run: dev_network },
+    // Alone, because they build: tests beside them would find libraries and programs half written.
+    Step { name: "chores", for_filter: false, run: chores },
     Step { name: "postgresql", for_filter: true, run: start_postgres },
     // Last, so that its summary is what a reader (CI, too) sees at the end.
     Step { name: "nextest", for_filter: true, run: nextest },
@@ -99,9 +102,20 @@ fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
-    clients::install_node(&suite.root)?;
+    clients::install_node(&suite.root.join("tests/clients"))?;
     clients::install_python(&suite.root)?;
+    devnet::install(&suite.root)?;
     Ok(Outcome::Passed)
+}
+
+fn dev_network(suite: &mut Suite) -> Result<Outcome, Failure> {
+    devnet::test(&suite.root).map(|()| Outcome::Passed)
+}
+
+/// Which tests these are is said in .config/nextest.toml, whose default filter leaves them out.
+fn chores(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let chores = ["--workspace", "--profile", "ci", "--ignore-default-filter", "--filterset", "test(/^e2e::chores::/)"];
+    passed(&mut cargo(suite, &["nextest", "run"], &chores))
 }
 
 fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -120,7 +134,7 @@ fn filterset(suite: &Suite, filter: &str) -> String {
 fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
     let mut nextest = cargo(suite, &["nextest", "run"], &["--workspace", "--profile", "ci"]);
     if let Some(filter) = &suite.filter {
-        nextest.args(["--filterset", &filterset(suite, filter)]);
+        nextest.args(["--ignore-default-filter", "--filterset", &filterset(suite, filter)]);
     }
     match &suite.postgres {
         Some(cluster) => passed(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url())),

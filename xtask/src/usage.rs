@@ -1,6 +1,6 @@
 //! The commands, as data: what runs and what the help says read the same list.
 
-use crate::{Failure, bench, dev, dist, new_plugin, test};
+use crate::{Failure, bench, dev, devnet, dist, long, new_plugin, test};
 
 pub struct Command {
     pub name: &'static str,
@@ -17,6 +17,12 @@ pub const COMMANDS: &[Command] = &[
         run: dev::run,
     },
     Command {
+        name: "devnet",
+        arguments: "[OPTIONS]",
+        summary: "Run a chain with every contract until it is stopped (more with --help)",
+        run: devnet::run,
+    },
+    Command {
         name: "test",
         arguments: "[FILTER]",
         summary: "Everything CI runs; with FILTER only the tests of that plugin and those with it in their path",
@@ -30,15 +36,27 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         name: "dist",
-        arguments: "",
-        summary: "Build a folder below dist/ with gateway, plugins and configuration for another machine",
+        arguments: "[DIR]",
+        summary: "Build a folder in DIR, else in dist/, with gateway, plugins and configuration for another machine",
         run: dist::run,
     },
     Command {
         name: "bench",
-        arguments: "[SECONDS]",
-        summary: "Measure requests per second and CPU time per request, and write BENCHMARKS.md",
+        arguments: "[JOB…]",
+        summary: "Measure the gateway beside its peers; all jobs make BENCHMARKS.md, --help shows the options",
         run: bench::run,
+    },
+    Command {
+        name: "abuse",
+        arguments: "[SECONDS]",
+        summary: "Measure what clients that behave feel of clients that do not, for each kind of abuse",
+        run: long::abuse,
+    },
+    Command {
+        name: "fuzz",
+        arguments: "[TARGET] [SECONDS]",
+        summary: "Run the fuzz targets (or those with TARGET in their name) for SECONDS each, 60 if not said",
+        run: long::fuzz,
     },
     Command { name: "help", arguments: "", summary: "Print this text", run: help },
 ];
@@ -47,7 +65,7 @@ pub fn text() -> String {
     let mut text = "usage: cargo xtask COMMAND\n".to_owned();
     for command in COMMANDS {
         let call = format!("{} {}", command.name, command.arguments);
-        text.push_str(&format!("\n  {call:<18} {}", command.summary));
+        text.push_str(&format!("\n  {call:<23} {}", command.summary));
     }
     text.push_str("\n\nWith CI=true, `test` runs the steps after a failed one too.");
     text

@@ -29,7 +29,7 @@ fn workspace(name: &str) -> PathBuf {
     }
     // Without `tests` and what belongs to it, which need every plugin of the house.
     let manifest = fs::read_to_string(house().join("Cargo.toml")).unwrap();
-    let members = "\"plugins/*\", \"tests\", \"tests/hostile\", \"xtask\"]";
+    let members = "\"plugins/*\", \"tests\", \"tests/bench\", \"tests/hostile\", \"xtask\"]";
     assert!(manifest.contains(members), "Cargo.toml lists its members in another way: adapt this test");
     fs::write(folder.join("Cargo.toml"), manifest.replace(members, "\"plugins/*\", \"xtask\"]")).unwrap();
     folder

@@ -17,7 +17,7 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: So
     let work = tokio::spawn(async move {
         let tried = gateway.operate_plugin(action, &name, &who.to_string()).await;
         if !matches!(tried, Err(OperateError::Unknown(_))) {
-            record(&gateway, who, action.name(), &name, &described(&tried)).await;
+            record(&gateway, &who.to_string(), action.name(), &name, &described(&tried)).await;
         }
         tried
     });
@@ -31,11 +31,11 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: So
 }
 
 pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> Answer {
-    match telemetry::set_log_level(level) {
-        Ok(()) => {
-            record(gateway, who, "log-level", "", level).await;
-            answer::json(StatusCode::OK, &json!({ "level": level }))
-        }
+    let tried = telemetry::set_log_level(level);
+    let outcome = tried.as_ref().map_or_else(|error| format!("refused: {error}"), |()| level.to_owned());
+    record(gateway, &who.to_string(), "log-level", "", &outcome).await;
+    match tried {
+        Ok(()) => answer::json(StatusCode::OK, &json!({ "level": level })),
         Err(error @ LogLevelError::Invalid(_)) => {
             let hint = "a level (off, error, warn, info, debug, trace), then exceptions: info,host=debug";
             answer::error(StatusCode::BAD_REQUEST, "bad_level", &error.to_string(), hint)
@@ -80,11 +80,12 @@ fn described(tried: &Result<Outcome, OperateError>) -> String {
     }
 }
 
-async fn record(gateway: &Gateway, who: SocketAddr, what: &str, plugin: &str, outcome: &str) {
-    tracing::info!(target: "audit", %who, what, plugin, outcome, "an operator acted");
+/// Notes what an operator did: a line in the log, and a row that stays.
+pub async fn record(gateway: &Gateway, who: &str, what: &str, plugin: &str, outcome: &str) {
+    tracing::info!(target: "audit", who, what, plugin, outcome, "an operator acted");
     let services = &gateway.services;
     let now_ms = services.clock.now_ms();
-    if let Err(error) = services.operators.record(&who.to_string(), what, plugin, outcome, now_ms).await {
-        tracing::warn!(%error, %who, what, plugin, outcome, "an operator's action is in the log only");
+    if let Err(error) = services.operators.record(who, what, plugin, outcome, now_ms).await {
+        tracing::warn!(%error, who, what, plugin, outcome, "an operator's action is in the log only");
     }
 }

@@ -10,6 +10,8 @@ pub mod guard;
 mod page;
 mod routes;
 
+pub use actions::record;
+
 use crate::{config::AdminConfig, gateway::Gateway};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},

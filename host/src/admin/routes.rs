@@ -5,7 +5,7 @@ use super::{
     answer::{self, Answer},
     guard, page,
 };
-use crate::{gateway::Gateway, plugins::Action, storage::StorageError};
+use crate::{gateway::Gateway, plugins::Action, storage::StorageError, telemetry};
 use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
@@ -76,15 +76,21 @@ async fn read(desk: &Desk, head: &Parts) -> Answer {
             Ok(()) => answer::text(StatusCode::OK, "ok\n"),
             Err(error) => answer::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         },
-        "/metrics" => {
-            answer::text(StatusCode::OK, desk.metrics.as_ref().map(PrometheusHandle::render).unwrap_or_default())
-        }
+        "/metrics" => metrics(desk),
         _ => unknown(),
     }
 }
 
 const PAGES: [&str; 9] =
     ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/health", "/metrics"];
+
+fn metrics(desk: &Desk) -> Answer {
+    let mut text = telemetry::render(&desk.gateway.services.usage, &desk.gateway.plugin_reports());
+    if let Some(recorder) = &desk.metrics {
+        text.push_str(&recorder.render());
+    }
+    answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
+}
 
 async fn log_level(desk: &Desk, body: Incoming, peer: SocketAddr) -> Answer {
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await.map(http_body_util::Collected::to_bytes);

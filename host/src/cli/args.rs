@@ -45,6 +45,14 @@ pub enum Command {
     Plugins(PluginsCommand),
     /// Bring the database up to date for the gateway and every enabled plugin, then end
     Migrate,
+    /// Copy the whole database into one file, while the gateway serves or not, and check the copy
+    ///
+    /// The configuration and secret keys are not in it: keep copies of them apart.
+    Backup(BackupFile),
+    /// Put a backup in the place of the database of a gateway that is stopped
+    ///
+    /// What the database held is kept beside it. The configuration and secret keys are not in a backup.
+    Restore(BackupFile),
     /// Print the OpenAPI document of the gateway with its enabled plugins
     Openapi,
     /// Print the versions of the gateway and of its plugin interface
@@ -68,6 +76,16 @@ pub enum PluginsCommand {
     Resume(Switch),
     /// Let a plugin's index of the chain begin anew: its derived tables are emptied and filled again
     Reindex(Switch),
+}
+
+/// A file that holds a copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct BackupFile {
+    /// The file of the backup
+    pub file: PathBuf,
+    /// Backup: overwrite the file if it exists. Restore: replace a database that holds data
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Which plugin of which gateway.
@@ -143,6 +161,8 @@ mod tests {
                 "plugins resume forum --admin http://[::1]:1",
                 Command::Plugins(PluginsCommand::Resume(switch("forum", Some("http://[::1]:1")))),
             ),
+            ("backup a.db", Command::Backup(BackupFile { file: PathBuf::from("a.db"), force: false })),
+            ("restore a.db --force", Command::Restore(BackupFile { file: PathBuf::from("a.db"), force: true })),
             ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
         ] {
             assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
@@ -157,6 +177,8 @@ mod tests {
             "gateway plugins enable",
             "gateway plugins disable ../jobs",
             "gateway start",
+            "gateway backup",
+            "gateway restore",
             "gateway --port 80",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();

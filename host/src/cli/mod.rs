@@ -7,7 +7,7 @@ mod output;
 mod table;
 
 pub use self::{
-    args::{Cli, Command, PluginsCommand, Switch},
+    args::{BackupFile, Cli, Command, PluginsCommand, Switch},
     exit::ExitCode,
     output::{Output, problems_text},
     table::{Cell, Colour, Table},

@@ -1,6 +1,6 @@
 //! `gateway migrate`: brings the schema up to date without serving, for operators who deploy in two steps.
 
-use super::{failure, printed};
+use super::{audit, failure, printed};
 use crate::{
     cli::{ExitCode, Output},
     config::Config,
@@ -44,6 +44,9 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
     for plugin in loaded.iter().flatten().filter(|plugin| is_on(&config, &switches, plugin.name())) {
         lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
     }
+    if let Some(outcome) = outcome(&lines) {
+        audit::record(&database, "migrate", "", &outcome).await;
+    }
     database.close().await;
     let code = if lines.iter().any(|line| line.problem.is_some()) { ExitCode::Database } else { ExitCode::Ok };
     printed(output.print(&lines, |_| text(&lines)), code)
@@ -68,6 +71,17 @@ fn line(plugin: &str, outcome: Result<usize, StorageError>) -> Line {
     match outcome {
         Ok(applied) => Line { plugin: plugin.to_owned(), applied, problem: None },
         Err(error) => Line { plugin: plugin.to_owned(), applied: 0, problem: Some(error.to_string()) },
+    }
+}
+
+/// What is worth remembering.
+fn outcome(lines: &[Line]) -> Option<String> {
+    let failed: Vec<&str> =
+        lines.iter().filter(|line| line.problem.is_some()).map(|line| line.plugin.as_str()).collect();
+    match (lines.iter().map(|line| line.applied).sum(), failed.as_slice()) {
+        (0, []) => None,
+        (applied, []) => Some(format!("{applied} applied")),
+        (applied, failed) => Some(format!("{applied} applied; failed: {}", failed.join(", "))),
     }
 }
 

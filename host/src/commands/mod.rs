@@ -1,5 +1,7 @@
 //! What each command of the command line does. `run` is in `boot.rs`.
 
+mod audit;
+mod backup;
 mod check;
 mod inspect;
 mod migrate;
@@ -50,6 +52,8 @@ fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> 
             .map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
         Command::Migrate => with_runtime(migrate::run(output, config)).unwrap_or_else(|code| code),
         Command::Openapi => openapi::print(&config),
+        Command::Backup(copy) => with_runtime(backup::back_up(output, &config, copy)).unwrap_or_else(|code| code),
+        Command::Restore(copy) => with_runtime(backup::restore(output, &config, copy)).unwrap_or_else(|code| code),
         _ => with_runtime(inspect::list(output, &config)).unwrap_or_else(|code| code),
     }
 }

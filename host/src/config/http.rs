@@ -50,6 +50,9 @@ pub struct HttpConfig {
     /// Time that running requests get to finish when the gateway stops.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub drain_timeout_ms: u64,
+    /// Memory for answers that are kept until their data changes (SQLite only); 0 keeps none.
+    #[schemars(range(max = 17_179_869_184_u64))]
+    pub cache_bytes_max: usize,
     /// Whether answers are compressed (gzip, brotli) for clients that accept it.
     pub compression: bool,
     /// Whether pages of other origins may read the answers (CORS, any origin, no credentials).
@@ -72,6 +75,7 @@ impl Default for HttpConfig {
             http2: true,
             http2_concurrent_streams_max: 128,
             drain_timeout_ms: 20_000,
+            cache_bytes_max: 32 * 1024 * 1024,
             compression: true,
             cors: true,
         }

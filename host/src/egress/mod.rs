@@ -82,7 +82,7 @@ impl Egress {
         let started = Instant::now();
         let outcome = self.fetch_by(started, owner, request).await;
         let code = outcome.as_ref().map_or_else(EgressError::code, |_| "ok");
-        metrics::counter!("egress_fetches_total", "plugin" => owner.to_owned(), "outcome" => code).increment(1);
+        metrics::counter!("gateway_egress_fetches_total", "plugin" => owner.to_owned(), "outcome" => code).increment(1);
         tracing::debug!(plugin = owner, outcome = code, elapsed_ms = started.elapsed().as_millis(), "fetch");
         outcome
     }

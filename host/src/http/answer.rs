@@ -4,6 +4,7 @@ use super::{body::Body, dispatch::Call, refused::Refused};
 use crate::{
     gateway::Gateway,
     plugins::{PluginLife, Visit},
+    telemetry::request_id,
 };
 use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
 use async_ffi::{ContextExt as _, FfiPoll};
@@ -139,7 +140,7 @@ async fn topic_stream(gateway: &Gateway, call: &Call<'_>, subscription: &[u8]) -
     let topic = gateway.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
     let Some(slot) = gateway.services.streams.open(call.ip) else { return stream_capacity(&subscription) };
     let frames = topic.stream(&subscription, slot).await.map_err(|error| {
-        tracing::warn!(topic = subscription.topic, %error, "a stream cannot be opened");
+        tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
         Refused::unavailable()
     })?;
     Ok(sse(Body::boxed(StreamBody::new(

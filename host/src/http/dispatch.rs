@@ -6,6 +6,7 @@ use super::{
     answer,
     auth::{self, Caller},
     body::{Body, RequestBody},
+    cache::Whole,
     edge::{ClientIp, RequestId, RouteLabel},
     head::RequestHead,
     limits::{Allowance, Exceeded},
@@ -15,11 +16,14 @@ use super::{
 use crate::{
     gateway::Gateway,
     plugins::{CommitError, Owner, PluginTransaction, Running},
+    provenance,
     storage::{Scope, StorageError},
+    telemetry::{self, request_id},
 };
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
+use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
     sql,
@@ -36,15 +40,26 @@ impl Gateway {
         let router = self.router();
         let (route, params) = match router.find(&parts.method, parts.uri.path()) {
             Found::Route { route, params } => (route, params),
-            other => return unrouted(&parts.method, other),
+            other => {
+                let mut watch = self.unrouted.watch();
+                let response = unrouted(&parts.method, other);
+                watch.answered(response.status());
+                return response;
+            }
         };
+        let mut watch = route.usage.watch();
         let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
         let ip = client_ip(&parts);
         let allowance = match self.count_call(&route, ip) {
             Ok(allowance) => allowance,
-            Err(exceeded) => return Refused::from(exceeded).into_response(),
+            Err(exceeded) => {
+                watch.answered(StatusCode::TOO_MANY_REQUESTS);
+                return Refused::from(exceeded).into_response();
+            }
         };
-        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
+        let id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
+        let served = telemetry::of_request(id, self.serve(&route, ip, Arrival { parts, params, body })).await;
+        let mut response = match served {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
@@ -59,6 +74,7 @@ impl Gateway {
             response.headers_mut().insert(header::CACHE_CONTROL, value);
         }
         response.extensions_mut().insert(label);
+        watch.answered(response.status());
         response
     }
 
@@ -73,13 +89,49 @@ impl Gateway {
             Target::Plugin { plugin, index } => {
                 // Held until the answer is made: a drain waits for it.
                 let _visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
-                self.check_parent(route, plugin, &params).await?;
-                let body = body.read_limited(route.body_max_bytes).await.map_err(Refused::from)?;
-                let (caller, parts, params) = self.authenticate(route, parts, params, body).await?;
                 let call = Call { route, plugin, index: *index, ip };
-                self.call_plugin(call, parts, params, caller).await
+                let arrival = Arrival { parts, params, body };
+                // A body is no part of the key; nobody sends one with a GET.
+                if route.spec.cached && arrival.body.is_end_stream() {
+                    self.serve_cached(call, arrival).await
+                } else {
+                    self.ask_plugin(call, arrival).await
+                }
             }
         }
+    }
+
+    /// An answer that is kept, or a new one that is tagged and, where nothing speaks against it, kept.
+    async fn serve_cached(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let is_compressed_for_some = self.config().http.compression;
+        let uri = arrival.parts.uri.clone();
+        let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        if let Some(kept) = self.answers.get(call.route, path_and_query) {
+            return Ok(kept.answer().into_response(&arrival.parts.headers, is_compressed_for_some));
+        }
+        let headers = arrival.parts.headers.clone();
+        let route = call.route;
+        let asked = self.ask_plugin(call, arrival);
+        let (response, sources) = match self.services.database.versions() {
+            Some(versions) => provenance::observe(versions, route.sources.clone(), asked).await,
+            None => (asked.await, None),
+        };
+        let whole = match Whole::new(response?) {
+            Ok(whole) => whole,
+            Err(other) => return Ok(other),
+        };
+        if let Some((sources, since)) = sources {
+            self.answers.keep(route, path_and_query, &whole, sources, since);
+        }
+        Ok(whole.into_response(&headers, is_compressed_for_some))
+    }
+
+    async fn ask_plugin(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let Arrival { parts, params, body } = arrival;
+        self.check_parent(call.route, call.plugin, &params).await?;
+        let body = body.read_limited(call.route.body_max_bytes).await.map_err(Refused::from)?;
+        let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
+        self.call_plugin(call, parts, params, caller).await
     }
 
     /// The 404 of a missing parent comes before body and signature are looked at.
@@ -149,12 +201,14 @@ impl Gateway {
                 RResult::ROk(answer) => answer::into_response(self, &call, answer).await,
                 RResult::RErr(fault) => {
                     call.plugin.life.fault(place, &fault);
+                    call.route.usage.fault(fault.kind);
                     Err(Refused::internal())
                 }
             }
         };
         let answer = tokio::time::timeout(timeout, answered).await.unwrap_or_else(|_elapsed| {
             call.plugin.life.timed_out(place, timeout);
+            call.route.usage.timed_out();
             Err(Refused::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
@@ -179,7 +233,7 @@ impl Gateway {
                     .header(header::RETRY_AFTER, &interval_s.to_string())
             }
             CommitError::Event(error) => {
-                tracing::error!(plugin = plugin.name(), %error, "an event cannot be published");
+                tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
                 Refused::internal()
             }
             CommitError::Storage(error) => storage_refusal(plugin, &error),
@@ -238,11 +292,11 @@ fn client_ip(parts: &Parts) -> IpAddr {
 pub fn storage_refusal(plugin: &Running, error: &StorageError) -> Refused {
     match error {
         StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Closed(_) => {
-            tracing::warn!(plugin = plugin.name(), %error, "the database did not do its part");
+            tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
             Refused::unavailable()
         }
         error => {
-            tracing::error!(plugin = plugin.name(), %error, "a statement failed");
+            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");
             Refused::internal()
         }
     }

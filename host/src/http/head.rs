@@ -1,6 +1,6 @@
 //! A request's head as a plugin sees it.
 
-use crate::plugins::PluginTransaction;
+use crate::{plugins::PluginTransaction, provenance};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{ROption, RStr},
@@ -38,6 +38,7 @@ impl Head for RequestHead {
     }
 
     fn header(&self, name: RStr<'_>) -> ROption<RStr<'_>> {
+        provenance::spoil();
         let value = self.parts.headers.get(name.as_str()).and_then(|value| value.to_str().ok());
         value.map(RStr::from_str).into()
     }
@@ -51,14 +52,17 @@ impl Head for RequestHead {
     }
 
     fn client_ip(&self) -> RStr<'_> {
+        provenance::spoil();
         self.client_ip.as_str().into()
     }
 
     fn request_id(&self) -> RStr<'_> {
+        provenance::spoil();
         (*self.request_id).into()
     }
 
     fn transaction(&self) -> TransactionBox {
+        provenance::spoil();
         self.transaction.handle()
     }
 }

@@ -4,8 +4,10 @@
 mod answer;
 mod auth;
 pub mod body;
+pub mod cache;
 mod dispatch;
 pub mod edge;
+mod etag;
 mod head;
 pub mod limits;
 mod meta;

@@ -1,6 +1,8 @@
 //! From method and path to a target. A table is built once per change of the set of plugins and never edited.
 
-use crate::{http::limits::RouteLimits, meta::MetaPage, plugins::Running};
+use crate::{
+    http::limits::RouteLimits, meta::MetaPage, plugins::Running, provenance::Sources, telemetry::OperationUsage,
+};
 use http::Method;
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
@@ -13,6 +15,8 @@ pub struct Router {
 
 /// A route with everything the dispatcher needs, worked out beforehand.
 pub struct Route {
+    /// Of this route in this table; never used again.
+    pub id: u64,
     pub spec: RouteSpec,
     pub target: Target,
     pub limits: RouteLimits,
@@ -21,6 +25,9 @@ pub struct Route {
     pub auth: Auth,
     /// The row that must exist, with the position of its parameter in the path.
     pub parent: Option<(Parent, usize)>,
+    /// Stored data that the answers of a cached route may come from.
+    pub sources: Sources,
+    pub usage: Arc<OperationUsage>,
 }
 
 pub enum Target {
@@ -31,12 +38,21 @@ pub enum Target {
 impl Route {
     /// Name of who answers, for logs and metrics.
     pub fn owner(&self) -> &str {
-        match &self.target {
-            Target::Plugin { plugin, .. } => plugin.name(),
-            Target::Meta(_) => "host",
+        self.target.owner()
+    }
+}
+
+impl Target {
+    pub fn owner(&self) -> &str {
+        match self {
+            Self::Plugin { plugin, .. } => plugin.name(),
+            Self::Meta(_) => HOST,
         }
     }
 }
+
+/// The owner of what no plugin answers.
+pub const HOST: &str = "host";
 
 /// Two routes that cannot both be there.
 #[derive(Debug, thiserror::Error)]

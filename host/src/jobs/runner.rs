@@ -137,7 +137,7 @@ impl Keeper {
         let begun = Instant::now();
         let outcome = self.outcome().await;
         let labels = [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string())];
-        metrics::histogram!("job_duration_seconds", &labels).record(begun.elapsed());
+        metrics::histogram!("gateway_job_duration_seconds", &labels).record(begun.elapsed());
         match outcome {
             Some(outcome) => self.finish(lease, outcome).await,
             None => self.release(lease).await,
@@ -225,7 +225,7 @@ impl Keeper {
     fn report(&self, result: &'static str, error: &str) {
         let labels =
             [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string()), ("result", result.to_owned())];
-        metrics::counter!("job_runs_total", &labels).increment(1);
+        metrics::counter!("gateway_job_runs_total", &labels).increment(1);
         match result {
             "ok" => tracing::debug!(plugin = %self.plugin, job = %self.job.name, "job done"),
             _ => tracing::warn!(plugin = %self.plugin, job = %self.job.name, result, error, "job did not end well"),
@@ -309,9 +309,9 @@ mod tests {
 
         let text = metrics.render();
         for line in [
-            r#"job_runs_total{plugin="forum",job="good",result="ok"} 1"#,
-            r#"job_runs_total{plugin="forum",job="bad",result="failed"} 1"#,
-            r#"job_duration_seconds_count{plugin="forum",job="good"} 1"#,
+            r#"gateway_job_runs_total{plugin="forum",job="good",result="ok"} 1"#,
+            r#"gateway_job_runs_total{plugin="forum",job="bad",result="failed"} 1"#,
+            r#"gateway_job_duration_seconds_count{plugin="forum",job="good"} 1"#,
         ] {
             assert!(text.contains(line), "{text}");
         }

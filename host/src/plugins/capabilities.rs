@@ -6,8 +6,10 @@ use super::{
 };
 use crate::{
     egress::{EgressError, FetchRequest, Overflow},
+    provenance,
     services::SharedServices,
     storage::Scope,
+    telemetry::request_id,
 };
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -86,15 +88,18 @@ impl Host for Capabilities {
     }
 
     fn now_ms(&self) -> i64 {
+        provenance::spoil();
         self.services.clock.now_ms()
     }
 
     fn sleep(&self, duration_ms: u64) -> FfiFuture<()> {
+        provenance::spoil();
         let clock = self.services.clock.clone();
         async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
     }
 
     fn spawn(&self, _name: RString, task: FfiFuture<()>) -> TaskBox {
+        provenance::spoil();
         let stop = self.life.stop.clone();
         let running = self.life.tasks.spawn(async move {
             tokio::select! {
@@ -106,6 +111,7 @@ impl Host for Capabilities {
     }
 
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
+        provenance::spoil();
         async move {
             let finished = tokio::task::spawn_blocking(|| futures_util::FutureExt::now_or_never(work)).await;
             match finished {
@@ -123,6 +129,7 @@ impl Host for Capabilities {
     }
 
     fn begin(&self) -> TransactionBox {
+        provenance::spoil();
         PluginTransaction::new(&self.services, self.scope.clone(), Owner::Plugin).handle()
     }
 
@@ -137,6 +144,7 @@ impl Host for Capabilities {
     }
 
     fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        provenance::spoil();
         let capabilities = self.clone();
         async move {
             match capability.as_str() {
@@ -152,25 +160,32 @@ impl Host for Capabilities {
     }
 
     fn fault(&self, place: RStr<'_>, fault: Fault) {
+        provenance::spoil();
         self.life.fault(place.as_str(), &fault);
     }
 
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
-        let labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
-        let mut labels: Vec<metrics::Label> =
+        let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
+        labels.insert("plugin".to_owned(), self.life.name.to_string());
+        if !self.services.usage.plugin(&self.life.name).admits(metric.as_str(), &labels) {
+            tracing::warn!(plugin = &*self.life.name, metric = metric.as_str(), "not counted: too many series");
+            return;
+        }
+        let labels: Vec<metrics::Label> =
             labels.into_iter().map(|(name, value)| metrics::Label::new(name, value)).collect();
-        labels.push(metrics::Label::new("plugin", self.life.name.to_string()));
         metrics::counter!(format!("plugin_{}", metric.as_str()), labels).increment(amount);
     }
 
     fn log(&self, level: u8, message: RStr<'_>) {
         let (plugin, message) = (&*self.life.name, message.as_str());
+        let id = request_id();
+        let request_id = id.as_deref();
         match level {
-            1 => tracing::error!(plugin, "{message}"),
-            2 => tracing::warn!(plugin, "{message}"),
-            3 => tracing::info!(plugin, "{message}"),
-            4 => tracing::debug!(plugin, "{message}"),
-            _ => tracing::trace!(plugin, "{message}"),
+            1 => tracing::error!(plugin, request_id, "{message}"),
+            2 => tracing::warn!(plugin, request_id, "{message}"),
+            3 => tracing::info!(plugin, request_id, "{message}"),
+            4 => tracing::debug!(plugin, request_id, "{message}"),
+            _ => tracing::trace!(plugin, request_id, "{message}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a plugin's capabilities and its requests share while it lives: its name, its stop signal, its faults.
 
+use crate::{clock::Clock, telemetry::request_id};
 use parking_lot::Mutex;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
@@ -33,6 +34,7 @@ pub struct PluginLife {
     faults: Mutex<Faults>,
     fault_count: AtomicU64,
     limit: FaultLimit,
+    clock: Clock,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
 }
 
@@ -45,12 +47,18 @@ pub struct FaultLimit {
 #[derive(Default)]
 struct Faults {
     recent: VecDeque<Instant>,
-    last: Option<String>,
+    /// When, in Unix milliseconds, and what.
+    last: Option<(i64, String)>,
     is_fenced: bool,
 }
 
 impl PluginLife {
-    pub fn new(name: &str, limit: FaultLimit, fence_requests: mpsc::UnboundedSender<FenceRequest>) -> Arc<Self> {
+    pub fn new(
+        name: &str,
+        limit: FaultLimit,
+        clock: Clock,
+        fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    ) -> Arc<Self> {
         static LIVES: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
             name: name.into(),
@@ -60,6 +68,7 @@ impl PluginLife {
             faults: Mutex::default(),
             fault_count: AtomicU64::new(0),
             limit,
+            clock,
             fence_requests,
         })
     }
@@ -68,8 +77,9 @@ impl PluginLife {
     pub fn fault(&self, place: &str, fault: &Fault) {
         let kind = kind_name(fault.kind);
         let (message, location) = (fault.message.as_str(), fault.location.as_str());
-        tracing::error!(plugin = &*self.name, place, kind, location, "{message}");
-        metrics::counter!("plugin_faults_total", "plugin" => self.name.to_string(), "kind" => kind).increment(1);
+        tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), place, kind, location, "{message}");
+        metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => kind)
+            .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         let at = if location.is_empty() { String::new() } else { format!(" at {location}") };
         self.count(format!("{kind} in {place}: {message}{at}"));
@@ -83,8 +93,9 @@ impl PluginLife {
 
     /// A handler or job that did not end in time counts like a fault.
     pub fn timed_out(&self, place: &str, timeout: Duration) {
-        tracing::error!(plugin = &*self.name, place, ?timeout, "timed out");
-        metrics::counter!("plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout").increment(1);
+        tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), place, ?timeout, "timed out");
+        metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout")
+            .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         self.count(format!("timeout in {place} after {timeout:?}"));
     }
@@ -100,7 +111,7 @@ impl PluginLife {
         self.fault_count.load(Ordering::Relaxed)
     }
 
-    pub fn last_fault(&self) -> Option<String> {
+    pub fn last_fault(&self) -> Option<(i64, String)> {
         self.faults.lock().last.clone()
     }
 
@@ -118,7 +129,7 @@ impl PluginLife {
             // Nobody listens any more when the house closes.
             let _ = self.fence_requests.send(FenceRequest { plugin: self.name.to_string(), life: self.number, reason });
         }
-        faults.last = Some(description);
+        faults.last = Some((self.clock.now_ms(), description));
     }
 }
 

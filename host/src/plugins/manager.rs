@@ -113,7 +113,8 @@ impl Gateway {
         let Some((loaded, views)) = self.plugins.lock().prepare(name)? else { return Ok(()) };
         let life = self.new_life(name);
         self.plugins.lock().begins(name, life.clone());
-        let scope = Scope::plugin(name, Arc::new(views));
+        let usage = self.services.usage.plugin(name).database.clone();
+        let scope = Scope::plugin(name, Arc::new(views)).counted_in(usage);
         let settings = config.plugins.settings(name).config;
         let object = self.construct(&loaded, settings, &life, &scope).await?;
         self.migrate(&loaded, &scope).await?;
@@ -145,7 +146,7 @@ impl Gateway {
         let plugins = &self.config().plugins;
         let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
         let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
-        PluginLife::new(name, limit, self.services.fence_requests.clone())
+        PluginLife::new(name, limit, self.services.clock.clone(), self.services.fence_requests.clone())
     }
 
     /// The constructor is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.

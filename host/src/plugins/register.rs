@@ -264,7 +264,9 @@ impl Entry {
         let mut report = self.report.clone();
         if let Some(life) = &self.life {
             report.faults += life.fault_count();
-            report.last_fault = life.last_fault().or(report.last_fault);
+            if let Some((at_ms, fault)) = life.last_fault() {
+                (report.last_fault_ms, report.last_fault) = (Some(at_ms), Some(fault));
+            }
         }
         report
     }

@@ -66,6 +66,8 @@ pub struct PluginReport {
     /// Since the gateway started.
     pub faults: u64,
     pub last_fault: Option<String>,
+    /// Unix milliseconds.
+    pub last_fault_ms: Option<i64>,
 }
 
 impl PluginReport {
@@ -84,6 +86,7 @@ impl PluginReport {
             migrations_applied: 0,
             faults: 0,
             last_fault: None,
+            last_fault_ms: None,
         }
     }
 

@@ -1,7 +1,11 @@
 //! A plugin that serves: its object, its routes, who is inside.
 
 use super::{life::PluginLife, loaded::LoadedPlugin};
-use crate::{services::SharedServices, storage::Scope};
+use crate::{
+    provenance::{self, Sources},
+    services::SharedServices,
+    storage::{Scope, Versions},
+};
 use abi_stable::std_types::RResult;
 use arc_swap::ArcSwap;
 use plugin_api::{
@@ -103,6 +107,26 @@ impl Serving {
     }
 }
 
+/// The stored data that a plugin's answers may come from: its own, and that of the plugins it requires, and so on.
+pub fn sources(serving: &[Arc<Running>], plugin: &Running, versions: &Versions) -> Sources {
+    let mut names = vec![plugin.name()];
+    let mut sources = Sources { versions: vec![versions.everything()], ..Sources::default() };
+    let mut next = 0;
+    while let Some(name) = names.get(next).copied() {
+        next += 1;
+        sources.versions.push(versions.of(name));
+        let Some(required) = serving.iter().find(|other| other.name() == name) else { continue };
+        sources.views.extend(required.manifest.views.iter().cloned());
+        let more = required.manifest.requires.iter().map(String::as_str);
+        more.for_each(|name| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        });
+    }
+    sources
+}
+
 /// What one plugin contributed to a point.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contribution {
@@ -124,15 +148,26 @@ tokio::task_local! {
 pub async fn collect(services: &SharedServices, point: &str, input: &[u8]) -> Vec<Contribution> {
     let depth = COLLECT_DEPTH.try_with(|depth| depth + 1).unwrap_or_default();
     if depth >= COLLECT_DEPTH_MAX {
+        provenance::spoil();
         tracing::error!(point, depth, "contributions collect each other in a circle; the innermost is left empty");
         return Vec::new();
     }
     let serving = services.serving.list();
     let asked = serving.iter().flat_map(|plugin| {
         let specs = plugin.manifest.contributions.iter().enumerate();
-        specs.filter(|(_, spec)| spec.point == point).map(move |(index, _)| async move {
-            let value = contribution(plugin, index, input.to_vec().into()).await?;
-            Some(Contribution { plugin: plugin.name().to_owned(), value })
+        let specs = specs.filter(|(_, spec)| spec.point == point);
+        let serving = &serving;
+        specs.map(move |(index, spec)| async move {
+            if spec.cached {
+                provenance::add(|versions| sources(serving, plugin, versions));
+            } else {
+                provenance::spoil();
+            }
+            let value = contribution(plugin, index, input.to_vec().into()).await;
+            if value.is_none() {
+                provenance::spoil();
+            }
+            Some(Contribution { plugin: plugin.name().to_owned(), value: value? })
         })
     });
     let answers = COLLECT_DEPTH.scope(depth, Box::pin(futures_util::future::join_all(asked))).await;

@@ -96,6 +96,9 @@ fn check_route(route: &RouteSpec, problem: &mut dyn FnMut(String)) {
     if let Some(bytes) = route.body_max_bytes.filter(|bytes| !(1..=BODY_MAX_BYTES).contains(bytes)) {
         problem(format!("body_max_bytes {bytes}: expected 1 to {BODY_MAX_BYTES}"));
     }
+    if route.cached && (route.method != "GET" || route.auth != Auth::Public) {
+        problem("cached: only a public GET answers everyone alike".to_owned());
+    }
     if route.timeout_ms == Some(0) {
         problem("timeout_ms 0: expected at least 1".to_owned());
     }
@@ -347,7 +350,7 @@ mod tests {
     }
 
     fn contribution(point: &str, name: &str) -> ContributionSpec {
-        ContributionSpec { point: point.into(), name: name.into() }
+        ContributionSpec { point: point.into(), name: name.into(), cached: false }
     }
 
     /// The problems after a change to a manifest that has none.

@@ -3,7 +3,8 @@
 //! The rule that must not break: **a write is acknowledged only when it is durable; one that is not acknowledged has left
 //! no trace, and where the answer got lost it was done once.** The suite in `tests/it/storage/` runs on both databases.
 
-mod check;
+mod backup;
+pub(crate) mod check;
 mod error;
 mod limits;
 mod migrate;
@@ -12,13 +13,17 @@ mod scope;
 mod settings;
 mod sqlite;
 mod transaction;
+mod versions;
 
+pub use backup::{BackupError, Restore, Restored};
 pub use error::StorageError;
 pub use migrate::{AppliedMigration, MigrationReport, Schema};
 pub use scope::{Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
 pub use transaction::{Final, Transaction};
+pub use versions::{Moment, Version, Versions};
 
+use crate::provenance;
 use check::{Checker, Purpose};
 use parking_lot::Mutex;
 use plugin_api::abi::{Rows, Statement};
@@ -34,6 +39,15 @@ use std::{
 pub enum Dialect {
     Sqlite,
     Postgres,
+}
+
+impl Dialect {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
 }
 
 /// An open database; clones share it.
@@ -72,12 +86,30 @@ impl Database {
 
     /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops it.
     pub async fn read(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
+        let result = self.read_admitted(scope, statement).await;
+        if result.is_err() {
+            provenance::spoil();
+        }
+        self.note(result)
+    }
+
+    async fn read_admitted(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
         let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
-        let result = match &self.shared.engine {
+        admitted.note_sources(scope);
+        let _timer = scope.time_read();
+        match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
             Engine::Postgres(postgres) => postgres.read(&admitted).await,
-        };
-        self.note(result)
+        }
+    }
+
+    /// How new its data is, where this process alone writes it. PostgreSQL has other gateways: to ask it for a version
+    /// costs as much as to ask it for the answer.
+    pub fn versions(&self) -> Option<&Arc<Versions>> {
+        match &self.shared.engine {
+            Engine::Sqlite(sqlite) => Some(sqlite.versions()),
+            Engine::Postgres(_) => None,
+        }
     }
 
     /// A transaction that opens with its first statements.

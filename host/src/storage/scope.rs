@@ -2,6 +2,7 @@
 //!
 //! The rule: a plugin reads and writes the tables that begin with its own name, and reads published views; nothing else.
 
+use crate::telemetry::{DatabaseUsage, Timer};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Names of the views that a plugin may read.
@@ -20,21 +21,46 @@ pub enum Scope {
         views: Arc<ViewNames>,
         /// The only tables that it may write, where that is less than all of its own.
         writes: Option<Arc<BTreeSet<String>>>,
+        usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views, writes: None }
+        Self::Plugin { name: name.into(), views, writes: None, usage: Arc::default() }
     }
 
     /// The same plugin while it may write these tables only.
+    #[must_use]
     pub fn writing_only(&self, tables: BTreeSet<String>) -> Self {
+        let mut scope = self.clone();
+        if let Self::Plugin { writes, .. } = &mut scope {
+            *writes = Some(Arc::new(tables));
+        }
+        scope
+    }
+
+    /// Its time in the database is counted there.
+    #[must_use]
+    pub fn counted_in(mut self, counted: Arc<DatabaseUsage>) -> Self {
+        if let Self::Plugin { usage, .. } = &mut self {
+            *usage = counted;
+        }
+        self
+    }
+
+    pub(super) fn time_read(&self) -> Option<Timer<'_>> {
+        self.usage().map(|usage| usage.read.start())
+    }
+
+    pub(super) fn time_write(&self) -> Option<Timer<'_>> {
+        self.usage().map(|usage| usage.write.start())
+    }
+
+    fn usage(&self) -> Option<&DatabaseUsage> {
         match self {
-            Self::Host => Self::Host,
-            Self::Plugin { name, views, .. } => {
-                Self::Plugin { name: name.clone(), views: views.clone(), writes: Some(Arc::new(tables)) }
-            }
+            Self::Host => None,
+            Self::Plugin { usage, .. } => Some(usage),
         }
     }
 

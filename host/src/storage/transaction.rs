@@ -43,7 +43,7 @@ enum Side {
 impl Transaction {
     pub(super) fn new(database: Database, scope: Scope) -> Self {
         let side = match &database.shared.engine {
-            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin()),
+            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin(scope.plugin_name())),
             Engine::Postgres(postgres) => Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name())),
         };
         Self { database, scope, side }
@@ -68,6 +68,7 @@ impl Transaction {
         }
         let admit = |statement| self.admit(scope, statement);
         let statements: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
+        let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.run(statements).await,
             Side::Postgres(session) => session.run(&statements).await,
@@ -92,6 +93,7 @@ impl Transaction {
             Ok((admitted, last.must_give_row))
         };
         let last: Vec<(Admitted, bool)> = last.into_iter().map(admit).collect::<Result<_, StorageError>>()?;
+        let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.commit(last).await,
             Side::Postgres(session) => session.commit(&last).await,

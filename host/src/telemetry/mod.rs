@@ -1,8 +1,18 @@
 //! Logs and metrics. Logs go to standard error, so that a command's own output stays clean.
 
+mod exposition;
+mod histogram;
+mod request;
+mod usage;
+
+pub use exposition::render;
+pub use histogram::{Durations, Timer};
+pub use request::{of_request, request_id};
+pub use usage::{DatabaseUsage, OperationUsage, Usage};
+
 use crate::config::{LogConfig, LogFormat};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use std::{io::IsTerminal as _, sync::OnceLock};
+use std::{io::IsTerminal as _, sync::OnceLock, time::Duration};
 use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _};
 
 /// The filter of this process's log, for [`set_log_level`].
@@ -48,7 +58,20 @@ pub fn set_log_level(level: &str) -> Result<(), LogLevelError> {
     FILTER.get().and_then(|handle| handle.reload(filter).ok()).ok_or(LogLevelError::NotOurs)
 }
 
+/// Seconds, for whatever is measured through the recorder; what requests do is counted in [`Usage`].
+const BUCKETS_S: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0, 300.0, 3600.0];
+/// The recorder keeps each measured value until it is asked for them, or told to put them into the buckets.
+const UPKEEP: Duration = Duration::from_secs(10);
+
 /// The process's metrics; `None` when somebody else records them already.
 pub fn start_metrics() -> Option<PrometheusHandle> {
-    PrometheusBuilder::new().install_recorder().ok()
+    let handle = PrometheusBuilder::new().set_buckets(&BUCKETS_S).ok()?.install_recorder().ok()?;
+    let kept = handle.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(UPKEEP).await;
+            kept.run_upkeep();
+        }
+    });
+    Some(handle)
 }

@@ -85,6 +85,9 @@ pub struct ContributionSpec {
     /// Tells several contributions of one plugin to one point apart; for `stream` it is the topic.
     #[serde(default)]
     pub name: String,
+    /// Whether the answer follows from the question and stored data alone: see [`crate::Definition::contributes_cached`].
+    #[serde(default)]
+    pub cached: bool,
 }
 
 /// Chain events that the plugin derives rows from.

@@ -25,6 +25,10 @@ pub struct RouteSpec {
     /// `Cache-Control` of answers below 400.
     #[serde(default)]
     pub cache_control: Option<String>,
+    /// Whether the answer follows from path, query and stored data alone, so that the gateway may keep it: see
+    /// [`crate::Route::cached`]. Public `GET` routes only.
+    #[serde(default)]
+    pub cached: bool,
     #[serde(default)]
     pub rate_limits: Vec<RateLimit>,
     /// The row that must exist before body and signature are looked at.
@@ -56,6 +60,7 @@ impl RouteSpec {
             body_max_bytes: None,
             timeout_ms: None,
             cache_control: None,
+            cached: false,
             rate_limits: Vec::new(),
             parent: None,
             parameters: Vec::new(),

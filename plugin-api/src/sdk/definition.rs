@@ -167,6 +167,22 @@ impl<P: Plugin> Definition<P> {
         self.contributes_as(point, "", answer)
     }
 
+    /// Contributes to an extension point what follows from the question and stored data alone, by the rules of
+    /// [`Route::cached`]: answers of cached routes that collect it can be kept.
+    pub fn contributes_cached<I, O, F, Fut>(self, point: &'static str, answer: F) -> Self
+    where
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+        F: Fn(Gateway<P>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, HostError>> + Send + 'static,
+    {
+        let mut definition = self.contributes_as(point, "", answer);
+        if let Some((spec, _)) = definition.contributions.last_mut() {
+            spec.cached = true;
+        }
+        definition
+    }
+
     /// Contributes under a name of its own, for example a topic of [`super::point::STREAM`].
     pub fn contributes_as<I, O, F, Fut>(mut self, point: &'static str, name: &str, answer: F) -> Self
     where
@@ -184,8 +200,10 @@ impl<P: Plugin> Definition<P> {
                 serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
             })
         };
-        self.contributions
-            .push((ContributionSpec { point: point.to_owned(), name: name.to_owned() }, Box::new(contribute)));
+        self.contributions.push((
+            ContributionSpec { point: point.to_owned(), name: name.to_owned(), cached: false },
+            Box::new(contribute),
+        ));
         self
     }
 

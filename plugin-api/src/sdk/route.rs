@@ -91,6 +91,18 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
+    /// Lets the gateway keep answers and check `If-None-Match` without asking the plugin, until the data changes.
+    ///
+    /// Only for a public `GET` whose answer follows from its path, its query, the plugin's configuration and the stored
+    /// data of this plugin and of those that it `requires`, and from nothing else: no clock, no chance, nothing about
+    /// the caller, no memory of the plugin's own. The gateway never keeps an answer during which the handler asked for
+    /// the time, a header, the caller's address, a transaction, a fetch, a background task or contributions that are not
+    /// [cached](crate::Definition::contributes_cached) themselves; a plugin's own memory it cannot see.
+    pub fn cached(mut self) -> Self {
+        self.spec.cached = true;
+        self
+    }
+
     /// Calls per minute and client IP, for this route alone.
     pub fn per_minute(mut self, calls: u32) -> Self {
         let bucket = self.spec.operation.clone();

@@ -14,12 +14,12 @@ use std::{
 const SIZE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A file system in memory that can be filled up.
-struct SmallDisk {
+pub struct SmallDisk {
     folder: tempfile::TempDir,
 }
 
 impl SmallDisk {
-    fn mount() -> Option<Self> {
+    pub fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let options = format!("size={SIZE_BYTES}");
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
@@ -32,7 +32,7 @@ impl SmallDisk {
         }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
@@ -41,7 +41,7 @@ impl SmallDisk {
     }
 
     /// Takes what is left to the last byte.
-    fn fill(&self) {
+    pub fn fill(&self) {
         let mut file = File::options().create(true).append(true).open(self.ballast()).unwrap();
         for size in [64 * 1024, 4096, 1] {
             while file.write_all(&vec![1; size]).is_ok() {}

@@ -10,6 +10,7 @@ mod kill;
 mod ledger;
 mod load;
 
+pub use disk_full::SmallDisk;
 pub use kept::{Kept, execute, query};
 pub use ledger::{Dice, Ledger, Outcome, Write};
 pub use load::{Load, send};

@@ -1,7 +1,7 @@
-//! `cargo xtask dev` as the README says it, with the profile that the tests have built.
+//! The commands of the README that build something first, as it says them, with the profile that the tests have built.
 
 use super::Site;
-use gateway_tests::process::{LIMIT, Setup};
+use gateway_tests::process::{LIMIT, Setup, clean};
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -13,34 +13,74 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Builds, as the command does first, and says what may follow `--`.
-fn dev_help() -> String {
-    let mut dev = Command::new("cargo");
-    dev.current_dir(repository()).env("XTASK_PROFILE", "dev").args(["xtask", "dev", "--", "--help"]);
-    let output = dev.output().unwrap();
+/// What a chore prints.
+fn xtask(arguments: &[&str]) -> String {
+    let mut cargo = clean("cargo");
+    cargo.current_dir(repository()).env("XTASK_PROFILE", "dev").arg("xtask").args(arguments);
+    said(&mut cargo)
+}
+
+fn said(command: &mut Command) -> String {
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program that is `cargo xtask dev`, wherever it is called.
-fn dev_program(folder: &Path) -> PathBuf {
-    let program = folder.join("dev");
-    let root = repository();
-    let script = format!("#!/bin/sh\ncd '{}' && XTASK_PROFILE=dev exec cargo xtask dev\n", root.display());
+/// A program that is this command in this folder, wherever it is called.
+fn program(scripts: &Path, folder: &Path, command: &str) -> PathBuf {
+    let program = scripts.join("command");
+    let script = format!("#!/bin/sh\ncd '{}' && export XTASK_PROFILE=dev && exec {command}\n", folder.display());
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     program
 }
 
-#[tokio::test]
-async fn cargo_xtask_dev_starts_a_gateway_with_every_plugin() {
-    assert!(dev_help().contains("--listen"));
-    let folder = tempfile::tempdir().unwrap();
-    // Without a folder for plugins it takes the one of its binary, as on a fresh machine.
-    let mut gateway = Setup::new(dev_program(folder.path())).unwrap().unset("plugins.dir").start().await.unwrap();
+/// It serves with every plugin. Without a folder for plugins it takes the one of its binary, as on a fresh machine.
+async fn assert_serves(program: PathBuf) {
+    let mut gateway = Setup::new(program).unwrap().unset("plugins.dir").start().await.unwrap();
     let index = Site::of(&gateway).get("/api").await.text();
     for route in ["/api/forum/threads", "/api/stream", "/api/hello/{name}"] {
         assert!(index.contains(route), "{route} is missing in {index}");
     }
     assert!(gateway.terminate(LIMIT).await.unwrap().success());
+}
+
+#[tokio::test]
+async fn cargo_xtask_dev_starts_a_gateway_with_every_plugin() {
+    // Builds, as the command does first, and says what may follow `--`.
+    assert!(xtask(&["dev", "--", "--help"]).contains("--listen"));
+    let scripts = tempfile::tempdir().unwrap();
+    assert_serves(program(scripts.path(), &repository(), "cargo xtask dev")).await;
+}
+
+#[tokio::test]
+async fn cargo_run_starts_a_gateway_with_every_plugin() {
+    // Builds first, so that the start takes no longer than others do.
+    let version = said(clean("cargo").current_dir(repository()).args(["run", "--", "version"]));
+    assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+    let scripts = tempfile::tempdir().unwrap();
+    assert_serves(program(scripts.path(), &repository(), "cargo run")).await;
+}
+
+#[tokio::test]
+async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let printed = xtask(&["dist", elsewhere.path().to_str().unwrap()]);
+    let folder = fs::read_dir(elsewhere.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(printed.contains(folder.to_str().unwrap()), "{printed}");
+    let sums = said(Command::new("sha256sum").current_dir(&folder).args(["--check", "--strict", "SHA256SUMS"]));
+    assert!(sums.contains("gateway: OK") && sums.contains("plugins/libforum.so: OK"), "{sums}");
+    let scripts = tempfile::tempdir().unwrap();
+    assert_serves(program(scripts.path(), &folder, "./gateway run")).await;
+}
+
+/// Whether every job works and every server answers alike; figures of a debug build are none.
+#[test]
+fn cargo_xtask_bench_measures_every_job() {
+    let said = xtask(&["bench", "--smoke"]);
+    for title in
+        ["A list of 50 rows", "A signed write", "A live event", "Bursts", "beside the same handler", "A write into"]
+    {
+        assert!(said.contains(title), "{title} is missing in {said}");
+    }
 }

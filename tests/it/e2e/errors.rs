@@ -156,6 +156,25 @@ async fn a_client_that_calls_too_often() {
 }
 
 #[tokio::test]
+async fn a_request_that_cannot_be_read() {
+    let gateway = setup().set("http.header_read_timeout_ms", 300).start().await.unwrap();
+    let many = format!("GET /api HTTP/1.1\r\n{}\r\n", "x: y\r\n".repeat(1000));
+    let long = format!("GET /{} HTTP/1.1\r\nhost: a\r\n\r\n", "x".repeat(100_000));
+    for (request, status, code) in [
+        ("\0\r\n\r\n", 400, "bad_request_line"),
+        ("\x16\x03\x01\x02", 400, "tls"),
+        ("GET /api HTTP/3.0\r\nhost: a\r\n\r\n", 400, "bad_version"),
+        ("GET /api HTTP/1.1\r\nho st: a\r\n\r\n", 400, "bad_header"),
+        ("GET /api HTTP/1.1\nhost: a\n\n", 400, "bad_framing"),
+        ("GET /api HTTP/1.1\r\nhost: a\r\n", 408, "head_timeout"),
+        (&many, 431, "head_too_large"),
+        (&long, 414, "target_too_long"),
+    ] {
+        assert_error(&raw(&gateway, request).await, status, code);
+    }
+}
+
+#[tokio::test]
 async fn a_request_without_a_host_or_with_two() {
     let gateway = setup().start().await.unwrap();
     for host in ["", "host: a\r\nhost: b\r\n", "host: a b\r\n"] {

@@ -1,6 +1,9 @@
 //! A plugin that panics and hangs: its own requests fail, and nothing else does.
 
-use super::{setup, site::Site};
+use super::{
+    setup,
+    site::{Site, answer},
+};
 use gateway_tests::{
     fixtures,
     plugins::plugin_file,
@@ -49,6 +52,21 @@ async fn a_panic_is_an_answer_and_a_line_for_the_operator() {
     let report = operator_sees(&gateway, "/plugins", "misbehaves").await;
     assert_eq!(report["state"], "serving");
     assert!(report["faults"].as_u64().unwrap() >= 2, "{report}");
+}
+
+#[tokio::test]
+async fn a_line_of_the_log_names_plugin_and_request() {
+    let gateway = start(patient).await;
+    for (path, id) in [("panic", "first-of-all"), ("hang", "and-another")] {
+        let site = Site::of(&gateway);
+        let request = site.request(reqwest::Method::GET, &format!("/api/misbehaves/{path}"));
+        assert!(answer(request.header("x-request-id", id)).await.status >= 500);
+        let log = gateway.setup().log();
+        let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let of_request: Vec<&Value> = lines.iter().filter(|line| line["request_id"] == id).collect();
+        assert!(of_request.iter().any(|line| line["level"] == "ERROR"), "the fault carries {id}: {log}");
+        assert!(of_request.iter().all(|line| line["plugin"] == "misbehaves"), "{of_request:?}");
+    }
 }
 
 #[tokio::test]

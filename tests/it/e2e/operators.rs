@@ -69,12 +69,19 @@ async fn a_decision_outlives_the_gateway_and_outranks_the_file(#[case] engine: E
     let told: Vec<_> =
         audit.as_array().unwrap().iter().map(|row| (&row["action"], &row["subject"], &row["outcome"])).collect();
     let (forum, enable, disable) = (json!("forum"), json!("enable"), json!("disable"));
-    assert_eq!(told, [(&enable, &forum, &json!("serving")), (&disable, &forum, &json!("disabled"))], "newest first");
+    let (reload, nothing, read_again) = (json!("reload"), json!(""), json!("the configuration is read again"));
+    let expected = [
+        (&enable, &forum, &json!("serving")),
+        (&reload, &nothing, &read_again),
+        (&disable, &forum, &json!("disabled")),
+    ];
+    assert_eq!(told, expected, "newest first");
+    assert_eq!(audit[1]["who"], "SIGHUP");
     assert!(audit[0]["who"].as_str().unwrap().starts_with("127.0.0.1:"), "{audit}");
     let lines: Vec<Value> = setup.log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let line = lines.iter().find(|line| line["target"] == "audit").expect("a line in the log");
     assert_eq!((&line["what"], &line["plugin"], &line["outcome"]), (&disable, &forum, &json!("disabled")), "{line}");
-    assert_eq!(line["who"], audit[1]["who"]);
+    assert_eq!(line["who"], audit[2]["who"]);
 }
 
 #[tokio::test]
@@ -241,6 +248,9 @@ async fn the_log_level_changes_while_it_runs() {
     assert_eq!(set("info").await.json(), json!({ "level": "info" }));
     assert!(gateway.setup().log().contains("an operator acted"), "{}", gateway.setup().log());
     assert_eq!(set(&"x".repeat(5000).leak()[..]).await.status, 400);
+    let audit = desk.get("/audit").await.json();
+    assert_eq!((&audit[0]["action"], &audit[0]["outcome"]), (&json!("log-level"), &json!("info")), "{audit}");
+    assert!(audit[1]["outcome"].as_str().unwrap().starts_with("refused: "), "{audit}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ mod sections;
 
 use crate::{
     activity::ActivityLog, chain::index::IndexReport, gateway::Gateway, jobs::JobStatus, operators::AuditRow,
-    plugins::PluginReport, storage::StorageError,
+    plugins::PluginReport, storage::StorageError, telemetry::Durations,
 };
 use html::Html;
 use plugin_api::manifest::ActivityRow;
@@ -24,11 +24,17 @@ struct Facts {
     now_ms: i64,
     public_url: String,
     database: Result<(), StorageError>,
-    plugins: Vec<PluginReport>,
+    plugins: Vec<PluginLine>,
     indexes: Vec<IndexReport>,
     jobs: Result<Vec<JobStatus>, StorageError>,
     activity: Result<Vec<ActivityRow>, StorageError>,
     audit: Result<Vec<AuditRow>, StorageError>,
+}
+
+/// One plugin, and how long its answers have taken since the gateway started.
+struct PluginLine {
+    report: PluginReport,
+    latency: Durations,
 }
 
 pub async fn render(gateway: &Gateway) -> String {
@@ -37,12 +43,18 @@ pub async fn render(gateway: &Gateway) -> String {
         now_ms: services.clock.now_ms(),
         public_url: services.environment.base_url.clone(),
         database: services.database.probe().await,
-        plugins: gateway.plugin_reports(),
+        plugins: plugin_lines(gateway),
         indexes: services.indexes.reports(),
         jobs: gateway.jobs.store.list().await,
         activity: latest(&services.activity).await,
         audit: services.operators.audit(ROWS).await,
     })
+}
+
+fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {
+    let latency = |name: &str| gateway.services.usage.latency(name);
+    let line = |report: PluginReport| PluginLine { latency: latency(&report.name), report };
+    gateway.plugin_reports().into_iter().map(line).collect()
 }
 
 /// Newest first.
@@ -60,15 +72,17 @@ fn html(facts: &Facts) -> String {
         "<title>gateway</title><link rel=\"stylesheet\" href=\"/page.css\"><script src=\"/page.js\" defer></script>",
         "</head><body><header><h1>gateway <small>",
         env!("CARGO_PKG_VERSION"),
-        "</small></h1><p>",
+        "</small></h1><p id=\"said\" role=\"status\"></p></header><main id=\"live\"><p class=\"note\">",
     ));
     page.text(&facts.public_url);
-    page.raw(" · times in UTC · database ");
+    page.raw(" · times in UTC, now ");
+    page.text(&sections::time_of_day(facts.now_ms));
+    page.raw(" · database ");
     match &facts.database {
         Ok(()) => page.raw("<span class=\"badge good\">answers</span>"),
         Err(error) => page.badge("bad", &error.to_string()),
     }
-    page.raw("</p><p id=\"said\" role=\"status\"></p></header><main id=\"live\">");
+    page.raw("</p>");
     sections::plugins(&mut page, &facts.plugins);
     sections::indexes(&mut page, &facts.indexes);
     sections::jobs(&mut page, &facts.jobs, facts.now_ms);
@@ -112,7 +126,7 @@ mod tests {
             now_ms: 0,
             public_url: said(),
             database: Err(StorageError::Unavailable(said())),
-            plugins: vec![plugin],
+            plugins: vec![PluginLine { report: plugin, latency: Durations::default() }],
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),

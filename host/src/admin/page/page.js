@@ -1,21 +1,44 @@
 // Sends what the buttons say, shows what came of it, and keeps the page up to date.
 "use strict";
 
-const EVERY_MS = 5000;
+const EVERY_MS = 2000;
 const live = document.getElementById("live");
 const said = document.getElementById("said");
 let acting = false;
+let pressing = false;
+let lost = false;
+
+/** Changes what is different and nothing else: what is held, scrolled or focused stays as it is. */
+function update(shown, next) {
+  if (shown.isEqualNode(next)) return;
+  const alike =
+    shown.childNodes.length > 0 &&
+    shown.childNodes.length === next.childNodes.length &&
+    shown.cloneNode(false).isEqualNode(next.cloneNode(false));
+  if (!alike) return shown.replaceWith(next);
+  const parts = [...next.childNodes];
+  [...shown.childNodes].forEach((part, index) => update(part, parts[index]));
+}
 
 async function refresh() {
   const answer = await fetch("/", { cache: "no-store" });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const next = page.getElementById("live");
+  if (!answer.ok || !next) throw new Error(`status ${answer.status}`);
+  if (lost) said.textContent = "";
+  lost = false;
+  const held = document.activeElement?.dataset?.plugin;
   // Same-origin markup in which all foreign text is escaped; scripts in parsed documents do not run.
-  if (answer.ok && next && next.innerHTML !== live.innerHTML) {
-    const held = document.activeElement?.dataset?.plugin;
-    live.replaceChildren(...next.childNodes);
-    if (held) [...live.querySelectorAll("button")].find((button) => button.dataset.plugin === held)?.focus();
+  const parts = [...next.childNodes];
+  [...live.childNodes].forEach((part, index) => update(part, parts[index]));
+  if (held && !live.contains(document.activeElement)) {
+    [...live.querySelectorAll("button")].find((button) => button.dataset.plugin === held)?.focus();
   }
+}
+
+function tellLost(error) {
+  lost = true;
+  said.textContent = `No answer from the gateway (${error.message}): what stands here is old.`;
 }
 
 async function act(button) {
@@ -31,10 +54,10 @@ async function act(button) {
     const report = await answer.json();
     const why = report.reason ? `: ${report.reason}` : "";
     said.textContent = report.state ? `${plugin} is ${report.state}${why}` : report.error;
+    await refresh();
   } catch (error) {
-    said.textContent = `No answer from the gateway (${error.message}).`;
+    tellLost(error);
   }
-  await refresh().catch(() => {});
   for (const other of live.querySelectorAll("button")) other.disabled = false;
   acting = false;
 }
@@ -43,9 +66,12 @@ live.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-action]");
   if (button && !acting) act(button);
 });
+// A button must not go away between press and release.
+document.addEventListener("pointerdown", () => (pressing = true));
+for (const end of ["pointerup", "pointercancel", "blur"]) window.addEventListener(end, () => (pressing = false));
 
 setInterval(() => {
   const reading = !document.getSelection()?.isCollapsed;
-  if (acting || reading || document.hidden) return;
-  refresh().catch((error) => (said.textContent = `No answer from the gateway (${error.message}).`));
+  if (acting || pressing || reading || document.hidden) return;
+  refresh().catch(tellLost);
 }, EVERY_MS);

@@ -1,46 +1,87 @@
 //! The tables of the operator's page.
 
-use super::html::Html;
+use super::{PluginLine, html::Html};
 use crate::{
     chain::index::{IndexReport, IndexState},
     jobs::JobStatus,
     operators::AuditRow,
     plugins::{Action, PluginReport, PluginState},
     storage::StorageError,
+    telemetry::Durations,
 };
 use jiff::Timestamp;
 use plugin_api::manifest::ActivityRow;
+use std::time::Duration;
 
-pub fn plugins(page: &mut Html, reports: &[PluginReport]) {
-    page.table(
-        "Plugins",
-        &["Plugin", "State", "Version", "Routes", "Jobs", "Faults", "Why, and the last fault", "Switch"],
-    );
-    for report in reports {
-        page.raw("<tr><th scope=\"row\">");
+const PLUGIN_HEADINGS: [&str; 11] = [
+    "Plugin",
+    "State",
+    "Switch",
+    "Version",
+    "Routes",
+    "Jobs",
+    "Requests",
+    "Half within",
+    "99 % within",
+    "Faults",
+    "Why, and the last fault",
+];
+
+pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
+    page.table("Plugins", &PLUGIN_HEADINGS);
+    for PluginLine { report, latency } in plugins {
+        page.raw("<tr data-plugin=\"");
+        page.text(&report.name);
+        page.raw("\"><th scope=\"row\">");
         page.text(&report.name);
         page.raw("</th><td>");
         page.badge(colour(report.state), report.state.name());
-        page.raw("</td>");
-        page.cell(report.version.as_deref().unwrap_or("–"));
-        page.number_cell(count(report.routes));
-        page.number_cell(count(report.jobs));
-        page.number_cell(report.faults);
-        page.raw("<td class=\"words\">");
-        page.text(&report.reason);
-        // A fence has told it already.
-        if let Some(fault) = report.last_fault.as_ref().filter(|fault| !report.reason.contains(*fault)) {
-            page.raw("<div class=\"fault\">");
-            page.text(fault);
-            page.raw("</div>");
-        }
         page.raw("</td><td class=\"buttons\">");
         for action in actions(report.state) {
             button(page, &report.name, *action);
         }
+        page.raw("</td>");
+        page.cell(report.version.as_deref().unwrap_or("–"));
+        page.number_cell(count(report.routes));
+        page.number_cell(count(report.jobs));
+        page.number_cell(latency.count());
+        page.cell(&within(latency, 500));
+        page.cell(&within(latency, 990));
+        page.number_cell(report.faults);
+        page.raw("<td class=\"words\">");
+        page.text(&report.reason);
+        last_fault(page, report);
         page.raw("</td></tr>");
     }
     page.end_table();
+}
+
+fn last_fault(page: &mut Html, report: &PluginReport) {
+    let Some(fault) = &report.last_fault else { return };
+    page.raw("<div class=\"fault\">");
+    page.text(&report.last_fault_ms.map_or_else(|| "–".to_owned(), time));
+    // A fence has told the rest already.
+    if !report.reason.contains(fault) {
+        page.raw(" ");
+        page.text(fault);
+    }
+    page.raw("</div>");
+}
+
+/// The time within which that share of the answers was made, to the steps in which it is counted.
+fn within(latency: &Durations, permille: u64) -> String {
+    match latency.within(permille) {
+        None => "–".to_owned(),
+        Some(Duration::MAX) => "over 10 s".to_owned(),
+        Some(limit) if limit < Duration::from_secs(1) => milliseconds(limit),
+        Some(limit) => format!("{limit:?}").replace('s', " s"),
+    }
+}
+
+fn milliseconds(limit: Duration) -> String {
+    let us = limit.as_micros();
+    let text = format!("{}.{:03}", us / 1000, us % 1000);
+    format!("{} ms", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Only what can lead somewhere; the command line takes the others too, and answers why not.
@@ -138,7 +179,7 @@ fn next_run(job: &JobStatus, now_ms: i64) -> String {
 }
 
 pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>) {
-    page.table("Latest activity", &["Id", "Time", "Event", "About", "By"]);
+    page.table("Live activity", &["Id", "Time", "Event", "About", "By"]);
     for event in rows(page, events, 5) {
         page.raw("<tr>");
         page.number_cell(event.id);
@@ -186,6 +227,29 @@ fn time(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%F %T").to_string())
 }
 
+/// As UTC, to the minute: the page is made anew no more often than that when nothing happens.
+pub(super) fn time_of_day(ms: i64) -> String {
+    Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%H:%M").to_string())
+}
+
 fn count(number: usize) -> u64 {
     number as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::Usage;
+
+    #[test]
+    fn times_are_told_as_people_say_them() {
+        let shown = |took_us: u64| {
+            let usage = Usage::default();
+            usage.plugin("forum").operation("list_threads").latency.record(Duration::from_micros(took_us));
+            within(&usage.latency("forum"), 500)
+        };
+        let told = [90, 1_000, 2_000, 90_000, 900_000, 2_000_000, 60_000_000].map(shown);
+        assert_eq!(told, ["0.1 ms", "1 ms", "2.5 ms", "100 ms", "1 s", "2.5 s", "over 10 s"]);
+        assert_eq!(within(&Durations::default(), 990), "–");
+    }
 }

@@ -1,4 +1,4 @@
-//! Canonical JSON: the vectors of RFC 8785, and properties of any document.
+//! Canonical JSON: the rules of RFC 8785 one by one, and properties of any document.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

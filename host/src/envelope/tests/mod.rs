@@ -6,6 +6,7 @@ mod canonical;
 mod carriers;
 mod client_vectors;
 mod malleability;
+mod published_vectors;
 mod refusals;
 mod strict_json;
 mod wallet;

@@ -1,6 +1,7 @@
 //! One connection from its first byte to its last. Rule: it ends by itself, by the watch, or by the gateway's stop; in each
 //! case a request under way is finished if time allows.
 
+use super::framing::Bounds;
 use super::peer::Peer;
 use super::protocol;
 use super::settings::HttpSettings;
@@ -38,6 +39,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What all connections share.
 pub struct Terms {
     builder: Builder<TokioExecutor>,
+    bounds: Bounds,
     patience: Patience,
     body_timeout: Duration,
 }
@@ -46,6 +48,7 @@ impl Terms {
     pub fn new(settings: &HttpSettings) -> Self {
         Self {
             builder: protocol::builder(settings),
+            bounds: Bounds::new(settings),
             patience: Patience::new(settings),
             body_timeout: settings.body_timeout(),
         }
@@ -60,7 +63,7 @@ pub async fn serve<S: HttpService>(
     stop: CancellationToken,
 ) {
     let vitals = Arc::new(Vitals::new());
-    let socket = TokioIo::new(Socket::new(stream, Arc::clone(&vitals)));
+    let socket = TokioIo::new(Socket::new(stream, terms.bounds, Arc::clone(&vitals)));
     let requests = Requests {
         stack,
         peer,
@@ -70,7 +73,11 @@ pub async fn serve<S: HttpService>(
     };
     let mut connection = pin!(terms.builder.serve_connection(socket, requests));
     let mut watch = pin!(watch(&vitals, terms.patience));
-    let mut stopped = pin!(stop.cancelled());
+    // A request whose head is arriving is as good as under way, though hyper knows nothing of it yet.
+    let mut stopped = pin!(async {
+        stop.cancelled().await;
+        vitals.between_heads().await;
+    });
     let mut last_words = pin!(Fuse::terminated());
     let mut closing = false;
     loop {
@@ -88,12 +95,16 @@ pub async fn serve<S: HttpService>(
             }
             cut = watch.as_mut(), if last_words.is_terminated() => {
                 tracing::debug!(%peer, ?cut, "a connection is cut");
-                if cut != Cut::Idle {
-                    return;
+                match cut {
+                    // Answered 408 by the next poll of the connection.
+                    Cut::SlowHead if vitals.head_has_begun() => vitals.give_up_head(),
+                    Cut::SlowHead | Cut::SlowReader => return,
+                    // An idle HTTP/2 client is told (GOAWAY), so that it does not lose a request that it sends just now.
+                    Cut::Idle => {
+                        closing = true;
+                        connection.as_mut().graceful_shutdown();
+                    }
                 }
-                // An idle HTTP/2 client is told (GOAWAY), so that it does not lose a request that it sends just now.
-                closing = true;
-                connection.as_mut().graceful_shutdown();
                 last_words.set(sleep(LAST_WORDS).fuse());
             }
             () = last_words.as_mut(), if !last_words.is_terminated() => return,

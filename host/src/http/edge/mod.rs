@@ -6,21 +6,27 @@
 
 mod accept;
 mod access_log;
+mod chunks;
 mod client_ip;
 mod compression;
 mod connection;
 mod cors;
 mod deadline;
 mod framing;
+#[cfg(test)]
+pub(crate) mod fuzzing;
 mod head_method;
 mod host_header;
 mod in_flight;
+mod incoming;
 mod listen;
 mod panic_fence;
 mod peer;
 mod preflight;
 mod protocol;
 mod refuse;
+mod refused_head;
+mod request_head;
 mod request_id;
 mod security_headers;
 mod settings;
@@ -28,7 +34,7 @@ mod slots;
 mod socket;
 mod stack;
 mod stage;
-mod strict_framing;
+mod violation;
 mod vitals;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! The socket as hyper sees it. Rule: bytes pass unchanged; on the way they are watched, and the end is a gentle one.
+//! The socket as hyper sees it. Rule: what hyper writes passes unchanged and is watched, and the end is a gentle one.
 
-use super::framing::Framing;
+use super::framing::Bounds;
+use super::incoming::Incoming;
 use super::vitals::Vitals;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -17,14 +18,14 @@ const LINGER: Duration = Duration::from_secs(1);
 
 pub struct Socket {
     stream: TcpStream,
-    framing: Framing,
+    incoming: Incoming,
     vitals: Arc<Vitals>,
     farewell: Option<Farewell>,
 }
 
 impl Socket {
-    pub fn new(stream: TcpStream, vitals: Arc<Vitals>) -> Self {
-        Self { stream, framing: Framing::new(), vitals, farewell: None }
+    pub fn new(stream: TcpStream, bounds: Bounds, vitals: Arc<Vitals>) -> Self {
+        Self { stream, incoming: Incoming::new(bounds), vitals, farewell: None }
     }
 
     fn watch_write(&self, written: &Poll<io::Result<usize>>) {
@@ -33,22 +34,12 @@ impl Socket {
             Poll::Ready(_) => self.vitals.write_moved(),
         }
     }
-
-    fn is_interrupted(&self) -> bool {
-        self.framing.in_head() || self.framing.in_body() || self.framing.violation().is_some()
-    }
 }
 
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
-        if let Some(fresh) = buffer.filled().get(before..).filter(|fresh| !fresh.is_empty()) {
-            this.framing.feed(fresh);
-            this.vitals.observe(&this.framing);
-        }
-        Poll::Ready(Ok(()))
+        this.incoming.poll_read(&mut this.stream, &this.vitals, cx, buffer)
     }
 }
 
@@ -85,7 +76,7 @@ impl AsyncWrite for Socket {
         let this = self.get_mut();
         if this.farewell.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
-            if !this.is_interrupted() {
+            if !this.incoming.is_interrupted() {
                 return Poll::Ready(Ok(()));
             }
         }

@@ -11,11 +11,11 @@ use super::host_header::HostHeader;
 use super::in_flight::InFlight;
 use super::panic_fence::PanicFenceLayer;
 use super::preflight::Preflight;
+use super::refused_head::RefusedHead;
 use super::request_id::RequestIds;
 use super::security_headers::SecurityHeaders;
 use super::settings::HttpSettings;
 use super::stage::{HttpService, StageLayer};
-use super::strict_framing::StrictFraming;
 use tower::ServiceBuilder;
 
 pub fn stack<S: HttpService>(settings: &HttpSettings, cors: Cors, gateway: S) -> impl HttpService + use<S> {
@@ -33,8 +33,8 @@ pub fn stack<S: HttpService>(settings: &HttpSettings, cors: Cors, gateway: S) ->
         .layer(StageLayer(cors))
         // Everything below may panic without harm to the connection's other requests.
         .layer(PanicFenceLayer)
-        // Before anything acts on a request: is it one request, and is it for us?
-        .layer(StageLayer(StrictFraming))
+        // Before anything acts on a request: could it be read, and is it for us?
+        .layer(StageLayer(RefusedHead))
         .layer(StageLayer(HostHeader))
         // After the checks, before the limits: a browser's question is no work.
         .layer(StageLayer(Preflight { enabled: settings.cors }))

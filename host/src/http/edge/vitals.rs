@@ -2,11 +2,13 @@
 //! no timer; one timer per connection looks at them when it rings. hyper's own header timeout is not used: it also counts
 //! the silence between two requests, and does not run while the protocol is not yet known.
 
-use super::framing::{Framing, Violation};
+use super::framing::Framing;
 use super::settings::HttpSettings;
+use super::violation::Violation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 const NOT_RUNNING: u64 = u64::MAX;
@@ -48,6 +50,9 @@ pub struct Vitals {
     body_is_owed: AtomicBool,
     violation: parking_lot::Mutex<Option<(u64, Violation)>>,
     heads: AtomicU64,
+    head_has_begun: AtomicBool,
+    head_is_given_up: AtomicBool,
+    head_has_ended: Notify,
 }
 
 impl Vitals {
@@ -62,6 +67,9 @@ impl Vitals {
             body_is_owed: AtomicBool::new(false),
             violation: parking_lot::Mutex::new(None),
             heads: AtomicU64::new(0),
+            head_has_begun: AtomicBool::new(false),
+            head_is_given_up: AtomicBool::new(false),
+            head_has_ended: Notify::new(),
         }
     }
 
@@ -70,6 +78,9 @@ impl Vitals {
         self.body_is_owed.store(framing.in_body(), Relaxed);
         let heads = framing.heads();
         let finished_one = self.heads.swap(heads, Relaxed) != heads;
+        if self.head_has_begun.swap(framing.in_head(), Relaxed) && !framing.in_head() {
+            self.head_has_ended.notify_waiters();
+        }
         if !framing.in_head() {
             if heads > 0 {
                 self.head_since_ms.store(NOT_RUNNING, Relaxed);
@@ -79,6 +90,31 @@ impl Vitals {
         }
         if finished_one && framing.violation().is_some() {
             *self.violation.lock() = framing.violation();
+        }
+    }
+
+    /// Part of a head is there, and its rest is not.
+    pub fn head_has_begun(&self) -> bool {
+        self.head_has_begun.load(Relaxed)
+    }
+
+    /// The rest of the head is no longer waited for.
+    pub fn give_up_head(&self) {
+        self.head_is_given_up.store(true, Relaxed);
+    }
+
+    pub fn head_is_given_up(&self) -> bool {
+        self.head_is_given_up.load(Relaxed)
+    }
+
+    /// Waits for the end of a head that has begun.
+    pub async fn between_heads(&self) {
+        loop {
+            let ended = self.head_has_ended.notified();
+            if !self.head_has_begun() {
+                return;
+            }
+            ended.await;
         }
     }
 

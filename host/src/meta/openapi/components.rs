@@ -11,13 +11,14 @@ use serde_json::{Map, Value, json};
 
 const ADDRESS: &str = "^0x[0-9a-fA-F]{40}$";
 const SIGNATURE: &str = "^0x[0-9a-fA-F]{130}$";
+pub const IF_NONE_MATCH: &str = "IfNoneMatch";
 const SCHEMES: [&str; 3] = ["SignedAddress", "SignedTs", "SignedSig"];
 
 pub fn components(facts: &Facts<'_>) -> Value {
     let mut components = Map::from_iter([
         ("schemas".to_owned(), schemas(facts)),
         ("responses".to_owned(), shared_responses()),
-        ("parameters".to_owned(), envelope_parameters()),
+        ("parameters".to_owned(), shared_parameters()),
         ("headers".to_owned(), headers()),
     ]);
     if facts.routes().any(|route| matches!(route.auth, Auth::SignedHeaders { .. })) {
@@ -86,12 +87,20 @@ fn signature() -> Value {
     })
 }
 
-fn envelope_parameters() -> Value {
+fn shared_parameters() -> Value {
     let parts = [("address", address(), "Who signed"), ("ts", time(), "When"), ("sig", signature(), "The signature")];
     let parameters = parts.map(|(name, schema, description)| {
         (format!("Signed.{name}"), parameters::described("query", name, description, true, schema))
     });
-    Map::from_iter(parameters).into()
+    let tags = parameters::described(
+        "header",
+        "If-None-Match",
+        "Tags of answers that the client has; with one that still holds the gateway answers 304 without a body",
+        false,
+        json!({ "type": "string" }),
+    );
+    let conditions = [(IF_NONE_MATCH.to_owned(), tags)];
+    Map::from_iter(parameters.into_iter().chain(conditions)).into()
 }
 
 fn shared_responses() -> Value {
@@ -105,6 +114,7 @@ fn headers() -> Value {
         "RateLimit": text("What is left (IETF draft): `r` calls in `t` seconds", "\"default\";r=299;t=60"),
         "RateLimit-Policy": text("The limits that apply (IETF draft): `q` calls in `w` seconds", "\"default\";q=300;w=60"),
         "Retry-After": { "description": "Seconds to wait", "schema": { "type": "integer", "minimum": 0 }, "example": 1 },
+        "ETag": text("Tag of exactly these bytes, for `If-None-Match`; weak when they are compressed", "\"ba7816bf8f01cfea414140de5dae2223b00361a3\""),
         "Cache-Control": text("How long the answer may be kept", "public, max-age=60"),
     })
 }

@@ -1,5 +1,6 @@
 //! Parameters of an operation, and the path as OpenAPI writes it.
 
+use super::components::IF_NONE_MATCH;
 use plugin_api::manifest::{Auth, Parameter, ParameterIn, RouteSpec};
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ pub fn takes_path_parameters(route: &RouteSpec) -> bool {
     names_in(&route.path).next().is_some()
 }
 
-/// Those that the handler declares, path parameters it does not look at, and the envelope of a signed query.
+/// Those that the handler declares, path parameters it does not look at, the envelope of a signed query, conditions.
 pub fn parameters(route: &RouteSpec) -> Vec<Value> {
     let declared = |place, name: &str| route.parameters.iter().any(|one| one.place == place && one.name == name);
     let missing = names_in(&route.path).filter(|name| !declared(ParameterIn::Path, name));
@@ -25,6 +26,9 @@ pub fn parameters(route: &RouteSpec) -> Vec<Value> {
     if matches!(route.auth, Auth::SignedQuery { .. }) {
         let envelope = ["address", "ts", "sig"].into_iter().filter(|name| !declared(ParameterIn::Query, name));
         parameters.extend(envelope.map(|name| json!({ "$ref": format!("#/components/parameters/Signed.{name}") })));
+    }
+    if route.cached {
+        parameters.push(json!({ "$ref": format!("#/components/parameters/{IF_NONE_MATCH}") }));
     }
     parameters
 }

@@ -95,6 +95,7 @@ struct Parts<'a> {
     content: Map<String, Value>,
     codes: Vec<&'a str>,
     cache_control: bool,
+    etag: bool,
     /// What the gateway itself may answer with the same status.
     gateway: Option<&'static GatewayError>,
 }
@@ -120,7 +121,8 @@ fn declared(route: &RouteSpec) -> BTreeMap<u16, Parts<'_>> {
     for answer in &route.answers {
         let parts = by_status.entry(answer.status).or_default();
         parts.add(answer);
-        parts.cache_control = route.cache_control.is_some() && answer.status < 400;
+        parts.cache_control = (route.cache_control.is_some() || route.cached) && answer.status < 400;
+        parts.etag = route.cached && answer.status == 200;
     }
     for limit in route.rate_limits.iter().filter(|limit| !TOO_MANY_CODES.contains(&limit.code.as_str())) {
         by_status.entry(429).or_default().add_codes([limit.code.as_str()]);
@@ -131,6 +133,10 @@ fn declared(route: &RouteSpec) -> BTreeMap<u16, Parts<'_>> {
     }
     if !by_status.keys().any(|status| (200..300).contains(status)) {
         by_status.insert(200, Parts { descriptions: vec!["OK"], ..Default::default() });
+    }
+    if route.cached {
+        let descriptions = vec!["Unchanged: the client has the answer with one of the tags in `If-None-Match`"];
+        by_status.insert(304, Parts { descriptions, cache_control: true, etag: true, ..Default::default() });
     }
     by_status
 }
@@ -163,11 +169,20 @@ impl<'a> Parts<'a> {
         }
         let mut response = Map::new();
         response.insert("description".into(), self.description().into());
-        response.insert("headers".into(), headers(status, self.cache_control));
+        response.insert("headers".into(), self.headers(status));
         if !self.content.is_empty() {
             response.insert("content".into(), self.content.into());
         }
         response.into()
+    }
+
+    fn headers(&self, status: u16) -> Value {
+        let mut names = vec!["X-Request-Id", "RateLimit", "RateLimit-Policy"];
+        names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
+        names.extend(self.cache_control.then_some("Cache-Control"));
+        names.extend(self.etag.then_some("ETag"));
+        let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
+        names.into_iter().map(|name| (name.to_owned(), reference(name))).collect::<Map<_, _>>().into()
     }
 
     /// The one body of failures, with what it may say here.
@@ -200,16 +215,4 @@ fn with_codes(text: String, codes: &[&str]) -> String {
     let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
     let and = if text.is_empty() { "" } else { ". " };
     format!("{text}{and}Codes: {}", codes.join(", "))
-}
-
-fn headers(status: u16, cache_control: bool) -> Value {
-    let mut names = vec!["X-Request-Id", "RateLimit", "RateLimit-Policy"];
-    if matches!(status, 429 | 503) {
-        names.push("Retry-After");
-    }
-    if cache_control {
-        names.push("Cache-Control");
-    }
-    let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
-    names.into_iter().map(|name| (name.to_owned(), reference(name))).collect::<Map<_, _>>().into()
 }

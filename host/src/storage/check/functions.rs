@@ -154,6 +154,30 @@ const FUNCTIONS: &[&str] = &[
     "zeroblob",
 ];
 
+/// Those whose result the arguments alone do not tell. (`date('now')` shares its name with `date(created_at)`.)
+const VARYING: &[&str] = &[
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "datetime",
+    "julianday",
+    "now",
+    "random",
+    "randomblob",
+    "statement_timestamp",
+    "strftime",
+    "time",
+    "timediff",
+    "transaction_timestamp",
+    "unixepoch",
+];
+
+/// Whether the clock or chance may have a part in the result.
+pub fn varies(name: &str) -> bool {
+    VARYING.contains(&name)
+}
+
 /// Functions that stand where a table stands.
 const TABLE_FUNCTIONS: &[&str] = &["generate_series", "json_each", "json_tree", "unnest"];
 

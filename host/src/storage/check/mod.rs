@@ -12,6 +12,7 @@ mod tables;
 pub use shape::{Shape, Verb};
 
 use super::{Dialect, Scope, StorageError, scope::owns};
+use crate::provenance;
 use plugin_api::abi::{Statement, Value};
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
@@ -37,6 +38,16 @@ pub struct Admitted {
 impl Admitted {
     pub fn sql(&self) -> &str {
         &self.statement.sql
+    }
+
+    /// Tells the observer of an answer, if there is one, where this read gets its rows from.
+    pub fn note_sources(&self, scope: &Scope) {
+        match (scope, self.plan.tables.get()) {
+            (Scope::Plugin { name, .. }, Some(Ok(tables))) if !tables.varies => {
+                provenance::reads_foreign(tables.reads.iter().filter(|table| !owns(name, table)));
+            }
+            _ => provenance::spoil(),
+        }
     }
 }
 

@@ -14,6 +14,8 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 pub struct Tables {
     pub reads: BTreeSet<String>,
     pub writes: BTreeSet<String>,
+    /// Whether the clock or chance has a part in the result.
+    pub varies: bool,
 }
 
 impl Tables {
@@ -223,7 +225,10 @@ impl Visitor for Finder {
             return ControlFlow::Continue(());
         };
         match plain_name(&function.name) {
-            Ok(name) if functions::is_function(&name) => ControlFlow::Continue(()),
+            Ok(name) if functions::is_function(&name) => {
+                self.tables.varies |= functions::varies(&name);
+                ControlFlow::Continue(())
+            }
             _ => refuse(format!("the function {} is not allowed", function.name)),
         }
     }

@@ -115,6 +115,23 @@ pub(super) fn pending(owner: &str, steps: Vec<Step>, applied: &[AppliedMigration
     Ok(steps.into_iter().skip(applied.len()).collect())
 }
 
+/// Refuses what a later version of anybody has applied; answers who is not among the known.
+pub(super) fn check_known(
+    known: &[Schema<'_>],
+    applied: &[AppliedMigration],
+    dialect: Dialect,
+) -> Result<Vec<String>, StorageError> {
+    let mut unknown = Vec::new();
+    for of_owner in applied.chunk_by(|one, next| one.plugin == next.plugin) {
+        let owner = of_owner.first().map(|migration| migration.plugin.as_str()).unwrap_or_default();
+        match known.iter().find(|schema| schema.owner() == owner) {
+            Some(schema) => drop(pending(owner, schema.steps(dialect)?, of_owner)?),
+            None => unknown.push(owner.to_owned()),
+        }
+    }
+    Ok(unknown)
+}
+
 pub(super) fn failed_step(owner: &str, step: &Step, error: &StorageError) -> StorageError {
     match error {
         StorageError::Unavailable(_) | StorageError::Timeout(_) => error.clone(),

@@ -6,10 +6,13 @@ mod decode;
 mod execute;
 mod explain;
 mod lease;
+mod lock;
 mod migrator;
 mod session;
 mod wakes;
 
+pub use explain::explain;
+pub use lock::lock_alone;
 pub use session::Session;
 pub use wakes::Wakes;
 
@@ -19,12 +22,12 @@ use super::{
     limits::Room,
     migrate::{AppliedMigration, MigrationReport, Step},
 };
-use explain::{Failure, explain};
+use explain::Failure;
 use lease::Lease;
 use plugin_api::abi::Rows;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use sqlx::{
-    AssertSqlSafe, Executor, PgConnection, PgPool,
+    AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use std::{
@@ -43,6 +46,7 @@ const STATEMENT_CACHE_COUNT: usize = 256;
 
 pub struct Postgres {
     pool: PgPool,
+    url: SecretString,
     /// Transactions that wait for a lock hold a connection: some connections stay free for reads.
     places: Arc<Semaphore>,
     statement_timeout: Duration,
@@ -52,13 +56,9 @@ pub struct Postgres {
 
 impl Postgres {
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
-        let options = PgConnectOptions::from_str(settings.url.expose_secret())
-            .map_err(|_quotes_password: sqlx::Error| {
-                // The error would quote the address with its password.
-                StorageError::Unavailable("the database's address is not valid".into())
-            })?
-            .statement_cache_capacity(STATEMENT_CACHE_COUNT)
-            .application_name("gateway");
+        let options = options(&settings.url)?;
+        let door = lock::Door::default();
+        let seen = door.clone();
         let preparation = preparation(settings);
         let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
         let pool = PgPoolOptions::new()
@@ -66,7 +66,9 @@ impl Postgres {
             .acquire_timeout(statement_timeout + GRACE)
             .after_connect(move |connection, _| {
                 let preparation = AssertSqlSafe(preparation.clone());
+                let door = seen.clone();
                 Box::pin(async move {
+                    door.enter(connection).await?;
                     connection.execute(sqlx::raw_sql(preparation)).await?;
                     notice_lost_clients(connection).await;
                     Ok(())
@@ -74,10 +76,11 @@ impl Postgres {
             })
             .connect_with(options)
             .await
-            .map_err(explain)?;
+            .map_err(|error| door.explain(error))?;
         let pool_max = usize::try_from(settings.pool_max.max(2)).unwrap_or(usize::MAX);
         let postgres = Self {
             pool,
+            url: settings.url.clone(),
             places: Arc::new(Semaphore::new(pool_max - pool_max.div_ceil(4))),
             statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
@@ -85,6 +88,10 @@ impl Postgres {
         };
         postgres.prepare().await?;
         Ok(postgres)
+    }
+
+    pub fn url(&self) -> &SecretString {
+        &self.url
     }
 
     pub async fn read(&self, admitted: &Admitted) -> Result<Rows, StorageError> {
@@ -166,6 +173,19 @@ impl Postgres {
         self.places.close();
         self.pool.close().await;
     }
+}
+
+/// One connection of its own, outside any pool.
+pub async fn connect(url: &SecretString) -> Result<PgConnection, StorageError> {
+    PgConnection::connect_with(&options(url)?).await.map_err(explain)
+}
+
+fn options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
+    let options = PgConnectOptions::from_str(url.expose_secret()).map_err(|_quotes_password: sqlx::Error| {
+        // The error would quote the address with its password.
+        StorageError::Unavailable("the database's address is not valid".into())
+    })?;
+    Ok(options.statement_cache_capacity(STATEMENT_CACHE_COUNT).application_name("gateway"))
 }
 
 /// What every connection is told once.

@@ -7,7 +7,7 @@ use super::{
     watch::Cancelled,
     writer::Job,
 };
-use crate::storage::{StorageError, check::Admitted};
+use crate::storage::{StorageError, Version, check::Admitted};
 use parking_lot::Mutex;
 use std::sync::{
     Arc,
@@ -18,6 +18,8 @@ use tokio::sync::oneshot;
 
 pub struct Conversation {
     writer: Arc<Queue<Job>>,
+    /// Of the plugin whose tables it may write.
+    version: Option<Version>,
     opened: AtomicBool,
     phase: Mutex<Phase>,
 }
@@ -31,8 +33,8 @@ enum Phase {
 }
 
 impl Conversation {
-    pub fn new(writer: Arc<Queue<Job>>) -> Self {
-        Self { writer, opened: AtomicBool::new(false), phase: Mutex::new(Phase::Fresh) }
+    pub fn new(writer: Arc<Queue<Job>>, version: Option<Version>) -> Self {
+        Self { writer, version, opened: AtomicBool::new(false), phase: Mutex::new(Phase::Fresh) }
     }
 
     pub fn is_opened(&self) -> bool {
@@ -94,7 +96,7 @@ impl Conversation {
             Phase::Fresh => {
                 let (sender, inbox) = mpsc::channel();
                 let ending = Ending::default();
-                let member = Member { inbox, ending: ending.clone() };
+                let member = Member { inbox, ending: ending.clone(), version: self.version.clone() };
                 // The first message is in the inbox before the writer can look into it.
                 let _ = sender.send(message);
                 if let Err(why) = self.writer.push(Job::Member(member)) {

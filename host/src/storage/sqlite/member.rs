@@ -4,9 +4,10 @@
 //! that keeps the writer waiting is cut off.
 
 use super::{connection::Guarded, execute::execute, watch::Cancelled};
-use crate::storage::{StorageError, check::Admitted, limits::Room};
+use crate::storage::{StorageError, Version, check::Admitted, limits::Room};
 use plugin_api::abi::Outcome;
 use std::{
+    cell::Cell,
     sync::{
         Arc, OnceLock,
         mpsc::{Receiver, RecvTimeoutError},
@@ -36,15 +37,23 @@ pub type Ending = Arc<OnceLock<&'static str>>;
 pub struct Member {
     pub inbox: Receiver<Message>,
     pub ending: Ending,
+    /// Of the plugin whose tables it may write.
+    pub version: Option<Version>,
 }
 
 /// A member whose work waits for the group's commit.
 pub struct Done {
     reply: oneshot::Sender<Answer>,
     outcomes: Vec<Outcome>,
+    /// Of the plugin whose tables it wrote.
+    changed: Option<Version>,
 }
 
 impl Done {
+    pub fn changed(&self) -> Option<&Version> {
+        self.changed.as_ref()
+    }
+
     pub fn acknowledge(self) {
         // A caller that left does not hear it; the work stays, as with any commit whose answer gets lost.
         let _ = self.reply.send(Ok(self.outcomes));
@@ -83,11 +92,16 @@ pub fn serve(guarded: &Guarded, member: &Member, limits: MemberLimits) -> Served
         member.refuse(&lost());
         return Served::GroupLost;
     }
-    let session = Session { guarded, statement: limits.statement, deadline: Instant::now() + limits.total };
+    let deadline = Instant::now() + limits.total;
+    let session = Session { guarded, statement: limits.statement, deadline, wrote: Cell::new(false) };
     loop {
         match member.inbox.recv_timeout(session.patience(limits.idle)) {
             Ok(message) => match session.turn(message) {
                 Turn::Next => {}
+                Turn::End(Served::Done(mut done)) => {
+                    done.changed = member.version.clone().filter(|_| session.wrote.get());
+                    return Served::Done(done);
+                }
                 Turn::End(served) => return served,
             },
             Err(RecvTimeoutError::Disconnected) => return session.undo(),
@@ -104,6 +118,7 @@ struct Session<'g> {
     guarded: &'g Guarded,
     statement: Duration,
     deadline: Instant,
+    wrote: Cell<bool>,
 }
 
 impl Session<'_> {
@@ -151,7 +166,7 @@ impl Session<'_> {
             Err(error) => self.fail(ask, error),
             Ok(_) if ask.reply.is_closed() => self.undo(),
             Ok(outcomes) => match self.guarded.connection.execute_batch("RELEASE member") {
-                Ok(()) => Served::Done(Done { reply: ask.reply, outcomes }),
+                Ok(()) => Served::Done(Done { reply: ask.reply, outcomes, changed: None }),
                 Err(_) => {
                     let _ = ask.reply.send(Err(lost()));
                     Served::GroupLost
@@ -161,6 +176,9 @@ impl Session<'_> {
     }
 
     fn execute(&self, admitted: &Admitted, cancelled: &Cancelled, room: &mut Room) -> Result<Outcome, StorageError> {
+        if !admitted.plan.shape.reads_only() {
+            self.wrote.set(true);
+        }
         let deadline = self.deadline.min(Instant::now() + self.statement);
         execute(self.guarded, admitted, deadline, cancelled, room)
     }

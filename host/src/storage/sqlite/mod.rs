@@ -6,6 +6,7 @@ mod connection;
 mod conversation;
 mod execute;
 mod explain;
+mod lock;
 mod member;
 mod migrator;
 mod queue;
@@ -13,10 +14,16 @@ mod reader;
 mod watch;
 mod writer;
 
-pub use conversation::Conversation;
+pub use self::{
+    connection::open_reader,
+    conversation::Conversation,
+    explain::explain,
+    lock::{DataLock, LockError, give_to_owner_of},
+    migrator::applied_of,
+};
 
 use super::{
-    DatabaseSettings, StorageError,
+    DatabaseSettings, StorageError, Versions,
     check::Admitted,
     migrate::{AppliedMigration, MigrationReport, Step},
 };
@@ -38,19 +45,27 @@ use writer::{Job, Writer};
 pub struct Sqlite {
     readers: Readers,
     writer: Arc<Queue<Job>>,
+    versions: Arc<Versions>,
     /// The writer's, then the readers'.
     threads: Mutex<Vec<JoinHandle<()>>>,
+    path: PathBuf,
+    /// Given back when the file is closed.
+    lock: Mutex<Option<DataLock>>,
 }
 
 impl Sqlite {
     /// Opens (and creates) the file. Blocks for a moment: the log of an unclean end is replayed here.
     pub fn open(path: &Path, settings: &DatabaseSettings) -> Result<Self, StorageError> {
+        let lock = DataLock::shared(path)?;
         let guarded = connection::open_writer(path, settings)?;
         migrator::prepare(&guarded.connection)?;
         let sqlite = Self {
             readers: Readers::new(Duration::from_millis(settings.statement_timeout_ms)),
             writer: Arc::new(Queue::new()),
+            versions: Arc::default(),
             threads: Mutex::default(),
+            path: path.to_owned(),
+            lock: Mutex::new(Some(lock)),
         };
         sqlite.start_writer(guarded, path.to_owned(), settings)?;
         for number in 0..settings.read_connections.max(1) {
@@ -65,6 +80,8 @@ impl Sqlite {
         let writer = Writer {
             guarded,
             queue: Arc::clone(&self.writer),
+            versions: Arc::clone(&self.versions),
+            foreign_commits: writer::NEVER_LOOKED,
             limits: MemberLimits {
                 statement: Duration::from_millis(settings.statement_timeout_ms),
                 total: Duration::from_millis(settings.transaction_timeout_ms),
@@ -85,12 +102,21 @@ impl Sqlite {
         Ok(())
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub async fn read(&self, admitted: Admitted) -> Result<Rows, StorageError> {
         self.readers.read(admitted).await
     }
 
-    pub fn begin(&self) -> Conversation {
-        Conversation::new(Arc::clone(&self.writer))
+    pub fn versions(&self) -> &Arc<Versions> {
+        &self.versions
+    }
+
+    /// A transaction of that plugin, or of the gateway itself.
+    pub fn begin(&self, plugin: Option<&str>) -> Conversation {
+        Conversation::new(Arc::clone(&self.writer), plugin.map(|name| self.versions.of(name)))
     }
 
     pub async fn migrate(&self, owner: String, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
@@ -130,6 +156,7 @@ impl Sqlite {
         join(readers).await;
         self.writer.close();
         join(threads).await;
+        self.lock.lock().take();
     }
 }
 

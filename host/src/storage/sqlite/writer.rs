@@ -7,14 +7,17 @@ use super::{
     connection::Guarded,
     explain::explain,
     member::{self, Done, Member, MemberLimits, Served},
-    queue::Queue,
+    queue::{Popped, Queue},
 };
-use crate::storage::StorageError;
+use crate::storage::{StorageError, Version, Versions};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
+/// How soon a commit of another process is noticed, at the latest.
+const LOOK_FOR_OTHERS_EVERY: Duration = Duration::from_secs(1);
+pub const NEVER_LOOKED: i64 = -1;
 /// How long a group stays open for newcomers.
 const GROUP_TIME_MAX: Duration = Duration::from_millis(5);
 
@@ -30,6 +33,9 @@ pub type Reopen = Box<dyn Fn() -> Result<Guarded, StorageError> + Send>;
 pub struct Writer {
     pub guarded: Guarded,
     pub queue: Arc<Queue<Job>>,
+    pub versions: Arc<Versions>,
+    /// Its connection's count of commits by other connections, as it was last seen.
+    pub foreign_commits: i64,
     pub limits: MemberLimits,
     pub group_max: usize,
     pub reopen: Reopen,
@@ -38,10 +44,17 @@ pub struct Writer {
 impl Writer {
     /// Serves until the queue is closed and empty.
     pub fn run(mut self) {
-        while let Some(job) = self.queue.pop() {
-            match job {
-                Job::Task(task) => task(&self.guarded),
-                Job::Member(member) => self.group(member),
+        loop {
+            let popped = self.queue.pop_within(LOOK_FOR_OTHERS_EVERY);
+            self.look_for_others();
+            match popped {
+                Popped::Job(Job::Task(task)) => {
+                    let _under_way = self.versions.commit(vec![self.versions.everything()]);
+                    task(&self.guarded);
+                }
+                Popped::Job(Job::Member(member)) => self.group(member),
+                Popped::Nothing => continue,
+                Popped::Closed => break,
             }
             self.ensure_idle();
         }
@@ -85,7 +98,10 @@ impl Writer {
         if self.guarded.connection.is_autocommit() {
             return fail_all(done);
         }
-        match self.guarded.connection.execute_batch("COMMIT") {
+        let under_way = self.versions.commit(self.changed(&done));
+        let committed = self.guarded.connection.execute_batch("COMMIT");
+        drop(under_way);
+        match committed {
             Ok(()) => done.into_iter().for_each(Done::acknowledge),
             Err(error) => {
                 let reason = explain(&error);
@@ -98,6 +114,28 @@ impl Writer {
                 done.into_iter().for_each(|member| member.fail(answer.clone()));
             }
         }
+    }
+
+    /// Every transaction may end with rows of the gateway's own.
+    fn changed(&self, done: &[Done]) -> Vec<Version> {
+        let plugins = done.iter().filter_map(Done::changed).cloned();
+        plugins.chain([self.versions.of("host")]).collect()
+    }
+
+    /// Another process that writes the file (a command, an operator's tool) is none of ours, but what it changed counts.
+    fn look_for_others(&mut self) {
+        let count = self.data_version();
+        // What cannot be read now is looked at again before the next group.
+        if let Ok(count) = count
+            && count != self.foreign_commits
+        {
+            self.foreign_commits = count;
+            drop(self.versions.commit(vec![self.versions.everything()]));
+        }
+    }
+
+    fn data_version(&self) -> rusqlite::Result<i64> {
+        self.guarded.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
     }
 
     fn roll_back(&self) {
@@ -113,7 +151,8 @@ impl Writer {
             return;
         }
         match (self.reopen)() {
-            Ok(guarded) => self.guarded = guarded,
+            // The count is of the connection: another one makes `look_for_others` notice a change.
+            Ok(guarded) => (self.guarded, self.foreign_commits) = (guarded, NEVER_LOOKED),
             Err(error) => {
                 tracing::error!(error = %error, "the writer cannot open the database again")
             }

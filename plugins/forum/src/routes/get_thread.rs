@@ -10,7 +10,7 @@ use crate::{
 use plugin_api::{Context, Failure, Json, Path, Route};
 
 pub fn route() -> Route<Forum> {
-    Route::get("/api/forum/threads/{id}", get_thread).public().summary("Read a thread with all its posts")
+    Route::get("/api/forum/threads/{id}", get_thread).public().cached().summary("Read a thread with all its posts")
 }
 
 async fn get_thread(

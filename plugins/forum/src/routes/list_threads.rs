@@ -10,7 +10,7 @@ use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, S
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
-    Route::get("/api/forum/threads", list_threads).public().summary("List and search threads")
+    Route::get("/api/forum/threads", list_threads).public().cached().summary("List and search threads")
 }
 
 #[derive(Deserialize, JsonSchema)]

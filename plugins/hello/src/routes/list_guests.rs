@@ -4,7 +4,7 @@ use crate::{Hello, model::GuestPage, store};
 use plugin_api::{Context, Failure, Json, Page, Route};
 
 pub fn route() -> Route<Hello> {
-    Route::get("/api/hello/guests", list_guests).public().summary("The guest book, the newest line first")
+    Route::get("/api/hello/guests", list_guests).public().cached().summary("The guest book, the newest line first")
 }
 
 async fn list_guests(cx: Context<Hello>, page: Page<20, 100>) -> Result<Json<GuestPage>, Failure> {

@@ -1,33 +1,7 @@
-//! Limits on the head of a request.
+//! Limits on requests at work. Those on the head of a request are in [`super::heads`].
 
 use super::fixture::{Client, settings, start};
 use crate::http::edge::HttpSettings;
-
-#[tokio::test]
-async fn refuses_a_head_that_is_too_large() {
-    let edge = start(&settings());
-    for bytes in [20_000, 300_000] {
-        let mut client = Client::connect(edge.addr).await;
-        client.send(format!("GET /hello HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "x".repeat(bytes))).await;
-        assert_eq!(client.answer().await.status, 431);
-        client.ended().await;
-    }
-}
-
-#[tokio::test]
-async fn refuses_too_many_headers() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
-    client.send(format!("GET /hello HTTP/1.1\r\nhost: a\r\n{}\r\n", "x: y\r\n".repeat(200))).await;
-    assert_eq!(client.answer().await.status, 431);
-}
-
-#[tokio::test]
-async fn accepts_a_head_within_the_limit() {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get_with("/hello", &format!("x: {}\r\n", "x".repeat(15_000))).await;
-    assert_eq!(answer.status, 200);
-}
 
 #[tokio::test]
 async fn refuses_requests_above_the_limit_at_once() {

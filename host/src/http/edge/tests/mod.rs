@@ -11,6 +11,7 @@ mod cors;
 mod errors;
 mod fixture;
 mod framing;
+mod heads;
 mod hosts;
 mod http2;
 mod limits;

@@ -28,6 +28,20 @@ async fn finishes_what_runs_closes_what_idles_and_refuses_what_is_new() {
 }
 
 #[tokio::test]
+async fn waits_for_a_head_that_is_arriving() {
+    let edge = start(&settings());
+    let mut client = Client::connect(edge.addr).await;
+    client.send("GET /hello HTTP/1.1\r\n").await;
+    let mut probe = Client::connect(edge.addr).await;
+    assert_eq!(probe.get("/hello").await.status, 200, "the begin of the head was read");
+    edge.shutdown.cancel();
+    probe.ended().await;
+    assert_eq!(client.ask("host: a\r\n\r\n").await.text(), "hello");
+    client.ended().await;
+    assert_eq!(timeout(LIMIT, edge.served).await.expect("serve does not end").unwrap().aborted, 0);
+}
+
+#[tokio::test]
 async fn cuts_what_does_not_finish_in_time() {
     let edge = start(&HttpSettings { drain_timeout_ms: 100, ..settings() });
     let mut busy = Client::connect(edge.addr).await;

@@ -44,6 +44,9 @@ async fn cuts_a_head_that_drips() {
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nx: ").await;
     let lasted = drip(&mut client).await;
     assert!((100..2000).contains(&lasted.as_millis()), "{lasted:?}");
+    let answer = client.answer().await;
+    assert_eq!((answer.status, &*answer.code()), (408, "head_timeout"));
+    assert_eq!(answer.header("connection"), Some("close"));
     client.ended().await;
 }
 
@@ -55,6 +58,7 @@ async fn cuts_a_dripping_second_head_as_well() {
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nx: ").await;
     let lasted = drip(&mut client).await;
     assert!((100..2000).contains(&lasted.as_millis()), "{lasted:?}");
+    assert_eq!(client.answer().await.status, 408);
 }
 
 #[tokio::test]
@@ -62,6 +66,7 @@ async fn cuts_half_an_http2_preface() {
     let edge = start(&impatient());
     let mut client = Client::connect(edge.addr).await;
     client.send("PRI * HTTP/2").await;
+    assert_eq!(client.answer().await.status, 408);
     client.ended().await;
 }
 

@@ -1,0 +1,28 @@
+//! What the command line did past the running gateway is in the audit as well.
+//!
+//! The rule: it does not stand in the way. A backup of a database that cannot be written is the one that is needed most.
+
+use crate::{
+    clock::Clock,
+    operators::Operators,
+    storage::{Database, StorageError},
+};
+use std::os::unix::fs::MetadataExt as _;
+
+pub async fn record(database: &Database, action: &str, subject: &str, outcome: &str) {
+    let operators = Operators::new(database.clone());
+    let recorded = operators.record_if_possible(&who(), action, subject, outcome, Clock::System.now_ms()).await;
+    if let Err(error) = recorded {
+        not_recorded(&error);
+    }
+}
+
+pub fn not_recorded(error: &StorageError) {
+    eprintln!("gateway: this is not in the audit: {error}");
+}
+
+/// The user of the system who typed the command.
+fn who() -> String {
+    let uid = std::fs::metadata("/proc/self").map(|own| own.uid().to_string());
+    format!("command line, uid {}", uid.unwrap_or_else(|_unknown| "unknown".to_owned()))
+}

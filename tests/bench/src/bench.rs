@@ -1,0 +1,204 @@
+//! One run: what was asked for, what servers are started from, and what is made once for several jobs.
+
+use crate::{
+    forum,
+    load::{self, Load, Requests},
+    options::{Options, Scale},
+    peers,
+    server::{Server, Site},
+};
+use anyhow::{Context as _, Result};
+use std::{
+    cell::{OnceCell, RefCell},
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tempfile::TempDir;
+
+/// The file of a server's forum, in its folder.
+pub const FORUM: &str = "forum.db";
+
+pub struct Bench {
+    pub scale: Scale,
+    pub with_peers: bool,
+    gateway: Option<PathBuf>,
+    folder: TempDir,
+    forum: OnceCell<PathBuf>,
+    /// Peers that this machine lacks, each with the reason.
+    absent: RefCell<Vec<String>>,
+}
+
+/// How SQLite writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synchronous {
+    Full,
+    Normal,
+}
+
+impl Synchronous {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Normal => "normal",
+        }
+    }
+}
+
+impl Bench {
+    pub fn new(options: &Options) -> Result<Self> {
+        Ok(Self {
+            scale: options.scale(),
+            with_peers: !options.no_peers,
+            gateway: options.gateway.clone().map(fs::canonicalize).transpose().context("--gateway")?,
+            folder: tempfile::Builder::new().prefix("gateway-bench-").tempdir()?,
+            forum: OnceCell::new(),
+            absent: RefCell::default(),
+        })
+    }
+
+    /// The gateway to measure, with its configuration.
+    fn gateway_command(&self, site: &Site, settings: &[(&str, &str)]) -> Result<Command> {
+        let mut command = match &self.gateway {
+            Some(program) => plain(program),
+            None => peer("gateway")?,
+        };
+        if self.gateway.is_some() {
+            command.arg("run");
+        }
+        let plugins = self.plugin_dir()?.display().to_string();
+        Self::configure(&mut command, site, &[&[("plugins.dir", plugins.as_str())], settings].concat());
+        Ok(command)
+    }
+
+    /// The configuration of every gateway here: limits that would count this machine are out of the way.
+    pub fn configure(command: &mut Command, site: &Site, settings: &[(&str, &str)]) {
+        let (listen, data_dir) = (site.address.to_string(), site.folder.path().join("data").display().to_string());
+        let defaults = [
+            ("data_dir", data_dir.as_str()),
+            ("http.listen", &listen),
+            ("http.connections_max", "8192"),
+            ("http.connections_per_ip_max", "8192"),
+            ("admin.listen", "off"),
+            ("limits.allow", "127.0.0.1"),
+            ("limits.streams_max", "8192"),
+            ("limits.streams_per_ip_max", "8192"),
+            ("log.level", "warn"),
+        ];
+        for (key, value) in defaults.iter().chain(settings) {
+            command.env(format!("GATEWAY_{}", key.replace('.', "__").to_uppercase()), value);
+        }
+    }
+
+    /// Where the libraries lie that belong to the gateway's program.
+    pub fn plugin_dir(&self) -> Result<PathBuf> {
+        match self.gateway.as_deref().and_then(Path::parent) {
+            Some(folder) => Ok(folder.to_owned()),
+            None => gateway_tests::plugins::plugin_dir(),
+        }
+    }
+
+    pub fn gateway(&self, settings: &[(&str, &str)]) -> Result<Server> {
+        let site = Site::new()?;
+        let command = self.gateway_command(&site, settings)?;
+        Server::start(site, command, "/api/health")
+    }
+
+    /// The gateway on a copy of the forum.
+    pub fn gateway_with_forum(&self, synchronous: Synchronous) -> Result<Server> {
+        let site = Site::new()?;
+        self.copy_of_forum(site.folder.path())?;
+        self.gateway_in(site, synchronous)
+    }
+
+    /// The gateway on the forum that lies in the site's folder.
+    pub fn gateway_in(&self, site: Site, synchronous: Synchronous) -> Result<Server> {
+        let url = format!("sqlite:{}", site.folder.path().join(FORUM).display());
+        let settings = [("database.url", url.as_str()), ("database.synchronous", synchronous.name())];
+        let command = self.gateway_command(&site, &settings)?;
+        Server::start(site, command, "/api/health")
+    }
+
+    pub fn axum_with_forum(&self, synchronous: Synchronous) -> Result<Server> {
+        let site = Site::new()?;
+        self.start_forum_peer(peer(peers::forum::NAME)?, site, synchronous)
+    }
+
+    /// Nothing on a machine without Node or its packages.
+    pub fn fastify_with_forum(&self, synchronous: Synchronous) -> Result<Option<Server>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+        if !folder.join("node_modules/better-sqlite3/build/Release/better_sqlite3.node").is_file() {
+            self.lacks("Fastify: apt-get install nodejs npm g++ make python3 libnode-dev, then cargo xtask bench");
+            return Ok(None);
+        }
+        let mut node = plain(Path::new("node"));
+        node.arg(folder.join("forum.mjs"));
+        self.start_forum_peer(node, Site::new()?, synchronous).map(Some)
+    }
+
+    fn start_forum_peer(&self, mut command: Command, site: Site, synchronous: Synchronous) -> Result<Server> {
+        let database = self.copy_of_forum(site.folder.path())?;
+        command.env(peers::LISTEN, site.address.to_string()).env(peers::DATABASE, database);
+        command.env(peers::SYNCHRONOUS, synchronous.name());
+        Server::start(site, command, "/api/forum/threads?limit=1")
+    }
+
+    /// The forum with its threads, made by a gateway from signed writes once in a run.
+    pub fn forum(&self) -> Result<&Path> {
+        if self.forum.get().is_none() {
+            let file = self.folder.path().join(FORUM);
+            forum::make(self, &file).context("filling the forum")?;
+            let _ = self.forum.set(file);
+        }
+        self.forum.get().map(PathBuf::as_path).context("the forum was just made")
+    }
+
+    pub fn copy_of_forum(&self, folder: &Path) -> Result<PathBuf> {
+        let copy = folder.join(FORUM);
+        fs::copy(self.forum()?, &copy)?;
+        Ok(copy)
+    }
+
+    /// A load of this run's length on the connections that read.
+    pub fn reads(&self, server: &Server, requests: Requests<'_>) -> Result<load::Counted> {
+        let load = Load {
+            address: server.address(),
+            connections: self.scale.readers,
+            warm_up: self.scale.warm_up,
+            duration: self.scale.duration,
+            requests,
+            status: 200,
+            body_bytes_min: 1,
+        };
+        load.run(&|| server.cpu_time())
+    }
+
+    /// Remembers why a peer is missing, once.
+    pub fn lacks(&self, peer: &str) {
+        let mut absent = self.absent.borrow_mut();
+        if !absent.iter().any(|known| known == peer) {
+            println!("  without {peer}");
+            absent.push(peer.to_owned());
+        }
+    }
+
+    pub fn absent(&self) -> Vec<String> {
+        self.absent.borrow().clone()
+    }
+}
+
+/// A program without the configuration of whoever calls the benchmarks.
+fn plain(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GATEWAY_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// This program as one of its servers.
+pub fn peer(name: &str) -> Result<Command> {
+    let mut command = plain(&env::current_exe()?);
+    command.args(["--serve", name]);
+    Ok(command)
+}

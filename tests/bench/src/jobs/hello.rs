@@ -1,0 +1,76 @@
+//! What the border between gateway and plugin costs: the same greeting on either side of it.
+
+use super::{Goal, Outcome, same_answers};
+use crate::{
+    bench::{self, Bench},
+    copies, load,
+    peers::{inside, plain},
+    rounds::{Contestant, Sample, in_turn},
+    server::{Server, Site},
+};
+use anyhow::{Context as _, Result};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+const PATH: &str = "/api/hello/world";
+const FEW: &str = "plugin, 2 loaded";
+const MANY: &str = "plugin, 20 loaded";
+const LINKED: &str = "plugin, linked instead of loaded";
+const INSIDE: &str = "the same handler inside the gateway";
+
+pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+    let own = [plugin_file(bench, "hello")?, plugin_file(bench, "activity")?];
+    let copies = if bench.scale.plugin_copies > 0 { copies::make(bench.scale.plugin_copies)? } else { Vec::new() };
+    let all: Vec<PathBuf> = own.iter().chain(&copies).cloned().collect();
+    let mut servers = vec![
+        (FEW, gateway("gateway", &own)?),
+        (MANY, gateway("gateway", &all)?),
+        (LINKED, gateway(inside::LINKED, &[])?),
+        (INSIDE, gateway(inside::INSIDE, &[])?),
+    ];
+    if bench.with_peers {
+        let (_, _, body) = load::ask(servers[0].1.address(), &load::get(servers[0].1.address(), PATH))?;
+        servers.push(("axum, bytes from memory", plain::start(plain::AXUM, &body)?));
+        servers.push(("hyper, bytes from memory", plain::start(plain::HYPER, &body)?));
+    }
+    same_answers(&servers, PATH)?;
+    let contestants = servers.iter().map(|(name, server)| {
+        let request = load::get(server.address(), PATH);
+        let measure = move || {
+            let request = |_| Some(request.clone());
+            Sample::of(&bench.reads(server, &request)?, server)
+        };
+        Contestant::new(*name, measure)
+    });
+    Ok(vec![Outcome {
+        title: "A plugin's route beside the same handler inside the gateway",
+        how: format!(
+            "`GET {PATH}`, 28 bytes. All gateways here are one program. *Inside* serves the greeting by a function of its own \
+             after edge, router, limits and time limit; nothing crosses the border between gateway and plugin. With 20 plugins, \
+             18 are copies of `hello` with names, routes and tables of their own."
+        ),
+        operation: "request",
+        rows: in_turn(bench.scale.rounds, contestants.collect())?,
+        goals: [FEW, MANY].map(|row| Goal::PartOf { row, other: INSIDE, max: 1.05 }).into(),
+    }])
+}
+
+fn plugin_file(bench: &Bench, name: &str) -> Result<PathBuf> {
+    Ok(bench.plugin_dir()?.join(format!("lib{name}{}", env::consts::DLL_SUFFIX)))
+}
+
+/// This program as a gateway, with copies of these libraries.
+fn gateway(name: &str, libraries: &[PathBuf]) -> Result<Server> {
+    let site = Site::new()?;
+    let folder = site.folder.path().join("plugins");
+    fs::create_dir(&folder)?;
+    for library in libraries {
+        let file = library.file_name().map(Path::new).context("a library is a file")?;
+        fs::copy(library, folder.join(file)).with_context(|| library.display().to_string())?;
+    }
+    let mut command = bench::peer(name)?;
+    Bench::configure(&mut command, &site, &[("plugins.dir", &folder.display().to_string())]);
+    Server::start(site, command, PATH)
+}

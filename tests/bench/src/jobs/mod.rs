@@ -1,0 +1,89 @@
+//! The jobs: what is measured, beside whom, and what is asked of the gateway.
+
+mod again;
+mod flat;
+mod hello;
+mod list;
+mod postgres;
+mod record;
+mod stream;
+mod write;
+
+use crate::{
+    bench::{Bench, Synchronous},
+    load,
+    rounds::Row,
+    server::Server,
+};
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub struct Job {
+    pub name: &'static str,
+    pub run: fn(&Bench) -> Result<Vec<Outcome>>,
+}
+
+pub const JOBS: &[Job] = &[
+    Job { name: "hello", run: hello::run },
+    Job { name: "list", run: list::run },
+    Job { name: "again", run: again::run },
+    Job { name: "record", run: record::run },
+    Job { name: "write", run: write::run },
+    Job { name: "stream", run: stream::run },
+    Job { name: "flat", run: flat::run },
+    Job { name: "postgres", run: postgres::run },
+];
+
+/// What a job found.
+pub struct Outcome {
+    pub title: &'static str,
+    /// What exactly was done, for who reads the table.
+    pub how: String,
+    pub operation: &'static str,
+    /// The others are compared with the first.
+    pub rows: Vec<Row>,
+    pub goals: Vec<Goal>,
+}
+
+/// What is asked of a row, by its CPU time for one operation.
+pub enum Goal {
+    /// At most this part of another row.
+    PartOf { row: &'static str, other: &'static str, max: f64 },
+    /// At most this time.
+    AtMostUs { row: &'static str, max: f64 },
+}
+
+pub const GATEWAY: &str = "gateway";
+pub const AXUM_SQLX: &str = "axum + sqlx";
+pub const FASTIFY: &str = "Fastify + better-sqlite3";
+
+/// The gateway and its peers, each with a forum of its own.
+fn forum_servers(bench: &Bench, synchronous: Synchronous) -> Result<Vec<(&'static str, Server)>> {
+    let mut servers = vec![(GATEWAY, bench.gateway_with_forum(synchronous)?)];
+    if bench.with_peers {
+        servers.push((AXUM_SQLX, bench.axum_with_forum(synchronous)?));
+        servers.extend(bench.fastify_with_forum(synchronous)?.map(|server| (FASTIFY, server)));
+    }
+    Ok(servers)
+}
+
+/// Every server must answer the same JSON; answers its size.
+fn same_answers(servers: &[(&'static str, Server)], path: &str) -> Result<usize> {
+    let mut first: Option<(Value, usize)> = None;
+    for (name, server) in servers {
+        let (status, _, body) = load::ask(server.address(), &load::get(server.address(), path))?;
+        ensure!(status == 200, "{name} answers {status} to {path}: {}", String::from_utf8_lossy(&body));
+        let value: Value = serde_json::from_slice(&body)?;
+        let (expected, _) = first.get_or_insert_with(|| (value.clone(), body.len()));
+        ensure!(*expected == value, "{name} answers {path} with another document:\n{value}\ninstead of\n{expected}");
+    }
+    Ok(first.map_or(0, |(_, bytes)| bytes))
+}
+
+/// A number that no request had before. In the query, where every server ignores it, it keeps caches of whole answers from
+/// answering.
+fn new_view() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}

@@ -1,0 +1,146 @@
+//! The load: one thread, many kept-alive connections, each asking again as soon as it was answered. The same for every server.
+
+pub mod connection;
+pub mod streams;
+
+use crate::pin::{self, Place};
+use anyhow::{Context as _, Result, ensure};
+use connection::Connection;
+use futures_util::future::{select, try_join_all};
+use std::{
+    cell::{Cell, RefCell},
+    net::SocketAddr,
+    pin::pin,
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::{runtime, sync::Notify, time::sleep, try_join};
+
+/// The n-th request, or nothing when there are no more.
+pub type Requests<'a> = &'a (dyn Fn(u64) -> Option<Vec<u8>> + Sync);
+pub type CpuClock<'a> = &'a (dyn Fn() -> Result<Duration> + Sync);
+
+pub struct Load<'a> {
+    pub address: SocketAddr,
+    pub connections: usize,
+    /// Answers in this time are checked, not counted.
+    pub warm_up: Duration,
+    pub duration: Duration,
+    pub requests: Requests<'a>,
+    /// Every answer must have this status, and a body of at least so many bytes.
+    pub status: u16,
+    pub body_bytes_min: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    pub operations: u64,
+    pub took: Duration,
+    /// Of the server.
+    pub cpu: Duration,
+    /// Sorted.
+    pub latencies_us: Vec<u64>,
+}
+
+impl Load<'_> {
+    /// Asks until the time is up or there are no more requests. A wrong answer ends the measurement.
+    pub fn run(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
+        let on_thread = || pin::on(Place::Load, || block_on(self.all(cpu_time))).and_then(|done| done?);
+        thread::scope(|scope| scope.spawn(on_thread).join()).map_err(|_| anyhow::anyhow!("the load panicked"))?
+    }
+
+    async fn all(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
+        let run = Run::default();
+        let lanes = try_join_all((0..self.connections).map(|_| self.lane(&run)));
+        let (_, mut counted) = try_join!(lanes, self.count(&run, cpu_time))?;
+        counted.latencies_us = run.latencies_us.take();
+        counted.latencies_us.sort_unstable();
+        Ok(counted)
+    }
+
+    async fn lane(&self, run: &Run) -> Result<()> {
+        let mut connection = Connection::open(self.address).await?;
+        while !run.is_over.get() {
+            let number = run.asked.replace(run.asked.get() + 1);
+            let Some(request) = (self.requests)(number) else {
+                run.exhausted.notify_one();
+                return Ok(());
+            };
+            let asked = Instant::now();
+            let answer = connection.ask(&request).await?;
+            let is_good = answer.status == self.status && answer.body.len() >= self.body_bytes_min;
+            ensure!(is_good, "{} instead of {}: {}", answer.status, self.status, String::from_utf8_lossy(answer.body));
+            if run.is_counting.get() {
+                run.latencies_us.borrow_mut().push(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
+            }
+        }
+        Ok(())
+    }
+
+    async fn count(&self, run: &Run, cpu_time: CpuClock<'_>) -> Result<Counted> {
+        sleep(self.warm_up).await;
+        let (started, cpu_before) = (Instant::now(), cpu_time()?);
+        run.is_counting.set(true);
+        select(pin!(sleep(self.duration)), pin!(run.exhausted.notified())).await;
+        run.is_counting.set(false);
+        let (took, cpu) = (started.elapsed(), cpu_time()?.saturating_sub(cpu_before));
+        run.is_over.set(true);
+        let operations = u64::try_from(run.latencies_us.borrow().len())?;
+        ensure!(operations > 0, "no answer within {:?}", self.duration);
+        Ok(Counted { operations, took, cpu, latencies_us: Vec::new() })
+    }
+}
+
+#[derive(Default)]
+struct Run {
+    asked: Cell<u64>,
+    is_counting: Cell<bool>,
+    is_over: Cell<bool>,
+    exhausted: Notify,
+    latencies_us: RefCell<Vec<u64>>,
+}
+
+impl Counted {
+    pub fn cpu_us(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.operations as f64
+    }
+
+    pub fn per_s(&self) -> f64 {
+        self.operations as f64 / self.took.as_secs_f64()
+    }
+
+    /// The latency that this part of all answers, such as 0.99, kept within.
+    pub fn within_us(&self, part: f64) -> f64 {
+        let last = self.latencies_us.len().saturating_sub(1);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index within the list")]
+        let index = (last as f64 * part).round() as usize;
+        self.latencies_us.get(index).copied().unwrap_or_default() as f64
+    }
+}
+
+/// Runs one future on a runtime of the calling thread.
+pub fn block_on<T>(future: impl Future<Output = T>) -> Result<T> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().context("no runtime")?;
+    Ok(runtime.block_on(future))
+}
+
+/// One request on a connection of its own; answers status, ETag and body.
+pub fn ask(address: SocketAddr, request: &[u8]) -> Result<(u16, Option<String>, Vec<u8>)> {
+    block_on(async {
+        let mut connection = Connection::open(address).await?;
+        let answer = connection.ask(request).await?;
+        Ok((answer.status, answer.etag.map(ToOwned::to_owned), answer.body.to_vec()))
+    })?
+}
+
+pub fn get(address: SocketAddr, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: application/json\r\n\r\n").into_bytes()
+}
+
+pub fn post(address: SocketAddr, path: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}

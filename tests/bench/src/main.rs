@@ -1,0 +1,73 @@
+//! The benchmarks of `cargo xtask bench`: starts the gateway and its peers, measures them in turn, writes BENCHMARKS.md.
+//!
+//! The rules: equal work (the first answers of all servers are compared, every answer is checked); CPU time of the server's
+//! process is what is compared; every server is measured in every round.
+
+mod bench;
+mod copies;
+mod forum;
+mod jobs;
+mod load;
+mod machine;
+mod options;
+mod peers;
+mod pin;
+mod report;
+mod rounds;
+mod server;
+mod signing;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use bench::Bench;
+use clap::Parser as _;
+use jobs::{JOBS, Job};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use options::Options;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let done = match options.serve.as_deref() {
+        // Not a peer: the gateway itself, as this program links it.
+        Some("gateway") => return host::commands::run(&host::cli::Cli::parse_from(["gateway", "run"])).into(),
+        Some(peer) => peers::serve(peer),
+        None => run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let jobs = chosen(&options.jobs)?;
+    // Thousands of streams at both ends; servers inherit it.
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
+    let bench = Bench::new(options)?;
+    let mut sections = Vec::new();
+    for job in jobs {
+        println!("{}", job.name);
+        sections.extend((job.run)(&bench).with_context(|| job.name)?.iter().map(report::section));
+    }
+    let text = sections.join("\n");
+    println!("\n{text}");
+    let is_whole = options.jobs.is_empty() && !options.smoke;
+    if is_whole {
+        ensure!(!cfg!(debug_assertions), "figures of a debug build are none: cargo xtask bench");
+        machine::write(options, &bench, &text)?;
+    }
+    Ok(())
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static Job>> {
+    if let Some(unknown) = names.iter().find(|name| JOBS.iter().all(|job| job.name != **name)) {
+        let known: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
+        bail!("there is no job {unknown:?}; there are: {}", known.join(", "));
+    }
+    let is_chosen = |job: &&Job| names.is_empty() || names.iter().any(|name| name == job.name);
+    Ok(JOBS.iter().filter(is_chosen).collect())
+}

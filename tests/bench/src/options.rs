@@ -1,0 +1,87 @@
+//! What a run is asked for.
+
+use clap::Parser;
+use std::{path::PathBuf, time::Duration};
+
+/// Measures the gateway beside its peers; without JOB all jobs, whose result becomes BENCHMARKS.md
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench")]
+pub struct Options {
+    /// Only these jobs; the result is printed, and BENCHMARKS.md stays as it is
+    #[arg(value_name = "JOB")]
+    pub jobs: Vec<String>,
+
+    /// Rounds; in each, every server is measured once
+    #[arg(long, default_value_t = 5)]
+    pub rounds: usize,
+
+    /// Seconds for one server in one round
+    #[arg(long, default_value_t = 3.0)]
+    pub seconds: f64,
+
+    /// The gateway alone
+    #[arg(long)]
+    pub no_peers: bool,
+
+    /// Every job once, for a moment and with little data: whether they work, not how fast anything is
+    #[arg(long)]
+    pub smoke: bool,
+
+    /// The gateway to measure [default: the one linked into this program]
+    #[arg(long, value_name = "FILE")]
+    pub gateway: Option<PathBuf>,
+
+    /// Runs one of the servers instead (BENCH_LISTEN says where)
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub serve: Option<String>,
+}
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    pub rounds: usize,
+    pub warm_up: Duration,
+    pub duration: Duration,
+    /// Connections that read, and that write.
+    pub readers: usize,
+    pub writers: usize,
+    /// Threads in the forum, and in the large one.
+    pub threads: u64,
+    pub threads_many: u64,
+    /// Plugins more than the gateway's own.
+    pub plugin_copies: usize,
+    /// Readers of a stream, few and many, and events sent to them in one round.
+    pub streams: [usize; 2],
+    pub events: usize,
+}
+
+impl Options {
+    pub fn scale(&self) -> Scale {
+        if self.smoke {
+            return Scale {
+                rounds: 1,
+                warm_up: Duration::from_millis(50),
+                duration: Duration::from_millis(200),
+                readers: 4,
+                writers: 8,
+                threads: 200,
+                threads_many: 2_000,
+                plugin_copies: 0,
+                streams: [5, 20],
+                events: 32,
+            };
+        }
+        Scale {
+            rounds: self.rounds.max(1),
+            warm_up: Duration::from_millis(500),
+            duration: Duration::from_secs_f64(self.seconds.clamp(0.1, 600.0)),
+            readers: 32,
+            writers: 64,
+            threads: 10_000,
+            threads_many: 1_000_000,
+            plugin_copies: 18,
+            streams: [500, 3_000],
+            events: 64,
+        }
+    }
+}

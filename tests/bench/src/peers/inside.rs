@@ -1,0 +1,96 @@
+//! The gateway with its greeting served in other ways than by a loaded library: linked into the program behind the same
+//! interface, and as a handler of the gateway's own, without a plugin. Everything before and behind it is the gateway's.
+
+use anyhow::{Result, anyhow};
+use clap::Parser as _;
+use host::{
+    boot,
+    cli::Cli,
+    clock::Clock,
+    config::Config,
+    gateway::Gateway,
+    house::House,
+    http::{
+        body::{Body, RequestBody},
+        edge::{ClientIp, Edge, RouteLabel},
+        router::{Found, Route},
+    },
+    plugins::LoadedPlugin,
+    telemetry,
+};
+use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
+use serde::Serialize;
+use std::{convert::Infallible, future::ready};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tower::service_fn;
+
+pub const LINKED: &str = "gateway-linked";
+pub const INSIDE: &str = "gateway-inside";
+
+const OPERATION: &str = "get_greeting";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Handler {
+    Plugin,
+    Own,
+}
+
+/// As `host::boot` opens the house, configured by the same variables.
+pub async fn serve(handler: Handler) -> Result<()> {
+    let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
+    telemetry::start_logging(&config.log);
+    let edge = Edge::bind(&boot::http_settings(&config))?;
+    let _metrics = telemetry::start_metrics();
+    let hello = LoadedPlugin::linked(hello::plugin_module())?;
+    let house = House::open(config, Clock::System, edge.local_addr(), vec![Ok(hello)]).await?;
+    let gateway = house.gateway.clone();
+    let service = service_fn(move |request| {
+        let gateway = gateway.clone();
+        async move { Ok::<_, Infallible>(answer(&gateway, handler, request).await) }
+    });
+    edge.serve(service, CancellationToken::new()).await;
+    house.close().await;
+    Ok(())
+}
+
+async fn answer(gateway: &Gateway, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
+    if handler == Handler::Own {
+        let router = gateway.router();
+        if let Found::Route { route, params } = router.find(request.method(), request.uri().path())
+            && route.spec.operation == OPERATION
+            && let Some(response) = greet(gateway, &route, &params, &request).await
+        {
+            return response;
+        }
+    }
+    gateway.handle(request).await
+}
+
+/// What `Gateway::handle` does around a handler: limits, the time limit, the label for metrics; and the handler itself.
+async fn greet(
+    gateway: &Gateway,
+    route: &Route,
+    params: &[String],
+    request: &Request<RequestBody>,
+) -> Option<Response<Body>> {
+    let ip = request.extensions().get::<ClientIp>()?.0;
+    if !gateway.ip_limits.is_exempt(ip) {
+        route.limits.check(ip).ok()?;
+    }
+    let greeting = timeout(route.timeout, ready(greeting(params.first()?))).await.ok()??;
+    let mut response = Response::new(Body::from(greeting));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
+    response.extensions_mut().insert(label);
+    Some(response)
+}
+
+#[derive(Serialize)]
+struct Greeting {
+    greeting: String,
+}
+
+fn greeting(name: &str) -> Option<Vec<u8>> {
+    serde_json::to_vec(&Greeting { greeting: format!("Hello, {name}!") }).ok()
+}

@@ -1,0 +1,82 @@
+//! Signed writes, each by a wallet of its own, made before the time is taken.
+
+use alloy_primitives::{Address, hex, keccak256};
+use anyhow::{Context as _, Result};
+use host::{
+    clock::Clock,
+    envelope::{self, Brand},
+};
+use secp256k1::{Message, SECP256K1, SecretKey};
+use serde_json::{Value, json};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+};
+
+pub const ACTION: &str = "thread.create";
+
+/// Numbers of wallets that nobody used yet.
+pub fn new_wallets(count: u64) -> Range<u64> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let first = NEXT.fetch_add(count, Ordering::Relaxed);
+    first..first + count
+}
+
+/// Bodies of `POST /api/forum/threads`, signed now, one by each wallet.
+pub fn threads(wallets: Range<u64>, thread: fn(u64) -> Value) -> Result<Vec<Vec<u8>>> {
+    let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let part = (wallets.end - wallets.start).div_ceil(workers).max(1);
+    let now_s = u64::try_from(Clock::System.now_s())?;
+    let part_of = |worker: u64| {
+        let start = (wallets.start + worker * part).min(wallets.end);
+        start..(start + part).min(wallets.end)
+    };
+    thread::scope(|scope| {
+        let sign = move |wallets: Range<u64>| {
+            wallets.map(|wallet| signed(wallet, thread(wallet), now_s)).collect::<Result<Vec<_>>>()
+        };
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || sign(part_of(worker)))).collect();
+        let mut bodies = Vec::new();
+        for thread in threads {
+            bodies.extend(thread.join().map_err(|_| anyhow::anyhow!("a signing thread panicked"))??);
+        }
+        Ok(bodies)
+    })
+}
+
+/// A thread as people write them: in a list it is some 640 bytes of JSON.
+pub fn report(number: u64) -> Value {
+    let title = format!(
+        "Report {number} on what the market for agents did this week, what it paid for, and what became of the plans of last month"
+    );
+    let body = format!(
+        "Offer {number} in short: three agents shared one task, and the second was paid for what the first had found. \
+         **What went well:** the task was described so that nobody had to ask. \
+         **What did not:** the deadline was set in local time, and two of the three read it as UTC.\n\n\
+         Next week the same three try it with a smaller task and a longer time, and write down every message they send."
+    );
+    json!({ "title": title, "body": body, "tags": ["market-report", "agents", format!("week-{}", number % 52)] })
+}
+
+/// A short one, whose event is some 300 bytes.
+pub fn note(number: u64) -> Value {
+    json!({ "title": format!("Note {number}"), "body": "Every reader of the stream gets this.", "tags": ["note"] })
+}
+
+fn signed(wallet: u64, mut body: Value, now_s: u64) -> Result<Vec<u8>> {
+    let mut key = [0x42; 32];
+    key[24..].copy_from_slice(&wallet.to_be_bytes());
+    let key = SecretKey::from_byte_array(key)?;
+    let public = key.public_key(SECP256K1).serialize_uncompressed();
+    let address = Address::from_slice(&keccak256(&public[1..])[12..]);
+    let canonical = envelope::canonical::rfc8785(&body)?;
+    let message = envelope::message(Brand::default().message_line(), ACTION, &address, now_s, &canonical);
+    let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(envelope::digest(&message)), &key);
+    let (recovery, compact) = signature.serialize_compact();
+    let last = 27 + u8::try_from(i32::from(recovery)).context("a recovery id is small")?;
+    body["address"] = address.to_checksum(None).into();
+    body["ts"] = now_s.into();
+    body["sig"] = hex::encode_prefixed([&compact[..], &[last]].concat()).into();
+    Ok(serde_json::to_vec(&body)?)
+}

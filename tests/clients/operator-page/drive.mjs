@@ -1,0 +1,89 @@
+// Uses the operator's page as a person does, in headless Chromium: looks, clicks, and watches things happen.
+// Usage: node drive.mjs ADMIN_URL API_URL PICTURE. Prints a line per step; "following" asks for a signed write from outside.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const [admin, api, picture] = process.argv.slice(2);
+const LIMIT_MS = 60_000;
+const profile = await mkdtemp(join(tmpdir(), "operator-page-"));
+const browser = await chromium.launchPersistentContext(profile, {
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  viewport: { width: 1440, height: 1000 },
+});
+
+try {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(LIMIT_MS);
+  const complaints = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  await page.addInitScript(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.violatedDirective));
+  });
+
+  const row = (plugin) => page.locator(`tr[data-plugin="${plugin}"]`);
+  const shows = (plugin, state) => row(plugin).getByText(state, { exact: true }).waitFor();
+  const click = (plugin, action) => page.getByRole("button", { name: `${action} ${plugin}`, exact: true }).click();
+  const said = (text) => page.locator("#said", { hasText: text }).waitFor();
+  const status = async (path) => (await fetch(`${api}${path}`)).status;
+
+  await page.goto(admin);
+  await shows("hello", "serving");
+  await shows("forum", "serving");
+  await shows("hostile", "fenced");
+  await page.evaluate(() => (window.opened = true));
+  assert.match(await row("hostile").innerText(), /panic in panic_at_once/, "the last error is told");
+  assert.match(await row("hello").innerText(), /\d ms/, "latency is told");
+  assert.match(await page.locator("tr", { hasText: "prune_guests" }).innerText(), /20\d\d-/, "the next run is told");
+  console.log("looked");
+
+  await click("hello", "disable");
+  await said("hello is disabled");
+  await shows("hello", "disabled");
+  assert.equal(await status("/api/hello/world"), 404);
+  await click("hello", "enable");
+  await said("hello is serving");
+  await shows("hello", "serving");
+  assert.equal(await status("/api/hello/world"), 200);
+  console.log("switched");
+
+  assert.equal(await status("/api/hostile/rows"), 503);
+  await click("hostile", "resume");
+  await said("hostile is serving");
+  await shows("hostile", "serving");
+  assert.equal(await status("/api/hostile/rows"), 200);
+  console.log("resumed");
+
+  // What happens elsewhere comes by itself.
+  assert.equal(await page.getByText("thread.create").count(), 0);
+  console.log("following");
+  await page.getByText("thread.create").first().waitFor();
+  assert.equal(await page.evaluate(() => window.opened), true, "without loading the page again");
+
+  // Also for who uses the keyboard, and on a small screen.
+  await page.getByRole("button", { name: "disable forum", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await said("forum is disabled");
+  await page.getByRole("button", { name: "enable forum", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await said("forum is serving");
+  await page.screenshot({ path: picture, fullPage: true });
+  await page.setViewportSize({ width: 390, height: 844 });
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, `the page is ${overflow} px wider than the screen`);
+  await page.screenshot({ path: picture.replace(".png", "-small.png"), fullPage: true });
+
+  assert.deepEqual(await page.evaluate(() => window.violations), [], "the content policy holds");
+  assert.deepEqual(complaints, [], "the browser has nothing to complain about");
+  console.log("done");
+} finally {
+  await browser.close();
+  await rm(profile, { recursive: true, force: true });
+}

@@ -1,0 +1,95 @@
+// A whole dev network in the foreground: anvil with every contract behind a proxy that knows the network's rule on tips, and
+// files that say where. Ends with Ctrl-C or SIGTERM, and takes anvil with it however it ends.
+import { parseArgs } from "node:util";
+import { deploy } from "./deploy.mjs";
+import { CHAIN_ID, startAnvil } from "./lib/anvil.mjs";
+import { KEY_COUNT, testKeys } from "./lib/keys.mjs";
+import { hex } from "./lib/rpc.mjs";
+import { leave } from "./lib/settings.mjs";
+import { startProxy } from "./proxy.mjs";
+import { playEconomy } from "./scenario.mjs";
+
+const USAGE = `usage: node devnet.mjs [OPTIONS]
+  --port N         port on 127.0.0.1, 0 for a free one (8545)
+  --out DIR        folder for devnet.json, gateway.toml and chains.toml (./data/devnet)
+  --block-time S   seconds between two blocks; 0 mines a block for each transaction (7)
+  --base-url URL   where the gateway will be, for the URIs of agents (http://127.0.0.1:8080)
+  --agents N       plays an economy of N agents first, told in DIR/economy.json (0)
+  --jobs M         with M jobs (4 for each agent)
+  --seed S         the same seed plays the same economy (1)
+  --prune          keeps no state of earlier blocks: a large economy fits into memory`;
+
+/** An economy takes some weeks of the chain's time, so its chain begins that much ago. */
+const ECONOMY_S = 60 * 86_400;
+
+function options() {
+  const text = (value) => ({ type: "string", default: value });
+  const { values } = parseArgs({
+    options: {
+      port: text("8545"),
+      out: text("./data/devnet"),
+      "block-time": text("7"),
+      "base-url": text("http://127.0.0.1:8080"),
+      agents: text("0"),
+      jobs: { type: "string" },
+      seed: text("1"),
+      prune: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  const whole = (name, value = values[name]) => {
+    const number = Number(value);
+    if (!Number.isInteger(number) || number < 0) throw new Error(`--${name} takes a whole number, not ${value}`);
+    return number;
+  };
+  const agents = whole("agents");
+  const economy = agents > 0 ? { agents, jobs: whole("jobs", values.jobs ?? 4 * agents), seed: whole("seed") } : null;
+  return { ...values, port: whole("port"), blockTime: whole("block-time"), baseUrl: values["base-url"], economy };
+}
+
+/** Where a network begins, and what is played on it before anybody looks. Answers what it leaves in files. */
+async function prepare(rpc, { baseUrl, economy, blockTime }) {
+  const deployed = await deploy(rpc, { baseUrl });
+  const played = economy ? await playEconomy(rpc, deployed, economy) : null;
+  if (played) {
+    await rpc.call("evm_setNextBlockTimestamp", hex(secondsNow()));
+    await rpc.call("evm_mine");
+  }
+  if (blockTime > 0) await rpc.call("evm_setIntervalMining", blockTime);
+  return { deployed, played };
+}
+
+const secondsNow = () => Math.floor(Date.now() / 1000);
+
+async function main() {
+  const chosen = options();
+  if (chosen.help) return console.log(USAGE);
+  const genesisTime = chosen.economy ? secondsNow() - ECONOMY_S : secondsNow();
+  const args = chosen.prune ? ["--prune-history"] : [];
+  const anvil = await startAnvil({ accounts: KEY_COUNT, genesisTime, args });
+  const stopped = new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => resolve(null));
+  });
+  const serving = serve(anvil, chosen);
+  const failure = await Promise.race([stopped, anvil.ended, serving.then(() => stopped)]);
+  await anvil.stop();
+  if (failure) throw new Error(failure);
+  // Stopped before it was ready, it has lost its node: no reason to complain.
+  await serving.then((proxy) => proxy.stop(), () => {});
+}
+
+async function serve(anvil, chosen) {
+  const { deployed, played } = await prepare(anvil.rpc, chosen);
+  const proxy = await startProxy(anvil.url, { port: chosen.port });
+  const where = { rpcUrl: proxy.url, wsUrl: proxy.wsUrl, controlUrl: `${proxy.url}/control`, anvilUrl: anvil.url };
+  leave(chosen.out, { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, keys: testKeys() }, played);
+  const contracts = Object.keys(deployed.contracts).length;
+  console.log(`chain ${CHAIN_ID} on ${proxy.url}, ${contracts} contracts, described in ${chosen.out}`);
+  return proxy;
+}
+
+main().catch((error) => {
+  console.error(`devnet: ${error.message}`);
+  // Whatever still runs, such as a play that has lost its node, ends here.
+  process.exit(1);
+});

@@ -1,0 +1,41 @@
+// What a dev network leaves for others: devnet.json for programs and tests, gateway.toml and chains.toml for the gateway.
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Written whole or not at all: who waits for the file may read it as soon as it is there. */
+function write(folder, name, text) {
+  const partial = join(folder, `.${name}.${process.pid}`);
+  writeFileSync(partial, text);
+  renameSync(partial, join(folder, name));
+}
+
+/** devnet.json comes last: when it is there, all is. */
+export function leave(folder, devnet, economy) {
+  mkdirSync(folder, { recursive: true });
+  if (economy) write(folder, "economy.json", JSON.stringify(economy));
+  write(folder, "gateway.toml", gatewayToml(devnet));
+  write(folder, "chains.toml", chainsToml(devnet));
+  write(folder, "devnet.json", `${JSON.stringify(devnet, null, 2)}\n`);
+}
+
+function gatewayToml({ chainId }) {
+  return `# For \`gateway run --config\`: a gateway on this dev network. The chain's own part is in chains.toml.
+network_name = "Dev Network"
+chain_id = ${chainId}
+`;
+}
+
+/** A file of its own, because a gateway without chains refuses keys that it does not know. */
+function chainsToml({ chainId, rpcUrl, wsUrl, deployBlock, contracts }) {
+  const addresses = Object.entries(contracts).map(([key, address]) => `${key} = "${address}"`);
+  return `# The dev network as a chain of the gateway.
+[chains.service]
+chain_id = ${chainId}
+rpc_urls = ["${rpcUrl}"]
+ws_url = "${wsUrl}"
+deploy_block = ${deployBlock}
+
+[chains.service.contracts]
+${addresses.join("\n")}
+`;
+}

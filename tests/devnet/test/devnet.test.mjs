@@ -1,0 +1,85 @@
+// The program: the files it leaves, the network it runs, and that nothing of it is left behind.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Rpc } from "../lib/rpc.mjs";
+
+const PROGRAM = fileURLToPath(new URL("../devnet.mjs", import.meta.url));
+const KEYS = JSON.parse(readFileSync(new URL("../facts/addresses.json", import.meta.url), "utf8")).map(({ key }) => key);
+const LIMIT_MS = 60_000;
+let out;
+
+beforeEach(() => (out = mkdtempSync(join(tmpdir(), "devnet-"))));
+afterEach(() => rmSync(out, { recursive: true }));
+
+/** Starts it, and answers what it left when it says that it is ready. */
+async function start(...args) {
+  const child = spawn(process.execPath, [PROGRAM, "--port", "0", "--out", out, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
+  const ready = new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", resolve);
+    ended.then((code) => reject(new Error(`ended with ${code}`)));
+  });
+  assert.match(await ready, /^chain 3961 on http:\/\/127\.0\.0\.1:\d+, 13 contracts/);
+  const devnet = JSON.parse(readFileSync(join(out, "devnet.json"), "utf8"));
+  return { child, ended, devnet, rpc: new Rpc(devnet.rpcUrl), anvil: new Rpc(devnet.anvilUrl) };
+}
+
+async function eventually(what, condition) {
+  for (const started = Date.now(); Date.now() - started < LIMIT_MS; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    if (await condition()) return;
+  }
+  assert.fail(`${what} did not happen`);
+}
+
+const isGone = (rpc) => () => rpc.call("eth_chainId").then(() => false, () => true);
+
+test("it leaves a network that can be used, and mines by itself", async () => {
+  const { child, ended, devnet, rpc, anvil } = await start("--block-time", "1");
+  assert.deepEqual(Object.keys(devnet.contracts).sort(), [...KEYS].sort());
+  for (const address of [...Object.values(devnet.contracts), ...Object.values(devnet.others)]) {
+    assert.notEqual(await rpc.call("eth_getCode", address, "latest"), "0x");
+  }
+  assert.equal(await rpc.call("eth_chainId"), "0xf79");
+  const block = Number(await rpc.call("eth_blockNumber"));
+  await eventually("a block", async () => Number(await rpc.call("eth_blockNumber")) > block + 1);
+  assert.equal((await (await fetch(devnet.controlUrl)).json()).tip.underpriced, "refuse");
+  const chains = readFileSync(join(out, "chains.toml"), "utf8");
+  for (const part of [devnet.rpcUrl, devnet.contracts.registry]) assert.ok(chains.includes(part));
+  assert.match(readFileSync(join(out, "gateway.toml"), "utf8"), /chain_id = 3961/);
+  child.kill("SIGTERM");
+  assert.equal(await ended, 0);
+  assert.ok(await isGone(anvil)());
+});
+
+test("anvil ends also when the program is killed", async () => {
+  const { child, ended, anvil } = await start("--block-time", "0");
+  child.kill("SIGKILL");
+  assert.equal(await ended, "SIGKILL");
+  await eventually("the end of anvil", isGone(anvil));
+});
+
+test("it plays an economy up to now", async () => {
+  const { child, ended, anvil } = await start("--agents", "6", "--jobs", "12", "--block-time", "0");
+  const economy = JSON.parse(readFileSync(join(out, "economy.json"), "utf8"));
+  assert.deepEqual([economy.agents.length, economy.jobs.length], [6, 12]);
+  const { timestamp } = await anvil.call("eth_getBlockByNumber", "latest", false);
+  assert.ok(Math.abs(Number(timestamp) - Date.now() / 1000) < 600);
+  child.kill("SIGINT");
+  assert.equal(await ended, 0);
+});
+
+test("it refuses what it does not understand", async () => {
+  for (const [args, words] of [[["--bogus"], /bogus/], [["--block-time", "-1"], /block-time/], [["--agents", "x"], /whole number/]]) {
+    const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (chunk) => (errors += chunk));
+    assert.equal(await new Promise((resolve) => child.on("close", resolve)), 1);
+    assert.match(errors, words);
+  }
+});

@@ -1,0 +1,41 @@
+//! Backup and restore by command: what is in the file, and that nothing is lost on the way, however it ends.
+
+mod copy;
+mod killed;
+mod refusals;
+mod tables;
+
+use crate::{crash::small_setup, storage::Engine};
+use gateway_tests::{
+    postgres,
+    process::{Finished, Setup},
+};
+use std::path::PathBuf;
+use tables::Tables;
+
+/// A gateway to be started, with an empty database.
+async fn small_setup_on(engine: Engine) -> Setup {
+    match engine {
+        Engine::Sqlite => small_setup(),
+        Engine::Postgres => small_setup().set("database.url", postgres::fresh_database().await.unwrap()),
+    }
+}
+
+/// Runs a command beside whatever runs.
+async fn run(setup: &Setup, arguments: &[&str]) -> Finished {
+    let (setup, arguments) = (setup.clone(), arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let run = move || setup.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    tokio::task::spawn_blocking(run).await.unwrap().unwrap()
+}
+
+/// A backup of the database as it is.
+async fn back_up(setup: &Setup, name: &str) -> PathBuf {
+    let file = setup.folder().join(name);
+    let ended = run(setup, &["backup", file.to_str().unwrap()]).await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    file
+}
+
+async fn restore(setup: &Setup, file: &std::path::Path, flags: &[&str]) -> Finished {
+    run(setup, &[&["restore", file.to_str().unwrap()], flags].concat()).await
+}

@@ -1,0 +1,155 @@
+//! A plugin with one list, some routes that break the promise of `cached`, and a count of its own calls in the answers
+//! that a test tells kept ones by.
+
+use plugin_api::{
+    Context, Definition, Failure, Gateway, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonSchema,
+    Migration, NoConfig, NoContent, Path, Payload, Plugin, Problem, Query as _, QueryString, Refusal, Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    object_manifest, object_new,
+    point::{self, NoInput},
+    sql,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+pub const NOTES: &str = "/api/notebook/notes";
+
+#[derive(Default)]
+struct Notebook {
+    calls: AtomicU64,
+}
+
+impl Identity for Notebook {
+    const NAME: &'static str = "notebook";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Keeps what a test posts";
+}
+
+impl Plugin for Notebook {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .routes([
+                Route::post(NOTES, create_note).public(),
+                Route::get(NOTES, list_notes).public().cached(),
+                Route::get("/api/notebook/calls", count_call).public().cached(),
+                Route::get("/api/notebook/notes/{id}", get_note).public().cached().cache_control("public, max-age=1"),
+                Route::get("/api/notebook/spoiled/header", read_header).public().cached(),
+                Route::get("/api/notebook/spoiled/{how}", spoil).public().cached(),
+                Route::get("/api/notebook/collected/{point}", collect_point).public().cached(),
+            ])
+            .migrations([Migration::new(1, "create", "CREATE TABLE notebook_notes (id {{id}}, body TEXT NOT NULL)")])
+            .contributes(point::STATS, contribute)
+            .contributes_cached(point::DISCOVERY, count_notes)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self::default())
+    }
+}
+
+/// Not by `export_plugin!`: one binary has room for one plugin's exported symbols.
+pub fn plugin_module() -> PluginModule_Ref {
+    PluginModule { manifest: object_manifest::<Notebook>, construct: object_new::<Notebook> }.leak_into_prefix()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NewNote {
+    body: String,
+    /// Writes, then answers an error.
+    #[serde(default)]
+    fail: bool,
+}
+
+async fn create_note(cx: Context<Notebook>, Payload(new): Payload<NewNote>) -> Result<NoContent, Failure> {
+    cx.transaction().execute(sql("INSERT INTO notebook_notes (body) VALUES ($1)").bind(new.body)).await?;
+    if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
+}
+
+/// The number of notes and the last of them, which are equal.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Notes {
+    count: i64,
+    last: i64,
+}
+
+async fn list_notes(cx: Context<Notebook>) -> Result<Json<Notes>, Failure> {
+    let db = cx.db();
+    Ok(Json(db.one(sql("SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM notebook_notes")).await?))
+}
+
+async fn get_note(cx: Context<Notebook>, Path(id): Path<i64>) -> Result<Json<Value>, Failure> {
+    let body: Option<String> = cx.db().row(sql("SELECT body FROM notebook_notes WHERE id = $1").bind(id)).await?;
+    match body {
+        Some(body) => Ok(Json(json!({ "id": id, "body": body }))),
+        None => Err(Problem::new(404, "not_found", "no such note").into()),
+    }
+}
+
+fn call(cx: &Gateway<Notebook>) -> u64 {
+    cx.plugin().calls.fetch_add(1, Relaxed)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Padding {
+    #[serde(default)]
+    bytes: usize,
+}
+
+/// With its own memory in the answer: the one thing that the gateway cannot see.
+async fn count_call(
+    cx: Context<Notebook>,
+    QueryString(Padding { bytes }): QueryString<Padding>,
+) -> Result<Json<Value>, Failure> {
+    Ok(Json(json!({ "call": call(cx.gateway()), "padding": "x".repeat(bytes) })))
+}
+
+struct UserAgent;
+
+impl HeaderName for UserAgent {
+    const NAME: &'static str = "user-agent";
+}
+
+/// Depends on a header.
+async fn read_header(cx: Context<Notebook>, agent: HeaderValue<UserAgent>) -> Result<Json<Value>, Failure> {
+    Ok(Json(json!({ "call": call(cx.gateway()), "agent": agent.0 })))
+}
+
+/// Depends on something that is neither path nor query nor stored data.
+async fn spoil(cx: Context<Notebook>, Path(how): Path<String>) -> Result<Json<Value>, Failure> {
+    let random = "SELECT random() < 2";
+    match how.as_str() {
+        "clock" => drop(cx.now_s()),
+        "caller" => drop(cx.client_ip().to_owned()),
+        "request_id" => drop(cx.request_id().to_owned()),
+        "transaction" => drop(cx.transaction()),
+        "own_transaction" => drop(cx.begin()),
+        "sleep" => cx.sleep(Duration::ZERO).await,
+        "task" => cx.spawn("nothing", async { Ok(()) }).abort(),
+        "blocking" => cx.blocking(|| ()).await?,
+        "chance" => drop(cx.db().run(sql(random)).await?),
+        "failed_read" => drop(cx.db().run(sql("SELECT id FROM nobody_knows")).await.err()),
+        _ => return Err(Problem::new(404, "not_found", "no such way").into()),
+    }
+    Ok(Json(json!({ "call": call(cx.gateway()) })))
+}
+
+async fn collect_point(cx: Context<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, Failure> {
+    let parts = cx.collect::<Value>(&name, &NoInput {}).await?;
+    Ok(Json(json!({ "call": call(cx.gateway()), "parts": parts.len() })))
+}
+
+async fn contribute(_: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError> {
+    Ok(json!({}))
+}
+
+async fn count_notes(gateway: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError> {
+    let count: i64 = gateway.db().one(sql("SELECT count(*) FROM notebook_notes")).await?;
+    Ok(json!({ "limits": { "notes": count } }))
+}

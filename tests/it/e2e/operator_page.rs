@@ -1,0 +1,64 @@
+//! The operator's page in headless Chromium, driven by `tests/clients/operator-page/drive.mjs`.
+
+use super::{
+    answer,
+    clients::{clients, node},
+    faults, setup,
+    site::{Site, in_time},
+};
+use gateway_tests::{
+    fixtures,
+    plugins::plugin_file,
+    process::{GatewayProcess, LIMIT},
+};
+use plugin_testing::{TestGateway, Wallet};
+use std::{fs, process::Stdio};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+/// A gateway with good plugins and a hostile one that is fenced by now.
+async fn start() -> GatewayProcess {
+    let hostile = tokio::task::spawn_blocking(fixtures::hostile).await.unwrap().unwrap();
+    let setup = setup();
+    let folder = setup.folder().join("plugins");
+    fs::create_dir(&folder).unwrap();
+    let good = ["activity", "forum", "hello"].map(|name| plugin_file(name).unwrap());
+    for file in good.into_iter().chain([hostile]) {
+        fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+    }
+    let setup = setup.set("plugins.dir", folder.display()).set("plugins.fence_faults", 3);
+    let gateway = setup.start().await.unwrap();
+    let site = Site::of(&gateway);
+    assert_eq!(site.get("/api/hello/world").await.status, 200);
+    for _ in 0..3 {
+        assert_eq!(answer(site.request(reqwest::Method::GET, "/api/hostile/panic_at_once")).await.status, 500);
+    }
+    let is_fenced = async || faults::operator_sees(&gateway, "/plugins", "hostile").await["state"] == "fenced";
+    TestGateway::eventually(LIMIT, "the hostile plugin is fenced", is_fenced).await;
+    gateway
+}
+
+#[tokio::test]
+async fn an_operator_looks_clicks_and_watches() {
+    let gateway = start().await;
+    let picture = gateway.setup().folder().join("page.png");
+    let mut command = tokio::process::Command::from(node("operator-page/drive.mjs"));
+    command.args([gateway.admin_url(), gateway.base_url(), picture.to_str().unwrap()]).current_dir(clients());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut browser = command.spawn().unwrap();
+    let mut lines = BufReader::new(browser.stdout.take().unwrap()).lines();
+    let mut seen = Vec::new();
+    while let Ok(Some(line)) = tokio::time::timeout(3 * LIMIT, lines.next_line()).await.expect("the browser goes on") {
+        if line == "following" {
+            Site::of(&gateway).open_thread(&Wallet::new(1), "Seen without a reload").await;
+        }
+        seen.push(line);
+    }
+    let ended = in_time(browser.wait_with_output()).await.unwrap();
+    assert!(ended.status.success(), "after {seen:?}: {}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(seen, ["looked", "switched", "resumed", "following", "done"]);
+    if let Some(keep) = std::env::var_os("KEEP_PICTURES") {
+        for name in ["page.png", "page-small.png"] {
+            fs::copy(gateway.setup().folder().join(name), std::path::Path::new(&keep).join(name)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What clients do that no one should do. Rule: they come from an address of their own, so that what is limited per address
+//! does not fall on those who behave.
+
+use super::{floods, slow, torture};
+use futures_util::future::BoxFuture;
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+    task::JoinSet,
+};
+
+/// Most that is read of what the gateway says.
+const HEARD_BYTES_MAX: u64 = 1024 * 1024;
+
+pub struct Abuse {
+    pub name: &'static str,
+    /// So many at a time.
+    pub lanes: usize,
+    /// One connection, until the gateway or the client has had enough; tells what the gateway said.
+    pub round: fn(SocketAddr) -> BoxFuture<'static, Vec<u8>>,
+    /// Whether the gateway said what it should.
+    pub is_well_answered: fn(&[u8]) -> bool,
+}
+
+pub const ABUSES: [Abuse; 15] = [
+    Abuse { name: "slow heads", lanes: 100, round: slow::head, is_well_answered: |heard| says(heard, "408") },
+    Abuse { name: "slow bodies", lanes: 100, round: slow::body, is_well_answered: |heard| says(heard, "408") },
+    Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_well_answered: |_| true },
+    Abuse { name: "silent connections", lanes: 200, round: slow::silent, is_well_answered: <[u8]>::is_empty },
+    Abuse { name: "idle connections", lanes: 200, round: slow::idle, is_well_answered: |heard| says(heard, "200") },
+    Abuse { name: "malformed heads", lanes: 4, round: malformed_head, is_well_answered: |heard| says(heard, "400") },
+    Abuse { name: "giant heads", lanes: 4, round: giant_head, is_well_answered: |heard| says(heard, "431") },
+    Abuse { name: "torture bodies", lanes: 4, round: torture::bodies, is_well_answered: |heard| says(heard, "4") },
+    Abuse { name: "HTTP/2 rapid reset", lanes: 2, round: floods::rapid_reset, is_well_answered: floods::says_goodbye },
+    Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_well_answered: |_| true },
+    Abuse { name: "HTTP/2 SETTINGS", lanes: 2, round: floods::settings, is_well_answered: |_| true },
+    Abuse { name: "HTTP/2 empty DATA", lanes: 2, round: floods::empty_data, is_well_answered: |_| true },
+    Abuse {
+        name: "HTTP/2 CONTINUATION",
+        lanes: 2,
+        round: floods::continuations,
+        is_well_answered: floods::says_goodbye,
+    },
+    Abuse {
+        name: "HTTP/2 many streams",
+        lanes: 2,
+        round: floods::many_streams,
+        is_well_answered: floods::refuses_streams,
+    },
+    Abuse {
+        name: "HTTP/2 header bomb",
+        lanes: 2,
+        round: floods::header_bomb,
+        is_well_answered: floods::refuses_headers,
+    },
+];
+
+/// `status`: or its first digit.
+fn says(heard: &[u8], status: &str) -> bool {
+    heard.starts_with(format!("HTTP/1.1 {status}").as_bytes())
+}
+
+impl Abuse {
+    /// Goes on in all lanes until it is dropped; tells the count and what was heard of each round.
+    pub fn begin(
+        &'static self,
+        gateway: SocketAddr,
+        after_round: impl FnMut(&[u8]) + Clone + Send + 'static,
+    ) -> JoinSet<()> {
+        let mut lanes = JoinSet::new();
+        for _ in 0..self.lanes {
+            let mut after_round = after_round.clone();
+            lanes.spawn(async move {
+                loop {
+                    after_round(&(self.round)(gateway).await);
+                }
+            });
+        }
+        lanes
+    }
+}
+
+/// From an address that is not that of those who behave.
+fn socket() -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into()).unwrap();
+    socket
+}
+
+pub async fn connect(gateway: SocketAddr) -> TcpStream {
+    socket().connect(gateway).await.unwrap()
+}
+
+/// Its kernel takes next to nothing that it does not read itself.
+pub async fn connect_with_little_room(gateway: SocketAddr) -> TcpStream {
+    let socket = socket();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(gateway).await.unwrap()
+}
+
+/// What the gateway says until it ends the connection, by whatever means.
+pub async fn hear(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
+    let mut heard = Vec::new();
+    // A reset is an end too.
+    let _ = stream.take(HEARD_BYTES_MAX).read_to_end(&mut heard).await;
+    heard
+}
+
+/// Sends, though nobody may listen any more, and hears the answer.
+pub async fn ask(gateway: SocketAddr, request: &[u8]) -> Vec<u8> {
+    let mut stream = connect(gateway).await;
+    let _ = stream.write_all(request).await;
+    hear(&mut stream).await
+}
+
+fn malformed_head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    Box::pin(ask(gateway, b"GET /api/health HTTP/1.1\r\nhost: a\r\nno colon\r\n\r\n"))
+}
+
+fn giant_head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    let request = format!("GET /api/health HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "x".repeat(300_000));
+    Box::pin(async move { ask(gateway, request.as_bytes()).await })
+}

@@ -1,0 +1,54 @@
+//! Clients that keep a connection and give or take nearly nothing.
+
+use super::abuse::{connect, connect_with_little_room, hear};
+use futures_util::future::BoxFuture;
+use std::{net::SocketAddr, time::Duration};
+use tokio::{
+    io::{AsyncWriteExt as _, Interest},
+    net::TcpStream,
+};
+
+const DRIP: Duration = Duration::from_millis(50);
+
+pub fn head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    Box::pin(drip(gateway, "GET /api/health HTTP/1.1\r\nhost: a\r\nx: "))
+}
+
+pub fn body(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    Box::pin(drip(gateway, "POST /api/forum/threads HTTP/1.1\r\nhost: a\r\ncontent-length: 10000\r\n\r\n{"))
+}
+
+/// Asks much and reads nothing.
+pub fn reader(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    Box::pin(async move {
+        let mut stream = connect_with_little_room(gateway).await;
+        let requests = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n".repeat(1000);
+        // Blocks when the gateway, which cannot write, reads no further; ends when it has enough.
+        while stream.write_all(requests.as_bytes()).await.is_ok() {}
+        Vec::new()
+    })
+}
+
+pub fn silent(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    Box::pin(async move { hear(&mut connect(gateway).await).await })
+}
+
+pub fn idle(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    Box::pin(async move {
+        let mut stream = connect(gateway).await;
+        let _ = stream.write_all(b"GET /api/health HTTP/1.1\r\nhost: a\r\n\r\n").await;
+        hear(&mut stream).await
+    })
+}
+
+async fn drip(gateway: SocketAddr, begin: &str) -> Vec<u8> {
+    let mut stream = connect(gateway).await;
+    let _ = stream.write_all(begin.as_bytes()).await;
+    while !has_news(&stream).await && stream.write_all(b"x").await.is_ok() {}
+    hear(&mut stream).await
+}
+
+/// Something to read, or the end, within the time of a drip.
+async fn has_news(stream: &TcpStream) -> bool {
+    tokio::time::timeout(DRIP, stream.ready(Interest::READABLE)).await.is_ok()
+}

@@ -1,0 +1,32 @@
+//! `cargo xtask bench`: builds the gateway as it is shipped, the peers, and the program of tests/bench that measures both.
+
+use crate::{Failure, clients, process, profile::Profile, repository};
+use std::{path::Path, process::Command};
+
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    let root = repository::root()?;
+    let profile = Profile::or("release");
+    let mut build = process::cargo();
+    build.current_dir(&root).args(["build", "--profile", &profile.name]);
+    if profile.name == "dev" {
+        build.args(["--workspace", "--all-targets"]);
+    } else {
+        // In one build, so that nothing is compiled twice. What the peers add to shared crates are traits of libc and the like.
+        let plugins = repository::plugins(&root)?;
+        let packages = ["host", "bench"].into_iter().chain(plugins.iter().map(String::as_str));
+        build.args(packages.flat_map(|package| ["--package", package]));
+    }
+    process::run(&mut build)?;
+    let built = profile.folder(&root);
+    if !arguments.iter().any(|argument| ["--no-peers", "--smoke", "--help"].contains(&argument.as_str())) {
+        install_peers(&root);
+    }
+    process::run(Command::new(built.join("bench")).arg("--gateway").arg(built.join("gateway")).args(arguments))
+}
+
+/// Without them the rest is measured, and the report says what is missing.
+fn install_peers(root: &Path) {
+    if let Err(failure) = clients::install_node(&root.join("tests/bench/peers")) {
+        println!("   without the peers on Node: {failure}");
+    }
+}

@@ -1,0 +1,48 @@
+//! `cargo xtask fuzz` and `cargo xtask abuse`: tests that say more the longer they run. CI runs the fuzz targets for a
+//! second each, and no measurement. Rule: both are tests, so that whoever changes the code keeps them running.
+
+use crate::{Failure, process, profile::Profile, repository};
+use std::process::Command;
+
+const FUZZ_SECONDS: u64 = 60;
+const ABUSE_SECONDS: u64 = 5;
+
+/// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
+pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
+    let (target, seconds) = match arguments {
+        [] => ("", FUZZ_SECONDS),
+        [one] => one.parse().map_or((one.as_str(), FUZZ_SECONDS), |seconds| ("", seconds)),
+        [target, seconds] => (target.as_str(), number(seconds)?),
+        _ => return Err("`cargo xtask fuzz` takes a target and a number of seconds".to_owned()),
+    };
+    if !target.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+        return Err(format!("{target:?} is no fuzz target: its name has small letters and _ only"));
+    }
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--filterset", &format!("test(/(^|::)fuzz::.*{target}/)"), "--success-output", "never"]);
+    nextest.env("BOLERO_RANDOM_TEST_TIME_MS", (seconds * 1000).to_string());
+    process::run(&mut nextest)
+}
+
+/// `[SECONDS]` of each measurement.
+pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
+    let seconds = match arguments {
+        [] => ABUSE_SECONDS,
+        [seconds] => number(seconds)?,
+        _ => return Err("`cargo xtask abuse` takes a number of seconds".to_owned()),
+    };
+    let mut nextest = nextest(&Profile::or("release").name)?;
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^wild::measure::/)"]);
+    process::run(nextest.env("ABUSE_SECONDS", seconds.to_string()))
+}
+
+fn number(text: &str) -> Result<u64, Failure> {
+    text.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| format!("{text:?} is no number of seconds"))
+}
+
+fn nextest(profile: &str) -> Result<Command, Failure> {
+    let mut nextest = process::cargo();
+    nextest.current_dir(repository::root()?);
+    nextest.args(["nextest", "run", "--workspace", "--cargo-profile", profile, "--profile", "long"]);
+    Ok(nextest)
+}
