@@ -5,6 +5,7 @@ use crate::{
     config::Config,
     http::{
         cache::AnswerCache,
+        edge::RouteLabel,
         limits::IpLimits,
         router::{self, Route, RouteConflict, Router, Target},
     },
@@ -109,7 +110,10 @@ impl Gateway {
             Some((parent, position))
         });
         let usage = self.services.usage.plugin(target.owner()).operation(&spec.operation);
+        let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into() };
         Route {
+            label,
+            cache_control: spec.cache_control.as_deref().and_then(|value| value.parse().ok()),
             id: self.routes_made.fetch_add(1, Relaxed),
             sources,
             usage,

@@ -19,7 +19,8 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --seed S         the same seed plays the same economy (1)
   --prune          keeps no state of earlier blocks: a large economy fits into memory`;
 
-/** An economy takes some weeks of the chain's time, so its chain begins that much ago. */
+/** How long ago the chain begins: long enough for the deployment, and for the weeks that an economy takes. */
+const DEPLOYMENT_S = 600;
 const ECONOMY_S = 60 * 86_400;
 
 function options() {
@@ -51,10 +52,8 @@ function options() {
 async function prepare(rpc, { baseUrl, economy, blockTime }) {
   const deployed = await deploy(rpc, { baseUrl });
   const played = economy ? await playEconomy(rpc, deployed, economy) : null;
-  if (played) {
-    await rpc.call("evm_setNextBlockTimestamp", hex(secondsNow()));
-    await rpc.call("evm_mine");
-  }
+  await rpc.call("evm_setNextBlockTimestamp", hex(secondsNow()));
+  await rpc.call("evm_mine");
   if (blockTime > 0) await rpc.call("evm_setIntervalMining", blockTime);
   return { deployed, played };
 }
@@ -64,7 +63,7 @@ const secondsNow = () => Math.floor(Date.now() / 1000);
 async function main() {
   const chosen = options();
   if (chosen.help) return console.log(USAGE);
-  const genesisTime = chosen.economy ? secondsNow() - ECONOMY_S : secondsNow();
+  const genesisTime = secondsNow() - (chosen.economy ? ECONOMY_S : DEPLOYMENT_S);
   const args = chosen.prune ? ["--prune-history"] : [];
   const anvil = await startAnvil({ accounts: KEY_COUNT, genesisTime, args });
   const stopped = new Promise((resolve) => {

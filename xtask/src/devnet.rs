@@ -16,9 +16,10 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     Err(format!("node could not be started: {error}"))
 }
 
-/// Its own tests, as node finds them below the folder.
+/// Its own tests, as node finds them below the folder. The limit is for one that hangs.
 pub fn test(root: &Path) -> Result<(), Failure> {
-    process::run(node(root)?.current_dir(folder(root)).arg("--test"))
+    let mut node = node(root)?;
+    process::run(node.current_dir(folder(root)).args(["--test", "--test-reporter=spec", "--test-timeout=120000"]))
 }
 
 /// anvil, the compiler, what contracts import.

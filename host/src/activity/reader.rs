@@ -141,11 +141,12 @@ impl Reader {
                     return None;
                 }
             }
+            // The pump moves the head once more when it stops.
+            if self.topic.is_stopped() {
+                self.state = State::Closed;
+                return Some(Bytes::from_static(CLOSING));
+            }
             tokio::select! {
-                () = self.topic.stop.cancelled() => {
-                    self.state = State::Closed;
-                    return Some(Bytes::from_static(CLOSING));
-                }
                 changed = self.head.changed() => if changed.is_err() { return None },
                 _ = self.heartbeat.tick() => return Some(ping()),
             }

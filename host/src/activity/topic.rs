@@ -26,6 +26,14 @@ pub struct TopicSettings {
 /// How long the pump waits before it tries a failed read again.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// After an event the pump waits this long for more; one that comes out of silence goes out at once.
+const GATHER: Duration = Duration::from_millis(4);
+
+enum Progress {
+    Moved,
+    Nothing,
+}
+
 pub struct Topic {
     pub(super) name: String,
     pub(super) log: ActivityLog,
@@ -74,33 +82,42 @@ impl Topic {
         self.stop.is_cancelled()
     }
 
-    /// Follows the log until the topic is stopped.
+    /// Follows the log until the topic is stopped, then tells the readers.
     pub async fn pump(self: Arc<Self>) {
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            () = self.follow_log() => {}
+        }
+        self.head.send_modify(|_head| {});
+    }
+
+    async fn follow_log(&self) {
         let mut wake = self.log.subscribe();
         loop {
-            let failed = match self.catch_up().await {
-                Ok(()) => false,
+            match self.catch_up().await {
+                // What comes right behind goes out together: a write to each reader costs far more than what it carries.
+                Ok(Progress::Moved) => tokio::time::sleep(GATHER).await,
+                Ok(Progress::Nothing) => {
+                    if wake.changed().await.is_err() {
+                        return;
+                    }
+                }
                 Err(error) => {
                     tracing::warn!(topic = self.name, %error, "a topic cannot follow the activity log");
-                    true
+                    tokio::time::sleep(RETRY).await;
                 }
-            };
-            tokio::select! {
-                () = self.stop.cancelled() => return,
-                changed = wake.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(RETRY), if failed => {}
             }
         }
     }
 
-    async fn catch_up(&self) -> Result<(), TopicError> {
-        loop {
-            let rows = self.log.rows_after(self.head()).await?;
-            let Some(last) = rows.last().map(|row| row.id) else { return Ok(()) };
-            let frames = self.frames(rows).await?;
-            self.ring.write().push(frames, last);
-            self.head.send_replace(last);
-        }
+    /// Takes over a page of the log.
+    async fn catch_up(&self) -> Result<Progress, TopicError> {
+        let rows = self.log.rows_after(self.head()).await?;
+        let Some(last) = rows.last().map(|row| row.id) else { return Ok(Progress::Nothing) };
+        let frames = self.frames(rows).await?;
+        self.ring.write().push(frames, last);
+        self.head.send_replace(last);
+        Ok(Progress::Moved)
     }
 
     pub(super) fn head(&self) -> i64 {

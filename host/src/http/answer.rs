@@ -29,8 +29,8 @@ pub async fn into_response(
     let mut response = match answer.body {
         abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
         abi::Body::Full(bytes) => Response::new(Body::Full(Bytes::from_owner(bytes))),
-        abi::Body::Stream(chunks) => Response::new(chunked(chunks, call, place).await?),
-        abi::Body::Topic(subscription) => topic_stream(gateway, call, &subscription).await?,
+        abi::Body::Stream(chunks) => Response::new(Box::pin(chunked(chunks, call, place)).await?),
+        abi::Body::Topic(subscription) => Box::pin(topic_stream(gateway, call, &subscription)).await?,
     };
     *response.status_mut() = status;
     response.headers_mut().extend(headers);

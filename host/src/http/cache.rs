@@ -27,14 +27,14 @@ pub struct Kept {
 
 pub struct AnswerCache {
     /// By path and query.
-    answers: moka::sync::Cache<Box<str>, Arc<Kept>>,
+    answers: moka::sync::Cache<Arc<str>, Arc<Kept>>,
     body_bytes_max: usize,
 }
 
 impl AnswerCache {
     /// Keeps at most that many bytes; with 0 nothing.
     pub fn new(bytes_max: usize) -> Self {
-        let weigh = |key: &Box<str>, kept: &Arc<Kept>| {
+        let weigh = |key: &Arc<str>, kept: &Arc<Kept>| {
             u32::try_from(ENTRY_BYTES + 2 * key.len() + kept.body.len()).unwrap_or(u32::MAX)
         };
         let answers = moka::sync::Cache::builder().max_capacity(bytes_max as u64).weigher(weigh).build();
@@ -85,20 +85,18 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Tags a 200 whose body is complete; any other answer comes back.
-    pub fn new(response: Response<Body>) -> Result<Self, Response<Body>> {
-        if response.status() != StatusCode::OK || matches!(response.body(), Body::Boxed(_)) {
-            return Err(response);
-        }
-        let (parts, body) = response.into_parts();
-        let body = match body {
-            Body::Full(bytes) => bytes,
-            Body::Empty | Body::Boxed(_) => Bytes::new(),
+    /// Tags a 200 whose body is complete; there is nothing to be had of any other answer.
+    pub fn of(response: &Response<Body>) -> Option<Self> {
+        let body = match response.body() {
+            _ if response.status() != StatusCode::OK => return None,
+            Body::Full(bytes) => bytes.clone(),
+            Body::Empty => Bytes::new(),
+            Body::Boxed(_) => return None,
         };
         let tag = etag::of(&body);
-        let mut headers = parts.headers;
+        let mut headers = response.headers().clone();
         headers.insert(header::ETAG, tag.clone());
-        Ok(Self { tag, headers, body })
+        Some(Self { tag, headers, body })
     }
 
     /// 304 for a client that has it, else all of it.

@@ -7,7 +7,7 @@ use super::{
     auth::{self, Caller},
     body::{Body, RequestBody},
     cache::Whole,
-    edge::{ClientIp, RequestId, RouteLabel},
+    edge::{ClientIp, RequestId},
     head::RequestHead,
     limits::{Allowance, Exceeded},
     refused::Refused,
@@ -48,7 +48,6 @@ impl Gateway {
             }
         };
         let mut watch = route.usage.watch();
-        let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
         let ip = client_ip(&parts);
         let allowance = match self.count_call(&route, ip) {
             Ok(allowance) => allowance,
@@ -57,23 +56,20 @@ impl Gateway {
                 return Refused::from(exceeded).into_response();
             }
         };
-        let id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
-        let served = telemetry::of_request(id, self.serve(&route, ip, Arrival { parts, params, body })).await;
-        let mut response = match served {
+        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
         if let Some(allowance) = allowance {
             allowance.write(response.headers_mut());
         }
-        if let Some(value) = &route.spec.cache_control
+        if let Some(value) = &route.cache_control
             && response.status().as_u16() < 400
             && !response.headers().contains_key(header::CACHE_CONTROL)
-            && let Ok(value) = value.parse()
         {
-            response.headers_mut().insert(header::CACHE_CONTROL, value);
+            response.headers_mut().insert(header::CACHE_CONTROL, value.clone());
         }
-        response.extensions_mut().insert(label);
+        response.extensions_mut().insert(route.label.clone());
         watch.answered(response.status());
         response
     }
@@ -85,7 +81,11 @@ impl Gateway {
     async fn serve(&self, route: &Arc<Route>, ip: IpAddr, arrival: Arrival) -> Result<Response<Body>, Refused> {
         let Arrival { parts, params, body } = arrival;
         match &route.target {
-            Target::Meta(meta) => self.answer_meta(*meta, &parts).await,
+            // Boxed: what is rare must not make every request's future large; it is moved up through the whole stack.
+            Target::Meta(meta) => {
+                let answer = Box::pin(self.answer_meta(*meta, &parts));
+                telemetry::of_request(request_id_of(&parts), answer).await
+            }
             Target::Plugin { plugin, index } => {
                 // Held until the answer is made: a drain waits for it.
                 let _visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
@@ -111,15 +111,14 @@ impl Gateway {
         }
         let headers = arrival.parts.headers.clone();
         let route = call.route;
-        let asked = self.ask_plugin(call, arrival);
+        // Boxed: kept answers, and routes without any, do not pay for the room it takes.
+        let asked = Box::pin(self.ask_plugin(call, arrival));
         let (response, sources) = match self.services.database.versions() {
             Some(versions) => provenance::observe(versions, route.sources.clone(), asked).await,
             None => (asked.await, None),
         };
-        let whole = match Whole::new(response?) {
-            Ok(whole) => whole,
-            Err(other) => return Ok(other),
-        };
+        let response = response?;
+        let Some(whole) = Whole::of(&response) else { return Ok(response) };
         if let Some((sources, since)) = sources {
             self.answers.keep(route, path_and_query, &whole, sources, since);
         }
@@ -131,7 +130,9 @@ impl Gateway {
         self.check_parent(call.route, call.plugin, &params).await?;
         let body = body.read_limited(call.route.body_max_bytes).await.map_err(Refused::from)?;
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
-        self.call_plugin(call, parts, params, caller).await
+        let id = request_id_of(&parts);
+        // On the heap: what is kept is answered without it, and the whole moves less.
+        telemetry::of_request(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
     }
 
     /// The 404 of a missing parent comes before body and signature are looked at.
@@ -183,7 +184,7 @@ impl Gateway {
         caller: Caller,
     ) -> Result<Response<Body>, Refused> {
         let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Request);
-        let request_id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
+        let request_id = request_id_of(&parts);
         let head = RequestHead {
             parts,
             params,
@@ -283,6 +284,10 @@ fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
         response.headers_mut().insert(header::ALLOW, allow);
     }
     response
+}
+
+fn request_id_of(parts: &Parts) -> Arc<str> {
+    parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone())
 }
 
 fn client_ip(parts: &Parts) -> IpAddr {

@@ -1,9 +1,10 @@
 //! From method and path to a target. A table is built once per change of the set of plugins and never edited.
 
 use crate::{
-    http::limits::RouteLimits, meta::MetaPage, plugins::Running, provenance::Sources, telemetry::OperationUsage,
+    http::edge::RouteLabel, http::limits::RouteLimits, meta::MetaPage, plugins::Running, provenance::Sources,
+    telemetry::OperationUsage,
 };
-use http::Method;
+use http::{HeaderValue, Method};
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
 use plugin_api::manifest::{Auth, Parent, RouteSpec};
@@ -18,6 +19,9 @@ pub struct Route {
     /// Of this route in this table; never used again.
     pub id: u64,
     pub spec: RouteSpec,
+    pub label: RouteLabel,
+    /// Of answers below 400.
+    pub cache_control: Option<HeaderValue>,
     pub target: Target,
     pub limits: RouteLimits,
     pub body_max_bytes: usize,

@@ -8,6 +8,7 @@ pub(crate) mod check;
 mod error;
 mod limits;
 mod migrate;
+mod pace;
 mod postgres;
 mod scope;
 mod settings;
@@ -99,7 +100,8 @@ impl Database {
         let _timer = scope.time_read();
         match &self.shared.engine {
             Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
-            Engine::Postgres(postgres) => postgres.read(&admitted).await,
+            // Boxed: the driver's futures are large, and a future that holds them costs SQLite's callers its moves.
+            Engine::Postgres(postgres) => Box::pin(postgres.read(&admitted)).await,
         }
     }
 

@@ -71,7 +71,7 @@ impl Transaction {
         let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.run(statements).await,
-            Side::Postgres(session) => session.run(&statements).await,
+            Side::Postgres(session) => Box::pin(session.run(&statements)).await,
         };
         self.database.note(result)
     }
@@ -96,7 +96,7 @@ impl Transaction {
         let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.commit(last).await,
-            Side::Postgres(session) => session.commit(&last).await,
+            Side::Postgres(session) => Box::pin(session.commit(&last)).await,
         };
         self.database.note(result)
     }
@@ -105,7 +105,7 @@ impl Transaction {
     pub async fn rollback(&self) {
         match &self.side {
             Side::Sqlite(conversation) => conversation.rollback().await,
-            Side::Postgres(session) => session.rollback().await,
+            Side::Postgres(session) => Box::pin(session.rollback()).await,
         }
     }
 

@@ -148,7 +148,7 @@ pub struct RowsBuilder {
 
 impl RowsBuilder {
     pub fn new<'n>(columns: impl ExactSizeIterator<Item = &'n str>) -> Self {
-        let mut builder = Self { buffer: Vec::with_capacity(1024), rows: 0 };
+        let mut builder = Self { buffer: Vec::with_capacity(4096), rows: 0 };
         builder.length(columns.len());
         builder.length(0);
         for name in columns {

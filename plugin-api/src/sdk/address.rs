@@ -2,8 +2,11 @@
 
 use alloy_primitives as alloy;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::{borrow::Cow, fmt, str::FromStr};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, Visitor},
+};
+use std::{borrow::Cow, cell::RefCell, fmt, str::FromStr};
 
 /// 20 bytes; written checksummed (EIP-55), read in any case as `^0x[0-9a-fA-F]{40}$`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +24,7 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(alloy::Address::from(self.0).to_checksum_buffer(None).as_str())
+        checksummed(*self, |text| out.write_str(text))
     }
 }
 
@@ -38,13 +41,50 @@ impl FromStr for Address {
 
 impl Serialize for Address {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        checksummed(*self, |text| serializer.serialize_str(text))
     }
+}
+
+/// Texts of addresses that one thread wrote lately, each at the place that its last bytes name: a checksum is a hash,
+/// and lists are written by few hands.
+type Written = Box<[Option<(Address, alloy::AddressChecksumBuffer)>]>;
+
+const WRITTEN_PLACES: usize = 256;
+
+thread_local! {
+    static WRITTEN: RefCell<Written> = RefCell::new((0..WRITTEN_PLACES).map(|_| None).collect());
+}
+
+fn checksummed<T>(address: Address, write: impl FnOnce(&str) -> T) -> T {
+    let compute = || alloy::Address::from(address.0).to_checksum_buffer(None);
+    let place = usize::from(address.0[19]) % WRITTEN_PLACES;
+    let text = WRITTEN.try_with(|written| {
+        let mut written = written.try_borrow_mut().ok()?;
+        let slot = written.get_mut(place)?;
+        if slot.as_ref().is_none_or(|(known, _)| *known != address) {
+            *slot = Some((address, compute()));
+        }
+        slot.as_ref().map(|(_, text)| text.clone())
+    });
+    let text = text.ok().flatten().unwrap_or_else(compute);
+    write(text.as_str())
 }
 
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Address;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an address")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Address, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 

@@ -37,9 +37,13 @@ pub(crate) fn full(
     abi::Response { status, headers, body: abi::Body::Full(body.into()) }
 }
 
+/// Room for a record; a list grows a few times from here.
+const JSON_BYTES: usize = 1024;
+
 fn json(status: u16, value: &impl Serialize) -> abi::Response {
-    match serde_json::to_vec(value) {
-        Ok(body) => full(status, "application/json", body),
+    let mut body = Vec::with_capacity(JSON_BYTES);
+    match serde_json::to_writer(&mut body, value) {
+        Ok(()) => full(status, "application/json", body),
         // Only a type whose Serialize fails gets here (a map with keys that are no texts): the plugin's bug.
         Err(error) => {
             super::Problem::new(500, "internal", format!("the answer could not be written: {error}")).into_response()

@@ -31,6 +31,7 @@ impl Plugin for Forum {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
+                Migration::new(3, "count_threads", include_str!("../migrations/0003_count_threads.sql")),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

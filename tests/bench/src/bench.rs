@@ -37,6 +37,11 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
+    /// As the gateway's configuration says it.
+    pub fn setting(self) -> (&'static str, &'static str) {
+        ("database.synchronous", self.name())
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -105,17 +110,16 @@ impl Bench {
     }
 
     /// The gateway on a copy of the forum.
-    pub fn gateway_with_forum(&self, synchronous: Synchronous) -> Result<Server> {
+    pub fn gateway_with_forum(&self, settings: &[(&str, &str)]) -> Result<Server> {
         let site = Site::new()?;
         self.copy_of_forum(site.folder.path())?;
-        self.gateway_in(site, synchronous)
+        self.gateway_in(site, settings)
     }
 
     /// The gateway on the forum that lies in the site's folder.
-    pub fn gateway_in(&self, site: Site, synchronous: Synchronous) -> Result<Server> {
+    pub fn gateway_in(&self, site: Site, settings: &[(&str, &str)]) -> Result<Server> {
         let url = format!("sqlite:{}", site.folder.path().join(FORUM).display());
-        let settings = [("database.url", url.as_str()), ("database.synchronous", synchronous.name())];
-        let command = self.gateway_command(&site, &settings)?;
+        let command = self.gateway_command(&site, &[&[("database.url", url.as_str())], settings].concat())?;
         Server::start(site, command, "/api/health")
     }
 

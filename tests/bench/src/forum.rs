@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Writes the threads of this run's scale into a new database in `file`.
 pub fn make(bench: &Bench, file: &Path) -> Result<()> {
     println!("  {} threads are written", bench.scale.threads);
-    let gateway = bench.gateway(&[("database.synchronous", Synchronous::Normal.name())])?;
+    let gateway = bench.gateway(&[Synchronous::Normal.setting()])?;
     fill(bench, &gateway)?;
     let folder = gateway.stop()?;
     let database = Connection::open(folder.path().join("data/gateway.db"))?;
@@ -74,6 +74,7 @@ pub fn enlarge(bench: &Bench, file: &Path) -> Result<()> {
         );
         database.execute(&copy, []).with_context(|| format!("copying the rows of {table}"))?;
     }
+    database.execute("UPDATE forum_thread_counts SET threads = threads * ?1", [i64::try_from(copies)?])?;
     database.execute_batch("COMMIT; PRAGMA journal_mode = WAL")?;
     ensure!(count(&database)? == before * copies, "the large forum has {} threads", count(&database)?);
     Ok(())

@@ -9,10 +9,7 @@ use std::fmt::Write as _;
 pub fn section(outcome: &Outcome) -> String {
     let Outcome { title, how, operation, rows, goals } = outcome;
     let mut text = format!("## {title}\n\n{how}\n\n");
-    let _ = writeln!(
-        text,
-        "| | CPU µs per {operation} | gateway ÷ this | {operation}s/s | median | 99 % within | memory |"
-    );
+    let _ = writeln!(text, "| | CPU µs per {operation} | first ÷ this | per second | median | 99 % within | memory |");
     text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
     for row in rows {
         // Rows without a goal are different things, not different servers.

@@ -86,6 +86,10 @@ class Chain {
     this.#abis.set(address.toLowerCase(), this.artifacts[name].abi);
   }
 
+  encode(target, functionName, args) {
+    return encodeFunctionData({ abi: this.#target(target).abi, functionName, args });
+  }
+
   async read(target, functionName, ...args) {
     const { to, abi } = this.#target(target);
     const data = encodeFunctionData({ abi, functionName, args });

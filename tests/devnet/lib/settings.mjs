@@ -26,16 +26,18 @@ chain_id = ${chainId}
 }
 
 /** A file of its own, because a gateway without chains refuses keys that it does not know. */
-function chainsToml({ chainId, rpcUrl, wsUrl, deployBlock, contracts }) {
+function chainsToml({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
   const addresses = Object.entries(contracts).map(([key, address]) => `${key} = "${address}"`);
-  return `# The dev network as a chain of the gateway.
-[chains.service]
+  return `# The dev network as the gateway's chain, to be put behind gateway.toml.
+[chains.main]
+rpc = ["${rpcUrl}"]
+ws = "${wsUrl}"
 chain_id = ${chainId}
-rpc_urls = ["${rpcUrl}"]
-ws_url = "${wsUrl}"
 deploy_block = ${deployBlock}
+block_time_s = ${Math.max(1, blockTime)}
+public_rpc = "${rpcUrl}"
 
-[chains.service.contracts]
+[chains.main.contracts]
 ${addresses.join("\n")}
 `;
 }

@@ -84,3 +84,9 @@ fn cargo_xtask_bench_measures_every_job() {
         assert!(said.contains(title), "{title} is missing in {said}");
     }
 }
+
+#[test]
+fn cargo_xtask_fuzz_runs_a_target() {
+    // It fails when there is no such target, or when the target does.
+    xtask(&["fuzz", "configuration", "1"]);
+}

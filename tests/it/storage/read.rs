@@ -134,3 +134,27 @@ async fn a_closed_database_says_so(#[values(Engine::Sqlite, Engine::Postgres)] e
     let error = house.forum().run(vec![note(1, "late")]).await.unwrap_err();
     assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
 }
+
+fn count_to(number: i64) -> Statement {
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) SELECT count(*) FROM n";
+    statement(sql, [Value::Int(number)])
+}
+
+/// On one thread: a statement that has always been short runs on it, and must leave it when this time it is long.
+#[tokio::test]
+async fn a_statement_that_turns_long_leaves_the_thread_that_asks() {
+    let house = House::new(Engine::Sqlite).await;
+    let scope = plugin_scope("forum");
+    let count = async |number| values(&house.database.read(&scope, count_to(number)).await.unwrap());
+    for number in 1..100 {
+        assert_eq!(count(number).await, [[Value::Int(number)]]);
+    }
+    assert_eq!(count(300_000).await, [[Value::Int(300_000)]], "it begins anew, and ends");
+    for number in 1..100 {
+        assert_eq!(count(number).await, [[Value::Int(number)]]);
+    }
+    // The timer rings on the same thread: only if that is free.
+    let endless = house.database.read(&scope, count_to(100_000_000_000));
+    assert!(tokio::time::timeout(Duration::from_millis(50), endless).await.is_err());
+    assert_eq!(count(7).await, [[Value::Int(7)]]);
+}

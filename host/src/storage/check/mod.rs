@@ -11,7 +11,7 @@ mod tables;
 
 pub use shape::{Shape, Verb};
 
-use super::{Dialect, Scope, StorageError, scope::owns};
+use super::{Dialect, Scope, StorageError, pace::Pace, scope::owns};
 use crate::provenance;
 use plugin_api::abi::{Statement, Value};
 use std::sync::{Arc, OnceLock};
@@ -24,6 +24,7 @@ const CACHE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Plan {
     pub shape: Shape,
+    pub pace: Pace,
     /// Filled when a plugin first uses the text: the gateway's own statements need no parser.
     tables: OnceLock<Result<Tables, String>>,
 }
@@ -99,7 +100,8 @@ impl Checker {
         if sql.len() > shape::TEXT_BYTES_MAX {
             return Err(format!("a statement has at most {} bytes", shape::TEXT_BYTES_MAX));
         }
-        Ok(Plan { shape: Shape::of(&lex::tokens(sql, self.dialect)?)?, tables: OnceLock::new() })
+        let shape = Shape::of(&lex::tokens(sql, self.dialect)?)?;
+        Ok(Plan { shape, pace: Pace::default(), tables: OnceLock::new() })
     }
 
     fn tables<'p>(&self, plan: &'p Plan, sql: &str) -> Result<&'p Tables, StorageError> {

@@ -26,10 +26,20 @@ pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<Guarded, 
     guard(connection)
 }
 
+/// For a thread of its own: it waits for locks.
 pub fn open_reader(path: &Path) -> Result<Guarded, StorageError> {
+    open_read_only(path, BUSY_TIMEOUT)
+}
+
+/// For the threads that serve requests: it never waits.
+pub fn open_inline(path: &Path) -> Result<Guarded, StorageError> {
+    open_read_only(path, Duration::ZERO)
+}
+
+fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Guarded, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|e| explain(&e))?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(|e| explain(&e))?;
+    connection.busy_timeout(busy_timeout).map_err(|e| explain(&e))?;
     guard(connection)
 }
 

@@ -84,7 +84,10 @@ fn put(builder: &mut RowsBuilder, value: ValueRef<'_>) {
         ValueRef::Integer(value) => builder.cell(Cell::Int(value)),
         ValueRef::Real(value) => builder.cell(Cell::Real(value)),
         // SQLite keeps any bytes as text; a broken character must not hide the row.
-        ValueRef::Text(bytes) => builder.cell(Cell::Text(&String::from_utf8_lossy(bytes))),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => builder.cell(Cell::Text(text)),
+            Err(_broken) => builder.cell(Cell::Text(&String::from_utf8_lossy(bytes))),
+        },
         ValueRef::Blob(bytes) => builder.cell(Cell::Blob(bytes)),
     }
 }

@@ -1,4 +1,4 @@
-//! SQLite on threads of its own: some that read, one that writes.
+//! SQLite: one thread that writes, some that read, and short reads on the thread that asks.
 //!
 //! No timer of the async runtime is used: deadlines are the database threads' own, so a test's stopped clock changes nothing.
 
@@ -6,6 +6,7 @@ mod connection;
 mod conversation;
 mod execute;
 mod explain;
+mod inline;
 mod lock;
 mod member;
 mod migrator;
@@ -28,12 +29,14 @@ use super::{
     migrate::{AppliedMigration, MigrationReport, Step},
 };
 use connection::Guarded;
+use inline::Inline;
 use member::MemberLimits;
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
 use queue::Queue;
 use reader::Readers;
 use std::{
+    num::NonZero,
     path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
@@ -43,6 +46,7 @@ use tokio::sync::oneshot;
 use writer::{Job, Writer};
 
 pub struct Sqlite {
+    inline: Inline,
     readers: Readers,
     writer: Arc<Queue<Job>>,
     versions: Arc<Versions>,
@@ -59,7 +63,10 @@ impl Sqlite {
         let lock = DataLock::shared(path)?;
         let guarded = connection::open_writer(path, settings)?;
         migrator::prepare(&guarded.connection)?;
+        let threads = std::thread::available_parallelism().map_or(2, NonZero::get);
+        let inline: Result<_, _> = (0..threads).map(|_| connection::open_inline(path)).collect();
         let sqlite = Self {
+            inline: Inline::new(inline?),
             readers: Readers::new(Duration::from_millis(settings.statement_timeout_ms)),
             writer: Arc::new(Queue::new()),
             versions: Arc::default(),
@@ -107,7 +114,10 @@ impl Sqlite {
     }
 
     pub async fn read(&self, admitted: Admitted) -> Result<Rows, StorageError> {
-        self.readers.read(admitted).await
+        match self.inline.read(&admitted) {
+            Some(rows) => Ok(rows),
+            None => self.readers.read(admitted).await,
+        }
     }
 
     pub fn versions(&self) -> &Arc<Versions> {
@@ -141,8 +151,12 @@ impl Sqlite {
         work: impl FnOnce(&Guarded) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
         let (reply, answer) = oneshot::channel();
+        let versions = Arc::clone(&self.versions);
         let task = move |guarded: &Guarded| {
-            let _ = reply.send(work(guarded));
+            let under_way = versions.commit(vec![versions.everything()]);
+            let result = work(guarded);
+            drop(under_way);
+            let _ = reply.send(result);
         };
         self.writer.push(Job::Task(Box::new(task))).map_err(reader::refused)?;
         answer.await.unwrap_or_else(|_| Err(reader::stopped()))
@@ -152,6 +166,7 @@ impl Sqlite {
     pub async fn close(&self) {
         let mut threads = std::mem::take(&mut *self.threads.lock());
         let readers = threads.split_off(threads.len().min(1));
+        self.inline.close();
         self.readers.close();
         join(readers).await;
         self.writer.close();
@@ -163,6 +178,7 @@ impl Sqlite {
 impl Drop for Sqlite {
     fn drop(&mut self) {
         // The threads end by themselves once their queues are closed and empty.
+        self.inline.close();
         self.readers.close();
         self.writer.close();
     }

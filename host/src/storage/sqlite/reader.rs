@@ -78,7 +78,10 @@ fn serve(guarded: &Guarded, job: Job) {
     let result = if Instant::now() >= job.deadline {
         Err(StorageError::Timeout("too many statements are waiting".into()))
     } else {
-        execute(guarded, &job.admitted, job.deadline, &job.cancelled, &mut Room::new())
+        let begun = Instant::now();
+        let outcome = execute(guarded, &job.admitted, job.deadline, &job.cancelled, &mut Room::new());
+        job.admitted.plan.pace.note(begun.elapsed());
+        outcome
     };
     // A caller that has left misses nothing.
     let _ = job.reply.send(result.map(|outcome| outcome.rows));

@@ -48,10 +48,7 @@ impl Writer {
             let popped = self.queue.pop_within(LOOK_FOR_OTHERS_EVERY);
             self.look_for_others();
             match popped {
-                Popped::Job(Job::Task(task)) => {
-                    let _under_way = self.versions.commit(vec![self.versions.everything()]);
-                    task(&self.guarded);
-                }
+                Popped::Job(Job::Task(task)) => task(&self.guarded),
                 Popped::Job(Job::Member(member)) => self.group(member),
                 Popped::Nothing => continue,
                 Popped::Closed => break,

@@ -1,6 +1,6 @@
 //! Lists of threads: one statement answers a page together with the number of all matches.
 //!
-//! Without a search the page walks the index of its order and no post is read. A search (`q`) reads every post (of
+//! Without a search the page walks the index of its order, the number is kept, and no post is read. A search (`q`) reads every post (of
 //! the tag, when there is one) once: its cost grows with the forum.
 
 use super::threads::{COLUMNS, ThreadRow};
@@ -45,7 +45,7 @@ pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(V
 struct Matches {
     /// `WITH …`, or nothing.
     with: String,
-    /// A query for the number of matches.
+    /// An expression for the number of matches.
     count: &'static str,
     /// `WHERE …` on `forum_threads t`, or nothing.
     condition: &'static str,
@@ -59,19 +59,19 @@ fn matches(filter: &Filter) -> Matches {
     match (&filter.search, &filter.tag) {
         (None, None) => Matches {
             with: String::new(),
-            count: "SELECT count(*) FROM forum_threads",
+            count: "coalesce((SELECT threads FROM forum_thread_counts WHERE tag = ''), 0)",
             condition: "",
             bound: Vec::new(),
         },
         (None, Some(tag)) => Matches {
             with: String::new(),
-            count: "SELECT count(*) FROM forum_thread_tags WHERE tag = $1",
+            count: "coalesce((SELECT threads FROM forum_thread_counts WHERE tag = $1), 0)",
             condition: "WHERE t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = $1)",
             bound: vec![tag.clone()],
         },
         (Some(search), tag) => Matches {
             with: hits(search, tag.is_some()),
-            count: "SELECT count(*) FROM hits",
+            count: "(SELECT count(*) FROM hits)",
             condition: "WHERE t.id IN (SELECT id FROM hits)",
             bound: std::iter::once(search.needle().to_owned()).chain(tag.clone()).collect(),
         },
@@ -97,11 +97,11 @@ fn bind(text: String, bound: Vec<String>) -> Sql {
 fn page(filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
     let Matches { with, count, condition, bound } = matches(filter);
     let order = sort.order_by();
-    let text = format!("{with}SELECT {COLUMNS}, ({count}) AS total FROM forum_threads t {condition} ORDER BY {order}");
+    let text = format!("{with}SELECT {COLUMNS}, {count} AS total FROM forum_threads t {condition} ORDER BY {order}");
     bind(text, bound).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
 }
 
 fn total(filter: &Filter) -> Sql {
     let Matches { with, count, bound, .. } = matches(filter);
-    bind(format!("{with}SELECT ({count}) AS total"), bound)
+    bind(format!("{with}SELECT {count} AS total"), bound)
 }

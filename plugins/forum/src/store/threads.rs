@@ -2,7 +2,7 @@
 
 use super::posts::{self, PostRow};
 use crate::model::{PostDraft, ThreadDraft, ThreadId, is_upvote};
-use plugin_api::{Address, HostError, Query, Tx, json_text, sql};
+use plugin_api::{Address, HostError, Query, Sql, Tx, json_text, sql};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -51,14 +51,30 @@ pub async fn open(tx: &Tx, author: Address, draft: ThreadDraft, now_s: i64) -> R
     let id: ThreadId = tx.one(insert).await?;
 
     let opening = PostDraft { body, reply_to: None };
-    let mut statements = vec![posts::insert(id, author, &opening, now_s)];
-    statements.extend(
-        tags.iter().map(|tag| sql("INSERT INTO forum_thread_tags (tag, thread_id) VALUES ($1, $2)").bind(tag).bind(id)),
-    );
+    let mut statements = vec![posts::insert(id, author, &opening, now_s), count_in(&tags)];
+    if !tags.is_empty() {
+        statements.push(tag_with(&tags, id));
+    }
     let outcomes = tx.batch(statements).await?;
     let post = posts::inserted(outcomes.first(), id, author, opening, now_s)?;
     let (created_at, last_post_at) = (now_s, now_s);
     Ok((ThreadRow { id, title, tags, author, created_at, last_post_at, post_count: 1, excerpt, upvotes }, post))
+}
+
+/// Counts a new thread, in all and under each of its tags.
+fn count_in(tags: &[String]) -> Sql {
+    let rows = (2..).zip(tags).map(|(number, _)| format!(", (${number}, 1)")).collect::<String>();
+    let count = sql(format!(
+        "INSERT INTO forum_thread_counts (tag, threads) VALUES ($1, 1){rows} \
+         ON CONFLICT (tag) DO UPDATE SET threads = forum_thread_counts.threads + 1"
+    ));
+    tags.iter().fold(count.bind(""), Sql::bind)
+}
+
+fn tag_with(tags: &[String], thread: ThreadId) -> Sql {
+    let rows: Vec<String> = (2..).zip(tags).map(|(number, _)| format!("(${number}, $1)")).collect();
+    let insert = sql(format!("INSERT INTO forum_thread_tags (tag, thread_id) VALUES {}", rows.join(", ")));
+    tags.iter().fold(insert.bind(thread), Sql::bind)
 }
 
 /// Stores a reply and counts it into its thread; answers the thread's title too, or nothing when there is no thread.

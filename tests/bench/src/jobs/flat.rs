@@ -2,7 +2,7 @@
 
 use super::{Goal, Outcome, list, new_view, write::Writer};
 use crate::{
-    bench::{Bench, Synchronous},
+    bench::Bench,
     forum, load,
     rounds::{Contestant, Sample, in_turn},
     server::{Server, Site},
@@ -18,8 +18,8 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     println!("  the large forum is made");
     let site = Site::new()?;
     forum::enlarge(bench, &bench.copy_of_forum(site.folder.path())?)?;
-    let many = bench.gateway_in(site, Synchronous::Full)?;
-    let few = bench.gateway_with_forum(Synchronous::Full)?;
+    let many = bench.gateway_in(site, &[])?;
+    let few = bench.gateway_with_forum(&[])?;
     let servers = [(MANY, many), (FEW, few)];
     Ok(vec![lists(bench, &servers)?, writes(bench, &servers)?])
 }

@@ -1,8 +1,8 @@
 //! A page of 50 threads, each request for the first time.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, forum_servers, new_view, same_answers};
+use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, readable_forums, same_answers};
 use crate::{
-    bench::{Bench, Synchronous},
+    bench::Bench,
     load,
     rounds::{Contestant, Sample, in_turn},
 };
@@ -11,7 +11,7 @@ use anyhow::Result;
 pub const PATH: &str = "/api/forum/threads?limit=50";
 
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
-    let servers = forum_servers(bench, Synchronous::Full)?;
+    let servers = readable_forums(bench)?;
     let bytes = same_answers(&servers, PATH)?;
     let contestants = servers.iter().map(|(name, server)| {
         let address = server.address();
@@ -22,7 +22,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         title: "A list of 50 rows",
         how: format!(
             "`GET {PATH}`: the 50 latest of {} threads, {bytes} bytes of JSON, the same from every server. Each request has a \
-             number of its own in the query, so that no answer is a repeated one.",
+             number of its own in the query, so that no kept answer can answer it; the gateway keeps each nevertheless.",
             bench.scale.threads
         ),
         operation: "request",

@@ -55,12 +55,20 @@ pub enum Goal {
 }
 
 pub const GATEWAY: &str = "gateway";
+const FORGETFUL: &str = "gateway, cache_bytes_max = 0";
 pub const AXUM_SQLX: &str = "axum + sqlx";
 pub const FASTIFY: &str = "Fastify + better-sqlite3";
 
+/// The gateway, once more without a memory for answers, and their peers, each with a forum of its own.
+fn readable_forums(bench: &Bench) -> Result<Vec<(&'static str, Server)>> {
+    let mut servers = forum_servers(bench, Synchronous::Full)?;
+    servers.insert(1, (FORGETFUL, bench.gateway_with_forum(&[("http.cache_bytes_max", "0")])?));
+    Ok(servers)
+}
+
 /// The gateway and its peers, each with a forum of its own.
 fn forum_servers(bench: &Bench, synchronous: Synchronous) -> Result<Vec<(&'static str, Server)>> {
-    let mut servers = vec![(GATEWAY, bench.gateway_with_forum(synchronous)?)];
+    let mut servers = vec![(GATEWAY, bench.gateway_with_forum(&[synchronous.setting()])?)];
     if bench.with_peers {
         servers.push((AXUM_SQLX, bench.axum_with_forum(synchronous)?));
         servers.extend(bench.fastify_with_forum(synchronous)?.map(|server| (FASTIFY, server)));

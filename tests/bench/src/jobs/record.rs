@@ -1,8 +1,8 @@
 //! One thread by its id.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, forum_servers, new_view, same_answers};
+use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, readable_forums, same_answers};
 use crate::{
-    bench::{Bench, Synchronous},
+    bench::Bench,
     load,
     rounds::{Contestant, Sample, in_turn},
 };
@@ -17,7 +17,7 @@ pub fn path(threads: u64) -> String {
 }
 
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
-    let servers = forum_servers(bench, Synchronous::Full)?;
+    let servers = readable_forums(bench)?;
     let bytes = same_answers(&servers, "/api/forum/threads/7")?;
     let threads = bench.scale.threads;
     let contestants = servers.iter().map(|(name, server)| {

@@ -19,8 +19,8 @@ export async function giveFeedback(world) {
   for (const [index, agent] of agents.entries()) {
     const client = cast.clients[index % cast.clients.length];
     const value = BigInt(random.below(101));
-    const args = [BigInt(agent.id), value, 0, "quality", CAPABILITIES[index % 4], "", `ipfs://feedback-${agent.id}`, hash("f")];
-    stage.step(client, REPUTATION, "giveFeedback", args);
+    const about = ["quality", CAPABILITIES[index % 4], "", `ipfs://feedback-${agent.id}`, hash("f")];
+    stage.step(client, REPUTATION, "giveFeedback", [BigInt(agent.id), value, 0, ...about]);
     world.feedback.push({ agentId: agent.id, client, value, decimals: 0, tag1: "quality", revoked: index % 4 === 3 });
   }
   await stage.flush();
@@ -51,9 +51,11 @@ async function syncJobs(world) {
 export async function validate(world) {
   const { stage, random, cast } = world;
   const validator = world.address(cast.validator);
-  const work = someAgents(world, 20, 3).map((agent, index) => ({ agent, hash: hash(`work ${world.size.seed} ${agent.id}`), index }));
+  const hashOf = (agent) => hash(`work ${world.size.seed} ${agent.id}`);
+  const work = someAgents(world, 20, 3).map((agent, index) => ({ agent, hash: hashOf(agent), index }));
+  const named = encodePacked(["address"], [validator]);
   for (const { agent } of work) {
-    stage.step(agent.owner, IDENTITY, "setMetadata", [BigInt(agent.id), "validator", encodePacked(["address"], [validator])]);
+    stage.step(agent.owner, IDENTITY, "setMetadata", [BigInt(agent.id), "validator", named]);
   }
   for (const { agent, hash: requestHash, index } of work) {
     const by = index % 2 === 0 ? agent.owner : cast.validator;
@@ -77,7 +79,8 @@ export async function anchorMemory(world) {
     for (let batch = 1; batch <= 2; batch++) {
       const root = hash(`memory ${world.size.seed} ${agent.id} ${seqBefore} ${batch}`);
       const count = 1 + random.below(50);
-      stage.step(agent.owner, MEMORY, "anchor", [BigInt(agent.id), root, prevRoot, count, `ipfs://memory-${agent.id}-${batch}`]);
+      const uri = `ipfs://memory-${agent.id}-${batch}`;
+      stage.step(agent.owner, MEMORY, "anchor", [BigInt(agent.id), root, prevRoot, count, uri]);
       world.anchors.push({ agentId: agent.id, seq: Number(seqBefore) + batch, root, prevRoot, count });
       prevRoot = root;
     }

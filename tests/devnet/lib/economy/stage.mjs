@@ -9,12 +9,12 @@ import { hex } from "../rpc.mjs";
 const BLOCK_TIME_S = 7;
 const BLOCK_GAS = 30_000_000;
 /** While playing, blocks take whatever is in them, and the base fee does not climb. */
-const PLAY_GAS = 4_000_000_000;
+const PLAY_GAS = 40_000_000_000;
 const GAS_PRICE = hex(1000n * 10n ** 9n);
 const PURSE = hex(10n ** 30n);
 const STEPS_PER_CALL = 50;
-const CALLS_PER_BLOCK = 20;
-const DIRECT_PER_BLOCK = 40;
+/** anvil looks at all state for each block, so a large economy has large ones. */
+const STEPS_PER_BLOCK = { crowded: 2500, direct: 40 };
 const HIRED_PER_CALL = 200;
 
 /** The key of a player beyond the test keys; anybody can derive it. */
@@ -100,15 +100,14 @@ export class Stage {
 
   /** As many steps from `from` on as one block takes. Answers where the next begin. */
   async #playSome(steps, from) {
-    const transactions = [];
-    let next = from;
-    while (next < steps.length && transactions.length < (this.crowded ? CALLS_PER_BLOCK : DIRECT_PER_BLOCK)) {
-      const end = this.#endOfCall(steps, next);
-      transactions.push(this.#transaction(steps.slice(next, end)));
-      next = end;
+    const most = from + (this.crowded ? STEPS_PER_BLOCK.crowded : STEPS_PER_BLOCK.direct);
+    const calls = [];
+    for (let next = from; next < Math.min(most, steps.length); next = calls.at(-1).end) {
+      calls.push({ from: next, end: this.#endOfCall(steps, next) });
     }
-    await this.#send(transactions, (index) => steps[from + index]?.what);
-    return next;
+    const transactions = calls.map((call) => this.#transaction(steps.slice(call.from, call.end)));
+    await this.#send(transactions, (index) => steps[calls[index].from].what);
+    return calls.at(-1).end;
   }
 
   /** Steps of players of a crowd share a call. */
@@ -131,8 +130,11 @@ export class Stage {
   }
 
   async #send(transactions, describe = () => "") {
-    const sends = transactions.map((one) => ["eth_sendTransaction", { ...one, gasPrice: GAS_PRICE }]);
-    const hashes = await this.rpc.batch(sends);
+    const hashes = [];
+    // One after the other: a node takes the calls of a batch in any order.
+    for (const one of transactions) {
+      hashes.push(await this.rpc.call("eth_sendTransaction", { ...one, gasPrice: GAS_PRICE }));
+    }
     await this.#mine();
     const receipts = await this.rpc.batch(hashes.map((hash) => ["eth_getTransactionReceipt", hash]));
     const failed = receipts.findIndex((receipt) => receipt?.status !== "0x1");

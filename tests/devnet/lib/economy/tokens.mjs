@@ -18,7 +18,8 @@ export async function launchTokens(world) {
     stage.step(buyer, FACTORY, "sell", [token, FMX, 0n]);
     stage.step(agent.owner, FACTORY, "distribute", [token], FMX / 2n);
     stage.step(other, FACTORY, "claimDistribution", [token]);
-    world.tokens.push({ token, agentId: agent.id, symbol: `AG${agent.id}`, buys: 2, sells: 1, fmxIn: 3n * FMX, distributed: FMX / 2n });
+    const trades = { buys: 2, sells: 1, fmxIn: 3n * FMX, distributed: FMX / 2n };
+    world.tokens.push({ token, agentId: agent.id, symbol: `AG${agent.id}`, ...trades });
   }
   stage.step(cast.validator, ["Faucet", "faucet"], "drip");
   await stage.flush();

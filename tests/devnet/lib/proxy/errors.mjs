@@ -22,7 +22,8 @@ export function rangeTooWide(style, max, from) {
     infura: [-32005, `query exceeds max block range ${max}. Try with this block range ${fits}.`],
     alchemy: [
       -32600,
-      `You can make eth_getLogs requests with up to a ${max} block range. Based on your parameters, this block range should work: ${fits}`,
+      `You can make eth_getLogs requests with up to a ${max} block range. ` +
+        `Based on your parameters, this block range should work: ${fits}`,
     ],
     quicknode: [-32614, `eth_getLogs is limited to a ${max} range`],
     ankr: [-32600, "block range is too wide"],
@@ -38,10 +39,7 @@ export function tooManyResults(style, max, from, to) {
   const fits = `[${quantity(from)}, ${quantity(half)}]`;
   const [code, message] = {
     infura: [-32005, `query returned more than ${max} results. Try with this block range ${fits}.`],
-    alchemy: [
-      -32602,
-      `Log response size exceeded. this block range should work: ${fits}`,
-    ],
+    alchemy: [-32602, `Log response size exceeded. this block range should work: ${fits}`],
     quicknode: [-32602, `eth_getLogs returned too many results: the limit is ${max}`],
     ankr: [-32005, "query returned more than the allowed number of results"],
     bsc: [-32005, "query returned more than 10000 results"],

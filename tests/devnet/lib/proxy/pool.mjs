@@ -57,7 +57,8 @@ export class Pool {
     const held = [...this.#held.values()].find((transaction) => transaction.hash === hash);
     if (!held) return null;
     const { from, nonce, to, value, data, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = held;
-    const amounts = { nonce, value: value ?? 0n, gas, gasPrice: gasPrice ?? maxFeePerGas, maxFeePerGas, maxPriorityFeePerGas };
+    const prices = { gasPrice: gasPrice ?? maxFeePerGas, maxFeePerGas, maxPriorityFeePerGas };
+    const amounts = { nonce, value: value ?? 0n, gas, ...prices };
     const quantities = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
     return {
       ...{ hash, from, to: to ?? null, input: data ?? "0x", blockHash: null, blockNumber: null, transactionIndex: null },
