@@ -127,3 +127,62 @@ async fn a_reorganisation_while_the_gateway_is_off_is_found() {
         close(house).await;
     }
 }
+
+#[tokio::test]
+async fn a_branch_that_was_buried_deep_while_the_gateway_was_off_is_undone() {
+    let chain = with_history().await;
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        chain.mine(vec![moved(1, "50"), closed(2)]);
+        house.indexed(&chain).await;
+        let reopened = house.restart_after(|_| {
+            chain.take_back(1);
+            chain.mine(vec![moved(2, "60")]);
+            chain.mine_empty(100);
+        });
+        let house = reopened.await;
+        house.indexed(&chain).await;
+        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
+        assert_eq!(amounts, ["100", "200", "60"], "what the branch held back was never public");
+        chain.take_back(101);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_held_back_becomes_public_before_what_came_while_the_gateway_was_off() {
+    let chain = with_history().await;
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        chain.mine(vec![moved(1, "50")]);
+        house.indexed(&chain).await;
+        let reopened = house.restart_after(|_| {
+            chain.mine(vec![moved(2, "60")]);
+            chain.mine_empty(100);
+        });
+        let house = reopened.await;
+        house.indexed(&chain).await;
+        let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
+        assert_eq!(amounts, ["100", "200", "50", "60"]);
+        chain.take_back(102);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_young_chain_of_which_nothing_remains_is_indexed_anew() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1), moved(1, "1")]);
+    for builder in builders(&chain).await {
+        let builder = builder.configure(|config| config.chains.get_mut("main").unwrap().deploy_block = Some(1));
+        let house = started(builder, &chain).await;
+        chain.take_back(1);
+        chain.mine(vec![opened(5)]);
+        chain.mine(vec![moved(5, "3")]);
+        house.indexed(&chain).await;
+        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        chain.take_back(1);
+        close(house).await;
+    }
+}

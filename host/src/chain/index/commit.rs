@@ -136,36 +136,44 @@ impl Index {
         batch: &Batch<'_>,
         published: Published,
     ) -> Result<Vec<NewEvent>, Trouble> {
-        if batch.is_final {
-            return Ok(published.into_iter().map(|(_, event)| event).collect());
-        }
         let hold = |(block, event): &(u64, NewEvent)| {
             let text = serde_json::to_string(event).map_err(|error| StorageError::Internal(error.to_string()))?;
             Ok(self.store.hold_event(*block, text))
         };
-        let mut statements = published.iter().map(hold).collect::<Result<Vec<Statement>, StorageError>>()?;
-        if let Some(confirmed) = self.confirmed(&batch.to) {
-            statements.push(self.store.held_events(confirmed));
-        }
+        let mut statements = match batch.is_final {
+            true => Vec::new(),
+            false => published.iter().map(hold).collect::<Result<Vec<Statement>, StorageError>>()?,
+        };
+        let public_to = self.public_to(batch);
+        statements.extend(public_to.map(|block| self.store.held_events(block)));
         let outcomes = transaction.run_as_host(statements).await?;
-        let held = outcomes.last().filter(|_| self.confirmed(&batch.to).is_some());
-        held.map_or(Ok(Vec::new()), held_events)
+        let held = outcomes.last().filter(|_| public_to.is_some());
+        let mut public = held.map_or(Ok(Vec::new()), held_events)?;
+        if batch.is_final {
+            public.extend(published.into_iter().map(|(_, event)| event));
+        }
+        Ok(public)
     }
 
     /// The last block that has enough blocks on top.
-    fn confirmed(&self, to: &Place) -> Option<u64> {
-        to.next.checked_sub(1)?.checked_sub(self.chain.settings.confirmations)
+    fn public_to(&self, batch: &Batch<'_>) -> Option<u64> {
+        let last = batch.to.next.checked_sub(1)?;
+        let above = if batch.is_final { 0 } else { self.chain.settings.confirmations };
+        last.checked_sub(above)
+    }
+
+    /// The last block that is not taken back any more, as far as this batch tells.
+    fn final_to(&self, batch: &Batch<'_>) -> Option<u64> {
+        let last = batch.to.next.checked_sub(1)?;
+        let above = if batch.is_final { 0 } else { self.chain.settings.reorg_depth };
+        last.checked_sub(above)
     }
 
     fn finals(&self, known: &Known, batch: &Batch<'_>, public: &[NewEvent]) -> Result<Vec<Final>, Trouble> {
         let mut statements: Vec<Statement> = Vec::new();
         statements.extend(batch.blocks.iter().map(|(block, hash)| self.store.remember_block(*block, *hash)));
-        if let (false, Some(confirmed)) = (batch.is_final, self.confirmed(&batch.to)) {
-            statements.push(self.store.forget_held(confirmed));
-        }
-        if let Some(last_final) = batch.to.next.checked_sub(1 + self.chain.settings.reorg_depth) {
-            statements.extend(self.store.prune(last_final));
-        }
+        statements.extend(self.public_to(batch).map(|block| self.store.forget_held(block)));
+        statements.extend(self.final_to(batch).into_iter().flat_map(|block| self.store.prune(block)));
         let mut finals: Vec<Final> = statements.into_iter().map(Final::new).collect();
         finals.push(self.store.advance(known, &batch.to));
         let public = self.services.activity.finals(public, self.services.clock.now_s());

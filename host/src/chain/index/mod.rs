@@ -218,7 +218,10 @@ impl Index {
         self.progress.sees(&known, head.number);
         let last_final = self.chain.final_number(head.number);
         if known.place.next <= last_final {
-            self.history(last_final).await?;
+            match self.is_abandoned(&known).await? {
+                true => self.reorganise(&known).await?,
+                false => self.history(last_final).await?,
+            }
             return Ok(Pace::More);
         }
         self.live(&known, head).await

@@ -12,13 +12,21 @@ use crate::{
 use plugin_api::abi::{Outcome, Statement};
 
 impl Index {
+    /// Whether the last indexed block was taken back while nobody looked, however deep its place is by now.
+    pub(super) async fn is_abandoned(&self, known: &Known) -> Result<bool, Trouble> {
+        let (Some(hash), Some(last)) = (known.place.hash, known.place.next.checked_sub(1)) else { return Ok(false) };
+        let found = self.chain.headers(&[last]).await?;
+        let header = found.first().ok_or_else(|| self.chain.unavailable())?;
+        Ok(header.hash != hash)
+    }
+
     pub(super) async fn reorganise(&mut self, known: &Known) -> Result<(), Trouble> {
         let window = self.store.window().await?;
         let place = match self.chain.common_block(&window).await? {
             Some((block, hash)) => Place { next: block + 1, hash: Some(hash) },
-            // Everything that was indexed can be undone.
+            // So little was indexed that all of it may be taken back.
             None if known.place.next <= start(&self.chain).saturating_add(self.chain.settings.reorg_depth) => {
-                Place { next: start(&self.chain), hash: None }
+                return self.reset(known).await;
             }
             None => return Err(Trouble::Stop(self.too_deep(known))),
         };
