@@ -132,7 +132,7 @@ fn may_be_the_batch(failure: &RpcFailure) -> bool {
 fn failure(error: TransportError) -> RpcFailure {
     match error {
         RpcError::ErrorResp(payload) => RpcFailure::Refused {
-            code: payload.code.into(),
+            code: payload.code,
             message: one_line(&payload.message),
             data: payload.data.as_ref().and_then(|data| serde_json::from_str(data.get()).ok()),
         },

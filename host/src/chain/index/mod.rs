@@ -182,7 +182,7 @@ impl Index {
         (self.known, self.looked) = (None, None);
         let text = trouble.to_string();
         match trouble {
-            Trouble::Moved | Trouble::Closing => return,
+            Trouble::Moved | Trouble::Closing => {}
             Trouble::Stop(reason) => match self.store.stop(reason).await {
                 Ok(()) => {
                     tracing::error!(plugin = self.plugin.name(), reason, "the index stops");
