@@ -51,7 +51,7 @@ impl Index {
         let begun = Instant::now();
         let Some(_visit) = self.plugin.enter() else { return Err(Trouble::Closing) };
         let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
-        let published = self.derive(&transaction, &batch).await?;
+        let published = self.derive(&transaction, &batch, begun).await?;
         let public = self.settle(&transaction, &batch, published).await?;
         let last = self.finals(known, &batch, &public)?;
         transaction.commit_with(last).await.map_err(moved)?;
@@ -65,11 +65,23 @@ impl Index {
     }
 
     /// Lets the plugin apply the events one after the other.
-    async fn derive(&self, transaction: &Arc<PluginTransaction>, batch: &Batch<'_>) -> Result<Published, Trouble> {
+    async fn derive(
+        &self,
+        transaction: &Arc<PluginTransaction>,
+        batch: &Batch<'_>,
+        begun: Instant,
+    ) -> Result<Published, Trouble> {
+        let time = Duration::from_millis(self.services.config.database.transaction_timeout_ms) / 2;
+        let has_several_blocks =
+            batch.logs.first().map(|log| log.block_number) != batch.logs.last().map(|log| log.block_number);
         let mut published = Published::new();
         let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::new();
         let mut turn = None;
         for log in batch.logs {
+            // Given up before the database does, which would look like the plugin's fault.
+            if has_several_blocks && begun.elapsed() > time {
+                return Err(Trouble::Slow);
+            }
             let block: u64 = log.block_number.to();
             let wanted = if batch.is_final { NO_JOURNAL } else { signed(block) };
             if turn.replace(wanted) != Some(wanted) {

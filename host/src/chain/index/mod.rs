@@ -64,6 +64,9 @@ enum Trouble {
     /// Another gateway, or an operator, has moved the index.
     #[error("another gateway has moved the index")]
     Moved,
+    /// The commit would not end within the time of a transaction.
+    #[error("a commit of several blocks takes too long here; the next ones are smaller")]
+    Slow,
     #[error("the plugin stops")]
     Closing,
 }
@@ -183,6 +186,10 @@ impl Index {
         let text = trouble.to_string();
         match trouble {
             Trouble::Moved | Trouble::Closing => {}
+            Trouble::Slow => {
+                self.commit_events = (self.commit_events / 2).max(1);
+                tracing::info!(plugin = self.plugin.name(), events = self.commit_events, reason = text);
+            }
             Trouble::Stop(reason) => match self.store.stop(reason).await {
                 Ok(()) => {
                     tracing::error!(plugin = self.plugin.name(), reason, "the index stops");
