@@ -2,8 +2,12 @@
 
 use crate::{
     activity::{self, ActivityLog, StreamLimits},
+    chain::{
+        ChainError, Chains,
+        index::{self, Indexes},
+    },
     clock::Clock,
-    config::{Config, DatabaseTarget},
+    config::{Config, DatabaseTarget, MAIN},
     egress::{Egress, EgressSettings},
     envelope::Brand,
     gateway::Gateway,
@@ -35,6 +39,8 @@ pub enum OpenError {
     Brand(String),
     #[error("[egress] is not valid: {0}")]
     Egress(String),
+    #[error(transparent)]
+    Chain(#[from] ChainError),
     #[error("the gateway's own routes clash: {0}")]
     Routes(String),
 }
@@ -87,6 +93,7 @@ impl House {
                 }
             }
         });
+        self.gateway.services.chains.start(&self.tasks, &self.stop);
         self.tasks.spawn(housekeeping::run(self.gateway.clone(), self.stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(self.gateway.clone(), self.stop.clone()));
     }
@@ -111,6 +118,8 @@ async fn open_services(
         operators: Operators::new(database.clone()),
         streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         egress: open_egress(&config)?,
+        chains: Chains::new(&config)?,
+        indexes: Indexes::default(),
         serving: Serving::default(),
         usage: Usage::default(),
         database,
@@ -184,7 +193,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         sql: sql.to_owned(),
         postgres: None,
     });
-    migrations.collect()
+    migrations.chain([index::migration(5)]).collect()
 }
 
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {
@@ -206,16 +215,21 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
     }
 }
 
-/// The chain as far as the configuration knows it; its head and contracts come with the chain index.
+/// The chain as the configuration knows it.
 pub fn chain_facts(config: &Config) -> ChainFacts {
+    let main = config.chains.get(MAIN).cloned().unwrap_or_default();
+    let contracts = main.contracts.keys().map(|key| (key.clone(), main.contract(key))).collect();
     ChainFacts {
         name: config.network_name.clone(),
         symbol: "FMX".to_owned(),
         decimals: 18,
-        block_time_s: 7,
+        rpc: main.public_rpc,
+        explorer: main.explorer,
+        block_time_s: main.block_time_s,
         consensus: "Clique PoA".to_owned(),
         evm: "paris (no PUSH0)".to_owned(),
-        ..ChainFacts::default()
+        contracts,
+        deploy_block: main.deploy_block,
     }
 }
 

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod admin;
 pub mod banner;
 pub mod boot;
+pub mod chain;
 pub mod cli;
 pub mod clock;
 pub mod commands;

@@ -2,6 +2,7 @@
 
 use crate::{
     activity::{ActivityLog, StreamLimits},
+    chain::{Chains, index::Indexes},
     clock::Clock,
     config::Config,
     egress::Egress,
@@ -28,6 +29,8 @@ pub struct Services {
     pub streams: StreamLimits,
     /// `None` on a machine without root certificates: what needs it says so.
     pub egress: Option<Egress>,
+    pub chains: Chains,
+    pub indexes: Indexes,
     pub usage: Usage,
     /// The plugins that serve right now.
     pub serving: Serving,

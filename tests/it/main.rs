@@ -4,6 +4,7 @@
 
 mod backup;
 mod cache;
+mod chain;
 mod coverage;
 mod crash;
 mod e2e;

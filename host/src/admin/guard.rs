@@ -24,8 +24,8 @@ impl Refusal {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Host => "call it by its address, as in http://127.0.0.1:8081",
-            Self::Origin => "use the operator's page itself, or gateway plugins enable, disable and resume",
-            Self::Change => "send it, or use gateway plugins enable, disable and resume",
+            Self::Origin => "use the operator's page itself, or gateway plugins enable, disable, resume and reindex",
+            Self::Change => "send it, or use gateway plugins enable, disable, resume and reindex",
         }
     }
 }

@@ -23,7 +23,8 @@ pub struct Desk {
 const HELP: &str = "\
 GET  /                        the operator's page
 GET  /plugins                 every plugin with its state
-POST /plugins/NAME/enable     also disable, resume; send X-Gateway-Admin: 1
+POST /plugins/NAME/enable     also disable, resume, reindex; send X-Gateway-Admin: 1
+GET  /indexes                 every index of a chain with its progress
 GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
 PUT  /log-level               the body is a level: info,host=debug; send X-Gateway-Admin: 1
@@ -68,6 +69,7 @@ async fn read(desk: &Desk, head: &Parts) -> Answer {
         "/page.css" => answer::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
         "/page.js" => answer::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
         "/plugins" => answer::json(StatusCode::OK, &gateway.plugin_reports()),
+        "/indexes" => answer::json(StatusCode::OK, &gateway.services.indexes.reports()),
         "/jobs" => listed(gateway.jobs.store.list().await),
         "/audit" => listed(gateway.services.operators.audit(AUDIT_ROWS).await),
         "/health" => match gateway.services.database.probe().await {
@@ -79,7 +81,8 @@ async fn read(desk: &Desk, head: &Parts) -> Answer {
     }
 }
 
-const PAGES: [&str; 8] = ["/", "/page.css", "/page.js", "/plugins", "/jobs", "/audit", "/health", "/metrics"];
+const PAGES: [&str; 9] =
+    ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/health", "/metrics"];
 
 fn metrics(desk: &Desk) -> Answer {
     let mut text = telemetry::render(&desk.gateway.services.usage, &desk.gateway.plugin_reports());

@@ -74,6 +74,8 @@ pub enum PluginsCommand {
     Disable(Switch),
     /// Start a plugin again that was fenced or failed
     Resume(Switch),
+    /// Let a plugin's index of the chain begin anew: its derived tables are emptied and filled again
+    Reindex(Switch),
 }
 
 /// A file that holds a copy of the database.

@@ -31,6 +31,9 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Plugins(PluginsCommand::Disable(switch)) => {
             operate::run(output, Action::Disable, &switch, &cli.overrides)
         }
+        Command::Plugins(PluginsCommand::Reindex(switch)) => {
+            operate::run(output, Action::Reindex, &switch, &cli.overrides)
+        }
         Command::Plugins(PluginsCommand::Resume(switch)) => {
             operate::run(output, Action::Resume, &switch, &cli.overrides)
         }

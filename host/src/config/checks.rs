@@ -71,6 +71,7 @@ pub(super) fn check(config: &Config) -> Result<(), Problems> {
     config.database.check(&mut checks);
     config.plugins.check(&mut checks);
     config.egress.check(&mut checks);
+    config.chains.iter().for_each(|(name, chain)| chain.check(name, config.chain_id, &mut checks));
     config.log.check(&mut checks);
     match serde_json::to_value(config) {
         Ok(values) => check_ranges(super::schema::root(), &values, "", &mut checks),
@@ -106,8 +107,8 @@ fn is_public_base(url: &Url) -> bool {
 
 /// The bounds that stand in the schema, beside the field they belong to.
 fn check_ranges(section: &Section, values: &Value, prefix: &str, checks: &mut Checks<'_>) {
-    for (name, node) in &section.keys {
-        let Some(value) = values.get(name) else {
+    for (name, value) in values.as_object().into_iter().flatten() {
+        let Some(node) = section.get(name) else {
             continue;
         };
         match node {

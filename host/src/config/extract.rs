@@ -59,7 +59,7 @@ fn take_plugins(dict: &mut Dict) -> Vec<(String, Dict)> {
 fn strip_misshapen(section: &Section, dict: &mut Dict, at: &str, sources: &Sources, found: &mut Vec<Problem>) {
     dict.retain(|name, value| {
         let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        let expected = match (section.keys.get(name), &mut *value) {
+        let expected = match (section.get(name), &mut *value) {
             (Some(Node::Section(inner)), Value::Dict(_, dict)) => {
                 strip_misshapen(inner, dict, &key, sources, found);
                 return true;
@@ -68,7 +68,9 @@ fn strip_misshapen(section: &Section, dict: &mut Dict, at: &str, sources: &Sourc
             (Some(Node::Leaf(leaf)), _) => leaf.expected(),
             (Some(Node::Section(_)) | None, _) => format!("expected: a section, written [{key}]"),
         };
-        found.push(Problem::new(&key, sources.of(&key), format!("it is {}", describe(value)), expected));
+        let is_secret = matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
+        let message = if is_secret { "it has another form".to_owned() } else { format!("it is {}", describe(value)) };
+        found.push(Problem::new(&key, sources.of(&key), message, expected));
         false
     });
 }
@@ -121,6 +123,9 @@ fn remove_refused(dict: &mut Dict, path: &[String]) -> Option<(Vec<String>, Valu
 
 fn explain(leaf: &Leaf, value: &Value, error: &Error) -> (String, String) {
     let expected = leaf.expected();
+    if leaf.is_secret {
+        return ("its value is refused".to_owned(), expected);
+    }
     if leaf.kind == Kind::WholeNumber {
         return (format!("{} is out of range", describe(value)), expected);
     }

@@ -109,7 +109,7 @@ fn dates_to_text(value: &mut Value) {
 fn strip_unknown(section: &Section, dict: &mut Dict, at: &str, source: &Source, found: &mut Vec<Problem>) {
     dict.retain(|name, value| {
         let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        match (section.keys.get(name), &mut *value) {
+        match (section.get(name), &mut *value) {
             (Some(Node::Section(inner)), Value::Dict(_, dict)) => strip_unknown(inner, dict, &key, source, found),
             (Some(_), _) => {}
             (None, Value::Dict(..)) if at == "plugins" => {}

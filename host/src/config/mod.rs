@@ -7,6 +7,7 @@
 mod activity;
 mod admin;
 mod brand;
+mod chains;
 mod checks;
 mod database;
 mod egress;
@@ -27,6 +28,7 @@ mod suggest;
 mod tests;
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -38,6 +40,7 @@ pub use self::{
     activity::ActivityConfig,
     admin::AdminConfig,
     brand::BrandConfig,
+    chains::{ChainConfig, MAIN},
     database::{DatabaseConfig, DatabaseTarget, DatabaseUrlError, Synchronous},
     egress::EgressConfig,
     http::HttpConfig,
@@ -72,6 +75,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     pub plugins: PluginsConfig,
     pub egress: EgressConfig,
+    /// The chains that the gateway reads, by name; `main` is the one that contracts, agents and jobs are on.
+    pub chains: BTreeMap<String, ChainConfig>,
     pub activity: ActivityConfig,
     pub log: LogConfig,
     #[serde(skip)]
@@ -92,6 +97,7 @@ impl Default for Config {
             database: DatabaseConfig::default(),
             plugins: PluginsConfig::default(),
             egress: EgressConfig::default(),
+            chains: BTreeMap::new(),
             activity: ActivityConfig::default(),
             log: LogConfig::default(),
             sources: Sources::default(),

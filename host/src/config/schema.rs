@@ -17,6 +17,8 @@ pub(super) enum Node {
 /// Keys that stand together under one `[name]`.
 pub(super) struct Section {
     pub(super) keys: BTreeMap<String, Node>,
+    /// What stands under any other name, where names are the operator's own (`[chains.<name>]`).
+    any: Option<Box<Node>>,
 }
 
 /// A key with a value.
@@ -24,6 +26,8 @@ pub(super) struct Leaf {
     pub(super) kind: Kind,
     pub(super) minimum: u64,
     pub(super) maximum: Option<u64>,
+    /// Its value may hold a secret and is shown nowhere.
+    pub(super) is_secret: bool,
     choices: Vec<String>,
     example: Option<String>,
 }
@@ -50,10 +54,15 @@ pub(super) fn json_schema() -> Value {
 }
 
 impl Section {
+    /// The node of that name.
+    pub(super) fn get(&self, name: &str) -> Option<&Node> {
+        self.keys.get(name).or(self.any.as_deref())
+    }
+
     /// The node at the end of a path.
     pub(super) fn find(&self, path: &[String]) -> Option<&Node> {
         let (first, rest) = path.split_first()?;
-        match self.keys.get(first)? {
+        match self.get(first)? {
             node if rest.is_empty() => Some(node),
             Node::Section(inner) => inner.find(rest),
             Node::Leaf(_) => None,
@@ -100,11 +109,17 @@ impl Leaf {
 fn read_section(schema: &Value) -> Section {
     let properties = schema.get("properties").and_then(Value::as_object);
     let keys = properties.into_iter().flatten().map(|(name, property)| (name.clone(), read_node(property))).collect();
-    Section { keys }
+    Section { keys, any: any_name(schema).map(|schema| Box::new(read_node(schema))) }
 }
 
 fn read_node(schema: &Value) -> Node {
-    if schema.get("properties").is_some() { Node::Section(read_section(schema)) } else { Node::Leaf(read_leaf(schema)) }
+    let is_section = schema.get("properties").is_some() || any_name(schema).is_some();
+    if is_section { Node::Section(read_section(schema)) } else { Node::Leaf(read_leaf(schema)) }
+}
+
+/// The schema of every value of a map.
+fn any_name(schema: &Value) -> Option<&Value> {
+    schema.get("additionalProperties").filter(|values| values.is_object())
 }
 
 fn read_leaf(schema: &Value) -> Leaf {
@@ -120,6 +135,7 @@ fn read_leaf(schema: &Value) -> Leaf {
         kind,
         minimum: bound("minimum").unwrap_or(0),
         maximum: bound("maximum"),
+        is_secret: schema.get("writeOnly") == Some(&Value::Bool(true)),
         choices: texts("enum").iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
         example: texts("examples").first().map(plain_text),
     }

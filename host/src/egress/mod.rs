@@ -22,6 +22,7 @@ pub use error::{EgressError, Waiting};
 pub use ranges::{is_public, special_range};
 pub use request::{FetchRequest, FetchResponse, Overflow};
 pub use resolve::{Resolver, SystemResolver};
+pub(crate) use send::platform_tls;
 pub use settings::EgressSettings;
 pub use target::{URL_CHARS_MAX, check_url};
 

@@ -11,7 +11,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use super::{EgressError, EgressSettings, request::Hop, target::host_of};
 
 /// The machine's root certificates, read once, with the ring provider.
-pub(super) fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
+pub fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
     let provider = rustls::crypto::ring::default_provider();
     // For whoever builds a client without naming a provider; an error only says that someone was here before.
     let _ = provider.clone().install_default();

@@ -32,7 +32,12 @@ impl Gateway {
             MetaPage::Changelog => self.own_facts(|facts| changelog_answer(facts, query)),
             MetaPage::Health => {
                 let database_ok = self.services.database.probe().await.is_ok();
-                let pulse = health::Pulse { database_ok, head: None, indexed_block: None, signer_ephemeral: false };
+                let pulse = health::Pulse {
+                    database_ok,
+                    head: self.head(),
+                    indexed_block: self.services.indexes.indexed_block(),
+                    signer_ephemeral: false,
+                };
                 self.own_facts(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
@@ -99,6 +104,8 @@ impl Gateway {
         let database = status::database(self.database_bytes().await, self.activity_events().await);
         let mut own = BTreeMap::from([("db".to_owned(), database)]);
         own.insert("plugins".to_owned(), self.plugin_service().await);
+        own.extend(self.services.chains.services(self.services.clock.now_s()));
+        own.extend(self.indexer().map(|service| ("indexer".to_owned(), service)));
         let serving = self.services.serving.list();
         let answers = self.contributions::<BTreeMap<String, ServiceStatus>>(point::STATUS).await;
         let answered: Vec<String> = answers.iter().map(|(plugin, _)| plugin.clone()).collect();
@@ -108,7 +115,11 @@ impl Gateway {
         let silent = silent.map(|plugin| (plugin.name().to_owned(), Err(())));
         let services =
             status::merge(own, answers.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent));
-        let moment = status::Moment { started_s: self.services.started_ms / 1000, head: None, indexed_block: None };
+        let moment = status::Moment {
+            started_s: self.services.started_ms / 1000,
+            head: self.head(),
+            indexed_block: self.services.indexes.indexed_block(),
+        };
         let document = self.facts(|facts| status::status(facts, moment, services)).await;
         let mut response = json(&document);
         if let Some((name, value)) = status::degraded_header(&document, &self.services.environment.brand.header_prefix)
@@ -117,6 +128,16 @@ impl Gateway {
             response.headers_mut().insert(name, value);
         }
         Ok(response)
+    }
+
+    /// The newest block of the main chain while a server answers.
+    fn head(&self) -> Option<u64> {
+        self.services.chains.main().and_then(|chain| chain.live_head()).map(|head| head.number)
+    }
+
+    fn indexer(&self) -> Option<ServiceStatus> {
+        let settings = &self.services.chains.main()?.settings;
+        self.services.indexes.service(settings.block_time_s, settings.deploy_block, settings.poll_ms)
     }
 
     /// Plugins that should serve and do not are a degraded service.

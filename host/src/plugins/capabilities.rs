@@ -38,6 +38,13 @@ impl Capabilities {
         Host_TO::from_value(self, TD_Opaque)
     }
 
+    async fn chain(self, question: FfiBytes) -> Result<Reply, HostError> {
+        let answer = self.services.chains.answer(&self.grants.chains, &question).await?;
+        let answer =
+            serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+        Ok(Reply { answer: answer.into(), body: FfiBytes::default() })
+    }
+
     async fn fetch(self, question: FfiBytes, body: FfiBytes) -> Result<Reply, HostError> {
         if !self.grants.egress {
             let message = "the plugin does not declare the grant `egress`";
@@ -142,6 +149,7 @@ impl Host for Capabilities {
         async move {
             match capability.as_str() {
                 "fetch" => capabilities.fetch(question, body).await.into(),
+                "chain" => capabilities.chain(question).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     activity::{Render, Topic, TopicSettings},
+    chain::index,
     config::Config,
     gateway::Gateway,
     http::router::RouteConflict,
@@ -135,6 +136,9 @@ impl Gateway {
     async fn open_doors(&self, plugin: &Arc<Running>) -> Result<TaskTracker, Setback> {
         self.open_topics(plugin).await?;
         self.mount(plugin)?;
+        if !plugin.manifest.subscriptions.is_empty() {
+            plugin.life.tasks.spawn(index::run(self.services.clone(), plugin.clone()));
+        }
         self.start_jobs(plugin).map_err(|error| Setback::failed(format!("its jobs cannot be scheduled: {error}")))
     }
 

@@ -7,7 +7,7 @@ use super::{
     register::{Plugins, SWITCHED_OFF, Setback},
     report::{PluginReport, PluginState},
 };
-use crate::{gateway::Gateway, storage::StorageError};
+use crate::{chain::index, gateway::Gateway, storage::StorageError};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,12 @@ pub enum Action {
     Disable,
     /// Serve again after having been fenced, or having failed.
     Resume,
+    /// Empty its derived tables and derive them from the chain anew.
+    Reindex,
 }
 
 impl Action {
-    pub const ALL: [Self; 3] = [Self::Enable, Self::Disable, Self::Resume];
+    pub const ALL: [Self; 4] = [Self::Enable, Self::Disable, Self::Resume, Self::Reindex];
 
     /// As on the wire and on the command line.
     pub const fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Action {
             Self::Enable => "enable",
             Self::Disable => "disable",
             Self::Resume => "resume",
+            Self::Reindex => "reindex",
         }
     }
 
@@ -38,7 +41,7 @@ impl Action {
 
     const fn wants(self) -> PluginState {
         match self {
-            Self::Enable | Self::Resume => PluginState::Serving,
+            Self::Enable | Self::Resume | Self::Reindex => PluginState::Serving,
             Self::Disable => PluginState::Disabled,
         }
     }
@@ -75,6 +78,7 @@ impl Gateway {
             Action::Enable => self.enable(name, who).await?,
             Action::Disable => self.disable(name, who).await?,
             Action::Resume => self.resume(&before).await,
+            Action::Reindex => self.reindex(name).await?,
         };
         let mut report = self.plugins.lock().report(name).unwrap_or(before);
         let is_reached = refusal.is_none() && report.state == action.wants();
@@ -128,6 +132,12 @@ impl Gateway {
             self.unmount(name);
         }
         None
+    }
+
+    /// Whichever gateway works on the index sees it with its next look.
+    async fn reindex(&self, name: &str) -> Result<Option<String>, StorageError> {
+        let has_index = index::Store::new(self.services.database.clone(), name).forget().await?;
+        Ok((!has_index).then(|| "it has no index of a chain".to_owned()))
     }
 
     async fn decide(&self, name: &str, enabled: bool, who: &str) -> Result<(), StorageError> {

@@ -41,6 +41,8 @@ pub enum Owner {
     Request,
     /// The plugin, by `commit`.
     Plugin,
+    /// The index, after the last event of a batch.
+    Index,
 }
 
 /// What a signed write uses up.
@@ -112,6 +114,21 @@ impl PluginTransaction {
         Ok(())
     }
 
+    /// Takes out what was published so far.
+    pub fn take_events(&self) -> Vec<NewEvent> {
+        std::mem::take(&mut *self.events.lock())
+    }
+
+    /// Runs the gateway's own statements in it.
+    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        self.inner.run_as_host(statements).await
+    }
+
+    /// Commits with these last statements.
+    pub async fn commit_with(&self, last: Vec<Final>) -> Result<(), StorageError> {
+        self.inner.commit(last).await.map(drop)
+    }
+
     pub async fn roll_back(&self) {
         self.events.lock().clear();
         if self.inner.is_opened() {
@@ -177,8 +194,12 @@ impl AbiTransaction for Handle {
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
         let transaction = self.0.clone();
         async move {
-            if transaction.owner == Owner::Request {
-                let message = "the gateway commits a request's own transaction after the handler's answer";
+            let reserved = match transaction.owner {
+                Owner::Request => Some("the gateway commits a request's own transaction after the handler's answer"),
+                Owner::Index => Some("the gateway commits the transaction of chain events after the last of them"),
+                Owner::Plugin => None,
+            };
+            if let Some(message) = reserved {
                 return RResult::RErr(HostError::new(HostErrorCode::Refused, message));
             }
             transaction.finish(None).await.map_err(host_error).into()

@@ -3,6 +3,7 @@
 //! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
 //! (extension points, fields) is not a problem.
 
+use crate::chain;
 use croner::{
     Cron,
     errors::CronError,
@@ -249,8 +250,8 @@ fn check_subscriptions(manifest: &Manifest, problems: &mut Vec<String>) {
         if subscription.contract.is_empty() {
             problem("names no contract".to_owned());
         }
-        if !(subscription.event.contains('(') && subscription.event.ends_with(')')) {
-            problem("event: expected a signature like `Registered(uint256 indexed agentId)`".to_owned());
+        if let Err(reason) = chain::check_event(&subscription.event) {
+            problem(format!("event: expected a signature like `Registered(uint256 indexed agentId)`: {reason}"));
         }
         for table in subscription.derived_tables.iter().filter(|table| !table.starts_with(&prefix)) {
             problem(format!("derived table `{table}`: expected a table of its own, `{prefix}…`"));

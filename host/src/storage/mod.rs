@@ -128,6 +128,15 @@ impl Database {
         }
     }
 
+    /// Runs the gateway's own definitions that are not numbered steps, triggers on plugins' tables for instance: all of the
+    /// text in one transaction. It is not checked and holds nothing that came from outside.
+    pub async fn define(&self, sql: &str) -> Result<(), StorageError> {
+        match &self.shared.engine {
+            Engine::Sqlite(sqlite) => sqlite.define(sql.to_owned()).await,
+            Engine::Postgres(postgres) => postgres.define(sql).await,
+        }
+    }
+
     /// The migrations that were applied, of one plugin (`host` for the gateway's own) or of all.
     pub async fn migration_status(&self, plugin: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         match &self.shared.engine {

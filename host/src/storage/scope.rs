@@ -19,22 +19,34 @@ pub enum Scope {
         name: Arc<str>,
         /// Published views of the enabled plugins.
         views: Arc<ViewNames>,
+        /// The only tables that it may write, where that is less than all of its own.
+        writes: Option<Arc<BTreeSet<String>>>,
         usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views, usage: Arc::default() }
+        Self::Plugin { name: name.into(), views, writes: None, usage: Arc::default() }
+    }
+
+    /// The same plugin while it may write these tables only.
+    #[must_use]
+    pub fn writing_only(&self, tables: BTreeSet<String>) -> Self {
+        let mut scope = self.clone();
+        if let Self::Plugin { writes, .. } = &mut scope {
+            *writes = Some(Arc::new(tables));
+        }
+        scope
     }
 
     /// Its time in the database is counted there.
     #[must_use]
-    pub fn counted_in(self, usage: Arc<DatabaseUsage>) -> Self {
-        match self {
-            Self::Host => self,
-            Self::Plugin { name, views, .. } => Self::Plugin { name, views, usage },
+    pub fn counted_in(mut self, counted: Arc<DatabaseUsage>) -> Self {
+        if let Self::Plugin { usage, .. } = &mut self {
+            *usage = counted;
         }
+        self
     }
 
     pub(super) fn time_read(&self) -> Option<Timer<'_>> {

@@ -59,10 +59,14 @@ impl Transaction {
 
     /// Runs the statements in order, in the scope it was begun with.
     pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        self.run_in(&self.scope, statements).await
+    }
+
+    async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         if statements.is_empty() {
             return Ok(Vec::new());
         }
-        let admit = |statement| self.admit(&self.scope, statement);
+        let admit = |statement| self.admit(scope, statement);
         let statements: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
         let _timer = self.scope.time_write();
         let result = match &self.side {
@@ -70,6 +74,11 @@ impl Transaction {
             Side::Postgres(session) => Box::pin(session.run(&statements)).await,
         };
         self.database.note(result)
+    }
+
+    /// As [`Self::run`], for the gateway's own statements in the transaction of a plugin.
+    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        self.run_in(&Scope::Host, statements).await
     }
 
     /// Runs the gateway's own last statements and commits, all in one call to the database. Answers when the commit is

@@ -3,12 +3,14 @@
 //! The rule: these types only grow. New fields have a default, unknown fields are ignored, so that an older plugin's
 //! document means in a newer gateway what it meant before.
 
+mod chain;
 mod environment;
 mod event;
 mod fetch;
 mod route;
 mod stream;
 
+pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion};
@@ -36,6 +38,8 @@ pub struct Manifest {
     /// Contributions to extension points; the index in this list is the number that [`crate::abi::PluginObject::contribute`] takes.
     pub contributions: Vec<ContributionSpec>,
     pub subscriptions: Vec<SubscriptionSpec>,
+    /// Raised by the author when the handlers of chain events derive other rows: the index then begins anew.
+    pub index_version: u32,
     /// JSON Schema of the plugin's configuration.
     pub config_schema: Value,
     pub requires: Vec<String>,

@@ -207,7 +207,12 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// Derives rows from chain events, inside the index's transaction.
+    /// Derives rows from chain events, inside the index's transaction. `E` is a [`super::ChainEvent`] of the arguments.
+    ///
+    /// A handler sees the events of its plugin in the order of the chain, each once. It writes `derived_tables` only, and
+    /// only handlers write these: so the gateway can take back what a reorganisation makes untrue. Their rows have a primary
+    /// key that follows from the events (no `{{id}}`) and no foreign keys. What a handler publishes becomes public when its block is
+    /// `confirmations` deep. A handler that fails is called again later, and the index waits for it.
     pub fn on_chain_event<E, F, Fut>(
         mut self,
         contract: &'static str,
@@ -231,6 +236,13 @@ impl<P: Plugin> Definition<P> {
         let derived_tables = derived_tables.iter().map(ToString::to_string).collect();
         let spec = SubscriptionSpec { contract: contract.to_owned(), event: event.to_owned(), derived_tables };
         self.subscriptions.push((spec, Box::new(handler)));
+        self
+    }
+
+    /// To be raised when the handlers of chain events derive other rows than before: the gateway then empties the derived
+    /// tables and derives them anew. A migration that names a derived table has the same effect by itself.
+    pub fn index_version(mut self, version: u32) -> Self {
+        self.manifest.index_version = version;
         self
     }
 

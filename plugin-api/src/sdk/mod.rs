@@ -2,6 +2,7 @@
 
 mod address;
 mod answer;
+mod chain;
 mod context;
 mod db;
 mod definition;
@@ -27,6 +28,7 @@ mod wei;
 
 pub use address::{Address, BadAddress};
 pub use answer::{Accepted, Created, IntoAnswer, Json, NoContent, Raw, Stored, Text, WithHeader};
+pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
 pub use context::{Authors, Context, Gateway, HostHandle, TaskHandle};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{Definition, Identity, Migration, NoConfig, Plugin, Refusal};
@@ -50,7 +52,7 @@ pub use stream::{BodyChunks, Topic};
 pub use wei::{BadWei, Wei};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
-pub use crate::manifest::{Environment, Grants};
+pub use crate::manifest::{BlockInfo, ChainEvent, Environment, Grants};
 pub use schemars::JsonSchema;
 
 /// What the macros expand to; not for authors.

@@ -1,17 +1,22 @@
 //! The gateway under test.
 
-use crate::{Answer, Wallet, postgres};
+use crate::{Answer, ScriptedChain, Wallet, postgres};
 use bytes::Bytes;
 use host::{
+    chain::index::{IndexReport, IndexState},
     clock::{Clock, ManualClock},
-    config::Config,
+    config::{ChainConfig, Config},
     house::House,
     http::{body::RequestBody, edge::ClientIp},
     plugins::LoadedPlugin,
+    storage::Scope,
 };
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
-use plugin_api::{abi::PluginModule_Ref, manifest::ActivityRow};
+use plugin_api::{
+    abi::{Cell, PluginModule_Ref},
+    manifest::ActivityRow,
+};
 use serde_json::{Map, Value};
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -26,7 +31,9 @@ pub struct TestGateway {
     house: House,
     clock: ManualClock,
     database: Option<postgres::Database>,
-    _data_dir: TempDir,
+    data_dir: TempDir,
+    config: Config,
+    plugins: Vec<PluginModule_Ref>,
 }
 
 /// A gateway to be started.
@@ -46,6 +53,20 @@ impl Builder {
     pub fn config(mut self, name: &str, settings: Value) -> Self {
         let settings: Map<String, Value> = settings.as_object().cloned().unwrap_or_default();
         self.config.plugins.named.entry(name.to_owned()).or_default().config = settings;
+        self
+    }
+
+    /// Reads this chain as `main`; the contracts of these keys are where [`ScriptedChain::address_of`] says.
+    pub fn chain(mut self, chain: &ScriptedChain, contracts: &[&str]) -> Self {
+        let contracts = contracts.iter().map(|key| ((*key).to_owned(), ScriptedChain::address_of(key)));
+        let main = ChainConfig {
+            rpc: vec![chain.url().into()],
+            poll_ms: 10,
+            timeout_ms: 2000,
+            contracts: contracts.collect(),
+            ..ChainConfig::default()
+        };
+        self.config.chains.insert("main".to_owned(), main);
         self
     }
 
@@ -76,15 +97,19 @@ impl Builder {
         if let Some(database) = &self.database {
             self.config.database.url = Some(database.url.clone().into());
         }
-        let loaded = self.plugins.into_iter().map(|module| {
-            LoadedPlugin::linked(module).map_err(|error| host::plugins::PluginReport::of_error("linked", &error).into())
-        });
         let clock = ManualClock::new(START_MS);
-        let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
-        let opened = House::open(self.config, Clock::Manual(clock.clone()), bound, loaded.collect()).await;
-        let house = opened.unwrap_or_else(|error| panic!("the gateway does not open: {error}"));
-        TestGateway { house, clock, database: self.database, _data_dir: data_dir }
+        let house = open_house(self.config.clone(), &clock, &self.plugins).await;
+        TestGateway { house, clock, database: self.database, data_dir, config: self.config, plugins: self.plugins }
     }
+}
+
+async fn open_house(config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]) -> House {
+    let loaded = plugins.iter().map(|module| {
+        LoadedPlugin::linked(*module).map_err(|error| host::plugins::PluginReport::of_error("linked", &error).into())
+    });
+    let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
+    let opened = House::open(config, Clock::Manual(clock.clone()), bound, loaded.collect()).await;
+    opened.unwrap_or_else(|error| panic!("the gateway does not open: {error}"))
 }
 
 impl TestGateway {
@@ -110,6 +135,59 @@ impl TestGateway {
             gateways.push(plugins.iter().fold(builder, |builder, module| builder.plugin(*module)).start().await);
         }
         gateways
+    }
+
+    /// Waits until every index has the chain's newest block; fails the test after a minute.
+    pub async fn indexed(&self, chain: &ScriptedChain) {
+        let has_all = || {
+            let has = |report: &IndexReport| {
+                report.state == IndexState::Following && report.indexed_block == Some(chain.head())
+            };
+            let reports = self.house.gateway.services.indexes.reports();
+            !reports.is_empty() && reports.iter().all(has)
+        };
+        let reports = || self.house.gateway.services.indexes.reports();
+        let waits = async {
+            while !(has_all() && self.is_on_branch(chain).await) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(60), waits).await;
+        assert!(in_time.is_ok(), "not indexed up to block {}: {:#?}", chain.head(), reports());
+    }
+
+    /// Whether the names of the last indexed blocks are those of the chain.
+    async fn is_on_branch(&self, chain: &ScriptedChain) -> bool {
+        let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
+        let rows = self.house.gateway.services.database.read(&Scope::Host, statement.into()).await;
+        let names: Vec<String> = rows.ok().and_then(|rows| plugin_api::decode_rows(&rows).ok()).unwrap_or_default();
+        let newest = chain.head_name().map(|name| plugin_api::Hash256(name).to_string());
+        !names.is_empty() && names.iter().all(|name| Some(name) == newest.as_ref())
+    }
+
+    /// Closes it as an operator does and opens it again on the same data.
+    pub async fn restart(self) -> Self {
+        self.restart_after(|_| {}).await
+    }
+
+    /// As [`Self::restart`], with another configuration, or after something else that happens meanwhile.
+    pub async fn restart_after(self, meanwhile: impl FnOnce(&mut Config)) -> Self {
+        let Self { house, clock, database, data_dir, mut config, plugins } = self;
+        house.close().await;
+        meanwhile(&mut config);
+        let house = open_house(config.clone(), &clock, &plugins).await;
+        Self { house, clock, database, data_dir, config, plugins }
+    }
+
+    /// Rows of any table or view, as text: for comparing what is stored.
+    pub async fn rows(&self, statement: &str) -> Vec<String> {
+        let statement = plugin_api::sql(statement.to_owned());
+        let rows = self.house.gateway.services.database.read(&Scope::Host, statement.into()).await;
+        let rows = rows.unwrap_or_else(|error| panic!("{error}"));
+        let width = rows.columns().map_or(1, |columns| columns.len().max(1));
+        let cells: Vec<String> =
+            rows.cells().into_iter().flatten().map(|cell| format!("{:?}", cell.unwrap_or(Cell::Null))).collect();
+        cells.chunks(width).map(|row| row.join(" ")).collect()
     }
 
     /// `sqlite` or `postgres`.

@@ -14,11 +14,13 @@
 //! ```
 
 mod answer;
+mod chain;
 mod gateway;
 mod postgres;
 mod wallet;
 
 pub use answer::Answer;
+pub use chain::{Fault, ScriptedChain, ScriptedLog};
 pub use gateway::{Builder, TestGateway};
 pub use serde_json::{Value, json};
 pub use wallet::Wallet;

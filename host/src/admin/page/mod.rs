@@ -7,8 +7,8 @@ mod html;
 mod sections;
 
 use crate::{
-    activity::ActivityLog, gateway::Gateway, jobs::JobStatus, operators::AuditRow, plugins::PluginReport,
-    storage::StorageError, telemetry::Durations,
+    activity::ActivityLog, chain::index::IndexReport, gateway::Gateway, jobs::JobStatus, operators::AuditRow,
+    plugins::PluginReport, storage::StorageError, telemetry::Durations,
 };
 use html::Html;
 use plugin_api::manifest::ActivityRow;
@@ -25,6 +25,7 @@ struct Facts {
     public_url: String,
     database: Result<(), StorageError>,
     plugins: Vec<PluginLine>,
+    indexes: Vec<IndexReport>,
     jobs: Result<Vec<JobStatus>, StorageError>,
     activity: Result<Vec<ActivityRow>, StorageError>,
     audit: Result<Vec<AuditRow>, StorageError>,
@@ -43,6 +44,7 @@ pub async fn render(gateway: &Gateway) -> String {
         public_url: services.environment.base_url.clone(),
         database: services.database.probe().await,
         plugins: plugin_lines(gateway),
+        indexes: services.indexes.reports(),
         jobs: gateway.jobs.store.list().await,
         activity: latest(&services.activity).await,
         audit: services.operators.audit(ROWS).await,
@@ -82,6 +84,7 @@ fn html(facts: &Facts) -> String {
     }
     page.raw("</p>");
     sections::plugins(&mut page, &facts.plugins);
+    sections::indexes(&mut page, &facts.indexes);
     sections::jobs(&mut page, &facts.jobs, facts.now_ms);
     sections::activity(&mut page, &facts.activity);
     sections::audit(&mut page, &facts.audit);
@@ -124,6 +127,7 @@ mod tests {
             public_url: said(),
             database: Err(StorageError::Unavailable(said())),
             plugins: vec![PluginLine { report: plugin, latency: Durations::default() }],
+            indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),
             audit: Ok(vec![audit]),

@@ -2,6 +2,7 @@
 
 use super::{PluginLine, html::Html};
 use crate::{
+    chain::index::{IndexReport, IndexState},
     jobs::JobStatus,
     operators::AuditRow,
     plugins::{Action, PluginReport, PluginState},
@@ -113,6 +114,33 @@ const fn colour(state: PluginState) -> &'static str {
         PluginState::Refused | PluginState::Failed | PluginState::Fenced | PluginState::NeedsRestart => "bad",
         PluginState::Disabled | PluginState::Stopped | PluginState::Starting | PluginState::Draining => "calm",
     }
+}
+
+/// Nothing where no plugin follows a chain.
+pub fn indexes(page: &mut Html, reports: &[IndexReport]) {
+    if reports.is_empty() {
+        return;
+    }
+    page.table("Indexes", &["Plugin", "State", "Block", "Head", "Behind", "Blocks/s", "Seconds left", "Why"]);
+    for report in reports {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(&report.plugin);
+        page.raw("</th><td>");
+        let colour = match report.state {
+            IndexState::Following | IndexState::Elsewhere => "good",
+            IndexState::Off | IndexState::Backfilling => "calm",
+            IndexState::Failing | IndexState::Stopped => "bad",
+        };
+        page.badge(colour, report.state.name());
+        page.raw("</td>");
+        let rate = Some(report.blocks_per_s);
+        for number in [report.indexed_block, report.head, report.lag_blocks, rate, report.left_s] {
+            page.cell(&number.map_or_else(|| "–".to_owned(), |number| number.to_string()));
+        }
+        page.cell(report.reason.as_deref().unwrap_or_default());
+        page.raw("</tr>");
+    }
+    page.end_table();
 }
 
 pub fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms: i64) {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use super::Start;
-use crate::config::{Config, Overrides, schema};
+use crate::config::{ChainConfig, Config, Overrides, schema};
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../config/gateway.toml")
@@ -62,9 +62,16 @@ fn it_sets_every_key_that_has_a_default() {
 #[test]
 fn it_holds_every_key_and_no_other() {
     let known: BTreeSet<String> = schema::root().leaf_paths().into_iter().collect();
+    let (of_chains, others): (BTreeSet<_>, BTreeSet<_>) =
+        keys().into_iter().partition(|key| key.starts_with("chains."));
     let (of_plugins, own): (BTreeSet<_>, BTreeSet<_>) =
-        keys().into_iter().partition(|key| key.starts_with("plugins.hello."));
+        others.into_iter().partition(|key| key.starts_with("plugins.hello."));
     assert_eq!(own, known);
+    let Some(schema::Node::Section(chain)) = schema::root().find(&["chains".to_owned(), "main".to_owned()]) else {
+        panic!("a chain is a section");
+    };
+    let of_chain = chain.leaf_paths().into_iter().chain(["contracts.registry".into(), "contracts.escrow".into()]);
+    assert_eq!(of_chains, of_chain.map(|key| format!("chains.main.{key}")).collect());
     assert_eq!(of_plugins.into_iter().collect::<Vec<_>>(), ["plugins.hello.enabled", "plugins.hello.sha256"]);
 }
 
@@ -79,6 +86,24 @@ fn its_commented_lines_work_too() {
     let config = start.file(&text).config();
     assert_eq!(config.base_url.as_deref(), Some("https://gateway.example"));
     assert_eq!(config.plugins.settings("hello").enabled, Some(true));
+    let chain = &config.chains["main"];
+    let model = ChainConfig { deploy_block: Some(0), chain_id: Some(3961), ..ChainConfig::default() };
+    let numbers = |chain: &ChainConfig| {
+        let ChainConfig { confirmations, reorg_depth, poll_ms, timeout_ms, range_blocks_max, block_time_s, .. } =
+            *chain;
+        (
+            confirmations,
+            reorg_depth,
+            poll_ms,
+            timeout_ms,
+            range_blocks_max,
+            block_time_s,
+            chain.deploy_block,
+            chain.chain_id,
+        )
+    };
+    assert_eq!(numbers(chain), numbers(&model), "the file shows the defaults");
+    assert_eq!(chain.contract("registry"), None, "the zero address means: not deployed");
 }
 
 #[test]
@@ -86,8 +111,10 @@ fn every_field_is_documented() {
     fn check(schema: &serde_json::Value, at: &str) {
         for (name, property) in schema["properties"].as_object().unwrap() {
             assert!(property["description"].is_string(), "{at}{name} has no doc comment");
-            if property.get("properties").is_some() {
-                check(property, &format!("{name}."));
+            for inner in [property, &property["additionalProperties"]] {
+                if inner.get("properties").is_some() {
+                    check(inner, &format!("{name}."));
+                }
             }
         }
     }

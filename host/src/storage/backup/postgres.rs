@@ -16,6 +16,11 @@ const OWN_RELATIONS: &str = "SELECT c.relname FROM pg_class c JOIN pg_namespace 
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))";
 
+/// The functions there, which triggers call.
+const OWN_FUNCTIONS: &str = "SELECT p.oid::regprocedure AS signature FROM pg_proc p
+    WHERE p.pronamespace = current_schema()::regnamespace AND NOT EXISTS
+        (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')";
+
 pub async fn dump(url: &SecretString, draft: &Draft) -> Result<(), BackupError> {
     let server = Server::of(url)?;
     let flags = [
@@ -73,7 +78,7 @@ pub async fn restore(order: &Restore<'_>) -> Result<Restored, BackupError> {
     Ok(Restored { kept: kept.map(|schema| format!("schema {schema}")), unknown_plugins })
 }
 
-/// The old tables move into a schema of their own: a step of the same transaction that brings the new ones.
+/// The old tables and functions move into a schema of their own: a step of the same transaction that brings the new ones.
 fn set_aside(schema: &str) -> String {
     format!(
         "BEGIN;
@@ -81,6 +86,9 @@ fn set_aside(schema: &str) -> String {
         DO $$ DECLARE own record; BEGIN
             FOR own IN {OWN_RELATIONS} LOOP
                 EXECUTE format('ALTER TABLE %I.%I SET SCHEMA {schema}', current_schema(), own.relname);
+            END LOOP;
+            FOR own IN {OWN_FUNCTIONS} LOOP
+                EXECUTE format('ALTER ROUTINE %s SET SCHEMA {schema}', own.signature);
             END LOOP;
         END $$;\n"
     )

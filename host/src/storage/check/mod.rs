@@ -140,6 +140,11 @@ fn check_tables(plugin: &str, scope: &Scope, tables: &Tables) -> Result<(), Stri
     if let Some(table) = tables.writes.iter().find(|table| !owns(plugin, table)) {
         return Err(format!("{plugin} writes only its own tables ({plugin}_…), not {table}"));
     }
+    if let Scope::Plugin { writes: Some(writes), .. } = scope
+        && let Some(table) = tables.writes.iter().find(|table| !writes.contains(*table))
+    {
+        return Err(format!("a chain event writes derived tables only, and {table} is none of {plugin}'s"));
+    }
     let may_read =
         |table: &String| owns(plugin, table) || matches!(scope, Scope::Plugin { views, .. } if views.contains(table));
     let is_catalogue = |table: &String| table.starts_with("sqlite_") || table.starts_with("pg_");

@@ -46,6 +46,14 @@ pub async fn apply(mut lease: Lease, owner: &str, steps: Vec<Step>) -> Result<Mi
     Ok(migrate::report(&pending, applied.len()))
 }
 
+/// All of the text in one transaction.
+pub async fn define(mut lease: Lease, sql: &str) -> Result<(), StorageError> {
+    let connection = lease.connection()?;
+    run(connection, format!("{}; {sql}; COMMIT", begin())).await?;
+    lease.give_back();
+    Ok(())
+}
+
 async fn apply_step(connection: &mut PgConnection, owner: &str, step: &Step) -> Result<(), StorageError> {
     run(connection, step.sql.clone()).await?;
     let record = sqlx::query(

@@ -158,6 +158,10 @@ impl Postgres {
         migrator::apply(self.lease().await?, owner, steps).await
     }
 
+    pub async fn define(&self, sql: &str) -> Result<(), StorageError> {
+        migrator::define(self.lease().await?, sql).await
+    }
+
     pub async fn applied(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         let mut lease = self.lease().await?;
         let applied = migrator::applied_of(lease.connection()?, owner).await?;

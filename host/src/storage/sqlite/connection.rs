@@ -62,6 +62,8 @@ fn prepare_writer(connection: &Connection, settings: &DatabaseSettings) -> rusql
     let synchronous = if settings.synchronous_full { "full" } else { "normal" };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // The rows that INSERT OR REPLACE takes away are seen by triggers, too.
+    connection.pragma_update(None, "recursive_triggers", true)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)
 }
 

@@ -46,6 +46,15 @@ fn run(connection: &Connection, owner: &str, step: &Step) -> Result<(), StorageE
         .map_err(|e| explain(&e))
 }
 
+/// All of the text in one transaction.
+pub fn define(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+    let result = connection.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT"));
+    if result.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK").map_err(|e| explain(&e))?;
+    }
+    result.map_err(|e| explain(&e))
+}
+
 pub fn prepare(connection: &Connection) -> Result<(), StorageError> {
     connection.execute_batch(RECORD_TABLE).map_err(|e| explain(&e))
 }

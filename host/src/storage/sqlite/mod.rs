@@ -133,6 +133,10 @@ impl Sqlite {
         self.with_writer(move |guarded| migrator::apply(guarded, &owner, steps)).await
     }
 
+    pub async fn define(&self, sql: String) -> Result<(), StorageError> {
+        self.with_writer(move |guarded| migrator::define(&guarded.connection, &sql)).await
+    }
+
     pub async fn applied(&self, owner: Option<String>) -> Result<Vec<AppliedMigration>, StorageError> {
         self.with_writer(move |guarded| migrator::applied_of(&guarded.connection, owner.as_deref())).await
     }

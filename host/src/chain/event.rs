@@ -1,0 +1,158 @@
+//! From a log to the JSON that a plugin gets.
+
+use super::log::{Filter, RawLog};
+use crate::config::ChainConfig;
+use alloy::{
+    dyn_abi::{DynSolEvent, DynSolValue, Specifier as _},
+    json_abi::Event,
+};
+use alloy_primitives::{Address, B256};
+use plugin_api::manifest::{ChainEvent, SubscriptionSpec};
+use serde_json::{Map, Value};
+
+/// The subscriptions of one plugin whose contracts are deployed.
+pub struct Listening {
+    pub chain: String,
+    events: Vec<Subscribed>,
+}
+
+struct Subscribed {
+    /// Its place in the manifest.
+    index: u32,
+    contract: String,
+    address: Address,
+    decoder: Decoder,
+}
+
+/// Reads the events of one signature.
+pub struct Decoder {
+    event: Event,
+    resolved: DynSolEvent,
+}
+
+impl Decoder {
+    /// `Registered(uint256 indexed agentId, string agentURI)`, with or without `event` in front.
+    pub fn parse(signature: &str) -> Result<Self, String> {
+        let event = Event::parse(signature).map_err(|error| error.to_string().replace('\n', " "))?;
+        let resolved = event.resolve().map_err(|error| error.to_string())?;
+        Ok(Self { event, resolved })
+    }
+
+    pub fn topic(&self) -> B256 {
+        self.event.selector()
+    }
+
+    pub fn name(&self) -> &str {
+        &self.event.name
+    }
+
+    /// The arguments by name; nothing when the log has another layout.
+    pub fn arguments(&self, log: &RawLog) -> Option<Map<String, Value>> {
+        let decoded = self.resolved.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
+        let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
+        let mut arguments = Map::new();
+        for (place, input) in self.event.inputs.iter().enumerate() {
+            let value = if input.indexed { indexed.next() } else { body.next() }?;
+            let name = if input.name.is_empty() { place.to_string() } else { input.name.clone() };
+            arguments.insert(name, to_json(value));
+        }
+        Some(arguments)
+    }
+}
+
+impl Listening {
+    /// Leaves out what is not deployed. A signature that cannot be read is the plugin's mistake.
+    pub fn new(chain: &str, config: &ChainConfig, specs: &[SubscriptionSpec]) -> Result<Self, String> {
+        let mut events = Vec::new();
+        for (index, spec) in (0u32..).zip(specs) {
+            let decoder = Decoder::parse(&spec.event).map_err(|error| format!("the event {}: {error}", spec.event))?;
+            if let Some(address) = config.contract(&spec.contract) {
+                let address = Address::from(address.0);
+                events.push(Subscribed { index, contract: spec.contract.clone(), address, decoder });
+            }
+        }
+        Ok(Self { chain: chain.to_owned(), events })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    pub fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        for event in &self.events {
+            filter.addresses.push(event.address);
+            filter.events.push(event.decoder.topic());
+        }
+        filter.addresses.sort_unstable();
+        filter.addresses.dedup();
+        filter.events.sort_unstable();
+        filter.events.dedup();
+        filter
+    }
+
+    /// What the rows depend on: another text means that they must be derived anew.
+    pub fn shape(&self) -> String {
+        let event = |event: &Subscribed| format!("{} {}", event.address, event.decoder.event.full_signature());
+        self.events.iter().map(event).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What the log is to each subscription that it belongs to.
+    pub fn read(&self, log: &RawLog) -> Vec<(u32, ChainEvent<Map<String, Value>>)> {
+        let topic = log.topics.first();
+        let fits = |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic()) == topic;
+        let read = |event: &Subscribed| {
+            let arguments = event.decoder.arguments(log);
+            if arguments.is_none() {
+                let (event, tx) = (event.decoder.name(), log.transaction_hash);
+                tracing::warn!(event, %tx, "an event has another layout than its signature says; it is left out");
+            }
+            Some((event.index, to_event(&self.chain, &event.contract, event.decoder.name(), arguments?, log)))
+        };
+        self.events.iter().filter(fits).filter_map(read).collect()
+    }
+}
+
+pub fn to_event(
+    chain: &str,
+    contract: &str,
+    event: &str,
+    args: Map<String, Value>,
+    log: &RawLog,
+) -> ChainEvent<Map<String, Value>> {
+    ChainEvent {
+        chain: chain.to_owned(),
+        contract: contract.to_owned(),
+        address: plugin_api::Address(log.address.into_array()),
+        event: event.to_owned(),
+        args,
+        block: log.block_number.to(),
+        block_hash: plugin_api::Hash256(log.block_hash.0),
+        time_s: log.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX)),
+        tx: plugin_api::Hash256(log.transaction_hash.0),
+        tx_index: log.transaction_index.to(),
+        log_index: log.log_index.to(),
+    }
+}
+
+/// Integers up to 64 bits as numbers, larger ones as decimal strings; bytes as `0x…`; arrays and tuples as arrays.
+/// Texts come from strangers: NUL, which no database takes, becomes U+FFFD.
+pub fn to_json(value: DynSolValue) -> Value {
+    match value {
+        DynSolValue::Bool(value) => value.into(),
+        DynSolValue::Uint(value, bits) if bits <= 64 => value.to::<u64>().into(),
+        DynSolValue::Uint(value, _) => value.to_string().into(),
+        DynSolValue::Int(value, bits) => match i64::try_from(value) {
+            Ok(small) if bits <= 64 => small.into(),
+            _ => value.to_string().into(),
+        },
+        DynSolValue::Address(address) => address.to_string().into(),
+        DynSolValue::FixedBytes(word, size) => alloy_primitives::hex::encode_prefixed(&word[..size]).into(),
+        DynSolValue::Bytes(bytes) => alloy_primitives::hex::encode_prefixed(bytes).into(),
+        DynSolValue::String(text) => text.replace('\0', "\u{fffd}").into(),
+        DynSolValue::Array(values) | DynSolValue::FixedArray(values) | DynSolValue::Tuple(values) => {
+            values.into_iter().map(to_json).collect::<Vec<_>>().into()
+        }
+        DynSolValue::Function(function) => alloy_primitives::hex::encode_prefixed(function.as_slice()).into(),
+    }
+}

@@ -1,0 +1,141 @@
+//! Follows the head of one chain: asks all servers for their newest block, and chooses whom to believe.
+//!
+//! The rule: a server stays the preferred one while it answers and keeps up, so that two servers on two branches do not
+//! make the index go back and forth.
+
+use super::{Chain, Header, error::RpcFailure, named::parse};
+use alloy::{
+    pubsub::RawSubscription,
+    rpc::client::{RpcClient, WsConnect},
+};
+use alloy_primitives::B256;
+use futures_util::future::join_all;
+use std::{sync::Arc, time::Duration};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// A server this many blocks behind the best one is not preferred.
+const LAG_BLOCKS_MAX: u64 = 3;
+/// How often the servers are asked again after an announcement that none of them knows of yet.
+const HINT_TRIES: u32 = 5;
+const HINT_PAUSE: Duration = Duration::from_millis(20);
+/// Between two attempts to open the WebSocket.
+const WS_PAUSE: Duration = Duration::from_secs(3);
+
+pub async fn run(chain: Arc<Chain>, stop: CancellationToken) {
+    let hint = Arc::new(Notify::new());
+    let announced = announcements(&chain, &hint);
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = poll(&chain, &hint) => {}
+        () = announced => {}
+    }
+}
+
+async fn poll(chain: &Chain, hint: &Notify) {
+    let pause = Duration::from_millis(chain.settings.poll_ms);
+    let mut tries = 0;
+    loop {
+        let before = chain.head().map(|head| head.header);
+        look(chain).await;
+        let is_same = chain.head().map(|head| head.header) == before;
+        tries = if is_same && tries > 0 { tries - 1 } else { 0 };
+        tokio::select! {
+            () = hint.notified() => tries = HINT_TRIES,
+            () = tokio::time::sleep(if tries > 0 { HINT_PAUSE } else { pause }) => {}
+        }
+    }
+}
+
+/// Asks every server that is not aside.
+async fn look(chain: &Chain) {
+    let asked = chain.sources.iter().map(|source| async move {
+        if source.is_aside() {
+            return None;
+        }
+        match source.look(chain.settings.reorg_depth).await {
+            Ok(head) => {
+                source.succeeded();
+                Some(head)
+            }
+            Err(RpcFailure::Refused { message, .. }) => {
+                source.failed(&RpcFailure::Behind(message));
+                None
+            }
+            Err(failure) => {
+                source.failed(&failure);
+                None
+            }
+        }
+    });
+    let heads: Vec<Option<Header>> = join_all(asked).await;
+    match choose(&heads, chain.current()) {
+        Some((place, head)) => {
+            chain.prefer(place);
+            chain.saw(head);
+            metrics::gauge!("chain_head", "chain" => chain.name.clone()).set(exact(head.number));
+        }
+        None => chain.saw_nothing(),
+    }
+}
+
+/// The current server while it keeps up, else the first that does.
+fn choose(heads: &[Option<Header>], current: usize) -> Option<(usize, Header)> {
+    let best = heads.iter().flatten().map(|head| head.number).max()?;
+    let keeps_up = |place: usize| {
+        let head = heads.get(place).copied().flatten()?;
+        (head.number.saturating_add(LAG_BLOCKS_MAX) >= best).then_some((place, head))
+    };
+    keeps_up(current).or_else(|| (0..heads.len()).find_map(keeps_up))
+}
+
+/// Metrics are floats; block numbers are far below 2^53.
+#[allow(clippy::cast_precision_loss, reason = "block numbers are far below 2^53")]
+pub fn exact(number: u64) -> f64 {
+    number as f64
+}
+
+/// Turns announcements of new blocks into questions. What they say is not believed: the servers are asked.
+async fn announcements(chain: &Chain, hint: &Notify) {
+    let Some(url) = chain.settings.ws.as_ref().and_then(parse) else { return std::future::pending().await };
+    loop {
+        match subscribe(url.as_str()).await {
+            Some((_client, mut heads)) => {
+                tracing::info!(chain = chain.name, "new blocks are announced by WebSocket");
+                while heads.recv().await.is_ok() {
+                    hint.notify_one();
+                }
+                tracing::warn!(chain = chain.name, "the WebSocket closed; blocks are asked for meanwhile");
+            }
+            None => tracing::debug!(chain = chain.name, "the WebSocket cannot be opened"),
+        }
+        tokio::time::sleep(WS_PAUSE).await;
+    }
+}
+
+async fn subscribe(url: &str) -> Option<(RpcClient, RawSubscription)> {
+    // Without its own attempts to reconnect: they would go on when nobody listens any more.
+    let client = RpcClient::builder().ws(WsConnect::new(url).with_max_retries(0)).await.ok()?;
+    let id: B256 = client.request("eth_subscribe", ["newHeads"]).await.ok()?;
+    let heads = client.pubsub_frontend()?.get_subscription(id).await.ok()?;
+    Some((client, heads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(number: u64) -> Option<Header> {
+        Some(Header { number, hash: B256::with_last_byte(1), parent: B256::ZERO, time_s: 0 })
+    }
+
+    #[test]
+    fn a_server_is_kept_while_it_keeps_up() {
+        let chosen = |heads: &[Option<Header>], current| choose(heads, current).map(|(place, _)| place);
+        assert_eq!(chosen(&[head(10), head(12)], 0), Some(0), "two blocks are a matter of luck");
+        assert_eq!(chosen(&[head(10), head(14)], 0), Some(1));
+        assert_eq!(chosen(&[head(12), head(12)], 1), Some(1), "no way back without need");
+        assert_eq!(chosen(&[None, head(3)], 0), Some(1));
+        assert_eq!(chosen(&[None, None], 0), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! The past: blocks that are not taken back any more. Fetched in several ranges at a time, written in their order.
+
+use super::{
+    Index, Trouble,
+    commit::{Batch, cut},
+    store::Place,
+};
+use crate::chain::{
+    Chain, ChainError, Header,
+    log::{Filter, RangeError, RawLog},
+};
+use futures_util::{StreamExt as _, stream};
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+/// Ranges that are fetched at a time.
+const PARALLEL: usize = 4;
+/// An answer with more events than this makes the next ranges shorter, one with fewer than a quarter longer.
+const RANGE_EVENTS: usize = 10_000;
+
+/// How long events that were fetched wait for more of them, to share a commit.
+const WAIT_MAX: Duration = Duration::from_millis(300);
+/// How many answers of one length come before a longer range is tried again after a refusal.
+const PATIENCE: u64 = 32;
+
+/// What was fetched and is not yet written.
+struct Waiting {
+    logs: Vec<RawLog>,
+    last: Option<Header>,
+    since: Instant,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { logs: Vec::new(), last: None, since: Instant::now() }
+    }
+}
+
+/// Blocks of one question: fewer where servers refuse more, and more again later.
+pub struct Span {
+    blocks: AtomicU64,
+    most: u64,
+    patience: AtomicU64,
+}
+
+impl Span {
+    pub fn new(most: u64) -> Self {
+        Self { blocks: AtomicU64::new(most), most, patience: AtomicU64::new(0) }
+    }
+
+    fn answered(&self, blocks: u64, events: usize) {
+        let now = self.blocks.load(Relaxed);
+        let waits = self.patience.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+        if events > RANGE_EVENTS {
+            self.blocks.store((blocks / 2).max(1), Relaxed);
+        } else if blocks >= now && events < RANGE_EVENTS / 4 && !waits {
+            self.blocks.store(now.saturating_mul(2).min(self.most), Relaxed);
+        }
+    }
+
+    fn refused(&self, blocks: u64) {
+        self.blocks.fetch_min((blocks / 2).max(1), Relaxed);
+        self.patience.store(PATIENCE, Relaxed);
+    }
+}
+
+/// The events of a range, and its last block.
+type Part = (Vec<RawLog>, Header);
+
+impl Index {
+    pub(super) async fn history(&mut self, to: u64) -> Result<(), Trouble> {
+        let from = self.known.as_ref().ok_or(Trouble::Moved)?.place.next;
+        let (chain, filter, span) = (self.chain.clone(), self.filter.clone(), self.span.clone());
+        let ranges = stream::unfold(from, |next| {
+            let end = next.saturating_add(span.blocks.load(Relaxed).max(1) - 1).min(to);
+            async move { (next <= to).then_some(((next, end), end + 1)) }
+        });
+        let fetched = ranges.map(|(from, to)| fetch(&chain, &filter, (from, to), &span)).buffered(PARALLEL);
+        let mut fetched = std::pin::pin!(fetched);
+        let mut waiting = Waiting::default();
+        while let Some(parts) = fetched.next().await {
+            for (mut logs, last) in parts? {
+                waiting.logs.append(&mut logs);
+                waiting.last = Some(last);
+                if waiting.logs.len() >= self.commit_events || waiting.since.elapsed() > WAIT_MAX {
+                    self.write(std::mem::take(&mut waiting)).await?;
+                }
+            }
+            // Also renews the lease, and hears of operators.
+            self.look().await?.ok_or(Trouble::Moved)?;
+        }
+        self.write(waiting).await
+    }
+
+    async fn write(&mut self, waiting: Waiting) -> Result<(), Trouble> {
+        let Some(last) = waiting.last else { return Ok(()) };
+        let mut rest = waiting.logs.as_slice();
+        loop {
+            let (now, later) = rest.split_at(cut(rest, self.commit_events));
+            let (number, hash) = match now.last() {
+                Some(log) if !later.is_empty() => (log.block_number.to(), log.block_hash),
+                _ => (last.number, last.hash),
+            };
+            let known = self.known.clone().ok_or(Trouble::Moved)?;
+            let to = Place { next: number + 1, hash: Some(hash) };
+            self.commit(&known, Batch { logs: now, to, blocks: vec![(number, hash)], is_final: true }).await?;
+            rest = later;
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The events of a range, in parts where servers want smaller questions.
+async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -> Result<Vec<Part>, ChainError> {
+    let (mut parts, mut todo) = (Vec::new(), vec![range]);
+    while let Some((from, to)) = todo.pop() {
+        let blocks = to - from + 1;
+        match chain.logs_between(from, to, filter).await {
+            Ok(part) => {
+                span.answered(blocks, part.0.len());
+                parts.push(part);
+            }
+            Err(RangeError::TooMuch(reason)) => {
+                let half = blocks / 2;
+                tracing::debug!(chain = chain.name, blocks, %reason, "asking for fewer blocks at a time");
+                span.refused(blocks);
+                todo.push((from + half, to));
+                todo.push((from, from + half - 1));
+            }
+            Err(RangeError::Chain(error)) => return Err(error),
+        }
+    }
+    Ok(parts)
+}

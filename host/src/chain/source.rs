@@ -1,0 +1,168 @@
+//! One RPC server and what is known of it.
+//!
+//! The rule: a server that fails, or says what cannot be, is put aside for a while, with a reason that an operator reads.
+
+use super::{
+    Header,
+    error::RpcFailure,
+    rpc::{Answer, Call, Rpc, read},
+};
+use alloy_primitives::U64;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Failures in a row after which a server is put aside.
+const FAILURES_MAX: u32 = 2;
+/// The time aside begins with the pause between two polls, and doubles up to this often.
+const ASIDE_DOUBLINGS_MAX: u32 = 3;
+/// A server that said what cannot be is left alone for so many pauses.
+const LIE_PAUSES: u32 = 15;
+
+pub struct Source {
+    /// Shown instead of the address.
+    pub label: String,
+    rpc: Rpc,
+    chain_id: u64,
+    pause: Duration,
+    health: Mutex<Health>,
+}
+
+#[derive(Default)]
+struct Health {
+    failures: u32,
+    aside_until: Option<Instant>,
+    reason: Option<String>,
+    head: Option<Header>,
+    latency_ms: Option<u64>,
+}
+
+/// One server, for the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceReport {
+    pub url: String,
+    pub ok: bool,
+    /// Why it is not ok, or what it said last that was wrong.
+    pub reason: Option<String>,
+    pub head: Option<u64>,
+    pub latency_ms: Option<u64>,
+}
+
+impl Source {
+    pub fn new(label: String, rpc: Rpc, chain_id: u64, pause: Duration) -> Self {
+        Self { label, rpc, chain_id, pause, health: Mutex::default() }
+    }
+
+    pub async fn batch(&self, calls: Vec<Call>) -> Result<Vec<Answer>, RpcFailure> {
+        self.rpc.batch(calls).await
+    }
+
+    /// Asks for the newest block, and whether this is still the chain it should be.
+    pub async fn look(&self, depth_max: u64) -> Result<Header, RpcFailure> {
+        let begun = Instant::now();
+        let calls = vec![Call::new("eth_chainId", json!([])), block_by_number("latest".into())];
+        let mut answers = self.rpc.batch(calls).await?.into_iter();
+        let chain_id: U64 = read(answers.next().unwrap_or_else(missing))?;
+        if chain_id.to::<u64>() != self.chain_id {
+            return Err(RpcFailure::Lie(format!("is a server of chain {chain_id}, not of {}", self.chain_id)));
+        }
+        let head: Option<Header> = read(answers.next().unwrap_or_else(missing))?;
+        let head = head.ok_or_else(|| RpcFailure::Behind("has no newest block".to_owned()))?;
+        self.check_head(&head, depth_max).await?;
+        let mut health = self.health.lock();
+        health.head = Some(head);
+        health.latency_ms = u64::try_from(begun.elapsed().as_millis()).ok();
+        Ok(head)
+    }
+
+    /// A head must stand on a block that the server has; and a chain does not become much shorter.
+    async fn check_head(&self, head: &Header, depth_max: u64) -> Result<(), RpcFailure> {
+        let before = self.health.lock().head;
+        if let Some(before) = before {
+            if before == *head || head.parent == before.hash {
+                return Ok(());
+            }
+            if head.number.saturating_add(depth_max) < before.number {
+                // Said once: after the time aside, what it says then is taken as it is.
+                self.health.lock().head = None;
+                let text = format!("its head went back from block {} to {}", before.number, head.number);
+                return Err(RpcFailure::Lie(text));
+            }
+        }
+        if head.number == 0 {
+            return Ok(());
+        }
+        let parent: Option<Header> = self.rpc.call(block_by_hash(&head.parent.to_string())).await?;
+        match parent {
+            Some(parent) if parent.number.checked_add(1) == Some(head.number) && parent.hash == head.parent => Ok(()),
+            Some(_) => Err(RpcFailure::Lie(format!("its block {} does not stand on the one before", head.number))),
+            None => {
+                let text = format!("says that its head is block {}, and does not have the block before", head.number);
+                Err(RpcFailure::Lie(text))
+            }
+        }
+    }
+
+    pub fn is_aside(&self) -> bool {
+        self.health.lock().aside_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    pub fn succeeded(&self) {
+        let mut health = self.health.lock();
+        if health.aside_until.is_some() {
+            tracing::info!(server = self.label, "the RPC server is back");
+        }
+        (health.failures, health.aside_until, health.reason) = (0, None, None);
+    }
+
+    /// Counts a failure; what the server refuses is none.
+    pub fn failed(&self, failure: &RpcFailure) {
+        if failure.is_refusal() {
+            return;
+        }
+        let mut health = self.health.lock();
+        health.failures = health.failures.saturating_add(1);
+        let aside = match failure {
+            RpcFailure::Lie(_) => Some(self.pause.saturating_mul(LIE_PAUSES)),
+            _ => (health.failures >= FAILURES_MAX)
+                .then(|| self.pause.saturating_mul(1 << (health.failures - FAILURES_MAX).min(ASIDE_DOUBLINGS_MAX))),
+        };
+        let reason = failure.to_string();
+        if aside.is_some() && health.reason.as_ref() != Some(&reason) {
+            tracing::warn!(server = self.label, reason, "an RPC server is put aside");
+        }
+        health.aside_until = aside.map(|aside| Instant::now() + aside).or(health.aside_until);
+        health.reason = Some(reason);
+    }
+
+    pub fn report(&self) -> SourceReport {
+        let is_aside = self.is_aside();
+        let health = self.health.lock();
+        SourceReport {
+            url: self.label.clone(),
+            ok: !is_aside && health.failures == 0 && health.head.is_some(),
+            reason: health.reason.clone(),
+            head: health.head.map(|head| head.number),
+            latency_ms: health.latency_ms,
+        }
+    }
+}
+
+pub fn block_by_number(number: serde_json::Value) -> Call {
+    Call::new("eth_getBlockByNumber", json!([number, false]))
+}
+
+pub fn block_by_hash(hash: &str) -> Call {
+    Call::new("eth_getBlockByHash", json!([hash, false]))
+}
+
+/// A number as JSON-RPC writes it.
+pub fn hex_number(number: u64) -> serde_json::Value {
+    format!("{number:#x}").into()
+}
+
+pub fn missing() -> Answer {
+    Err(RpcFailure::Garbage("an answer is missing".to_owned()))
+}

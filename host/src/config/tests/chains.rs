@@ -1,0 +1,58 @@
+//! `[chains.<name>]`: names are the operator's, keys are not, and no message shows an RPC address.
+
+use plugin_api::Address;
+use rstest::rstest;
+use secrecy::ExposeSecret as _;
+
+use super::{file, variable};
+
+const SECRET: &str = "hunter2";
+
+#[test]
+fn a_chain_needs_no_more_than_a_server() {
+    let config = file("[chains.main]\nrpc = ['http://127.0.0.1:8545']").config();
+    let main = &config.chains["main"];
+    assert_eq!((main.confirmations, main.reorg_depth, main.poll_ms), (3, 64, 2000));
+    assert_eq!(main.rpc[0].expose_secret(), "http://127.0.0.1:8545");
+    assert!(super::Start::new().config().chains.is_empty(), "no chain without a section");
+}
+
+#[test]
+fn variables_set_servers_and_contracts() {
+    let config = variable("GATEWAY_CHAINS__MAIN__RPC", "http://a:1, https://b/key")
+        .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__X402VAULT", "0x00000000000000000000000000000000000000aa")
+        .variable("GATEWAY_CHAINS__MAIN__CONFIRMATIONS", "7")
+        .config();
+    let main = &config.chains["main"];
+    assert_eq!(main.rpc.iter().map(|url| url.expose_secret()).collect::<Vec<_>>(), ["http://a:1", "https://b/key"]);
+    assert_eq!(main.confirmations, 7);
+    assert_eq!(main.contract("x402Vault").map(|Address(bytes)| bytes[19]), Some(0xaa));
+    assert_eq!(main.contract("escrow"), None);
+}
+
+#[rstest]
+#[case("[chains.main]\nrpc = []", "chains.main.rpc", "no RPC server")]
+#[case("[chains.main]\nrpc = ['ftp://hunter2@x']", "chains.main.rpc", "place 1 is no http or https URL")]
+#[case("[chains.main]\nrpc = 'http://x/hunter2'", "chains.main.rpc", "another form")]
+#[case("[chains.main]\nrpc = ['http://x']\nws = 'http://x/hunter2'", "chains.main.ws", "no ws or wss URL")]
+#[case("[chains.main]\nrpc = ['http://x']\nrcp = 1", "chains.main.rcp", "unknown key in [chains.main]")]
+#[case("[chains.main]\nrpc = ['http://x']\npoll_ms = 1", "chains.main.poll_ms", "1 is too small")]
+#[case("[chains.main]\nrpc = ['http://x']\nconfirmations = 65", "chains.main.confirmations", "is more than")]
+#[case("[chains.main]\nrpc = ['http://x']\nreorg_depth = 'a'", "chains.main.reorg_depth", "the text")]
+#[case("[chains.main]\nrpc = ['http://x']\ncontracts.registry = '0x12'", "chains.main.contracts.registry", "refused")]
+#[case("[chains.main]\nrpc = ['http://x']\nchain_id = 1", "chains.main.chain_id", "chain_id at the top")]
+#[case("[chains.bnb]\nrpc = ['http://x']", "chains.bnb.chain_id", "it is missing")]
+#[case("[chains.BNB]\nrpc = ['http://x']\nchain_id = 56", "chains.BNB", "cannot be the name of a chain")]
+fn what_is_wrong_with_a_chain_is_said_without_its_addresses(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
+    let problems = file(text).problems();
+    let found = problems.iter().find(|problem| problem.key == key);
+    assert!(found.is_some_and(|problem| problem.message.contains(part)), "{problems:?}");
+    assert!(!format!("{problems:?}").contains(SECRET), "{problems:?}");
+}
+
+#[test]
+fn a_server_is_shown_nowhere() {
+    let config = file("[chains.main]\nrpc = ['https://user:hunter2@x/hunter2']\nws = 'wss://x/hunter2'").config();
+    assert!(!format!("{config:?}").contains(SECRET));
+    assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
+}

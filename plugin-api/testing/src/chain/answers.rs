@@ -1,0 +1,141 @@
+//! What a scripted chain answers to JSON-RPC questions.
+
+use super::blocks::{Block, Blocks, ScriptedLog, value};
+use alloy::{
+    dyn_abi::{DynSolValue, Specifier as _},
+    json_abi::Function,
+};
+use alloy_primitives::{Address as AlloyAddress, B256, Selector, hex};
+use plugin_api::Address;
+use serde_json::{Value, json};
+
+/// What a server of this chain that knows `lag` blocks less than all of them answers.
+pub fn answer(blocks: &Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
+    let known = usize::try_from(blocks.head().number.saturating_sub(lag)).unwrap_or(usize::MAX);
+    let known = &blocks.all()[..=known];
+    let head = &known[known.len() - 1];
+    match method {
+        "eth_chainId" => Ok(format!("{:#x}", blocks.chain_id).into()),
+        "eth_blockNumber" => Ok(number(head.number)),
+        "eth_getBlockByNumber" => Ok(block(by_number(known, &params[0]))),
+        "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
+        "eth_getLogs" => Ok(logs(known, &params[0])),
+        "eth_call" => call(blocks, &params[0]),
+        "eth_getCode" => {
+            let has_code = blocks.calls.keys().any(|(to, _)| Some(*to) == address(&params[0]));
+            Ok(if has_code { "0x6001".into() } else { "0x".into() })
+        }
+        "eth_getBalance" => {
+            let wei = address(&params[0]).and_then(|address| blocks.balances.get(&address));
+            let wei: alloy_primitives::U256 = wei.map_or("0", String::as_str).parse().unwrap_or_default();
+            Ok(format!("{wei:#x}").into())
+        }
+        other => Err((-32601, format!("the method {other} does not exist"))),
+    }
+}
+
+/// Selector and output of a function that gives these results.
+pub fn prepared(function: &str, results: &[Value]) -> (Selector, Vec<u8>) {
+    let function = Function::parse(function).unwrap_or_else(|error| panic!("{function}: {error}"));
+    assert_eq!(function.outputs.len(), results.len(), "results of {}", function.name);
+    let outputs = function.outputs.iter().zip(results).map(|(output, result)| {
+        let kind = output.resolve().unwrap_or_else(|error| panic!("{}: {error}", function.name));
+        value(&kind, result)
+    });
+    (function.selector(), DynSolValue::Tuple(outputs.collect()).abi_encode_params())
+}
+
+fn call(blocks: &Blocks, question: &Value) -> Result<Value, (i64, String)> {
+    let data = question["data"].as_str().or(question["input"].as_str()).unwrap_or_default();
+    let data = hex::decode(data).unwrap_or_default();
+    let output = address(&question["to"])
+        .zip(data.first_chunk::<4>())
+        .and_then(|(to, selector)| blocks.calls.get(&(to, Selector::from(*selector))));
+    match output {
+        Some(output) => Ok(hex::encode_prefixed(output).into()),
+        None if blocks.calls.keys().any(|(to, _)| Some(*to) == address(&question["to"])) => {
+            Err((3, "execution reverted".to_owned()))
+        }
+        None => Ok("0x".into()),
+    }
+}
+
+fn by_number<'b>(known: &'b [Block], place: &Value) -> Option<&'b Block> {
+    match place.as_str()? {
+        "latest" => known.last(),
+        text => known.get(usize::from_str_radix(text.strip_prefix("0x")?, 16).ok()?),
+    }
+}
+
+fn by_hash<'b>(known: &'b [Block], hash: &Value) -> Option<&'b Block> {
+    let hash: B256 = hash.as_str()?.parse().ok()?;
+    known.iter().find(|block| block.hash == hash)
+}
+
+/// A range that goes beyond the newest block ends there, and an unknown name has no events: as with real servers.
+fn logs(known: &[Block], filter: &Value) -> Value {
+    let wanted: Vec<&Block> = match filter.get("blockHash") {
+        Some(hash) => by_hash(known, hash).into_iter().collect(),
+        None => {
+            let bound = |key: &str| by_number(known, &filter[key]).map(|block| block.number);
+            let from = bound("fromBlock").unwrap_or(u64::MAX);
+            let to = bound("toBlock").unwrap_or(u64::MAX);
+            known.iter().filter(|block| (from..=to).contains(&block.number)).collect()
+        }
+    };
+    let found = wanted.into_iter().flat_map(|block| {
+        let fits = |(_, log): &(usize, &ScriptedLog)| fits(filter, log);
+        block.logs.iter().enumerate().filter(fits).map(move |(place, log)| entry(block, place, log))
+    });
+    found.collect::<Vec<_>>().into()
+}
+
+fn fits(filter: &Value, log: &ScriptedLog) -> bool {
+    let listed = |list: &Value, text: String| {
+        list.as_array().is_none_or(|list| {
+            list.iter().any(|item| item.as_str().is_some_and(|item| item.eq_ignore_ascii_case(&text)))
+        })
+    };
+    listed(&filter["address"], log.address.to_string())
+        && log.topics.first().is_some_and(|topic| listed(&filter["topics"][0], topic.to_string()))
+}
+
+fn entry(block: &Block, place: usize, log: &ScriptedLog) -> Value {
+    json!({
+        "address": AlloyAddress::from(log.address.0), "topics": log.topics, "data": hex::encode_prefixed(&log.data),
+        "blockNumber": number(block.number), "blockHash": block.hash, "transactionHash": log.tx,
+        "transactionIndex": number(place as u64), "logIndex": number(place as u64), "removed": false,
+    })
+}
+
+fn block(block: Option<&Block>) -> Value {
+    block.map_or(Value::Null, |block| {
+        json!({
+            "number": number(block.number), "hash": block.hash, "parentHash": block.parent,
+            "timestamp": number(block.time_s), "transactions": [],
+        })
+    })
+}
+
+fn number(number: u64) -> Value {
+    format!("{number:#x}").into()
+}
+
+fn address(text: &Value) -> Option<Address> {
+    text.as_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::blocks::address_of;
+
+    #[test]
+    fn who_is_behind_tells_of_fewer_events_and_no_error() {
+        let mut blocks = Blocks::new(1);
+        blocks.mine(vec![ScriptedLog::new("a", "Said(string text)", &["hello".into()])]);
+        let all = json!([{ "fromBlock": "0x0", "toBlock": "latest", "address": [address_of("a").to_string()] }]);
+        let told = |lag| answer(&blocks, lag, "eth_getLogs", &all).map(|logs| logs.as_array().map_or(0, Vec::len));
+        assert_eq!((told(0), told(1)), (Ok(1), Ok(0)));
+    }
+}

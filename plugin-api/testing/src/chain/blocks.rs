@@ -1,0 +1,119 @@
+//! The blocks of a scripted chain.
+
+use alloy::{
+    dyn_abi::{DynSolType, DynSolValue, Specifier as _},
+    json_abi::Event,
+};
+use alloy_primitives::{B256, Selector, keccak256};
+use plugin_api::Address;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The first block's time: that of the test's clock.
+const START_S: u64 = 1_767_225_600;
+const BLOCK_S: u64 = 7;
+
+/// One event, on its way into a block or in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptedLog {
+    pub address: Address,
+    pub topics: Vec<B256>,
+    pub data: Vec<u8>,
+    /// Name of its transaction; unlike all others unless said.
+    pub tx: B256,
+}
+
+impl ScriptedLog {
+    /// An event of the contract with this key. `event` is its signature with names and `indexed`; the arguments are texts,
+    /// numbers and truth values.
+    pub fn new(contract: &str, event: &str, arguments: &[Value]) -> Self {
+        let event = Event::parse(event).unwrap_or_else(|error| panic!("{event}: {error}"));
+        assert_eq!(event.inputs.len(), arguments.len(), "arguments of {}", event.name);
+        let (mut topics, mut body) = (vec![event.selector()], Vec::new());
+        for (input, argument) in event.inputs.iter().zip(arguments) {
+            let kind = input.resolve().unwrap_or_else(|error| panic!("{}: {error}", input.name));
+            let value = value(&kind, argument);
+            match (input.indexed, value.as_word()) {
+                (false, _) => body.push(value),
+                (true, Some(word)) => topics.push(word),
+                (true, None) => topics.push(keccak256(value.abi_encode_packed())),
+            }
+        }
+        let data = DynSolValue::Tuple(body).abi_encode_params();
+        Self { address: address_of(contract), topics, data, tx: B256::ZERO }
+    }
+
+    /// Several events of one transaction have one name.
+    pub fn in_transaction(mut self, name: &str) -> Self {
+        self.tx = keccak256(name);
+        self
+    }
+}
+
+pub fn value(kind: &DynSolType, argument: &Value) -> DynSolValue {
+    let text = argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
+    match kind {
+        DynSolType::String => DynSolValue::String(text),
+        kind => kind.coerce_str(&text).unwrap_or_else(|error| panic!("{argument} as {kind}: {error}")),
+    }
+}
+
+pub fn address_of(contract: &str) -> Address {
+    let mut bytes = [0; 20];
+    bytes.copy_from_slice(&keccak256(contract)[12..]);
+    Address(bytes)
+}
+
+#[derive(Clone)]
+pub struct Block {
+    pub number: u64,
+    pub hash: B256,
+    pub parent: B256,
+    pub time_s: u64,
+    pub logs: Vec<ScriptedLog>,
+}
+
+pub struct Blocks {
+    pub chain_id: u64,
+    blocks: Vec<Block>,
+    /// Other with every block that ever was, so that no two have one name.
+    made: u64,
+    pub calls: HashMap<(Address, Selector), Vec<u8>>,
+    pub balances: HashMap<Address, String>,
+}
+
+impl Blocks {
+    pub fn new(chain_id: u64) -> Self {
+        let mut blocks =
+            Self { chain_id, blocks: Vec::new(), made: 0, calls: HashMap::new(), balances: HashMap::new() };
+        blocks.mine(Vec::new());
+        blocks
+    }
+
+    pub fn mine(&mut self, mut logs: Vec<ScriptedLog>) -> u64 {
+        self.made += 1;
+        let number = self.blocks.len() as u64;
+        let parent = self.blocks.last().map_or(B256::ZERO, |block| block.hash);
+        let hash = keccak256([parent.as_slice(), &self.made.to_be_bytes()].concat());
+        for (place, log) in logs.iter_mut().enumerate().filter(|(_, log)| log.tx == B256::ZERO) {
+            log.tx = keccak256([hash.as_slice(), &place.to_be_bytes()].concat());
+        }
+        self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs });
+        number
+    }
+
+    /// The first block stays.
+    pub fn take_back(&mut self, depth: u64) -> Vec<ScriptedLog> {
+        let depth = usize::try_from(depth).unwrap_or(usize::MAX).min(self.blocks.len() - 1);
+        let taken = self.blocks.split_off(self.blocks.len() - depth);
+        taken.into_iter().flat_map(|block| block.logs).collect()
+    }
+
+    pub fn head(&self) -> &Block {
+        &self.blocks[self.blocks.len() - 1]
+    }
+
+    pub fn all(&self) -> &[Block] {
+        &self.blocks
+    }
+}

@@ -1,0 +1,93 @@
+//! When chain events become public.
+
+use super::{builders, close, moved, opened, published, started};
+use plugin_testing::ScriptedChain;
+
+#[tokio::test]
+async fn an_event_is_public_when_its_block_is_three_deep() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let block = chain.mine(vec![moved(1, "1")]);
+        chain.mine_empty(2);
+        house.indexed(&chain).await;
+        assert_eq!(published(&house).await, [], "two blocks on top are not enough");
+        chain.mine_empty(1);
+        house.indexed(&chain).await;
+        let events = published(&house).await;
+        assert_eq!(events.iter().map(|(block, _)| *block).collect::<Vec<_>>(), [block]);
+        let event = house.events().await.remove(0);
+        assert_eq!(event.ts, 1_767_225_600 + 7 * i64::try_from(block).unwrap(), "the block's time");
+        chain.take_back(4);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_branch_held_back_is_never_public() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        chain.mine(vec![moved(1, "1")]);
+        chain.mine_empty(2);
+        house.indexed(&chain).await;
+        let house = house.restart().await;
+        chain.take_back(3);
+        let block = chain.mine(vec![moved(1, "2")]);
+        chain.mine_empty(5);
+        house.indexed(&chain).await;
+        let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
+        assert_eq!(amounts, ["2"]);
+        assert_eq!(published(&house).await[0].0, block);
+        chain.take_back(6);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_public_event_does_not_become_public_again() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let same = || vec![moved(1, "1").in_transaction("twice"), moved(1, "2").in_transaction("twice")];
+        chain.mine(same());
+        chain.mine_empty(5);
+        house.indexed(&chain).await;
+        assert_eq!(published(&house).await.len(), 2);
+        chain.take_back(6);
+        chain.mine(vec![opened(3)]);
+        chain.mine([vec![opened(2)], same()].concat());
+        chain.mine_empty(5);
+        house.indexed(&chain).await;
+        assert_eq!(published(&house).await.len(), 2, "the same transaction, deeper than the confirmations");
+        let house = reindexed(house, &chain).await;
+        assert_eq!(published(&house).await.len(), 2, "nor by a new index");
+        chain.take_back(7);
+        close(house).await;
+    }
+}
+
+async fn reindexed(house: plugin_testing::TestGateway, chain: &ScriptedChain) -> plugin_testing::TestGateway {
+    house.gateway().operate_plugin(host::plugins::Action::Reindex, "ledger", "test").await.unwrap();
+    let house = house.restart().await;
+    house.indexed(chain).await;
+    house
+}
+
+#[tokio::test]
+async fn the_past_is_public_in_its_order() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1), opened(2)]);
+    (0..150u64).for_each(|block| {
+        chain.mine(vec![moved(1 + block % 2, "1")]);
+    });
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let blocks: Vec<u64> = published(&house).await.into_iter().map(|(block, _)| block).collect();
+        assert_eq!(blocks, (2..=148).collect::<Vec<_>>());
+        close(house).await;
+    }
+}

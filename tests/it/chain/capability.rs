@@ -1,0 +1,83 @@
+//! What plugins may ask of a chain.
+
+use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
+use crate::chain::ledger::{BANK, MOVED};
+use plugin_api::{Address, ContractCall, Gateway, HostError, Wei};
+use plugin_testing::{ScriptedChain, Value, json};
+use serde::Deserialize;
+
+const OWNER: &str = "ownerOf(uint256 id) view returns (address)";
+const ACCOUNT: &str =
+    "account(uint256 id, bool withNotes) view returns (address owner, string name, uint64 since, uint256 wei)";
+
+#[derive(Deserialize, serde::Serialize)]
+struct Account {
+    owner: Address,
+    name: String,
+    since: u64,
+    wei: Wei,
+}
+
+/// The fixture asks everything once and tells what it heard.
+pub async fn ask(gateway: Gateway<Ledger>, _: Value) -> Result<Value, HostError> {
+    let (chain, bank) = (gateway.chain("main"), ScriptedChain::address_of(BANK));
+    let head = chain.head().await?;
+    let owner: Address = chain.call(ContractCall::new(bank, OWNER).arg("7")?).await?;
+    let account = ContractCall::new(bank, ACCOUNT).arg(u64::MAX)?.arg(true)?;
+    let unknown = ContractCall::new(bank, "missing() returns (bool)");
+    let nobody = ContractCall::new(Address([9; 20]), OWNER).arg(1)?;
+    let answers: Vec<Result<Value, HostError>> = chain.calls(vec![account.clone(), unknown, nobody], None).await?;
+    let texts = answers.into_iter().map(|answer| answer.unwrap_or_else(|error| error.to_string().into()));
+    let typed: Account = chain.call(account).await?;
+    let moves = chain.logs::<Value>(bank, MOVED, 0, head.number).await?;
+    let elsewhere = gateway.chain("other").head().await.map_err(|error| error.to_string());
+    let wrong = ContractCall::new(bank, OWNER).arg("seven")?;
+    Ok(json!({
+        "head": head.number,
+        "finalized": chain.finalized().await?.number,
+        "missing": chain.block(head.number + 1).await?.is_none(),
+        "same": chain.block(head.number).await? == Some(head),
+        "owner": owner,
+        "answers": texts.collect::<Vec<_>>(),
+        "typed": typed,
+        "moves": moves.iter().map(|event| &event.args["amount"]).collect::<Vec<_>>(),
+        "code": [chain.code(bank).await?, chain.code(Address([9; 20])).await?],
+        "balance": chain.balance(bank, None).await?,
+        "elsewhere": elsewhere.err(),
+        "wrong": chain.call::<Value>(wrong).await.map_err(|error| error.to_string()).err(),
+    }))
+}
+
+#[tokio::test]
+async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1), moved(1, "11"), moved(1, "22")]);
+    chain.mine_empty(70);
+    let bank = ScriptedChain::address_of(BANK);
+    let owner = "0x00000000000000000000000000000000000000AA";
+    chain.answer_call(bank, OWNER, &[json!(owner)]);
+    let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+    chain.answer_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
+    chain.set_balance(bank, largest);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let said: Value = serde_json::from_str(&contribution(&house, "ask_chain").await).unwrap();
+        assert_eq!((&said["head"], &said["finalized"]), (&json!(71), &json!(7)), "{said}");
+        assert_eq!((&said["missing"], &said["same"]), (&json!(true), &json!(true)), "{said}");
+        assert_eq!(said["owner"], owner);
+        let row = json!([owner, "na\u{fffd}me", u64::MAX, largest]);
+        assert_eq!(said["answers"][0], row, "numbers up to 64 bits are numbers, larger ones texts");
+        assert!(said["answers"][1].as_str().unwrap_or_default().contains("reverted"), "{said}");
+        assert!(said["answers"][2].as_str().unwrap_or_default().contains("no such contract"), "{said}");
+        assert_eq!((&said["typed"]["name"], &said["typed"]["wei"]), (&json!("na\u{fffd}me"), &json!(largest)));
+        assert_eq!(said["moves"], json!(["11", "22"]));
+        assert_eq!(said["code"], json!(["0x6001", "0x"]));
+        assert_eq!(said["balance"], largest);
+        assert!(
+            said["elsewhere"].as_str().unwrap_or_default().contains("does not declare the chain `other`"),
+            "{said}"
+        );
+        assert!(said["wrong"].as_str().unwrap_or_default().contains("ownerOf"), "{said}");
+        close(house).await;
+    }
+}

@@ -1,0 +1,151 @@
+//! Servers that fail, lag and lie.
+
+use super::{builders, close, derived, derived_anew, moved, opened, rules::fails, started};
+use plugin_testing::{Fault, ScriptedChain, TestGateway, json};
+use rstest::rstest;
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A gateway on SQLite that knows both doors, the first one preferred.
+async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
+    let url = second.url();
+    let builder = builders(first).await.remove(0).configure(|config| {
+        let main = config.chains.get_mut("main").unwrap();
+        main.rpc.push(url.into());
+        main.timeout_ms = 300;
+    });
+    builder.start().await
+}
+
+#[rstest]
+#[case(Fault::Status(503))]
+#[case(Fault::Status(429))]
+#[case(Fault::Garbage)]
+#[case(Fault::Silence)]
+#[case(Fault::DropsAnswer)]
+#[case(Fault::LiesAhead(1000))]
+#[case(Fault::OtherChain(1))]
+#[tokio::test]
+async fn the_other_server_is_asked_when_one_goes_bad(#[case] fault: Fault) {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    chain.mine_empty(100);
+    let other = chain.another_door().await;
+    let house = house_of_two(&chain, &other).await;
+    house.indexed(&chain).await;
+    chain.fail_always(Some(fault));
+    chain.mine(vec![moved(1, "5")]);
+    chain.mine_empty(20);
+    house.indexed(&chain).await;
+    assert_eq!(house.rows("SELECT balance FROM ledger_accounts").await, ["Text(\"5\")"]);
+    let asked_before = other.requests();
+    chain.mine_empty(1);
+    house.indexed(&chain).await;
+    assert!(other.requests() > asked_before);
+    let status = house.get("/api/status").await.json();
+    assert_eq!(status["services"]["rpc"]["ok"], true, "one of two is enough: {status}");
+    assert!(!status["services"]["rpc"]["detail"].as_str().unwrap_or_default().is_empty(), "{status}");
+    close(house).await;
+}
+
+#[tokio::test]
+async fn a_server_that_falls_behind_is_not_preferred_and_misses_no_event() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    chain.mine_empty(100);
+    let other = chain.another_door().await;
+    let house = house_of_two(&chain, &other).await;
+    house.indexed(&chain).await;
+    chain.set_lag(10);
+    for _ in 0..30 {
+        chain.mine(vec![moved(1, "1")]);
+    }
+    house.indexed(&chain).await;
+    assert_eq!(house.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"30\") Int(30)"]);
+    close(house).await;
+}
+
+#[tokio::test]
+async fn while_no_server_answers_status_says_so_and_the_index_goes_on_later() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        chain.fail_always(Some(Fault::Status(502)));
+        chain.mine(vec![moved(1, "9")]);
+        TestGateway::eventually(MINUTE, "health says so", || async {
+            house.get("/api/health").await.json()["head"] == json!(-1)
+        })
+        .await;
+        assert!(fails(&house).await.contains("HTTP status 502"));
+        let health = house.get("/api/health").await.json();
+        assert_eq!((&health["ok"], &health["indexedBlock"]), (&json!(true), &json!(1)), "{health}");
+        let status = house.get("/api/status").await.json();
+        let degraded: Vec<_> = status["degraded"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+        assert!(degraded.contains(&"rpc") && degraded.contains(&"indexer") && !degraded.contains(&"db"), "{status}");
+        assert_eq!(status["head"], json!(null));
+        chain.fail_always(None);
+        house.indexed(&chain).await;
+        assert_eq!(house.rows("SELECT balance FROM ledger_accounts").await, ["Text(\"9\")"]);
+        chain.take_back(1);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_of_another_branch_alone_does_not_stop_the_index() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    chain.mine_empty(100);
+    let stranger = ScriptedChain::start().await;
+    stranger.mine_empty(130);
+    let house = house_of_two(&chain, &stranger).await;
+    TestGateway::eventually(MINUTE, "some block is indexed", || async {
+        house.gateway().services.indexes.indexed_block().is_some()
+    })
+    .await;
+    assert!(
+        house.gateway().services.indexes.reports()[0].state != host::chain::index::IndexState::Stopped,
+        "two servers that disagree are no proof"
+    );
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn the_address_of_a_server_is_nowhere_to_be_read() {
+    let chain = ScriptedChain::start().await;
+    chain.fail_always(Some(Fault::Status(500)));
+    let house = builders(&chain).await.remove(0).configure(|config| {
+        let main = config.chains.get_mut("main").unwrap();
+        main.rpc = vec![format!("{}/v2/hunter2?key=hunter2", chain.url()).into()];
+    });
+    let house = house.start().await;
+    let reason = fails(&house).await;
+    let status = house.get("/api/status").await.text().to_owned();
+    assert!(!reason.contains("hunter2") && !status.contains("hunter2"), "{reason} {status}");
+    assert!(status.contains("http://127.0.0.1:"), "{status}");
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn a_back_fill_through_faults_is_the_same_as_without() {
+    let chain = ScriptedChain::start().await;
+    chain.mine((0..5).map(opened).collect());
+    (0..200u64).for_each(|block| {
+        chain.mine(vec![moved(block % 5, "3")]);
+    });
+    for builder in builders(&chain).await {
+        let house = builder.configure(|config| {
+            let main = config.chains.get_mut("main").unwrap();
+            (main.range_blocks_max, main.timeout_ms) = (20, 200);
+        });
+        for fault in [Fault::Garbage, Fault::Status(500), Fault::DropsAnswer, Fault::RangeMax(3), Fault::Silence] {
+            chain.fail_next(3, fault);
+        }
+        let house = house.start().await;
+        house.indexed(&chain).await;
+        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        close(house).await;
+    }
+}

@@ -1,0 +1,121 @@
+//! From the first block to the head, and on with it.
+
+use super::{builders, close, derived, ledger, moved, opened, published, started};
+use crate::chain::ledger::BANK;
+use plugin_testing::{Fault, ScriptedChain, TestGateway};
+use std::time::Duration;
+
+/// `blocks` blocks, each with a move of one of ten accounts.
+fn busy(chain: &ScriptedChain, blocks: u64) {
+    chain.mine((0..10).map(opened).collect());
+    (0..blocks).for_each(|block| {
+        chain.mine(vec![moved(block % 10, "1000000000000000000"), moved(block % 7, "1")]);
+    });
+}
+
+#[tokio::test]
+async fn every_event_is_applied_once_in_its_order() {
+    let chain = ScriptedChain::start().await;
+    busy(&chain, 300);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        assert_eq!(house.rows("SELECT count(*), max(block) FROM ledger_moves").await, ["Int(600) Int(301)"]);
+        assert_eq!(house.rows("SELECT cast(sum(moves) as bigint) FROM ledger_accounts").await, ["Int(600)"]);
+        let name = house.rows("SELECT name FROM ledger_accounts WHERE id = 3").await.remove(0);
+        assert!(name.contains("account 3 \u{fffd} ä😀"), "a NUL from a stranger stops no index: {name}");
+
+        let head = chain.mine(vec![moved(1, "5"), opened(77)]);
+        house.indexed(&chain).await;
+        assert_eq!(house.rows("SELECT count(*) FROM ledger_moves").await, ["Int(601)"]);
+        let health = house.get("/api/health").await.json();
+        assert_eq!((health["head"].as_u64(), health["indexedBlock"].as_u64()), (Some(head), Some(head)));
+        let status = house.get("/api/status").await.json();
+        assert_eq!(status["headLag"], 0, "{status}");
+        assert_eq!(status["services"]["indexer"]["ok"], true, "{status}");
+        assert_eq!(status["services"]["indexer"]["indexes"][0]["state"], "following");
+        assert_eq!(status["degraded"], plugin_testing::json!([]), "{status}");
+        chain.take_back(1);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn the_answer_is_the_same_however_small_the_questions_must_be() {
+    let chain = ScriptedChain::start().await;
+    busy(&chain, 120);
+    let mut seen = Vec::new();
+    for fault in [None, Some(Fault::RangeMax(7)), Some(Fault::RangeMax(1)), Some(Fault::NoBatches)] {
+        chain.fail_always(fault);
+        for builder in builders(&chain).await {
+            let house = started(builder, &chain).await;
+            seen.push(derived(&house).await);
+            close(house).await;
+        }
+    }
+    assert!(seen[0].contains("account 3") && seen.iter().all(|text| *text == seen[0]));
+}
+
+#[tokio::test]
+async fn stopping_at_any_point_and_starting_again_is_safe() {
+    let chain = ScriptedChain::start().await;
+    busy(&chain, 200);
+    let expected = {
+        let house = started(builders(&chain).await.remove(0), &chain).await;
+        let derived = derived(&house).await;
+        close(house).await;
+        derived
+    };
+    for builder in builders(&chain).await {
+        let small_steps = builder.configure(|config| {
+            config.chains.get_mut("main").unwrap().range_blocks_max = 10;
+        });
+        let mut house = small_steps.start().await;
+        for round in 0..8 {
+            tokio::time::sleep(Duration::from_millis(round * 7)).await;
+            house = house.restart().await;
+        }
+        house.indexed(&chain).await;
+        assert_eq!(derived(&house).await, expected);
+        let events = published(&house).await;
+        assert!(events.is_sorted_by_key(|(block, _)| *block), "in order");
+        assert_eq!(events.len(), 400 - 2 * 3, "all but those of the last three blocks");
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_without_chain_or_contract_serves_and_says_so() {
+    for house in TestGateway::each_database(&[ledger::module()]).await {
+        let status = house.get("/api/status").await.json();
+        assert_eq!(status["services"]["rpc"]["enabled"], false, "{status}");
+        assert!(status["services"]["rpc"]["detail"].as_str().unwrap_or_default().contains("[chains.main]"));
+        assert_eq!(house.get("/api/health").await.json()["head"], -1);
+        close(house).await;
+    }
+    let chain = ScriptedChain::start().await;
+    let house = TestGateway::builder().plugin(ledger::module()).chain(&chain, &["other"]).start().await;
+    TestGateway::eventually(Duration::from_secs(60), "it says why", || async {
+        let reports = house.gateway().services.indexes.reports();
+        reports.iter().any(|report| report.reason.as_deref() == Some("none of its contracts is deployed"))
+    })
+    .await;
+    close(house).await;
+}
+
+#[tokio::test]
+async fn an_index_begins_anew_when_what_it_follows_is_another_contract() {
+    let chain = ScriptedChain::start().await;
+    busy(&chain, 100);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        assert_ne!(derived(&house).await, "");
+        let moved_on = house.restart_after(|config| {
+            let main = config.chains.get_mut("main").unwrap();
+            main.contracts.insert(BANK.to_owned(), ScriptedChain::address_of("another"));
+        });
+        let house = moved_on.await;
+        house.indexed(&chain).await;
+        assert_eq!(derived(&house).await, "", "the other contract has no events");
+        close(house).await;
+    }
+}

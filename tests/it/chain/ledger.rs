@@ -1,0 +1,159 @@
+//! The plugin of these tests: accounts and their moves, derived from the events of one contract.
+
+use plugin_api::{
+    Address, ChainEvent, Definition, Event, Gateway, Grants, HostError, HostHandle, Identity, Migration, NoConfig,
+    Plugin, Query as _, Refusal, Tx,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    chain_int, sql,
+};
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+/// Key of the contract.
+pub const BANK: &str = "bank";
+pub const OPENED: &str = "Opened(uint256 indexed id, address indexed owner, string name)";
+pub const MOVED: &str = "Moved(uint256 indexed id, uint256 amount, bytes memo)";
+pub const CLOSED: &str = "Closed(uint256 indexed id)";
+const TABLES: [&str; 2] = ["ledger_accounts", "ledger_moves"];
+const MIGRATION: &str = "
+CREATE TABLE ledger_accounts (
+    id BIGINT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    balance TEXT NOT NULL,
+    memo {{blob}},
+    moves BIGINT NOT NULL,
+    changed_s BIGINT NOT NULL
+);
+CREATE TABLE ledger_moves (
+    tx TEXT NOT NULL,
+    nth BIGINT NOT NULL,
+    account BIGINT NOT NULL,
+    amount TEXT NOT NULL,
+    block BIGINT NOT NULL,
+    PRIMARY KEY (tx, nth)
+);
+CREATE TABLE ledger_notes (note TEXT NOT NULL);
+";
+
+/// How many of the next `Moved` events are not applied.
+pub static REFUSALS: AtomicU32 = AtomicU32::new(0);
+/// An account that makes its handler write what it must not.
+pub const TRESPASSER: i64 = 666;
+
+pub struct Ledger;
+
+impl Identity for Ledger {
+    const NAME: &'static str = "ledger";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Accounts of a contract";
+}
+
+#[derive(Deserialize)]
+struct Opened {
+    #[serde(deserialize_with = "chain_int")]
+    id: i64,
+    owner: Address,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Moved {
+    #[serde(deserialize_with = "chain_int")]
+    id: i64,
+    amount: String,
+    memo: String,
+}
+
+#[derive(Deserialize)]
+struct Closed {
+    #[serde(deserialize_with = "chain_int")]
+    id: i64,
+}
+
+impl Plugin for Ledger {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .migrations([Migration::new(1, "create", MIGRATION)])
+            .grants(Grants { chains: vec!["main".into()], ..Grants::default() })
+            .on_chain_event(BANK, OPENED, &TABLES, opened)
+            .on_chain_event(BANK, MOVED, &TABLES, moved)
+            .on_chain_event(BANK, CLOSED, &TABLES, closed)
+            .publishes(&["ledger.moved"])
+            .contributes("ask_chain", super::capability::ask)
+            .contributes("write_derived", write_derived)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+async fn opened(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
+    let Opened { id, owner, name } = event.args;
+    if id == TRESPASSER {
+        tx.execute(sql("INSERT INTO ledger_notes (note) VALUES ('not derived')")).await?;
+    }
+    let text = "INSERT INTO ledger_accounts (id, owner, name, balance, memo, moves, changed_s) \
+         VALUES ($1, $2, $3, '0', NULL, 0, $4) \
+         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, name = excluded.name, changed_s = excluded.changed_s";
+    tx.execute(sql(text).bind(id).bind(owner).bind(name).bind(event.time_s)).await.map(drop)
+}
+
+/// Depends on the row before, so that an event that is applied twice, or not undone, shows.
+async fn moved(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(), HostError> {
+    let refused = |count: u32| count.checked_sub(1);
+    if REFUSALS.fetch_update(SeqCst, SeqCst, refused).is_ok() {
+        return Err(HostError::new(plugin_api::HostErrorCode::Invalid, "not now"));
+    }
+    let Moved { id, amount, memo } = event.args;
+    let account: Option<(String, i64)> =
+        tx.row(sql("SELECT balance, moves FROM ledger_accounts WHERE id = $1").bind(id)).await?;
+    let Some((balance, moves)) = account else { return Ok(()) };
+    let (sum, _) = number(&balance).overflowing_add(number(&amount));
+    let nth: i64 = tx.one(sql("SELECT count(*) FROM ledger_moves WHERE tx = $1").bind(event.tx)).await?;
+    let memo = hex::decode(memo.trim_start_matches("0x")).unwrap_or_default();
+    let update = sql("UPDATE ledger_accounts SET balance = $2, moves = $3, memo = $4, changed_s = $5 WHERE id = $1")
+        .bind(id)
+        .bind(sum.to_string())
+        .bind(moves + 1)
+        .bind(memo)
+        .bind(event.time_s);
+    let insert = sql("INSERT INTO ledger_moves (tx, nth, account, amount, block) VALUES ($1, $2, $3, $4, $5)")
+        .bind(event.tx)
+        .bind(nth)
+        .bind(id)
+        .bind(&amount)
+        .bind(i64::try_from(event.block).unwrap_or_default());
+    tx.batch(vec![update, insert]).await?;
+    let data = json!({ "id": id, "amount": amount, "tx": event.tx, "block": event.block });
+    Event::new("ledger.moved", &data)?.about("account", id).publish(&tx)
+}
+
+/// The moves of a closed account go with it.
+async fn closed(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
+    tx.execute(sql("DELETE FROM ledger_moves WHERE account = $1").bind(event.args.id)).await?;
+    tx.execute(sql("DELETE FROM ledger_accounts WHERE id = $1").bind(event.args.id)).await.map(drop)
+}
+
+/// What a handler of a request must not do.
+async fn write_derived(gateway: Gateway<Ledger>, _: serde_json::Value) -> Result<String, HostError> {
+    let tx = gateway.begin();
+    let refused = tx.execute(sql("UPDATE ledger_accounts SET name = 'mine'")).await;
+    let error = refused.err();
+    Ok(error.map_or_else(|| "nothing stopped it".to_owned(), |error| error.to_string()))
+}
+
+fn number(text: &str) -> alloy_primitives::U256 {
+    text.parse().unwrap_or_default()
+}
+
+pub fn module() -> PluginModule_Ref {
+    let module =
+        PluginModule { manifest: plugin_api::object_manifest::<Ledger>, construct: plugin_api::object_new::<Ledger> };
+    module.leak_into_prefix()
+}

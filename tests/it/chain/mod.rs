@@ -1,0 +1,73 @@
+//! The index of chain events, on both databases, against a scripted chain.
+
+mod activity;
+mod capability;
+mod faults;
+mod history;
+mod ledger;
+mod property;
+mod reorganisation;
+mod replicas;
+mod rules;
+
+use ledger::{BANK, CLOSED, MOVED, OPENED};
+use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, json};
+
+/// A gateway with the plugin on each database, not yet started.
+pub async fn builders(chain: &ScriptedChain) -> Vec<Builder> {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    builders.into_iter().map(|builder| builder.plugin(ledger::module()).chain(chain, &[BANK])).collect()
+}
+
+/// The gateway with every block indexed.
+pub async fn started(builder: Builder, chain: &ScriptedChain) -> TestGateway {
+    let house = builder.start().await;
+    house.indexed(chain).await;
+    house
+}
+
+pub fn opened(id: u64) -> ScriptedLog {
+    let owner = format!("0x{id:040x}");
+    ScriptedLog::new(BANK, OPENED, &[json!(id), json!(owner), json!(format!("account {id} \u{0} ä😀'\""))])
+}
+
+pub fn moved(id: u64, amount: &str) -> ScriptedLog {
+    ScriptedLog::new(BANK, MOVED, &[json!(id), json!(amount), json!(format!("0x{id:02x}00ff"))])
+}
+
+pub fn closed(id: u64) -> ScriptedLog {
+    ScriptedLog::new(BANK, CLOSED, &[json!(id)])
+}
+
+/// Everything that is derived, in one text.
+pub async fn derived(house: &TestGateway) -> String {
+    let accounts = "SELECT id, owner, name, balance, memo, moves, changed_s FROM ledger_accounts ORDER BY id";
+    let moves = "SELECT tx, nth, account, amount, block FROM ledger_moves ORDER BY tx, nth";
+    [house.rows(accounts).await, house.rows(moves).await].concat().join("\n")
+}
+
+/// The same from an index that never saw another branch.
+pub async fn derived_anew(house: &TestGateway, chain: &ScriptedChain) -> String {
+    let place = usize::from(house.dialect() == "postgres");
+    let fresh = builders(chain).await.remove(place).start().await;
+    fresh.indexed(chain).await;
+    let derived = derived(&fresh).await;
+    fresh.stop().await;
+    derived
+}
+
+/// What the activity log says of moves, oldest first: block and transaction.
+pub async fn published(house: &TestGateway) -> Vec<(u64, String)> {
+    let events = house.events().await.into_iter().filter(|event| event.kind == "ledger.moved");
+    let read = |data: &plugin_testing::Value| {
+        (data["block"].as_u64().unwrap_or_default(), data["tx"].as_str().unwrap_or_default().to_owned())
+    };
+    events.map(|event| read(&event.data)).collect()
+}
+
+/// The end of a good test.
+pub async fn close(house: TestGateway) {
+    assert_eq!(house.faults().await, Vec::<String>::new());
+    house.stop().await;
+}

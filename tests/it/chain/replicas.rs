@@ -1,0 +1,73 @@
+//! Several gateways on one database: one indexes, another takes over.
+
+use super::{builders, close, derived, derived_anew, ledger, moved, opened, published};
+use crate::chain::ledger::BANK;
+use host::{chain::index::IndexState, storage::Scope};
+use plugin_testing::{ScriptedChain, TestGateway};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Two gateways on one PostgreSQL database; nothing without a server.
+async fn pair(chain: &ScriptedChain) -> Option<[TestGateway; 2]> {
+    let one = builders(chain).await.into_iter().nth(1)?.start().await;
+    let url = one.gateway().config().database.url.clone();
+    let other = TestGateway::builder().plugin(ledger::module()).chain(chain, &[BANK]);
+    Some([one, other.configure(|config| config.database.url = url).start().await])
+}
+
+fn state(house: &TestGateway) -> Option<IndexState> {
+    house.gateway().services.indexes.reports().first().map(|report| report.state)
+}
+
+#[tokio::test]
+async fn one_gateway_indexes_and_the_other_takes_over_when_it_stops() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    (0..150).for_each(|_| {
+        chain.mine(vec![moved(1, "2")]);
+    });
+    let Some([one, other]) = pair(&chain).await else { return };
+    one.indexed(&chain).await;
+    TestGateway::eventually(MINUTE, "the other one waits", || async { state(&other) == Some(IndexState::Elsewhere) })
+        .await;
+    let blocks = |house: &TestGateway| house.gateway().services.indexes.indexed_block();
+    TestGateway::eventually(MINUTE, "it knows how far the index is", || async { blocks(&other) == Some(chain.head()) })
+        .await;
+    chain.mine(vec![moved(1, "3")]);
+    one.indexed(&chain).await;
+    // Its database stays until the other one is done with it.
+    one.gateway().close_plugins().await;
+    chain.take_back(2);
+    chain.mine(vec![moved(1, "5")]);
+    chain.mine_empty(4);
+    other.indexed(&chain).await;
+    assert_eq!(derived(&other).await, derived_anew(&one, &chain).await);
+    assert_eq!(published(&other).await.len(), 150);
+    close(other).await;
+    one.stop().await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_died_keeps_the_others_waiting_for_its_lease_only() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    let Some([one, other]) = pair(&chain).await else { return };
+    one.indexed(&chain).await;
+    one.gateway().close_plugins().await;
+    other.indexed(&chain).await;
+    // Somebody else has taken it, and says no more.
+    let until = (other.now_s() + 20) * 1000;
+    let claim = format!("UPDATE host_chain_index SET holder = 'dead', lease_until_ms = {until}");
+    let transaction = other.gateway().services.database.begin(Scope::Host);
+    transaction.run(vec![plugin_api::sql(claim).into()]).await.unwrap();
+    transaction.commit(Vec::new()).await.unwrap();
+    TestGateway::eventually(MINUTE, "it has lost the lease", || async { state(&other) == Some(IndexState::Elsewhere) })
+        .await;
+    chain.mine(vec![moved(1, "1")]);
+    other.clock().advance(Duration::from_secs(21)).await;
+    other.indexed(&chain).await;
+    assert_eq!(other.rows("SELECT moves FROM ledger_accounts").await, ["Int(1)"]);
+    close(other).await;
+    one.stop().await;
+}

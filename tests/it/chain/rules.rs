@@ -1,0 +1,75 @@
+//! What plugins may and may not do with derived rows.
+
+use super::{builders, close, derived, ledger::TRESPASSER, moved, opened, started};
+use plugin_testing::{ScriptedChain, TestGateway, Value};
+use std::time::Duration;
+
+#[tokio::test]
+async fn only_chain_events_write_derived_tables() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let before = derived(&house).await;
+        let said = contribution(&house, "write_derived").await;
+        assert!(said.contains("derived from the chain: only chain events write it"), "{said}");
+        assert_eq!(derived(&house).await, before);
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_chain_event_writes_derived_tables_only() {
+    let chain = ScriptedChain::start().await;
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        chain.mine(vec![opened(1), opened(TRESPASSER.unsigned_abs())]);
+        let reason = fails(&house).await;
+        assert!(reason.contains("the event Opened in block") && reason.contains("ledger_notes is none"), "{reason}");
+        assert_eq!(derived(&house).await, "", "the batch left no trace");
+        chain.take_back(1);
+        chain.mine(vec![opened(1)]);
+        house.indexed(&chain).await;
+        assert_ne!(derived(&house).await, "", "it heals with the next branch");
+        chain.take_back(1);
+        house.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_cannot_be_applied_is_tried_again_and_nothing_is_skipped() {
+    let chain = ScriptedChain::start().await;
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        super::ledger::REFUSALS.store(2, std::sync::atomic::Ordering::SeqCst);
+        chain.mine(vec![opened(1), moved(1, "3"), moved(1, "4")]);
+        house.indexed(&chain).await;
+        assert_eq!(house.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"7\") Int(2)"]);
+        assert!(house.faults().await[0].contains("not now"), "and the operator reads of it");
+        chain.take_back(1);
+        house.stop().await;
+    }
+}
+
+/// Waits until the index says what is wrong.
+pub async fn fails(house: &TestGateway) -> String {
+    let reason = || {
+        let reports = house.gateway().services.indexes.reports();
+        let failing = reports.into_iter().find(|report| report.state == host::chain::index::IndexState::Failing);
+        failing.and_then(|report| report.reason)
+    };
+    TestGateway::eventually(Duration::from_secs(60), "the index says what fails", || async { reason().is_some() })
+        .await;
+    reason().unwrap_or_default()
+}
+
+pub async fn contribution(house: &TestGateway, point: &str) -> String {
+    let answers = host::plugins::collect(&house.gateway().services, point, b"null").await;
+    answers
+        .into_iter()
+        .map(|answer| match answer.value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        })
+        .collect()
+}
