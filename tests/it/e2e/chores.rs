@@ -90,3 +90,11 @@ fn cargo_xtask_fuzz_runs_a_target() {
     // It fails when there is no such target, or when the target does.
     xtask(&["fuzz", "configuration", "1"]);
 }
+
+#[test]
+fn cargo_xtask_abuse_measures_every_abuse() {
+    let said = xtask(&["abuse", "1"]);
+    for abuse in ["slow heads", "malformed heads", "torture bodies", "HTTP/2 rapid reset", "HTTP/2 header bomb"] {
+        assert!(said.contains(abuse), "{abuse} is missing in {said}");
+    }
+}
