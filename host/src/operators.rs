@@ -66,7 +66,8 @@ impl Operators {
         if self.is_migrated().await? { self.switches().await } else { Ok(Switches::new()) }
     }
 
-    async fn is_migrated(&self) -> Result<bool, StorageError> {
+    /// Whether the tables are there: a gateway of this version has opened the database.
+    pub async fn is_migrated(&self) -> Result<bool, StorageError> {
         let applied = self.database.migration_status(Some("host")).await?;
         Ok(applied.iter().any(|migration| migration.version == MIGRATION_VERSION))
     }
@@ -89,18 +90,6 @@ impl Operators {
         let statement =
             sql("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ($1, $2, $3, $4, $5)");
         self.write(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await
-    }
-
-    /// The same for a database that no gateway of this version may have opened yet: then there is no place for it.
-    pub async fn record_if_possible(
-        &self,
-        who: &str,
-        action: &str,
-        subject: &str,
-        outcome: &str,
-        now_ms: i64,
-    ) -> Result<(), StorageError> {
-        if self.is_migrated().await? { self.record(who, action, subject, outcome, now_ms).await } else { Ok(()) }
     }
 
     /// The latest things done, newest first.

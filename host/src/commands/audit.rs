@@ -10,11 +10,17 @@ use crate::{
 use std::os::unix::fs::MetadataExt as _;
 
 pub async fn record(database: &Database, action: &str, subject: &str, outcome: &str) {
-    let operators = Operators::new(database.clone());
-    let recorded = operators.record_if_possible(&who(), action, subject, outcome, Clock::System.now_ms()).await;
-    if let Err(error) = recorded {
+    if let Err(error) = try_record(&Operators::new(database.clone()), action, subject, outcome).await {
         not_recorded(&error);
     }
+}
+
+/// A database that no gateway of this version has opened yet has no place for it.
+async fn try_record(operators: &Operators, action: &str, subject: &str, outcome: &str) -> Result<(), StorageError> {
+    if operators.is_migrated().await? {
+        operators.record(&who(), action, subject, outcome, Clock::System.now_ms()).await?;
+    }
+    Ok(())
 }
 
 pub fn not_recorded(error: &StorageError) {

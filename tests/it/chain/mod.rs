@@ -57,6 +57,11 @@ pub async fn derived_anew(house: &TestGateway, chain: &ScriptedChain) -> String 
     derived
 }
 
+/// What is derived is what an index derives that never saw another branch.
+pub async fn assert_as_anew(house: &TestGateway, chain: &ScriptedChain) {
+    assert_eq!(derived(house).await, derived_anew(house, chain).await);
+}
+
 /// What the activity log says of moves, oldest first: block and transaction.
 pub async fn published(house: &TestGateway) -> Vec<(u64, String)> {
     let events = house.events().await.into_iter().filter(|event| event.kind == "ledger.moved");

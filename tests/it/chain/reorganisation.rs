@@ -1,6 +1,6 @@
 //! What the chain takes back.
 
-use super::{builders, close, closed, derived, derived_anew, moved, opened, started};
+use super::{assert_as_anew, builders, close, closed, derived, moved, opened, started};
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn a_transaction_that_comes_back_at_another_place_counts_once() {
         chain.mine_empty(1);
         chain.mine(vec![again]);
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
         assert_eq!(house.rows("SELECT balance FROM ledger_accounts WHERE id = 1").await, ["Text(\"107\")"]);
         chain.take_back(2);
         close(house).await;
@@ -61,7 +61,7 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
         chain.take_back(64);
         chain.mine_empty(65);
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
 
         let before = derived(&house).await;
         chain.take_back(70);
@@ -78,7 +78,7 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
         let outcome = house.gateway().operate_plugin(host::plugins::Action::Reindex, "ledger", "test").await.unwrap();
         assert!(outcome.is_reached, "{outcome:?}");
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
         assert_ne!(derived(&house).await, before);
         chain.take_back(81);
         chain.mine_empty(6);
@@ -104,7 +104,7 @@ async fn a_chain_that_is_shorter_than_the_window_can_be_replaced_whole() {
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
         close(house).await;
     }
 }
@@ -122,7 +122,7 @@ async fn a_reorganisation_while_the_gateway_is_off_is_found() {
         });
         let house = reopened.await;
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
         chain.take_back(1);
         close(house).await;
     }
@@ -142,7 +142,7 @@ async fn a_branch_that_was_buried_deep_while_the_gateway_was_off_is_undone() {
         });
         let house = reopened.await;
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
         let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["100", "200", "60"], "what the branch held back was never public");
         chain.take_back(101);
@@ -181,7 +181,7 @@ async fn a_young_chain_of_which_nothing_remains_is_indexed_anew() {
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);
         house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, derived_anew(&house, &chain).await);
+        assert_as_anew(&house, &chain).await;
         chain.take_back(1);
         close(house).await;
     }

@@ -167,14 +167,6 @@ async fn a_fenced_plugin_is_resumed() {
     assert_eq!(site.get("/api/misbehaves/notes").await.status, 404);
 }
 
-async fn keep_calling(site: &Site, path: &str, is_over: &AtomicBool, calls: &AtomicUsize) {
-    while !is_over.load(SeqCst) {
-        let answer = site.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        calls.fetch_add(1, SeqCst);
-    }
-}
-
 #[tokio::test]
 async fn the_others_do_not_notice() {
     let gateway = setup().start().await.unwrap();
@@ -194,8 +186,8 @@ async fn the_others_do_not_notice() {
     };
     tokio::join!(
         toggle,
-        keep_calling(&site, "/api/hello/world", &is_over, &calls),
-        keep_calling(&site, "/api/activity", &is_over, &calls),
+        site.keep_calling("/api/hello/world", &is_over, &calls),
+        site.keep_calling("/api/activity", &is_over, &calls),
     );
 }
 

@@ -54,15 +54,6 @@ async fn a_feature_goes_and_comes_back_with_its_data() {
     site.reply(&Wallet::new(2), thread, "Still here").await;
 }
 
-/// Calls a path until told to stop; any answer but 200 is a failure.
-async fn keep_calling(site: &Site, path: &str, is_over: &AtomicBool, calls: &AtomicUsize) {
-    while !is_over.load(SeqCst) {
-        let answer = site.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        calls.fetch_add(1, SeqCst);
-    }
-}
-
 #[tokio::test]
 async fn the_others_do_not_notice() {
     let gateway = setup().with_config(ON).unwrap().start().await.unwrap();
@@ -84,9 +75,9 @@ async fn the_others_do_not_notice() {
     };
     tokio::join!(
         toggle,
-        keep_calling(&site, "/api/hello/world", &is_over, &greetings),
-        keep_calling(&site, "/api/hello/again", &is_over, &greetings),
-        keep_calling(&site, "/api/activity", &is_over, &lists),
+        site.keep_calling("/api/hello/world", &is_over, &greetings),
+        site.keep_calling("/api/hello/again", &is_over, &greetings),
+        site.keep_calling("/api/activity", &is_over, &lists),
     );
     // The stream belongs to a plugin that stayed: it was open all the time.
     let titles: Vec<_> = stream.events(5).await.into_iter().map(|event| event.data["data"]["title"].clone()).collect();

@@ -6,6 +6,7 @@ use gateway_tests::process::{GatewayProcess, LIMIT};
 use host::clock::Clock;
 use plugin_testing::{Answer, Value, Wallet, json};
 use reqwest::{Client, Method, RequestBuilder};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 pub const THREADS: &str = "/api/forum/threads";
 
@@ -38,6 +39,15 @@ impl Site {
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         answer(request.body(body.to_string())).await
+    }
+
+    /// Calls a path until told to stop, and counts; any answer but 200 is a failure.
+    pub async fn keep_calling(&self, path: &str, is_over: &AtomicBool, calls: &AtomicUsize) {
+        while !is_over.load(SeqCst) {
+            let answer = self.get(path).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+            calls.fetch_add(1, SeqCst);
+        }
     }
 
     /// A write that is signed now.
