@@ -57,7 +57,8 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let gateway = house.gateway.clone();
     let service = service_fn(move |request| {
         let gateway = gateway.clone();
-        async move { Ok::<_, Infallible>(gateway.handle(request).await) }
+        // On the heap: every layer of the edge would move it.
+        Box::pin(async move { Ok::<_, Infallible>(gateway.handle(request).await) })
     });
     // Streams have no end of their own: they get theirs when the stop begins, so that the drain need not wait for them.
     let streams = end_streams(house.gateway.clone(), stop.clone());

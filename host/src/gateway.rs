@@ -7,7 +7,7 @@ use crate::{
         cache::AnswerCache,
         edge::RouteLabel,
         limits::IpLimits,
-        router::{self, Route, RouteConflict, Router, Target},
+        router::{self, Found, Route, RouteConflict, Router, Target},
     },
     jobs::JobRunner,
     meta::{self, OwnRoutes},
@@ -17,6 +17,7 @@ use crate::{
     telemetry::OperationUsage,
 };
 use arc_swap::ArcSwap;
+use http::Method;
 use parking_lot::{Mutex, RwLock};
 use plugin_api::manifest::RouteSpec;
 use std::{
@@ -71,6 +72,11 @@ impl Gateway {
 
     pub fn config(&self) -> &Config {
         &self.services.config
+    }
+
+    /// Where that request leads right now.
+    pub fn find_route(&self, method: &Method, path: &str) -> Found {
+        self.router.load().find(method, path)
     }
 
     pub fn router(&self) -> Arc<Router> {

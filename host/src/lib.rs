@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod admin;
+pub mod asked;
 pub mod banner;
 pub mod boot;
 pub mod chain;

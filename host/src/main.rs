@@ -3,6 +3,10 @@
 use clap::Parser as _;
 use host::cli::Cli;
 
+/// For plugins and SQLite, too: it stands in for the C library's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     host::commands::run(&Cli::parse()).into()
 }

@@ -8,7 +8,7 @@ use crate::{
     egress::Egress,
     envelope::Brand,
     operators::Operators,
-    plugins::{FenceRequest, Serving},
+    plugins::{FenceRequest, KeptContributions, Serving},
     storage::Database,
     telemetry::Usage,
 };
@@ -34,6 +34,7 @@ pub struct Services {
     pub usage: Usage,
     /// The plugins that serve right now.
     pub serving: Serving,
+    pub contributions: KeptContributions,
     pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
     /// Unix milliseconds.
     pub started_ms: i64,

@@ -33,12 +33,19 @@ pub async fn into_response(
         abi::Body::Topic(subscription) => Box::pin(topic_stream(gateway, call, &subscription)).await?,
     };
     *response.status_mut() = status;
-    response.headers_mut().extend(headers);
+    if response.headers().is_empty() {
+        *response.headers_mut() = headers;
+    } else {
+        response.headers_mut().extend(headers);
+    }
     Ok(response)
 }
 
 /// More headers than this are a plugin gone wild.
 const HEADERS_MAX: usize = 100;
+
+/// Room for those that the gateway adds, too.
+const HEADERS_USUAL: usize = 12;
 
 /// The connection is the gateway's: a plugin that says how a body is framed could cut or smuggle answers.
 const THE_GATEWAYS_OWN: [HeaderName; 4] =
@@ -53,7 +60,7 @@ fn head(
     if status.is_informational() {
         return Err(broken(call, &format!("status {status} is no final answer")));
     }
-    let mut checked = HeaderMap::new();
+    let mut checked = HeaderMap::with_capacity(HEADERS_USUAL);
     for Tuple2(name, value) in headers {
         let problem = |reason: &str| broken(call, &format!("header {:?}: {reason}", name.as_str()));
         let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|error| problem(&error.to_string()))?;

@@ -1,10 +1,11 @@
 //! Answers kept in memory, each for as long as the data it was made from stays as it was.
 //!
 //! The rule: a kept answer is used only while every source it was made from is unchanged, so a reader never gets one that
-//! is older than a write acknowledged before its request began. Memory is bounded; what was used least goes first.
+//! is older than a write acknowledged before its request began. Memory is bounded; what was used least goes first, and what
+//! is asked for but once takes none.
 
 use super::{body::Body, etag, router::Route};
-use crate::{provenance::Sources, storage::Moment};
+use crate::{asked::Asked, provenance::Sources, storage::Moment};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use std::sync::Arc;
@@ -20,31 +21,44 @@ pub struct Kept {
     route: u64,
     sources: Sources,
     since: Moment,
-    tag: HeaderValue,
-    headers: HeaderMap,
-    body: Bytes,
+    answer: Whole,
+}
+
+/// What is known of an answer before it is made.
+pub enum Lookup {
+    Kept(Arc<Kept>),
+    /// It was asked for before: it is worth keeping.
+    Wanted,
+    /// Nobody has asked for it lately.
+    New,
 }
 
 pub struct AnswerCache {
     /// By path and query.
     answers: moka::sync::Cache<Arc<str>, Arc<Kept>>,
     body_bytes_max: usize,
+    asked: Asked,
 }
 
 impl AnswerCache {
     /// Keeps at most that many bytes; with 0 nothing.
     pub fn new(bytes_max: usize) -> Self {
         let weigh = |key: &Arc<str>, kept: &Arc<Kept>| {
-            u32::try_from(ENTRY_BYTES + 2 * key.len() + kept.body.len()).unwrap_or(u32::MAX)
+            u32::try_from(ENTRY_BYTES + 2 * key.len() + kept.answer.body.len()).unwrap_or(u32::MAX)
         };
         let answers = moka::sync::Cache::builder().max_capacity(bytes_max as u64).weigher(weigh).build();
-        Self { answers, body_bytes_max: bytes_max / SHARE_MAX }
+        Self { answers, body_bytes_max: bytes_max / SHARE_MAX, asked: Asked::default() }
     }
 
     /// The answer to that path and query, unless it is missing or old.
-    pub fn get(&self, route: &Route, path_and_query: &str) -> Option<Arc<Kept>> {
-        let kept = self.answers.get(path_and_query)?;
-        (kept.route == route.id && kept.sources.are_unchanged_since(kept.since)).then_some(kept)
+    pub fn look_up(&self, route: &Route, path_and_query: &str) -> Lookup {
+        if self.body_bytes_max == 0 || !self.asked.note(path_and_query.as_bytes()) {
+            return Lookup::New;
+        }
+        match self.answers.get(path_and_query) {
+            Some(kept) if kept.route == route.id && kept.sources.are_unchanged_since(kept.since) => Lookup::Kept(kept),
+            _ => Lookup::Wanted,
+        }
     }
 
     /// Keeps an answer that was made from `sources`, as they are since that moment.
@@ -52,15 +66,13 @@ impl AnswerCache {
         if answer.body.len() > self.body_bytes_max || !sources.are_unchanged_since(since) {
             return;
         }
-        let kept = Kept {
-            route: route.id,
-            sources,
-            since,
+        let answer = Whole {
             tag: answer.tag.clone(),
             headers: answer.headers.clone(),
             // The plugin's block may be larger than what it holds.
             body: Bytes::copy_from_slice(&answer.body),
         };
+        let kept = Kept { route: route.id, sources, since, answer };
         self.answers.insert(path_and_query.into(), Arc::new(kept));
     }
 
@@ -72,8 +84,13 @@ impl AnswerCache {
 }
 
 impl Kept {
-    pub fn answer(&self) -> Whole {
-        Whole { tag: self.tag.clone(), headers: self.headers.clone(), body: self.body.clone() }
+    /// 304 for a client that has it, else all of it.
+    pub fn respond(&self, request: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
+        let Whole { tag, headers, body } = &self.answer;
+        match etag::known(request.get_all(header::IF_NONE_MATCH), tag) {
+            Some(tag) => etag::not_modified(tag, headers, is_compressed_for_some),
+            None => whole(headers.clone(), body.clone()),
+        }
     }
 }
 
@@ -85,27 +102,32 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Tags a 200 whose body is complete; there is nothing to be had of any other answer.
-    pub fn of(response: &Response<Body>) -> Option<Self> {
-        let body = match response.body() {
-            _ if response.status() != StatusCode::OK => return None,
-            Body::Full(bytes) => bytes.clone(),
-            Body::Empty => Bytes::new(),
-            Body::Boxed(_) => return None,
+    /// Takes what a 200 consists of, if its body is complete, and tags it; any other answer stays as it is.
+    pub fn taken_from(response: &mut Response<Body>) -> Option<Self> {
+        if response.status() != StatusCode::OK || matches!(response.body(), Body::Boxed(_)) {
+            return None;
+        }
+        let body = match std::mem::take(response.body_mut()) {
+            Body::Full(bytes) => bytes,
+            Body::Empty | Body::Boxed(_) => Bytes::new(),
         };
         let tag = etag::of(&body);
-        let mut headers = response.headers().clone();
+        let mut headers = std::mem::take(response.headers_mut());
         headers.insert(header::ETAG, tag.clone());
         Some(Self { tag, headers, body })
     }
 
-    /// 304 for a client that has it, else all of it.
-    pub fn into_response(self, request: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
-        if let Some(tag) = etag::known(request, &self.tag) {
-            return etag::not_modified(tag, &self.headers, is_compressed_for_some);
+    /// 304 for a client whose `If-None-Match` names it, else all of it.
+    pub fn into_response(self, if_none_match: &[HeaderValue], is_compressed_for_some: bool) -> Response<Body> {
+        match etag::known(if_none_match, &self.tag) {
+            Some(tag) => etag::not_modified(tag, &self.headers, is_compressed_for_some),
+            None => whole(self.headers, self.body),
         }
-        let mut response = Response::new(if self.body.is_empty() { Body::Empty } else { Body::Full(self.body) });
-        *response.headers_mut() = self.headers;
-        response
     }
+}
+
+fn whole(headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(if body.is_empty() { Body::Empty } else { Body::Full(body) });
+    *response.headers_mut() = headers;
+    response
 }

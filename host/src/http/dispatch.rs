@@ -6,16 +6,16 @@ use super::{
     answer,
     auth::{self, Caller},
     body::{Body, RequestBody},
-    cache::Whole,
+    cache::{Lookup, Whole},
     edge::{ClientIp, RequestId},
-    head::RequestHead,
+    head::{OwnTransaction, RequestHead},
     limits::{Allowance, Exceeded},
     refused::Refused,
     router::{Found, Route, Target},
 };
 use crate::{
     gateway::Gateway,
-    plugins::{CommitError, Owner, PluginTransaction, Running},
+    plugins::{CommitError, Running},
     provenance,
     storage::{Scope, StorageError},
     telemetry::{self, request_id},
@@ -29,16 +29,19 @@ use plugin_api::{
     sql,
 };
 use std::{
+    future::poll_fn,
     net::{IpAddr, Ipv4Addr},
+    pin::pin,
     sync::Arc,
+    task::Poll,
+    time::Duration,
 };
 
 impl Gateway {
     /// Answers a request. Every failure has the one error body.
     pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let router = self.router();
-        let (route, params) = match router.find(&parts.method, parts.uri.path()) {
+        let (route, params) = match self.find_route(&parts.method, parts.uri.path()) {
             Found::Route { route, params } => (route, params),
             other => {
                 let mut watch = self.unrouted.watch();
@@ -101,28 +104,31 @@ impl Gateway {
         }
     }
 
-    /// An answer that is kept, or a new one that is tagged and, where nothing speaks against it, kept.
+    /// An answer that is kept, or a new one that is tagged and, when it was asked for before, kept where nothing speaks
+    /// against it.
     async fn serve_cached(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
         let is_compressed_for_some = self.config().http.compression;
         let uri = arrival.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-        if let Some(kept) = self.answers.get(call.route, path_and_query) {
-            return Ok(kept.answer().into_response(&arrival.parts.headers, is_compressed_for_some));
-        }
-        let headers = arrival.parts.headers.clone();
+        let versions = match self.answers.look_up(call.route, path_and_query) {
+            Lookup::Kept(kept) => return Ok(kept.respond(&arrival.parts.headers, is_compressed_for_some)),
+            Lookup::Wanted => self.services.database.versions(),
+            Lookup::New => None,
+        };
+        let if_none_match: Vec<_> = arrival.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;
         // Boxed: kept answers, and routes without any, do not pay for the room it takes.
         let asked = Box::pin(self.ask_plugin(call, arrival));
-        let (response, sources) = match self.services.database.versions() {
+        let (response, sources) = match versions {
             Some(versions) => provenance::observe(versions, route.sources.clone(), asked).await,
             None => (asked.await, None),
         };
-        let response = response?;
-        let Some(whole) = Whole::of(&response) else { return Ok(response) };
+        let mut response = response?;
+        let Some(whole) = Whole::taken_from(&mut response) else { return Ok(response) };
         if let Some((sources, since)) = sources {
             self.answers.keep(route, path_and_query, &whole, sources, since);
         }
-        Ok(whole.into_response(&headers, is_compressed_for_some))
+        Ok(whole.into_response(&if_none_match, is_compressed_for_some))
     }
 
     async fn ask_plugin(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
@@ -183,16 +189,9 @@ impl Gateway {
         params: Vec<String>,
         caller: Caller,
     ) -> Result<Response<Body>, Refused> {
-        let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Request);
-        let request_id = request_id_of(&parts);
-        let head = RequestHead {
-            parts,
-            params,
-            signer: caller.signer,
-            client_ip: call.ip.to_string(),
-            request_id,
-            transaction: transaction.clone(),
-        };
+        let own = OwnTransaction::new(&self.services, call.plugin);
+        let transaction = own.clone();
+        let head = RequestHead { parts, params, signer: caller.signer, client_ip: call.ip.into(), transaction };
         let request = abi::Request { route: call.index, head: head.handle(), body: FfiBytes::from_owner(caller.body) };
         let place = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
@@ -207,16 +206,20 @@ impl Gateway {
                 }
             }
         };
-        let answer = tokio::time::timeout(timeout, answered).await.unwrap_or_else(|_elapsed| {
+        let answer = within(timeout, answered).await.unwrap_or_else(|| {
             call.plugin.life.timed_out(place, timeout);
             call.route.usage.timed_out();
             Err(Refused::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
-        if is_good {
-            transaction.finish(caller.guard.as_ref()).await.map_err(|error| self.commit_refusal(call.plugin, error))?;
-        } else {
-            transaction.roll_back().await;
+        // The guard of a signed write is used up, even if the handler wrote nothing.
+        let begun = if is_good && caller.guard.is_some() { Some(own.begin()) } else { own.begun() };
+        match begun {
+            Some(transaction) if is_good => Box::pin(transaction.finish(caller.guard.as_ref()))
+                .await
+                .map_err(|error| self.commit_refusal(call.plugin, error))?,
+            Some(transaction) => Box::pin(transaction.roll_back()).await,
+            None => {}
         }
         answer
     }
@@ -239,6 +242,15 @@ impl Gateway {
             }
             CommitError::Storage(error) => storage_refusal(plugin, &error),
         }
+    }
+}
+
+/// The outcome, unless it takes longer. What is ready at once needs no timer.
+pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
     }
 }
 

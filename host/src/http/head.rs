@@ -1,21 +1,62 @@
 //! A request's head as a plugin sees it.
 
-use crate::{plugins::PluginTransaction, provenance};
+use super::edge::RequestId;
+use crate::{
+    plugins::{Owner, PluginTransaction, Running},
+    provenance,
+    services::SharedServices,
+};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{ROption, RStr},
 };
 use http::request::Parts;
 use plugin_api::abi::{Head, Head_TO, HeadBox, TransactionBox};
-use std::sync::Arc;
+use std::{
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 pub struct RequestHead {
     pub parts: Parts,
     pub params: Vec<String>,
     pub signer: Option<String>,
-    pub client_ip: String,
-    pub request_id: Arc<str>,
-    pub transaction: Arc<PluginTransaction>,
+    pub client_ip: ClientIpText,
+    pub transaction: Arc<OwnTransaction>,
+}
+
+/// Written when somebody asks for it.
+pub struct ClientIpText {
+    ip: IpAddr,
+    text: OnceLock<String>,
+}
+
+impl From<IpAddr> for ClientIpText {
+    fn from(ip: IpAddr) -> Self {
+        Self { ip, text: OnceLock::new() }
+    }
+}
+
+/// A request's own transaction, made when somebody asks for it: most requests only read.
+pub struct OwnTransaction {
+    services: SharedServices,
+    plugin: Arc<Running>,
+    begun: OnceLock<Arc<PluginTransaction>>,
+}
+
+impl OwnTransaction {
+    pub fn new(services: &SharedServices, plugin: &Arc<Running>) -> Arc<Self> {
+        Arc::new(Self { services: services.clone(), plugin: plugin.clone(), begun: OnceLock::new() })
+    }
+
+    pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
+        self.begun.get()
+    }
+
+    pub fn begin(&self) -> &Arc<PluginTransaction> {
+        let begin = || PluginTransaction::new(&self.services, self.plugin.scope.clone(), Owner::Request);
+        self.begun.get_or_init(begin)
+    }
 }
 
 impl RequestHead {
@@ -55,16 +96,16 @@ impl Head for RequestHead {
 
     fn client_ip(&self) -> RStr<'_> {
         provenance::spoil();
-        self.client_ip.as_str().into()
+        self.client_ip.text.get_or_init(|| self.client_ip.ip.to_string()).as_str().into()
     }
 
     fn request_id(&self) -> RStr<'_> {
         provenance::spoil();
-        (*self.request_id).into()
+        self.parts.extensions.get::<RequestId>().map_or("", |id| &id.0).into()
     }
 
     fn transaction(&self) -> TransactionBox {
         provenance::spoil();
-        self.transaction.handle()
+        self.transaction.begin().handle()
     }
 }

@@ -14,3 +14,5 @@ mod meta;
 pub mod problem;
 mod refused;
 pub mod router;
+
+pub use dispatch::within;

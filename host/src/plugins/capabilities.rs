@@ -1,6 +1,7 @@
 //! The capabilities of one plugin: the only way from its code into the house.
 
 use super::{
+    kept_contributions::collect_json,
     life::PluginLife,
     transaction::{Owner, PluginTransaction},
 };
@@ -8,7 +9,7 @@ use crate::{
     egress::{EgressError, FetchRequest, Overflow},
     provenance,
     services::SharedServices,
-    storage::Scope,
+    storage::{Read, Scope},
     telemetry::request_id,
 };
 use abi_stable::{
@@ -23,7 +24,7 @@ use plugin_api::{
     },
     manifest::{FetchAnswer, FetchQuestion, Grants},
 };
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
 #[derive(Clone)]
 pub struct Capabilities {
@@ -124,8 +125,13 @@ impl Host for Capabilities {
     }
 
     fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
+        let admitted = match self.services.database.read_now(&self.scope, statement) {
+            Read::Done(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
+            Read::Waits(admitted) => admitted,
+        };
         let (services, scope) = (self.services.clone(), self.scope.clone());
-        async move { services.database.read(&scope, statement).await.map_err(HostError::from).into() }.into_ffi()
+        async move { services.database.read_admitted(&scope, admitted).await.map_err(HostError::from).into() }
+            .into_ffi()
     }
 
     fn begin(&self) -> TransactionBox {
@@ -136,9 +142,8 @@ impl Host for Capabilities {
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
         let services = self.services.clone();
         async move {
-            let parts = super::collect(&services, &point, &input).await;
-            let bytes = serde_json::to_vec(&parts);
-            bytes.map(FfiBytes::from).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
+            let parts = collect_json(&services, &point, &input).await;
+            parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
         }
         .into_ffi()
     }

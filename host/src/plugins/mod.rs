@@ -9,6 +9,7 @@ mod copy;
 pub mod discover;
 pub mod inspect;
 mod job;
+mod kept_contributions;
 mod life;
 pub mod load;
 pub mod loaded;
@@ -22,6 +23,7 @@ pub mod validate;
 
 pub use discover::{Candidate, DiscoverError, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, inspect};
+pub use kept_contributions::KeptContributions;
 pub use life::{FenceRequest, PluginLife};
 pub use load::LoadError;
 pub use loaded::{LoadedPlugin, PluginError};

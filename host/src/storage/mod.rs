@@ -25,6 +25,7 @@ pub use transaction::{Final, Transaction};
 pub use versions::{Moment, Version, Versions};
 
 use crate::provenance;
+pub use check::Admitted;
 use check::{Checker, Purpose};
 use parking_lot::Mutex;
 use plugin_api::abi::{Rows, Statement};
@@ -49,6 +50,13 @@ impl Dialect {
             Self::Postgres => "PostgreSQL",
         }
     }
+}
+
+/// How far a read has come.
+pub enum Read {
+    Done(Result<Rows, StorageError>),
+    /// It runs on another thread, or on a server.
+    Waits(Admitted),
 }
 
 /// An open database; clones share it.
@@ -87,22 +95,46 @@ impl Database {
 
     /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops it.
     pub async fn read(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
-        let result = self.read_admitted(scope, statement).await;
+        match self.read_now(scope, statement) {
+            Read::Done(result) => result,
+            Read::Waits(admitted) => self.read_admitted(scope, admitted).await,
+        }
+    }
+
+    /// As [`Self::read`], but what would wait is handed back, for [`Self::read_admitted`].
+    pub fn read_now(&self, scope: &Scope, statement: Statement) -> Read {
+        let admitted = match self.shared.checker.admit(scope, statement, Purpose::Read) {
+            Ok(admitted) => admitted,
+            Err(error) => return Read::Done(self.note_read(Err(error))),
+        };
+        admitted.note_sources(scope);
+        if let Engine::Sqlite(sqlite) = &self.shared.engine {
+            let timer = scope.time_read();
+            if let Some(rows) = sqlite.read_now(&admitted) {
+                return Read::Done(Ok(rows));
+            }
+            if let Some(timer) = timer {
+                timer.forget();
+            }
+        }
+        Read::Waits(admitted)
+    }
+
+    pub async fn read_admitted(&self, scope: &Scope, admitted: Admitted) -> Result<Rows, StorageError> {
+        let _timer = scope.time_read();
+        let result = match &self.shared.engine {
+            Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
+            // Boxed: the driver's futures are large, and a future that holds them costs SQLite's callers its moves.
+            Engine::Postgres(postgres) => Box::pin(postgres.read(&admitted)).await,
+        };
+        self.note_read(result)
+    }
+
+    fn note_read(&self, result: Result<Rows, StorageError>) -> Result<Rows, StorageError> {
         if result.is_err() {
             provenance::spoil();
         }
         self.note(result)
-    }
-
-    async fn read_admitted(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
-        let admitted = self.shared.checker.admit(scope, statement, Purpose::Read)?;
-        admitted.note_sources(scope);
-        let _timer = scope.time_read();
-        match &self.shared.engine {
-            Engine::Sqlite(sqlite) => sqlite.read(admitted).await,
-            // Boxed: the driver's futures are large, and a future that holds them costs SQLite's callers its moves.
-            Engine::Postgres(postgres) => Box::pin(postgres.read(&admitted)).await,
-        }
     }
 
     /// How new its data is, where this process alone writes it. PostgreSQL has other gateways: to ask it for a version

@@ -39,6 +39,9 @@ impl FfiBytes {
 
     /// Takes any owner of bytes (`bytes::Bytes`, a mapped file): one small allocation, no copy.
     pub fn from_owner<Owner: AsRef<[u8]> + Send + Sync + 'static>(owner: Owner) -> Self {
+        if owner.as_ref().is_empty() {
+            return Self::default();
+        }
         let owner = Box::new(owner);
         let bytes = (*owner).as_ref();
         let (start, length) = (bytes.as_ptr(), bytes.len());

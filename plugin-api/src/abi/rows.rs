@@ -148,7 +148,12 @@ pub struct RowsBuilder {
 
 impl RowsBuilder {
     pub fn new<'n>(columns: impl ExactSizeIterator<Item = &'n str>) -> Self {
-        let mut builder = Self { buffer: Vec::with_capacity(4096), rows: 0 };
+        Self::with_room(columns, 4096)
+    }
+
+    /// With room for that many bytes before it grows.
+    pub fn with_room<'n>(columns: impl ExactSizeIterator<Item = &'n str>, bytes: usize) -> Self {
+        let mut builder = Self { buffer: Vec::with_capacity(bytes), rows: 0 };
         builder.length(columns.len());
         builder.length(0);
         for name in columns {

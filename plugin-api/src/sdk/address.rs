@@ -49,7 +49,7 @@ impl Serialize for Address {
 /// and lists are written by few hands.
 type Written = Box<[Option<(Address, alloy::AddressChecksumBuffer)>]>;
 
-const WRITTEN_PLACES: usize = 256;
+const WRITTEN_PLACES: usize = 1024;
 
 thread_local! {
     static WRITTEN: RefCell<Written> = RefCell::new((0..WRITTEN_PLACES).map(|_| None).collect());
@@ -57,7 +57,7 @@ thread_local! {
 
 fn checksummed<T>(address: Address, write: impl FnOnce(&str) -> T) -> T {
     let compute = || alloy::Address::from(address.0).to_checksum_buffer(None);
-    let place = usize::from(address.0[19]) % WRITTEN_PLACES;
+    let place = usize::from(u16::from_be_bytes([address.0[18], address.0[19]])) % WRITTEN_PLACES;
     let text = WRITTEN.try_with(|written| {
         let mut written = written.try_borrow_mut().ok()?;
         let slot = written.get_mut(place)?;

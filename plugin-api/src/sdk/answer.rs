@@ -37,13 +37,15 @@ pub(crate) fn full(
     abi::Response { status, headers, body: abi::Body::Full(body.into()) }
 }
 
+pub(crate) const JSON: &str = "application/json";
+
 /// Room for a record; a list grows a few times from here.
 const JSON_BYTES: usize = 1024;
 
 fn json(status: u16, value: &impl Serialize) -> abi::Response {
     let mut body = Vec::with_capacity(JSON_BYTES);
     match serde_json::to_writer(&mut body, value) {
-        Ok(()) => full(status, "application/json", body),
+        Ok(()) => full(status, JSON, body),
         // Only a type whose Serialize fails gets here (a map with keys that are no texts): the plugin's bug.
         Err(error) => {
             super::Problem::new(500, "internal", format!("the answer could not be written: {error}")).into_response()
@@ -51,9 +53,9 @@ fn json(status: u16, value: &impl Serialize) -> abi::Response {
     }
 }
 
-fn describe_json<T: JsonSchema>(describe: &mut Describe<'_>, status: u16, description: &str) {
+pub(crate) fn describe_json<T: JsonSchema>(describe: &mut Describe<'_>, status: u16, description: &str) {
     let schema = Some(describe.schema::<T>());
-    let content_type = "application/json".to_owned();
+    let content_type = JSON.to_owned();
     describe.spec.answers.push(Answer {
         status,
         description: description.to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{Address, Db, Tx, db::Query as _, fence, point};
 use crate::{
-    abi::{Fault, FfiBytes, Host_TO, HostBox, HostError, HostErrorCode, Reply, TaskBox},
+    abi::{Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, Reply, TaskBox},
     manifest::Environment,
 };
 use abi_stable::std_types::RResult;
@@ -242,11 +242,11 @@ impl<P> Deref for Gateway<P> {
 /// What a handler gets: the gateway and this request's own transaction.
 pub struct Context<P> {
     gateway: Gateway<P>,
-    head: Arc<crate::abi::HeadBox>,
+    head: HeadBox,
 }
 
 impl<P> Context<P> {
-    pub(crate) fn new(gateway: Gateway<P>, head: Arc<crate::abi::HeadBox>) -> Self {
+    pub(crate) fn new(gateway: Gateway<P>, head: HeadBox) -> Self {
         Self { gateway, head }
     }
 

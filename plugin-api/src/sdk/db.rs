@@ -9,7 +9,7 @@ use crate::{
     manifest::NewEvent,
 };
 use abi_stable::std_types::{RCow, RStr, RString, RVec};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use std::{borrow::Cow, future::Future, sync::Arc};
 
 /// One statement with its parameters.
@@ -120,18 +120,18 @@ pub trait Query: Sync {
 }
 
 impl Outcome {
-    /// All rows; see [`Query::rows`].
-    pub fn all<T: DeserializeOwned>(&self) -> Result<Vec<T>, HostError> {
+    /// All rows; see [`Query::rows`]. Their texts may be borrowed from here.
+    pub fn all<'r, T: Deserialize<'r>>(&'r self) -> Result<Vec<T>, HostError> {
         row::decode(&self.rows)
     }
 
     /// The first row, if any.
-    pub fn first<T: DeserializeOwned>(&self) -> Result<Option<T>, HostError> {
+    pub fn first<'r, T: Deserialize<'r>>(&'r self) -> Result<Option<T>, HostError> {
         row::decode_first(&self.rows)
     }
 
     /// The first row of a statement that always has one.
-    pub fn one<T: DeserializeOwned>(&self) -> Result<T, HostError> {
+    pub fn one<'r, T: Deserialize<'r>>(&'r self) -> Result<T, HostError> {
         let missing = || HostError::new(HostErrorCode::Statement, "a statement that must return a row returned none");
         self.first()?.ok_or_else(missing)
     }

@@ -5,6 +5,7 @@
 
 use crate::abi::{Fault, FaultKind};
 use abi_stable::std_types::{RResult, RString};
+use pin_project_lite::pin_project;
 use std::{
     any::Any,
     cell::{Cell, RefCell},
@@ -99,31 +100,45 @@ impl<T, R: Fn(Fault)> Drop for ContainedDrop<T, R> {
     }
 }
 
-/// A future whose polls and drop are contained. It ends with a fault when it panics.
-pub(crate) struct ContainedFuture<F, R: Fn(Fault)> {
-    inner: ContainedDrop<Pin<Box<F>>, R>,
+pin_project! {
+    /// A future whose polls and drop are contained. It ends with a fault when it panics.
+    pub(crate) struct ContainedFuture<F, R: Fn(Fault)> {
+        #[pin]
+        future: Option<F>,
+        report: R,
+    }
+
+    impl<F, R: Fn(Fault)> PinnedDrop for ContainedFuture<F, R> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            if let Err(fault) = contain(|| this.future.set(None)) {
+                (this.report)(fault);
+            }
+        }
+    }
 }
 
 impl<F: Future, R: Fn(Fault)> ContainedFuture<F, R> {
     pub(crate) fn new(future: F, report: R) -> Self {
-        Self { inner: ContainedDrop::new(Box::pin(future), report) }
+        Self { future: Some(future), report }
     }
 }
 
-impl<T, F: Future<Output = Result<T, Fault>>, R: Fn(Fault) + Unpin> Future for ContainedFuture<F, R> {
+impl<T, F: Future<Output = Result<T, Fault>>, R: Fn(Fault)> Future for ContainedFuture<F, R> {
     type Output = RResult<T, Fault>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(future) = self.inner.get_mut() else {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut slot = self.project().future;
+        let Some(future) = slot.as_mut().as_pin_mut() else {
             return Poll::Ready(RResult::RErr(error_fault("polled after it had ended")));
         };
-        let answer = match contain(|| future.as_mut().poll(context)) {
+        let answer = match contain(|| future.poll(context)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(answer)) => answer,
             Err(fault) => Err(fault),
         };
         // What the future still holds is dropped now, so that a panic in that drop is part of the answer.
-        let released = self.inner.release();
+        let released = contain(|| slot.set(None));
         Poll::Ready(answer.and_then(|value| released.map(|()| value)).into())
     }
 }

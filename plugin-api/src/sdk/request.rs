@@ -2,16 +2,15 @@
 
 use super::Address;
 use crate::abi::{self, FfiBytes, HeadBox};
-use std::sync::Arc;
 
 pub struct Request {
-    pub(crate) head: Arc<HeadBox>,
+    pub(crate) head: HeadBox,
     body: Option<FfiBytes>,
 }
 
 impl Request {
     pub(crate) fn new(request: abi::Request) -> Self {
-        Self { head: Arc::new(request.head), body: Some(request.body) }
+        Self { head: request.head, body: Some(request.body) }
     }
 
     pub fn method(&self) -> &str {

@@ -3,12 +3,12 @@
 use crate::abi::{Cell, HostError, HostErrorCode, MalformedRows, Rows};
 use serde::{
     Deserializer,
-    de::{self, DeserializeOwned, IntoDeserializer, Visitor, value::StrDeserializer},
+    de::{self, Deserialize, IntoDeserializer, Visitor, value::BorrowedStrDeserializer},
     forward_to_deserialize_any,
 };
 
 /// Decodes rows; the gateway reads its own tables with it, plugins get it through [`super::Query`].
-pub fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
+pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostError> {
     let columns = rows.columns().map_err(broken)?;
     let mut cells = rows.cells().map_err(broken)?;
     let mut decoded = Vec::with_capacity(rows.row_count().min(rows.byte_count()));
@@ -24,7 +24,7 @@ pub fn decode<T: DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, HostError> {
 }
 
 /// The first row alone.
-pub(crate) fn decode_first<T: DeserializeOwned>(rows: &Rows) -> Result<Option<T>, HostError> {
+pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Option<T>, HostError> {
     if rows.is_empty() {
         return Ok(None);
     }
@@ -34,7 +34,7 @@ pub(crate) fn decode_first<T: DeserializeOwned>(rows: &Rows) -> Result<Option<T>
 }
 
 /// `#[serde(deserialize_with = "json_text")]`: a text column that holds JSON.
-pub fn json_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+pub fn json_text<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
     let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
     serde_json::from_str(&text).map_err(de::Error::custom)
 }
@@ -47,13 +47,14 @@ fn mismatch(error: de::value::Error) -> HostError {
     HostError::new(HostErrorCode::Statement, format!("a row does not fit its type: {error}"))
 }
 
-struct Row<'a> {
-    columns: &'a [&'a str],
-    cells: &'a [Cell<'a>],
+/// Texts are borrowed from the rows, which live as long as `'r`.
+struct Row<'a, 'r> {
+    columns: &'a [&'r str],
+    cells: &'a [Cell<'r>],
 }
 
-impl<'a> Row<'a> {
-    fn only(&self) -> Result<CellReader<'a>, de::value::Error> {
+impl<'r> Row<'_, 'r> {
+    fn only(&self) -> Result<CellReader<'r>, de::value::Error> {
         match self.cells {
             [cell] => Ok(CellReader(*cell)),
             cells => Err(de::Error::custom(format!("one column expected, {} found", cells.len()))),
@@ -61,7 +62,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl<'de> Deserializer<'de> for Row<'_> {
+impl<'de> Deserializer<'de> for Row<'_, 'de> {
     type Error = de::value::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
@@ -127,7 +128,7 @@ impl<'de> Deserializer<'de> for Row<'_> {
 
 struct CellReader<'a>(Cell<'a>);
 
-impl IntoDeserializer<'_, de::value::Error> for CellReader<'_> {
+impl<'r> IntoDeserializer<'r, de::value::Error> for CellReader<'r> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -135,7 +136,7 @@ impl IntoDeserializer<'_, de::value::Error> for CellReader<'_> {
     }
 }
 
-impl<'de> Deserializer<'de> for CellReader<'_> {
+impl<'de> Deserializer<'de> for CellReader<'de> {
     type Error = de::value::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
@@ -143,8 +144,8 @@ impl<'de> Deserializer<'de> for CellReader<'_> {
             Cell::Null => visitor.visit_unit(),
             Cell::Int(value) => visitor.visit_i64(value),
             Cell::Real(value) => visitor.visit_f64(value),
-            Cell::Text(text) => visitor.visit_str(text),
-            Cell::Blob(bytes) => visitor.visit_bytes(bytes),
+            Cell::Text(text) => visitor.visit_borrowed_str(text),
+            Cell::Blob(bytes) => visitor.visit_borrowed_bytes(bytes),
         }
     }
 
@@ -185,10 +186,7 @@ impl<'de> Deserializer<'de> for CellReader<'_> {
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
         match self.0 {
-            Cell::Text(text) => {
-                let name_of_variant: StrDeserializer<'_, Self::Error> = text.into_deserializer();
-                name_of_variant.deserialize_enum(name, variants, visitor)
-            }
+            Cell::Text(text) => BorrowedStrDeserializer::new(text).deserialize_enum(name, variants, visitor),
             _ => Err(de::Error::custom("the name of a variant is a text")),
         }
     }
@@ -243,6 +241,13 @@ mod tests {
         assert_eq!(pair, [(1, "x".to_owned())]);
         let numbers: Vec<Option<i64>> = decode(&rows(&["n"], &[Cell::Int(5), Cell::Null])).unwrap();
         assert_eq!(numbers, [Some(5), None]);
+    }
+
+    #[test]
+    fn texts_can_be_borrowed() {
+        let rows = rows(&["a", "b"], &[Cell::Text("x"), Cell::Text("y"), Cell::Text("z"), Cell::Null]);
+        let pairs: Vec<(&str, Option<&str>)> = decode(&rows).unwrap();
+        assert_eq!(pairs, [("x", Some("y")), ("z", None)]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The forum: threads and replies, each signed by its author.
 //!
 //! This is the contents page; README.md tells the rest. The rule that must not break: what a list shows of a thread
-//! (`post_count`, `upvotes`, `last_post_at`) changes in the same transaction as its posts.
+//! (`post_count`, `upvotes`, `last_post_at`) changes in the same transaction as its posts, and what else it shows (`kept`)
+//! never changes.
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +33,12 @@ impl Plugin for Forum {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
                 Migration::new(3, "count_threads", include_str!("../migrations/0003_count_threads.sql")),
+                Migration::per_dialect(
+                    4,
+                    "keep_json",
+                    include_str!("../migrations/0004_keep_json.sqlite.sql"),
+                    include_str!("../migrations/0004_keep_json.postgres.sql"),
+                ),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

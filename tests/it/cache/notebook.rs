@@ -22,6 +22,7 @@ pub const NOTES: &str = "/api/notebook/notes";
 #[derive(Default)]
 struct Notebook {
     calls: AtomicU64,
+    contributions: AtomicU64,
 }
 
 impl Identity for Notebook {
@@ -142,7 +143,8 @@ async fn spoil(cx: Context<Notebook>, Path(how): Path<String>) -> Result<Json<Va
 
 async fn collect_point(cx: Context<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, Failure> {
     let parts = cx.collect::<Value>(&name, &NoInput {}).await?;
-    Ok(Json(json!({ "call": call(cx.gateway()), "parts": parts.len() })))
+    let found: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();
+    Ok(Json(json!({ "call": call(cx.gateway()), "found": found })))
 }
 
 async fn contribute(_: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError> {
@@ -151,5 +153,6 @@ async fn contribute(_: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError
 
 async fn count_notes(gateway: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError> {
     let count: i64 = gateway.db().one(sql("SELECT count(*) FROM notebook_notes")).await?;
-    Ok(json!({ "limits": { "notes": count } }))
+    let number = gateway.plugin().contributions.fetch_add(1, Relaxed);
+    Ok(json!({ "limits": { "notes": count, "contribution": number } }))
 }

@@ -14,7 +14,7 @@ pub use shape::{Shape, Verb};
 use super::{Dialect, Scope, StorageError, pace::Pace, scope::owns};
 use crate::provenance;
 use plugin_api::abi::{Statement, Value};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, atomic::AtomicUsize};
 use tables::Tables;
 
 /// Bytes of statement texts that the cache keeps.
@@ -25,6 +25,8 @@ const CACHE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub struct Plan {
     pub shape: Shape,
     pub pace: Pace,
+    /// Size of its last result.
+    pub rows_bytes: AtomicUsize,
     /// Filled when a plugin first uses the text: the gateway's own statements need no parser.
     tables: OnceLock<Result<Tables, String>>,
 }
@@ -101,7 +103,7 @@ impl Checker {
             return Err(format!("a statement has at most {} bytes", shape::TEXT_BYTES_MAX));
         }
         let shape = Shape::of(&lex::tokens(sql, self.dialect)?)?;
-        Ok(Plan { shape, pace: Pace::default(), tables: OnceLock::new() })
+        Ok(Plan { shape, pace: Pace::default(), rows_bytes: AtomicUsize::default(), tables: OnceLock::new() })
     }
 
     fn tables<'p>(&self, plan: &'p Plan, sql: &str) -> Result<&'p Tables, StorageError> {

@@ -89,6 +89,8 @@ fn harden(connection: &Connection) -> rusqlite::Result<Watch> {
     connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // A plan follows from the text alone: otherwise each run with another `LIMIT` is prepared anew.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // "name" is a name, never a text that happens to match no column: as on PostgreSQL.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;

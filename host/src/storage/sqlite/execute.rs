@@ -12,7 +12,11 @@ use crate::storage::{
 };
 use plugin_api::abi::{Cell, Outcome, Rows, RowsBuilder, Value};
 use rusqlite::{Statement, types::ValueRef};
-use std::time::Instant;
+use std::{
+    ops::RangeInclusive,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Instant,
+};
 
 pub fn execute(
     guarded: &Guarded,
@@ -31,7 +35,7 @@ pub fn execute(
         guarded.watch.change(Bounds { cancelled, ..bounds });
     }
     bind(&mut statement, admitted)?;
-    let rows = collect(&mut statement, room)?;
+    let rows = collect(&mut statement, &admitted.plan.rows_bytes, room)?;
     let changes = match admitted.plan.shape.verb {
         Verb::Change => connection.changes(),
         Verb::Read | Verb::Other => 0,
@@ -55,13 +59,18 @@ fn bind(statement: &mut Statement<'_>, admitted: &Admitted) -> Result<(), Storag
     Ok(())
 }
 
-fn collect(statement: &mut Statement<'_>, room: &mut Room) -> Result<Rows, StorageError> {
+/// Room for the usual result, at least and at most.
+const ROWS_BYTES: RangeInclusive<usize> = 512..=256 * 1024;
+
+fn collect(statement: &mut Statement<'_>, usual: &AtomicUsize, room: &mut Room) -> Result<Rows, StorageError> {
+    let usual_bytes = usual.load(Relaxed).clamp(*ROWS_BYTES.start(), *ROWS_BYTES.end());
     let mut builder = None;
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(|e| explain(&e))? {
         // Asked for after the first step: a change of the schema may have re-prepared the statement.
         let columns = row.as_ref().column_count();
-        let builder = builder.get_or_insert_with(|| RowsBuilder::new(row.as_ref().column_names().into_iter()));
+        let builder =
+            builder.get_or_insert_with(|| RowsBuilder::with_room(row.as_ref().column_names().into_iter(), usual_bytes));
         for index in 0..columns {
             put(builder, row.get_ref(index).map_err(|e| explain(&e))?);
         }
@@ -75,6 +84,7 @@ fn collect(statement: &mut Statement<'_>, room: &mut Room) -> Result<Rows, Stora
         None => RowsBuilder::new(statement.column_names().into_iter()),
     };
     room.take(builder.byte_count());
+    usual.store(builder.byte_count(), Relaxed);
     Ok(builder.finish())
 }
 

@@ -10,7 +10,7 @@ pub use body::{BODY_BYTES_MAX, Body, is_upvote};
 pub use event::{PostCreated, ThreadCreated};
 pub use sort::Sort;
 pub use submission::{NewPost, NewThread, PostDraft, TITLE_CHARS_MAX, ThreadDraft};
-pub use view::{FeedItem, PostView, ThreadDetail, ThreadView};
+pub use view::{DetailState, FeedItem, PostView, ThreadDetail, ThreadState, ThreadText, ThreadView};
 
 use plugin_api::record_id;
 

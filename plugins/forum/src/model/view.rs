@@ -3,23 +3,39 @@
 use super::{PostId, ThreadId};
 use plugin_api::{JsonSchema, point::Author};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A thread in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct ThreadView {
-    pub id: ThreadId,
+    #[serde(flatten)]
+    pub text: ThreadText,
+    #[serde(flatten)]
+    pub state: ThreadState,
+}
+
+/// What no later post changes of a thread: its row keeps it as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadText {
     pub title: String,
     pub tags: Vec<String>,
-    pub author: Author,
     /// Unix seconds.
     pub created_at: i64,
+    /// The beginning of the opening post in one line of at most 240 characters.
+    pub excerpt: String,
+}
+
+/// What is true of a thread when it is read.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadState {
+    pub id: ThreadId,
+    pub author: Author,
     /// Unix seconds.
     pub last_post_at: i64,
     /// The opening post counts.
     pub post_count: i64,
-    /// The beginning of the opening post in one line of at most 240 characters.
-    pub excerpt: String,
     /// Posts that say exactly `+1`.
     pub upvotes: i64,
 }
@@ -27,12 +43,12 @@ pub struct ThreadView {
 /// A post of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PostView {
+pub struct PostView<'a> {
     pub id: PostId,
     pub thread_id: ThreadId,
     pub author: Author,
     /// Markdown, as it was sent.
-    pub body: String,
+    pub body: Cow<'a, str>,
     /// A post of the same thread.
     pub reply_to: Option<PostId>,
     /// Unix seconds.
@@ -41,11 +57,19 @@ pub struct PostView {
 
 /// A thread with all its posts; the first is the opening post.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ThreadDetail {
+pub struct ThreadDetail<'a> {
     #[serde(flatten)]
     pub thread: ThreadView,
     /// By id, ascending.
-    pub posts: Vec<PostView>,
+    pub posts: Vec<PostView<'a>>,
+}
+
+/// A [`ThreadDetail`] but for what the thread's row keeps.
+#[derive(Serialize)]
+pub struct DetailState<'a> {
+    #[serde(flatten)]
+    pub state: ThreadState,
+    pub posts: Vec<PostView<'a>>,
 }
 
 /// A post of any thread.
@@ -53,6 +77,6 @@ pub struct ThreadDetail {
 #[serde(rename_all = "camelCase")]
 pub struct FeedItem {
     #[serde(flatten)]
-    pub post: PostView,
+    pub post: PostView<'static>,
     pub thread_title: String,
 }

@@ -21,7 +21,7 @@ async fn create_post(
     cx: Context<Forum>,
     Path(thread): Path<ThreadId>,
     Signed { signer, payload }: Signed<NewPost>,
-) -> Result<Created<PostView>, Failure<ForumError>> {
+) -> Result<Created<PostView<'static>>, Failure<ForumError>> {
     let draft = payload.check()?;
     // Posts are never removed, so what is found before the transaction is there in it.
     if let Some(reply_to) = draft.reply_to

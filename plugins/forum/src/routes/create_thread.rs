@@ -19,14 +19,14 @@ pub fn route() -> Route<Forum> {
 async fn create_thread(
     cx: Context<Forum>,
     Signed { signer, payload }: Signed<NewThread>,
-) -> Result<Created<ThreadDetail>, Failure<ForumError>> {
+) -> Result<Created<ThreadDetail<'static>>, Failure<ForumError>> {
     let draft = payload.check()?;
     // Before the first statement: an open transaction holds up other writers and waits for nobody.
     let authors = cx.authors([signer]).await?;
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     let (thread, post) = threads::open(&tx, signer, draft, now_s).await?;
-    let event =
-        ThreadCreated { thread_id: thread.id, title: &thread.title, tags: &thread.tags, excerpt: &thread.excerpt };
+    let text = &thread.text;
+    let event = ThreadCreated { thread_id: thread.id, title: &text.title, tags: &text.tags, excerpt: &text.excerpt };
     event.by(signer, now_s)?.publish(&tx)?;
-    Ok(Created(render::detail(thread, vec![post], &authors)))
+    Ok(Created(render::opened(thread, post, &authors)))
 }

@@ -5,9 +5,9 @@ use crate::{
     Forum,
     error::ForumError,
     model::{ThreadDetail, ThreadId},
-    store::{posts, threads},
+    store::thread_detail,
 };
-use plugin_api::{Context, Failure, Json, Path, Route};
+use plugin_api::{Context, Failure, KeptJson, Path, Route};
 
 pub fn route() -> Route<Forum> {
     Route::get("/api/forum/threads/{id}", get_thread).public().cached().summary("Read a thread with all its posts")
@@ -16,10 +16,11 @@ pub fn route() -> Route<Forum> {
 async fn get_thread(
     cx: Context<Forum>,
     Path(thread): Path<ThreadId>,
-) -> Result<Json<ThreadDetail>, Failure<ForumError>> {
-    let db = cx.db();
-    let row = threads::find(&db, thread).await?.ok_or(ForumError::UnknownThread { thread })?;
-    let posts = posts::of_thread(&db, thread).await?;
-    let authors = cx.authors(posts.iter().map(|post| post.author).chain([row.author])).await?;
-    Ok(Json(render::detail(row.counting(&posts), posts, &authors)))
+) -> Result<KeptJson<ThreadDetail<'static>>, Failure<ForumError>> {
+    let unknown = || ForumError::UnknownThread { thread };
+    let stored = thread_detail::find(&cx.db(), thread).await?.ok_or_else(unknown)?;
+    let rows = stored.rows()?;
+    let first = rows.first().ok_or_else(unknown)?;
+    let authors = cx.authors(rows.iter().map(|row| row.post_author).chain([first.author])).await?;
+    Ok(KeptJson::object(first.kept, &render::detail(thread, first, &rows, &authors))?)
 }

@@ -6,7 +6,7 @@ use crate::{
     model::{Sort, ThreadView},
     store::thread_list::{self, Filter, Window},
 };
-use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
@@ -26,9 +26,16 @@ struct ThreadFilter {
     tag: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
 struct ThreadList {
     items: Vec<ThreadView>,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rest {
     /// How many threads match, on all pages.
     total: i64,
 }
@@ -37,12 +44,13 @@ async fn list_threads(
     cx: Context<Forum>,
     QueryString(given): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<Json<ThreadList>, Failure> {
+) -> Result<KeptJson<ThreadList>, Failure> {
     let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
     let filter = Filter { search: Search::new(&cx, &given.q), tag };
     let window = Window { sort: given.sort, limit, offset };
-    let (rows, total) = thread_list::list(&cx.db(), &filter, window).await?;
+    let page = thread_list::list(&cx.db(), &filter, window).await?;
+    let rows = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
-    let items = rows.into_iter().map(|row| render::thread(row, &authors)).collect();
-    Ok(Json(ThreadList { items, total }))
+    let items = rows.iter().map(|row| (row.kept, render::listed(row, &authors)));
+    Ok(KeptJson::list("items", items, &Rest { total: page.total })?)
 }

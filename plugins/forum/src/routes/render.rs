@@ -1,32 +1,50 @@
 //! From rows to what readers get: authors get their names here, at read time.
 
 use crate::{
-    model::{FeedItem, PostView, ThreadDetail, ThreadView},
+    model::{DetailState, FeedItem, PostView, ThreadDetail, ThreadId, ThreadState, ThreadView},
     store::{
         posts::{FeedRow, PostRow},
-        threads::ThreadRow,
+        thread_detail::DetailRow,
+        thread_list::ListRow,
+        threads::OpenedThread,
     },
 };
 use plugin_api::Authors;
 
-pub fn thread(row: ThreadRow, authors: &Authors) -> ThreadView {
-    let ThreadRow { id, title, tags, author, created_at, last_post_at, post_count, excerpt, upvotes } = row;
+pub fn listed(row: &ListRow<'_>, authors: &Authors) -> ThreadState {
+    let ListRow { id, author, last_post_at, post_count, upvotes, .. } = *row;
+    ThreadState { id, author: authors.get(author), last_post_at, post_count, upvotes }
+}
+
+pub fn opened(thread: OpenedThread, opening: PostRow, authors: &Authors) -> ThreadDetail<'static> {
+    let OpenedThread { id, text, author, upvotes } = thread;
     let author = authors.get(author);
-    ThreadView { id, title, tags, author, created_at, last_post_at, post_count, excerpt, upvotes }
+    let state = ThreadState { id, author, last_post_at: text.created_at, post_count: 1, upvotes };
+    ThreadDetail { thread: ThreadView { text, state }, posts: vec![post(opening, authors)] }
 }
 
-pub fn post(row: PostRow, authors: &Authors) -> PostView {
+/// `first` is one of `rows`.
+pub fn detail<'r>(id: ThreadId, first: &DetailRow<'r>, rows: &[DetailRow<'r>], authors: &Authors) -> DetailState<'r> {
+    let DetailRow { author, last_post_at, post_count, upvotes, .. } = *first;
+    let state = ThreadState { id, author: authors.get(author), last_post_at, post_count, upvotes };
+    let posts = rows.iter().map(|row| PostView {
+        id: row.post_id,
+        thread_id: id,
+        author: authors.get(row.post_author),
+        body: row.body.into(),
+        reply_to: row.reply_to,
+        created_at: row.created_at,
+    });
+    DetailState { state, posts: posts.collect() }
+}
+
+pub fn post(row: PostRow, authors: &Authors) -> PostView<'static> {
     let PostRow { id, thread_id, author, body, reply_to, created_at } = row;
-    PostView { id, thread_id, author: authors.get(author), body, reply_to, created_at }
-}
-
-pub fn detail(row: ThreadRow, posts: Vec<PostRow>, authors: &Authors) -> ThreadDetail {
-    let posts = posts.into_iter().map(|row| post(row, authors)).collect();
-    ThreadDetail { thread: thread(row, authors), posts }
+    PostView { id, thread_id, author: authors.get(author), body: body.into(), reply_to, created_at }
 }
 
 pub fn feed_item(row: FeedRow, authors: &Authors) -> FeedItem {
     let FeedRow { id, thread_id, author, body, reply_to, created_at, thread_title } = row;
-    let post = PostView { id, thread_id, author: authors.get(author), body, reply_to, created_at };
+    let post = PostView { id, thread_id, author: authors.get(author), body: body.into(), reply_to, created_at };
     FeedItem { post, thread_title }
 }

@@ -4,7 +4,8 @@ use crate::model::{PostDraft, PostId, ThreadId};
 use plugin_api::{Address, HostError, HostErrorCode, Outcome, Query, Sql, sql};
 use serde::Deserialize;
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// A post that was just stored.
+#[derive(Clone, Debug, PartialEq)]
 pub struct PostRow {
     pub id: PostId,
     pub thread_id: ThreadId,
@@ -48,27 +49,6 @@ pub fn inserted(
     let id = outcome.ok_or_else(missing)?.one()?;
     let PostDraft { body, reply_to } = draft;
     Ok(PostRow { id, thread_id, author, body: body.into_string(), reply_to, created_at: now_s })
-}
-
-/// How many posts one statement reads: the gateway bounds the size of a result, not of an answer.
-const POSTS_PER_READ: usize = 250;
-
-/// All posts of a thread, the opening post first.
-pub async fn of_thread(db: &impl Query, thread: ThreadId) -> Result<Vec<PostRow>, HostError> {
-    let mut posts: Vec<PostRow> = Vec::new();
-    loop {
-        let after = posts.last().map_or(0, |post| post.id.0);
-        let some = sql(format!(
-            "SELECT id, thread_id, author, body, reply_to, created_at FROM forum_posts \
-             WHERE thread_id = $1 AND id > $2 ORDER BY id LIMIT {POSTS_PER_READ}"
-        ));
-        let read: Vec<PostRow> = db.rows(some.bind(thread).bind(after)).await?;
-        let is_last = read.len() < POSTS_PER_READ;
-        posts.extend(read);
-        if is_last {
-            return Ok(posts);
-        }
-    }
 }
 
 pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Result<bool, HostError> {

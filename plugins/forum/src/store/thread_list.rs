@@ -3,9 +3,8 @@
 //! Without a search the page walks the index of its order, the number is kept, and no post is read. A search (`q`) reads every post (of
 //! the tag, when there is one) once: its cost grows with the forum.
 
-use super::threads::{COLUMNS, ThreadRow};
-use crate::model::Sort;
-use plugin_api::{HostError, Query, Search, Sql, sql};
+use crate::model::{Sort, ThreadId};
+use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, sql};
 use serde::Deserialize;
 
 /// Which threads are listed.
@@ -29,8 +28,43 @@ struct Total {
     total: i64,
 }
 
+/// A thread of a page.
+pub struct ListRow<'r> {
+    pub id: ThreadId,
+    pub kept: &'r str,
+    pub author: Address,
+    pub last_post_at: i64,
+    pub post_count: i64,
+    pub upvotes: i64,
+}
+
+/// Read by position: looking up the names of a page's columns takes as long as all the rest.
+type Columns<'r> = (ThreadId, &'r str, Address, i64, i64, i64, i64);
+
+const COLUMNS: &str = "t.id, t.kept, t.author, t.last_post_at, t.post_count, t.upvotes";
+
 /// The threads of a page, and how many match in all.
-pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(Vec<ThreadRow>, i64), HostError> {
+pub struct ThreadPage {
+    outcome: Outcome,
+    pub total: i64,
+}
+
+impl ThreadPage {
+    pub fn rows(&self) -> Result<Vec<ListRow<'_>>, HostError> {
+        let rows: Vec<Columns<'_>> = self.outcome.all()?;
+        let row = |(id, kept, author, last_post_at, post_count, upvotes, _total)| ListRow {
+            id,
+            kept,
+            author,
+            last_post_at,
+            post_count,
+            upvotes,
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+}
+
+pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<ThreadPage, HostError> {
     let outcome = db.run(page(filter, window)).await?;
     let total = match outcome.first::<Total>()? {
         Some(row) => row.total,
@@ -38,7 +72,7 @@ pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(V
         None if window.offset == 0 => 0,
         None => db.one::<Total>(total(filter)).await?.total,
     };
-    Ok((outcome.all()?, total))
+    Ok(ThreadPage { outcome, total })
 }
 
 /// The parts of a list's statement that follow from its filter.

@@ -1,64 +1,50 @@
-//! Threads: opening one, counting a post in, reading one.
+//! Threads: opening one, counting a post in.
 
 use super::posts::{self, PostRow};
-use crate::model::{PostDraft, ThreadDraft, ThreadId, is_upvote};
-use plugin_api::{Address, HostError, Query, Sql, Tx, json_text, sql};
+use crate::model::{PostDraft, ThreadDraft, ThreadId, ThreadText};
+use plugin_api::{Address, HostError, Query, Sql, Tx, keep, sql};
 use serde::Deserialize;
 use serde_json::Value;
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ThreadRow {
+/// A thread that was just opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenedThread {
     pub id: ThreadId,
-    pub title: String,
-    #[serde(deserialize_with = "json_text")]
-    pub tags: Vec<String>,
+    pub text: ThreadText,
     pub author: Address,
-    pub created_at: i64,
-    pub last_post_at: i64,
-    pub post_count: i64,
-    pub excerpt: String,
     pub upvotes: i64,
 }
 
-impl ThreadRow {
-    /// The thread as all its posts tell it: row and posts are read one after the other, a reply may come in between.
-    pub fn counting(mut self, posts: &[PostRow]) -> Self {
-        let count = |posts: usize| i64::try_from(posts).unwrap_or(i64::MAX);
-        self.post_count = count(posts.len());
-        self.upvotes = count(posts.iter().filter(|post| is_upvote(&post.body)).count());
-        self.last_post_at = posts.iter().map(|post| post.created_at).fold(self.last_post_at, i64::max);
-        self
-    }
-}
-
-/// The columns of a [`ThreadRow`], of `forum_threads` called `t`.
-pub const COLUMNS: &str =
-    "t.id, t.title, t.tags, t.author, t.created_at, t.last_post_at, t.post_count, t.excerpt, t.upvotes";
-
 /// Stores a thread with its opening post.
-pub async fn open(tx: &Tx, author: Address, draft: ThreadDraft, now_s: i64) -> Result<(ThreadRow, PostRow), HostError> {
+pub async fn open(
+    tx: &Tx,
+    author: Address,
+    draft: ThreadDraft,
+    now_s: i64,
+) -> Result<(OpenedThread, PostRow), HostError> {
     let ThreadDraft { title, body, tags } = draft;
-    let (excerpt, upvotes) = (body.excerpt(), i64::from(body.is_upvote()));
+    let upvotes = i64::from(body.is_upvote());
+    let text = ThreadText { title, tags, created_at: now_s, excerpt: body.excerpt() };
     let insert = sql("INSERT INTO forum_threads \
-            (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt) \
-            VALUES ($1, $2, $3, $4, $4, 1, $5, $6) RETURNING id")
-    .bind(&title)
-    .bind(Value::from(tags.clone()).to_string())
+            (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept) \
+            VALUES ($1, $2, $3, $4, $4, 1, $5, $6, $7) RETURNING id")
+    .bind(&text.title)
+    .bind(Value::from(text.tags.clone()).to_string())
     .bind(author)
     .bind(now_s)
     .bind(upvotes)
-    .bind(&excerpt);
+    .bind(&text.excerpt)
+    .bind(keep(&text)?);
     let id: ThreadId = tx.one(insert).await?;
 
     let opening = PostDraft { body, reply_to: None };
-    let mut statements = vec![posts::insert(id, author, &opening, now_s), count_in(&tags)];
-    if !tags.is_empty() {
-        statements.push(tag_with(&tags, id));
+    let mut statements = vec![posts::insert(id, author, &opening, now_s), count_in(&text.tags)];
+    if !text.tags.is_empty() {
+        statements.push(tag_with(&text.tags, id));
     }
     let outcomes = tx.batch(statements).await?;
     let post = posts::inserted(outcomes.first(), id, author, opening, now_s)?;
-    let (created_at, last_post_at) = (now_s, now_s);
-    Ok((ThreadRow { id, title, tags, author, created_at, last_post_at, post_count: 1, excerpt, upvotes }, post))
+    Ok((OpenedThread { id, text, author, upvotes }, post))
 }
 
 /// Counts a new thread, in all and under each of its tags.
@@ -96,10 +82,6 @@ pub async fn reply(
         return Ok(None);
     };
     Ok(Some((title, posts::inserted(outcomes.get(1), thread, author, draft, now_s)?)))
-}
-
-pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<ThreadRow>, HostError> {
-    db.row(sql(format!("SELECT {COLUMNS} FROM forum_threads t WHERE t.id = $1")).bind(thread)).await
 }
 
 /// How much there is.

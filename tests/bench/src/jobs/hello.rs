@@ -48,7 +48,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         title: "A plugin's route beside the same handler inside the gateway",
         how: format!(
             "`GET {PATH}`, 28 bytes. All gateways here are one program. *Inside* serves the greeting by a function of its own \
-             after edge, router, limits and time limit; nothing crosses the border between gateway and plugin. With 20 plugins, \
+             after edge, router, metrics, limits and time limit; nothing crosses the border between gateway and plugin. With 20 plugins, \
              18 are copies of `hello` with names, routes and tables of their own."
         ),
         operation: "request",

@@ -12,8 +12,9 @@ use host::{
     house::House,
     http::{
         body::{Body, RequestBody},
-        edge::{ClientIp, Edge, RouteLabel},
+        edge::{ClientIp, Edge},
         router::{Found, Route},
+        within,
     },
     plugins::LoadedPlugin,
     telemetry,
@@ -21,7 +22,6 @@ use host::{
 use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
 use serde::Serialize;
 use std::{convert::Infallible, future::ready};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
@@ -47,7 +47,7 @@ pub async fn serve(handler: Handler) -> Result<()> {
     let gateway = house.gateway.clone();
     let service = service_fn(move |request| {
         let gateway = gateway.clone();
-        async move { Ok::<_, Infallible>(answer(&gateway, handler, request).await) }
+        Box::pin(async move { Ok::<_, Infallible>(answer(&gateway, handler, request).await) })
     });
     edge.serve(service, CancellationToken::new()).await;
     house.close().await;
@@ -56,8 +56,7 @@ pub async fn serve(handler: Handler) -> Result<()> {
 
 async fn answer(gateway: &Gateway, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
     if handler == Handler::Own {
-        let router = gateway.router();
-        if let Found::Route { route, params } = router.find(request.method(), request.uri().path())
+        if let Found::Route { route, params } = gateway.find_route(request.method(), request.uri().path())
             && route.spec.operation == OPERATION
             && let Some(response) = greet(gateway, &route, &params, &request).await
         {
@@ -67,22 +66,24 @@ async fn answer(gateway: &Gateway, handler: Handler, request: Request<RequestBod
     gateway.handle(request).await
 }
 
-/// What `Gateway::handle` does around a handler: limits, the time limit, the label for metrics; and the handler itself.
+/// What `Gateway::handle` does around a handler: metrics, limits, the time limit, the label for the log; and the handler
+/// itself.
 async fn greet(
     gateway: &Gateway,
     route: &Route,
     params: &[String],
     request: &Request<RequestBody>,
 ) -> Option<Response<Body>> {
+    let mut watch = route.usage.watch();
     let ip = request.extensions().get::<ClientIp>()?.0;
     if !gateway.ip_limits.is_exempt(ip) {
         route.limits.check(ip).ok()?;
     }
-    let greeting = timeout(route.timeout, ready(greeting(params.first()?))).await.ok()??;
+    let greeting = within(route.timeout, ready(greeting(params.first()?))).await??;
     let mut response = Response::new(Body::from(greeting));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let label = RouteLabel { plugin: route.owner().into(), operation: route.spec.operation.as_str().into() };
-    response.extensions_mut().insert(label);
+    response.extensions_mut().insert(route.label.clone());
+    watch.answered(response.status());
     Some(response)
 }
 

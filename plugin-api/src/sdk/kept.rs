@@ -1,0 +1,129 @@
+//! Answers from JSON that rows keep.
+//!
+//! What an answer shows of a row and changes only with the row is written once, as an object in a text column, by whoever
+//! writes the row and in the same transaction. An answer takes that text as it stands and adds what is known only when it is
+//! read, the names of authors for instance. Nothing becomes a struct in order to become JSON again.
+
+use super::{Describe, HostError, HostErrorCode, IntoAnswer, answer};
+use crate::abi;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::marker::PhantomData;
+
+/// What a row is to keep: `value` as a JSON object.
+pub fn keep(value: &impl Serialize) -> Result<String, HostError> {
+    serde_json::to_string(value).map_err(invalid)
+}
+
+/// The JSON of a `T`, as an answer with 200.
+pub struct KeptJson<T> {
+    json: Vec<u8>,
+    of: PhantomData<fn() -> T>,
+}
+
+/// Room for what is added to a row.
+const REST_BYTES: usize = 512;
+/// Room for one item of a list; a list of larger ones grows.
+const ITEM_BYTES: usize = 768;
+
+impl<T> KeptJson<T> {
+    /// An object with the members that a row keeps, then those of `rest`.
+    pub fn object(kept: &str, rest: &impl Serialize) -> Result<Self, HostError> {
+        let mut json = Vec::with_capacity(kept.len() + REST_BYTES);
+        push_object(&mut json, kept, rest)?;
+        Ok(Self { json, of: PhantomData })
+    }
+
+    /// An object with a list, `name`, of such objects, then the members of `rest`.
+    pub fn list<'k, R: Serialize>(
+        name: &str,
+        items: impl IntoIterator<Item = (&'k str, R)>,
+        rest: &impl Serialize,
+    ) -> Result<Self, HostError> {
+        let items = items.into_iter();
+        let mut json = Vec::with_capacity(REST_BYTES + ITEM_BYTES * items.size_hint().0);
+        json.push(b'{');
+        serde_json::to_writer(&mut json, name).map_err(invalid)?;
+        json.extend_from_slice(b":[");
+        for (index, (kept, rest)) in items.enumerate() {
+            if index > 0 {
+                json.push(b',');
+            }
+            push_object(&mut json, kept, &rest)?;
+        }
+        json.push(b']');
+        push_members(&mut json, true, rest)?;
+        Ok(Self { json, of: PhantomData })
+    }
+}
+
+impl<T: JsonSchema> IntoAnswer for KeptJson<T> {
+    fn into_response(self) -> abi::Response {
+        answer::full(200, answer::JSON, self.json)
+    }
+
+    fn describe(describe: &mut Describe<'_>) {
+        answer::describe_json::<T>(describe, 200, "OK");
+    }
+}
+
+fn push_object(json: &mut Vec<u8>, kept: &str, rest: &impl Serialize) -> Result<(), HostError> {
+    let open = kept.strip_suffix('}').filter(|open| open.starts_with('{'));
+    let open = open.ok_or_else(|| HostError::new(HostErrorCode::Invalid, "a row keeps no JSON object"))?;
+    json.extend_from_slice(open.as_bytes());
+    push_members(json, open.len() > 1, rest)
+}
+
+/// Adds members to an object that is open, and closes it.
+fn push_members(json: &mut Vec<u8>, has_members: bool, rest: &impl Serialize) -> Result<(), HostError> {
+    let start = json.len();
+    serde_json::to_writer(&mut *json, rest).map_err(invalid)?;
+    match json.get_mut(start..) {
+        Some([b'{', b'}']) => drop(json.remove(start)),
+        Some([brace @ b'{', ..]) if has_members => *brace = b',',
+        Some([b'{', ..]) => drop(json.remove(start)),
+        _ => return Err(HostError::new(HostErrorCode::Invalid, "what is added to a kept object is no object")),
+    }
+    Ok(())
+}
+
+fn invalid(error: serde_json::Error) -> HostError {
+    HostError::new(HostErrorCode::Invalid, error.to_string())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn text(kept: Result<KeptJson<Value>, HostError>) -> String {
+        String::from_utf8(kept.unwrap().json).unwrap()
+    }
+
+    #[test]
+    fn the_members_of_both_make_one_object() {
+        let kept = keep(&json!({ "title": "a } b" })).unwrap();
+        assert_eq!(text(KeptJson::object(&kept, &json!({ "id": 1 }))), r#"{"title":"a } b","id":1}"#);
+        assert_eq!(text(KeptJson::object(&kept, &json!({}))), kept);
+        assert_eq!(text(KeptJson::object("{}", &json!({ "id": 1 }))), r#"{"id":1}"#);
+        assert_eq!(text(KeptJson::object("{}", &json!({}))), "{}");
+    }
+
+    #[test]
+    fn a_list_is_followed_by_what_is_said_of_it() {
+        let items = [(r#"{"a":1}"#, json!({ "b": 2 })), ("{}", json!({ "b": 3 }))];
+        let list = KeptJson::list("items", items, &json!({ "total": 2 }));
+        assert_eq!(text(list), r#"{"items":[{"a":1,"b":2},{"b":3}],"total":2}"#);
+        let empty: [(&str, Value); 0] = [];
+        assert_eq!(text(KeptJson::list("items", empty, &json!({}))), r#"{"items":[]}"#);
+    }
+
+    #[test]
+    fn what_is_no_object_is_an_error() {
+        for kept in ["", "}", "[1]", "{", r#""text""#] {
+            assert!(KeptJson::<Value>::object(kept, &json!({})).is_err(), "{kept}");
+        }
+        assert!(KeptJson::<Value>::object("{}", &json!([1])).is_err());
+    }
+}
