@@ -7,8 +7,8 @@ use alloy::dyn_abi::{DynSolValue, Specifier as _};
 use alloy::{dyn_abi::JsonAbiExt as _, json_abi::Function};
 use anyhow::{Context as _, Result, bail};
 use plugin_api::Address;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json, value::RawValue};
 use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
 use tempfile::TempDir;
 use tokio::{
@@ -53,10 +53,22 @@ pub struct Key {
     pub address: String,
 }
 
+#[derive(Deserialize)]
+struct Reply<'a> {
+    error: Option<Value>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
 impl Devnet {
     /// A fresh chain that mines a block for each transaction. `cargo xtask test` has installed what it needs.
     pub async fn start() -> Result<Self> {
         Self::start_with(&[]).await
+    }
+
+    /// Whether its packages are there.
+    pub fn is_installed() -> bool {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("devnet/node_modules/viem").is_dir()
     }
 
     /// With more options of `tests/devnet/devnet.mjs`.
@@ -85,11 +97,16 @@ impl Devnet {
 
     /// Asks the node; an error object is an error.
     pub async fn call(&self, method: &str, params: Value) -> Result<Value> {
+        self.ask(method, params).await
+    }
+
+    /// As [`Self::call`], for an answer of a known shape.
+    pub async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let answer = self.http.post(&self.facts.anvil_url).json(&request).send().await?.json::<Value>().await?;
-        match answer.get("error") {
-            Some(error) => bail!("{method}: {error}"),
-            None => Ok(answer["result"].clone()),
+        let body = self.http.post(&self.facts.anvil_url).json(&request).send().await?.bytes().await?;
+        match serde_json::from_slice(&body)? {
+            Reply { error: Some(error), .. } => bail!("{method}: {error}"),
+            Reply { result, .. } => Ok(serde_json::from_str(result.map_or("null", RawValue::get))?),
         }
     }
 

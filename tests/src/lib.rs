@@ -2,6 +2,7 @@
 
 pub mod devnet;
 pub mod fixtures;
+pub mod mirror;
 pub mod plugins;
 pub mod postgres;
 pub mod process;

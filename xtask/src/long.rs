@@ -1,11 +1,12 @@
-//! `cargo xtask fuzz` and `cargo xtask abuse`: tests that say more the longer they run. CI runs the fuzz targets for a
-//! second each, and no measurement. Rule: both are tests, so that whoever changes the code keeps them running.
+//! `cargo xtask fuzz`, `abuse` and `reorgs`: tests that say more the longer they run. CI runs the fuzz targets for a
+//! second each, some scripts, and no measurement. Rule: all are tests, so that whoever changes the code keeps them running.
 
-use crate::{Failure, process, profile::Profile, repository};
+use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
 use std::process::Command;
 
 const FUZZ_SECONDS: u64 = 60;
 const ABUSE_SECONDS: u64 = 5;
+const REORG_SCRIPTS: u64 = 250;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
 pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
@@ -36,8 +37,24 @@ pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     process::run(nextest.env("ABUSE_SECONDS", seconds.to_string()))
 }
 
+/// `[SCRIPTS] [SEED]`: so many on each database. The same seed plays the same scripts.
+pub fn reorgs(arguments: &[String]) -> Result<(), Failure> {
+    let (scripts, seed) = match arguments {
+        [] => (REORG_SCRIPTS, 1),
+        [scripts] => (number(scripts)?, 1),
+        [scripts, seed] => (number(scripts)?, number(seed)?),
+        _ => return Err("`cargo xtask reorgs` takes a number of scripts and a seed".to_owned()),
+    };
+    devnet::install(&repository::root()?)?;
+    let cluster = Cluster::start()?;
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--no-capture", "--filterset", "test(/^anvil::property::/)"]);
+    nextest.env("GATEWAY_TEST_SCRIPTS", scripts.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
+    process::run(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url()))
+}
+
 fn number(text: &str) -> Result<u64, Failure> {
-    text.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| format!("{text:?} is no number of seconds"))
+    text.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| format!("{text:?} is no number from 1 on"))
 }
 
 fn nextest(profile: &str) -> Result<Command, Failure> {

@@ -3,6 +3,7 @@
 //! The rules: nothing a server says is believed beyond what it was asked, and what follows from a chain is undone when the
 //! chain takes it back.
 
+mod agreed;
 mod capability;
 mod error;
 mod event;
@@ -13,6 +14,7 @@ pub mod index;
 mod label;
 mod log;
 mod named;
+mod receipt;
 mod rpc;
 mod source;
 mod status;

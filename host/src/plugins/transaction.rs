@@ -37,10 +37,12 @@ pub struct PluginTransaction {
 /// Who ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The gateway, after the handler's answer or the last chain event of a batch.
-    Gateway,
+    /// The gateway, after the handler's answer.
+    Request,
     /// The plugin, by `commit`.
     Plugin,
+    /// The index, after the last event of a batch.
+    Index,
 }
 
 /// What a signed write uses up.
@@ -215,7 +217,8 @@ impl AbiTransaction for Handle {
         let transaction = self.0.clone();
         async move {
             let reserved = match transaction.owner {
-                Owner::Gateway => Some("the gateway commits a request's own transaction after the handler's answer"),
+                Owner::Request => Some("the gateway commits a request's own transaction after the handler's answer"),
+                Owner::Index => Some("the gateway commits the transaction of chain events after the last of them"),
                 Owner::Plugin => None,
             };
             if let Some(message) = reserved {

@@ -52,7 +52,7 @@ pub use stream::{BodyChunks, Topic};
 pub use wei::{BadWei, Wei};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
-pub use crate::manifest::{BlockInfo, ChainEvent, Environment, Grants};
+pub use crate::manifest::{BlockInfo, ChainEvent, Environment, Grants, LogInfo, ReceiptInfo};
 pub use schemars::JsonSchema;
 
 /// What the macros expand to; not for authors.

@@ -2,13 +2,13 @@
 //!
 //! `cargo xtask test` installs what the dev network needs. Each test has a chain of its own.
 
+mod agreement;
 mod faults;
 mod head;
-mod mirror;
 mod property;
 mod script;
 
-use gateway_tests::devnet::Devnet;
+use gateway_tests::{devnet::Devnet, mirror};
 use host::{chain::index::IndexReport, config::ChainConfig};
 use plugin_api::Hash256;
 use plugin_testing::{Builder, TestGateway, Value, json};

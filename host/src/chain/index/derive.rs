@@ -51,7 +51,7 @@ impl Index {
     /// Answers the transaction that holds the rows.
     pub(super) async fn derive(&self, batch: &Batch<'_>) -> Result<(Arc<PluginTransaction>, Published), Trouble> {
         let events = self.told(batch);
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Gateway);
+        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
         match self.apply(&transaction, batch, &events, events.len()).await {
             Err(Trouble::Handler(reason)) if events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
@@ -60,7 +60,7 @@ impl Index {
             Err(trouble) => return Err(trouble),
             Ok(published) => return Ok((transaction, published)),
         }
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Gateway);
+        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
         let published = self.apply(&transaction, batch, &events, 1).await?;
         Ok((transaction, published))
     }

@@ -1,14 +1,16 @@
-//! The plugin of these tests: agents, jobs and streams as their contracts tell of them.
+//! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ChainEvent, Definition, Event, Gateway, HostError, HostHandle, Identity, Migration, NoConfig, Plugin,
-    Query as _, Refusal, Tx,
+    Address, ChainEvent, Definition, Event, Gateway, Grants, Hash256, HostError, HostHandle, Identity, Migration,
+    NoConfig, Plugin, Query as _, Refusal, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    chain_int, sql,
+    chain_int,
+    manifest::{Manifest, SubscriptionSpec},
+    sql,
 };
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 const TABLES: [&str; 3] = ["mirror_agents", "mirror_jobs", "mirror_steps"];
 const MIGRATION: &str = "
@@ -42,12 +44,15 @@ CREATE TABLE mirror_steps (
 );
 ";
 
+/// The point where a test asks what two servers must agree on.
+pub const AGREED: &str = "mirror_agreed";
+
 pub struct Mirror;
 
 impl Identity for Mirror {
     const NAME: &'static str = "mirror";
     const VERSION: &'static str = "1.0.0";
-    const SUMMARY: &'static str = "Agents, jobs and streams as their contracts tell of them";
+    const SUMMARY: &'static str = "Agents and jobs as their contracts tell of them";
 }
 
 #[derive(Deserialize)]
@@ -150,6 +155,8 @@ impl Plugin for Mirror {
                 completed,
             )
             .publishes(&["mirror.job"])
+            .grants(Grants { chains: vec!["main".into()], ..Grants::default() })
+            .contributes(AGREED, agreed)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
@@ -221,6 +228,36 @@ async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(
     tx.defer(sql(text).bind(event.tx).bind(block).bind(&event.event).bind(subject))
 }
 
+#[derive(Deserialize)]
+struct Asked {
+    account: Address,
+    contract: Address,
+    event: String,
+    tx: Hash256,
+}
+
+/// Each answer, or why there is none.
+async fn agreed(gateway: Gateway<Mirror>, asked: Asked) -> Result<Value, HostError> {
+    let chain = gateway.chain("main").agreed();
+    let head = chain.head().await;
+    let logs = match &head {
+        Ok(head) => chain.logs::<Value>(asked.contract, &asked.event, 0, head.number).await,
+        Err(error) => Err(error.clone()),
+    };
+    Ok(json!({
+        "head": told(head),
+        "finalized": told(chain.finalized().await),
+        "balance": told(chain.balance(asked.account, None).await),
+        "receipt": told(chain.receipt(asked.tx).await),
+        "logs": told(logs.map(|logs| logs.len())),
+        "code": told(chain.code(asked.contract).await.map(|code| code.len())),
+    }))
+}
+
+fn told<T: Serialize>(answer: Result<T, HostError>) -> Value {
+    answer.map_or_else(|error| json!({ "error": error.message.as_str() }), |answer| json!(answer))
+}
+
 fn publish<Args>(tx: &Tx, event: &ChainEvent<Args>, job: i64) -> Result<(), HostError> {
     let data = json!({ "job": job, "event": event.event, "tx": event.tx, "block": event.block });
     Event::new("mirror.job", &data)?.about("job", job).publish(tx)
@@ -228,6 +265,14 @@ fn publish<Args>(tx: &Tx, event: &ChainEvent<Args>, job: i64) -> Result<(), Host
 
 fn wei(text: &str) -> alloy_primitives::U256 {
     text.parse().unwrap_or_default()
+}
+
+/// The first topics of the events that it derives from.
+pub fn events() -> anyhow::Result<Vec<alloy_primitives::B256>> {
+    let manifest = (module().manifest())().into_result().map_err(|fault| anyhow::anyhow!("{}", fault.message))?;
+    let manifest: Manifest = serde_json::from_slice(&manifest)?;
+    let topic = |spec: &SubscriptionSpec| Ok(alloy::json_abi::Event::parse(&spec.event)?.selector());
+    manifest.subscriptions.iter().map(topic).collect()
 }
 
 pub fn module() -> PluginModule_Ref {
