@@ -183,7 +183,7 @@ impl Gateway {
         params: Vec<String>,
         caller: Caller,
     ) -> Result<Response<Body>, Refused> {
-        let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Request);
+        let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Gateway);
         let request_id = request_id_of(&parts);
         let head = RequestHead {
             parts,

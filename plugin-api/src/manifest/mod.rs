@@ -10,7 +10,7 @@ mod fetch;
 mod route;
 mod stream;
 
-pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion};
+pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, SubscribedEvent};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion};
