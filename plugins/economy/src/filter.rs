@@ -3,11 +3,11 @@
 use crate::error::EconomyError;
 use plugin_api::Address;
 
-pub fn address(filter: &'static str, text: &str) -> Result<Option<Address>, EconomyError> {
+pub fn address(filter: &'static str, text: Option<&str>) -> Result<Option<Address>, EconomyError> {
     present(text).map(|text| text.parse().map_err(|reason| EconomyError::Address { filter, reason })).transpose()
 }
 
-pub fn id(filter: &'static str, text: &str) -> Result<Option<i64>, EconomyError> {
+pub fn id(filter: &'static str, text: Option<&str>) -> Result<Option<i64>, EconomyError> {
     let Some(text) = present(text) else { return Ok(None) };
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(EconomyError::Id { filter });
@@ -18,13 +18,13 @@ pub fn id(filter: &'static str, text: &str) -> Result<Option<i64>, EconomyError>
 }
 
 /// Whether it is switched on.
-pub fn flag(text: &str) -> bool {
-    matches!(text.trim(), "1" | "true")
+pub fn flag(text: Option<&str>) -> bool {
+    matches!(present(text), Some("1" | "true"))
 }
 
 /// What one word stands for.
 pub fn status<T>(
-    text: &str,
+    text: Option<&str>,
     expected: &'static str,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> Result<Option<T>, EconomyError> {
@@ -32,8 +32,8 @@ pub fn status<T>(
     present(text).map(read).transpose()
 }
 
-pub fn present(text: &str) -> Option<&str> {
-    Some(text.trim()).filter(|text| !text.is_empty())
+pub fn present(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -42,25 +42,29 @@ mod tests {
 
     #[test]
     fn nothing_filters_nothing() {
-        assert_eq!((address("payer", " "), id("planId", "")), (Ok(None), Ok(None)));
-        assert!(!flag("") && !flag("0") && !flag("yes") && flag("1") && flag("true"));
+        for nothing in [None, Some(""), Some(" ")] {
+            assert_eq!((address("payer", nothing), id("planId", nothing)), (Ok(None), Ok(None)));
+            assert!(!flag(nothing));
+        }
+        assert!(!flag(Some("0")) && !flag(Some("yes")) && flag(Some("1")) && flag(Some("true")));
     }
 
     #[test]
     fn addresses_are_read_in_any_case() {
         let (lower, upper) = (format!("0x{}", "ab".repeat(20)), format!("0x{}", "AB".repeat(20)));
-        assert_eq!(address("payer", &lower), address("payer", &upper));
+        assert_eq!(address("payer", Some(&lower)), address("payer", Some(&upper)));
         for wrong in ["0x1", "vitalik.eth", "0xgggggggggggggggggggggggggggggggggggggggg", "ä😀"] {
-            assert!(address("payer", wrong).is_err(), "{wrong}");
+            assert!(address("payer", Some(wrong)).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn ids_are_positive_and_may_be_absurd() {
-        assert_eq!((id("jobId", "7"), id("jobId", "007")), (Ok(Some(7)), Ok(Some(7))));
-        assert_eq!(id("jobId", &"9".repeat(80)), Ok(Some(i64::MAX)));
+        let job = |text: &str| id("jobId", Some(text));
+        assert_eq!((job("7"), job("007")), (Ok(Some(7)), Ok(Some(7))));
+        assert_eq!(job(&"9".repeat(80)), Ok(Some(i64::MAX)));
         for wrong in ["0", "-1", "1.5", "0x1", "one", "٣"] {
-            assert_eq!(id("jobId", wrong), Err(EconomyError::Id { filter: "jobId" }), "{wrong}");
+            assert_eq!(job(wrong), Err(EconomyError::Id { filter: "jobId" }), "{wrong}");
         }
     }
 }

@@ -16,11 +16,10 @@ pub fn route() -> Route<Economy> {
     Route::get("/api/accounts", list_accounts).public().cached().summary("List agent accounts, the latest first")
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[derive(Deserialize, JsonSchema)]
 struct AccountFilter {
     #[schemars(with = "Option<Address>")]
-    owner: String,
+    owner: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -41,7 +40,7 @@ async fn list_accounts(
     QueryString(given): QueryString<AccountFilter>,
     page: ListPage,
 ) -> Result<Json<AccountList>, Failure<EconomyError>> {
-    let owner = filter::address("owner", &given.owner)?;
+    let owner = filter::address("owner", given.owner.as_deref())?;
     let (items, total) = accounts::list(&cx.db(), owner, window(page)).await?;
     let (factory, undeployed) = deployment::of(&cx, ACCOUNT_FACTORY);
     let (implementation, _) = deployment::of(&cx, ACCOUNT_IMPL);

@@ -19,18 +19,18 @@ pub fn route() -> Route<Economy> {
         .summary("List disputes with their evidence, the newest first")
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct DisputeFilter {
     /// `open` or `closed`.
     #[schemars(with = "Option<CaseStatus>")]
-    status: String,
+    status: Option<String>,
     /// `1`: open cases; `0`: closed ones.
-    open: String,
+    open: Option<String>,
     #[schemars(with = "Option<u64>")]
-    job_id: String,
+    job_id: Option<String>,
     #[schemars(with = "Option<Address>")]
-    opener: String,
+    opener: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -50,10 +50,10 @@ async fn list_disputes(
     page: ListPage,
 ) -> Result<Json<DisputeList>, Failure<EconomyError>> {
     let filter = Filter {
-        status: filter::status(&given.status, "open, closed", CaseStatus::read)?,
-        open: filter::present(&given.open).and_then(is_open),
-        job_id: filter::id("jobId", &given.job_id)?,
-        opener: filter::address("opener", &given.opener)?,
+        status: filter::status(given.status.as_deref(), "open, closed", CaseStatus::read)?,
+        open: filter::present(given.open.as_deref()).and_then(is_open),
+        job_id: filter::id("jobId", given.job_id.as_deref())?,
+        opener: filter::address("opener", given.opener.as_deref())?,
     };
     let db = cx.db();
     let (rows, total) = disputes::list(&db, filter, window(page)).await?;

@@ -19,13 +19,12 @@ pub fn route() -> Route<Economy> {
     Route::get("/api/streams/plans", list_plans).public().summary("List subscription plans, the newest first")
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[derive(Deserialize, JsonSchema)]
 struct PlanFilter {
     #[schemars(with = "Option<Address>")]
-    payee: String,
+    payee: Option<String>,
     /// `1` or `true`: plans that one can subscribe to.
-    active: String,
+    active: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -44,7 +43,10 @@ async fn list_plans(
     QueryString(given): QueryString<PlanFilter>,
     page: ListPage,
 ) -> Result<Json<PlanList>, Failure<EconomyError>> {
-    let filter = Filter { payee: filter::address("payee", &given.payee)?, only_active: filter::flag(&given.active) };
+    let filter = Filter {
+        payee: filter::address("payee", given.payee.as_deref())?,
+        only_active: filter::flag(given.active.as_deref()),
+    };
     let db = cx.db();
     let (rows, total) = plans::list(&db, filter, window(page)).await?;
     let active = subs::count_active_of(&db, rows.iter().map(|row| row.id), cx.now_s()).await?;

@@ -16,16 +16,15 @@ pub fn route() -> Route<Economy> {
     Route::get("/api/streams", list_streams).public().summary("List payment streams, the newest first")
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[derive(Deserialize, JsonSchema)]
 struct StreamFilter {
     #[schemars(with = "Option<Address>")]
-    payer: String,
+    payer: Option<String>,
     #[schemars(with = "Option<Address>")]
-    payee: String,
+    payee: Option<String>,
     /// `open`, `ended` or `cancelled`.
     #[schemars(with = "Option<StreamStatus>")]
-    status: String,
+    status: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -47,9 +46,9 @@ async fn list_streams(
     page: ListPage,
 ) -> Result<Json<StreamList>, Failure<EconomyError>> {
     let filter = Filter {
-        payer: filter::address("payer", &given.payer)?,
-        payee: filter::address("payee", &given.payee)?,
-        status: filter::status(&given.status, "open, ended, cancelled", StreamStatus::read)?,
+        payer: filter::address("payer", given.payer.as_deref())?,
+        payee: filter::address("payee", given.payee.as_deref())?,
+        status: filter::status(given.status.as_deref(), "open, ended, cancelled", StreamStatus::read)?,
     };
     let now = cx.now_s();
     let (rows, total) = streams::list(&cx.db(), filter, now, window(page)).await?;

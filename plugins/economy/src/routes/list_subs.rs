@@ -16,15 +16,15 @@ pub fn route() -> Route<Economy> {
     Route::get("/api/streams/subs", list_subs).public().summary("List subscriptions, the newest first")
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct SubFilter {
     #[schemars(with = "Option<Address>")]
-    payer: String,
+    payer: Option<String>,
     #[schemars(with = "Option<u64>")]
-    plan_id: String,
+    plan_id: Option<String>,
     /// `1` or `true`: subscriptions that are paid and not cancelled.
-    active: String,
+    active: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -46,9 +46,9 @@ async fn list_subs(
     page: ListPage,
 ) -> Result<Json<SubList>, Failure<EconomyError>> {
     let filter = Filter {
-        payer: filter::address("payer", &given.payer)?,
-        plan_id: filter::id("planId", &given.plan_id)?,
-        only_active: filter::flag(&given.active),
+        payer: filter::address("payer", given.payer.as_deref())?,
+        plan_id: filter::id("planId", given.plan_id.as_deref())?,
+        only_active: filter::flag(given.active.as_deref()),
     };
     let now = cx.now_s();
     let (rows, total) = subs::list(&cx.db(), filter, now, window(page)).await?;

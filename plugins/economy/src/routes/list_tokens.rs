@@ -16,11 +16,11 @@ pub fn route() -> Route<Economy> {
     Route::get("/api/tokens", list_tokens).public().cached().summary("List agent tokens, the latest launch first")
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct TokenFilter {
     #[schemars(with = "Option<u64>")]
-    agent_id: String,
+    agent_id: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -39,7 +39,7 @@ async fn list_tokens(
     QueryString(given): QueryString<TokenFilter>,
     page: ListPage,
 ) -> Result<Json<TokenList>, Failure<EconomyError>> {
-    let agent = filter::id("agentId", &given.agent_id)?;
+    let agent = filter::id("agentId", given.agent_id.as_deref())?;
     let (items, total) = tokens::list(&cx.db(), agent, window(page)).await?;
     let (contract, undeployed) = deployment::of(&cx, TOKEN_FACTORY);
     Ok(Json(TokenList { items, total, contract, undeployed }))
