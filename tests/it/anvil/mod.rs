@@ -10,9 +10,9 @@ mod script;
 
 use gateway_tests::{devnet::Devnet, mirror};
 use host::{chain::index::IndexReport, config::ChainConfig};
-use plugin_api::Hash256;
+use plugin_api::{Hash256, abi::PluginModule_Ref, manifest::Manifest};
 use plugin_testing::{Builder, TestGateway, Value, json};
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// In wei.
@@ -33,16 +33,20 @@ fn settings(devnet: &Devnet) -> ChainConfig {
 
 /// A gateway with the plugin on each database, not yet started.
 async fn builders(settings: &ChainConfig) -> Vec<Builder> {
-    let mut builders = vec![TestGateway::builder()];
-    builders.extend(TestGateway::postgres_builder().await);
-    builders.into_iter().map(|builder| with(builder, settings)).collect()
+    builders_with(settings, &[mirror::module()]).await
 }
 
-fn with(builder: Builder, settings: &ChainConfig) -> Builder {
-    let settings = settings.clone();
-    builder.plugin(mirror::module()).configure(|config| {
-        config.chains.insert("main".to_owned(), settings);
-    })
+async fn builders_with(settings: &ChainConfig, plugins: &[PluginModule_Ref]) -> Vec<Builder> {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    let with = |builder: Builder| {
+        let settings = settings.clone();
+        let builder = plugins.iter().fold(builder, |builder, plugin| builder.plugin(*plugin));
+        builder.configure(|config| {
+            config.chains.insert("main".to_owned(), settings);
+        })
+    };
+    builders.into_iter().map(with).collect()
 }
 
 /// Waits until the newest block is indexed.
@@ -59,28 +63,60 @@ async fn newest(devnet: &Devnet) -> (u64, Hash256) {
 
 /// Everything that is derived, in one text.
 async fn derived(house: &TestGateway) -> String {
+    derived_by(house, &[mirror::module()]).await
+}
+
+async fn derived_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> String {
     let mut all = Vec::new();
-    for (table, key) in [("mirror_agents", "id"), ("mirror_jobs", "id"), ("mirror_steps", "tx, nth")] {
-        all.push(table.to_owned());
-        all.extend(house.rows(&format!("SELECT * FROM {table} ORDER BY {key}")).await);
+    for plugin in plugins {
+        let subscriptions = manifest(plugin).subscriptions;
+        let tables: BTreeSet<String> = subscriptions.into_iter().flat_map(|one| one.derived_tables).collect();
+        for table in tables {
+            let mut rows = house.rows(&format!("SELECT * FROM {table}")).await;
+            rows.sort();
+            all.push(table);
+            all.extend(rows);
+        }
     }
     all.join("\n")
 }
 
-/// The activity log, oldest first: what and when, without the numbers that it gives itself.
-async fn published(house: &TestGateway) -> Vec<String> {
+/// What each plugin published, oldest first: what and when, without the numbers that the activity log gives. Indexes go their
+/// ways side by side, so that only the order of one plugin's events is always the same.
+async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<String> {
     let events = house.events().await;
-    events.into_iter().map(|event| format!("{} {} {}", event.ts, event.kind, event.data)).collect()
+    let mut all = Vec::new();
+    for plugin in plugins {
+        let kinds = manifest(plugin).event_types;
+        let own = events.iter().filter(|event| kinds.contains(&event.kind));
+        all.extend(own.map(|event| format!("{} {} {}", event.ts, event.kind, event.data)));
+    }
+    all
+}
+
+fn manifest(plugin: &PluginModule_Ref) -> Manifest {
+    let bytes = (plugin.manifest())().into_result().unwrap_or_else(|fault| panic!("{}", fault.message));
+    serde_json::from_slice(&bytes).unwrap()
 }
 
 /// What is derived and public is what a gateway has that sees this chain for the first time.
 async fn assert_as_anew(house: &TestGateway, settings: &ChainConfig, devnet: &Devnet, story: &str) {
+    assert_as_anew_with(house, settings, devnet, story, &[mirror::module()]).await;
+}
+
+async fn assert_as_anew_with(
+    house: &TestGateway,
+    settings: &ChainConfig,
+    devnet: &Devnet,
+    story: &str,
+    plugins: &[PluginModule_Ref],
+) {
     let place = usize::from(house.dialect() == "postgres");
-    let fresh = builders(settings).await.remove(place).start().await;
+    let fresh = builders_with(settings, plugins).await.remove(place).start().await;
     indexed(&fresh, devnet).await;
-    assert_eq!(derived(house).await, derived(&fresh).await, "{story}");
-    assert_eq!(published(house).await, published(&fresh).await, "{story}");
-    close(fresh).await;
+    assert_eq!(derived_by(house, plugins).await, derived_by(&fresh, plugins).await, "{story}");
+    assert_eq!(published_by(house, plugins).await, published_by(&fresh, plugins).await, "{story}");
+    fresh.stop().await;
 }
 
 /// An agent and a job on it that is paid for: three blocks.
