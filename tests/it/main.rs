@@ -16,4 +16,5 @@ mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;
+mod tx;
 mod wild;

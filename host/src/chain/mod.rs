@@ -3,6 +3,7 @@
 //! The rules: nothing a server says is believed beyond what it was asked, and what follows from a chain is undone when the
 //! chain takes it back.
 
+pub mod account;
 mod capability;
 mod error;
 mod event;
@@ -17,6 +18,7 @@ mod rpc;
 mod source;
 mod status;
 
+pub use capability::encode_call;
 pub use error::{ChainError, RpcFailure};
 pub use header::Header;
 pub use named::{Chain, Head};

@@ -49,6 +49,10 @@ impl Transaction {
         Self { database, scope, side }
     }
 
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     /// Whether it has reached the database: if not, there is nothing to commit.
     pub fn is_opened(&self) -> bool {
         match &self.side {
