@@ -7,7 +7,7 @@ use crate::{
         index::{self, Indexes},
     },
     clock::Clock,
-    config::{Config, DatabaseTarget, MAIN},
+    config::{ChainConfig, Config, DatabaseTarget, MAIN},
     egress::{Egress, EgressSettings},
     envelope::Brand,
     gateway::Gateway,
@@ -223,6 +223,8 @@ pub fn migrations() -> Vec<MigrationSpec> {
 }
 
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {
+    let deployed =
+        |main: &ChainConfig| main.contracts.keys().filter_map(|key| Some((key.clone(), main.contract(key)?))).collect();
     Environment {
         gateway_version: env!("CARGO_PKG_VERSION").to_owned(),
         base_url: config.public_url(bound),
@@ -238,6 +240,7 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
             Dialect::Postgres => "postgres".to_owned(),
         },
         egress_allows_private: !config.egress.allow_hosts.is_empty(),
+        contracts: config.chains.get(MAIN).map(deployed).unwrap_or_default(),
     }
 }
 

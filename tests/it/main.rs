@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod anvil;
 mod backup;
 mod cache;
 mod chain;
@@ -11,6 +12,7 @@ mod e2e;
 mod fuzz;
 mod hostile;
 mod jobs;
+mod leaderboard;
 mod openapi;
 mod operators;
 mod plugin_files;

@@ -1,5 +1,6 @@
 //! What the tests of the whole house share.
 
+pub mod devnet;
 pub mod fixtures;
 pub mod plugins;
 pub mod postgres;

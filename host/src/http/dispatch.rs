@@ -186,7 +186,7 @@ impl Gateway {
         let transaction = PluginTransaction::granting(
             &self.services,
             call.plugin.scope.clone(),
-            Owner::Request,
+            Owner::Gateway,
             call.plugin.manifest.grants.clone(),
         );
         let request_id = request_id_of(&parts);

@@ -43,12 +43,10 @@ pub struct PluginTransaction {
 /// Who ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The gateway, after the handler's answer.
-    Request,
+    /// The gateway, after the handler's answer or the last chain event of a batch.
+    Gateway,
     /// The plugin, by `commit`.
     Plugin,
-    /// The index, after the last event of a batch.
-    Index,
 }
 
 /// What a signed write uses up.
@@ -129,9 +127,18 @@ impl PluginTransaction {
         Ok(())
     }
 
-    /// Takes out what was published so far.
-    pub fn take_events(&self) -> Vec<NewEvent> {
-        std::mem::take(&mut *self.events.lock())
+    /// Runs the plugin's statements in it, after what was deferred.
+    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        self.inner.run(statements).await
+    }
+
+    pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer(statement)
+    }
+
+    /// As [`Self::defer`], for the gateway's own statements.
+    pub fn defer_as_host(&self, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer_as_host(statement)
     }
 
     /// Runs the gateway's own statements in it.
@@ -153,7 +160,7 @@ impl PluginTransaction {
 
     /// What a capability does within this transaction.
     async fn ask(&self, capability: &str, question: &[u8]) -> Result<Reply, HostError> {
-        if capability != "tx" || self.owner == Owner::Index {
+        if capability != "tx" {
             let message = format!("there is no capability `{capability}` in this transaction");
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
@@ -166,9 +173,7 @@ impl PluginTransaction {
     }
 
     fn publish(&self, event: &[u8]) -> Result<(), HostError> {
-        let event: NewEvent = serde_json::from_slice(event)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not an event: {error}")))?;
-        activity::check(&event)?;
+        let event = read_event(event)?;
         let mut events = self.events.lock();
         if events.len() >= EVENTS_MAX {
             return Err(HostError::new(
@@ -179,6 +184,14 @@ impl PluginTransaction {
         events.push(event);
         Ok(())
     }
+}
+
+/// What a plugin publishes, checked.
+pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
+    let event: NewEvent = serde_json::from_slice(event)
+        .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not an event: {error}")))?;
+    activity::check(&event)?;
+    Ok(event)
 }
 
 fn guard_statements(guard: &Guard) -> Vec<Final> {
@@ -210,11 +223,18 @@ impl AbiTransaction for Handle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>> {
         let transaction = self.0.clone();
         async move {
-            let outcomes = transaction.inner.run(statements.into_vec()).await;
+            let outcomes = transaction.run(statements.into_vec()).await;
             outcomes.map(RVec::from).map_err(HostError::from).into()
         }
         .into_ffi()
     }
+
+    fn defer(&self, statement: Statement) -> RResult<(), HostError> {
+        self.0.defer(statement).map_err(HostError::from).into()
+    }
+
+    /// Only the index has chain events; see `chain/index/feed.rs`.
+    fn begin_event(&self, _: u32) {}
 
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {
         self.0.publish(&event).into()
@@ -229,8 +249,7 @@ impl AbiTransaction for Handle {
         let transaction = self.0.clone();
         async move {
             let reserved = match transaction.owner {
-                Owner::Request => Some("the gateway commits a request's own transaction after the handler's answer"),
-                Owner::Index => Some("the gateway commits the transaction of chain events after the last of them"),
+                Owner::Gateway => Some("the gateway commits a request's own transaction after the handler's answer"),
                 Owner::Plugin => None,
             };
             if let Some(message) = reserved {

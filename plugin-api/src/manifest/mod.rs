@@ -12,7 +12,7 @@ mod sign;
 mod stream;
 mod tx;
 
-pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion};
+pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, SubscribedEvent};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion};

@@ -166,7 +166,23 @@ impl Tx {
         Ok(self.run(statement).await?.changes)
     }
 
-    /// Runs statements in order in one call: the cheapest way to write.
+    /// Runs a statement for its effect without waiting for it: it goes to the database with the next one that is waited for,
+    /// at the latest before the commit, and what it fails with, that fails with. The cheapest way to write, above all in
+    /// handlers of chain events.
+    pub fn defer(&self, statement: Sql) -> Result<(), HostError> {
+        self.inner.defer(statement.0).into_result()
+    }
+
+    /// Runs what was deferred.
+    pub(crate) async fn flush(&self) -> Result<(), HostError> {
+        self.inner.run(RVec::new()).await.into_result().map(drop)
+    }
+
+    pub(crate) fn begin_event(&self, place: u32) {
+        self.inner.begin_event(place);
+    }
+
+    /// Runs statements in order in one call.
     pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<Outcome>, HostError> {
         let statements = statements.into_iter().map(|statement| statement.0).collect();
         Ok(self.inner.run(statements).await.into_result()?.into_vec())

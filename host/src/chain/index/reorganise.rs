@@ -41,7 +41,7 @@ impl Index {
     /// One transaction; answers how many changes were taken back.
     async fn undo(&self, known: &Known, place: &Place) -> Result<usize, Trouble> {
         let after = signed(place.next) - 1;
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
+        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Gateway);
         let opening = vec![self.store.begin_turn(NO_JOURNAL), self.store.changes_after(after)];
         let outcomes = transaction.run_as_host(opening).await?;
         let changes = outcomes.last().map_or(Ok(Vec::new()), journal)?;

@@ -48,7 +48,7 @@ impl Index {
     pub(super) async fn reset(&mut self, known: &Known) -> Result<(), Trouble> {
         let start = start(&self.chain);
         tracing::info!(plugin = self.plugin.name(), start, "the index begins at the first block");
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
+        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Gateway);
         let mut statements = vec![self.store.begin_turn(NO_JOURNAL)];
         let empty = |table: &String| sql(format!("DELETE FROM {table}")).into();
         statements.extend(self.derived.iter().map(empty));
