@@ -1,11 +1,12 @@
-//! `cargo xtask fuzz` and `cargo xtask abuse`: tests that say more the longer they run. CI runs the fuzz targets for a
-//! second each, and no measurement. Rule: both are tests, so that whoever changes the code keeps them running.
+//! `cargo xtask fuzz`, `abuse` and `kills`: tests that say more the longer they run. CI runs the fuzz targets for a second
+//! each, a few kills, and no measurement. Rule: all are tests, so that whoever changes the code keeps them running.
 
-use crate::{Failure, process, profile::Profile, repository};
+use crate::{Failure, devnet, process, profile::Profile, repository};
 use std::process::Command;
 
 const FUZZ_SECONDS: u64 = 60;
 const ABUSE_SECONDS: u64 = 5;
+const KILLS: u64 = 300;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
 pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
@@ -34,6 +35,20 @@ pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     let mut nextest = nextest(&Profile::or("release").name)?;
     nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^wild::measure::/)"]);
     process::run(nextest.env("ABUSE_SECONDS", seconds.to_string()))
+}
+
+/// `[COUNT]` of kills, on each database that there is.
+pub fn kills(arguments: &[String]) -> Result<(), Failure> {
+    let count = match arguments {
+        [] => KILLS,
+        [count] => number(count)?,
+        _ => return Err("`cargo xtask kills` takes a number of kills".to_owned()),
+    };
+    let root = repository::root()?;
+    devnet::install(&root)?;
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^tx::kills::/)"]);
+    process::run(nextest.env("KILLS", count.to_string()))
 }
 
 fn number(text: &str) -> Result<u64, Failure> {

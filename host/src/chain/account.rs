@@ -22,6 +22,8 @@ pub struct Account {
     /// The newest block.
     pub block: u64,
     pub base_fee: U256,
+    /// Of a block.
+    pub gas_limit: u64,
     /// Nonces below this one are used.
     pub count: u64,
     /// The same with what waits in the server's pool.
@@ -53,6 +55,7 @@ pub struct Usage {
 struct Newest {
     number: U64,
     base_fee_per_gas: Option<U256>,
+    gas_limit: Option<U64>,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +116,7 @@ impl Chain {
                 Ok(Account {
                     block: newest.number.to(),
                     base_fee: newest.base_fee_per_gas.unwrap_or_default(),
+                    gas_limit: newest.gas_limit.map_or(u64::MAX, |limit| limit.to()),
                     count: count.to(),
                     pending: pending.to(),
                     balance,

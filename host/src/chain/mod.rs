@@ -20,6 +20,7 @@ mod status;
 
 pub use capability::encode_call;
 pub use error::{ChainError, RpcFailure};
+pub use follow::exact;
 pub use header::Header;
 pub use named::{Chain, Head};
 pub use source::SourceReport;

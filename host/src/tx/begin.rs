@@ -19,12 +19,17 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Nonces that somebody else's transactions in a pool may take; a server that tells of more is not believed.
 const FOREIGN_MAX: u64 = 64;
 
+/// How long one that no server can estimate may stay in the queue.
+const ESTIMATE_PATIENCE_MS: i64 = 10 * 60 * 1000;
+
 /// What an estimate came to.
 enum Estimate {
     Gas(u64),
     /// It would revert, or does not fit.
     Hopeless(String),
-    Wait(String),
+    /// Not now.
+    Unknown(String),
+    TooPoor(String),
 }
 
 /// How an intent of the queue fared.
@@ -32,6 +37,8 @@ enum Start {
     Begun,
     /// It is at its end; the next one may try.
     Ended,
+    /// Something is in its way, and not in that of the next ones.
+    Skipped(String),
     /// Something is in the way, of the next ones as well.
     Blocked(String),
 }
@@ -48,6 +55,7 @@ impl Lane {
             match self.start(turn, &mut intent, &key).await? {
                 Start::Begun => turn.signed.push(intent),
                 Start::Ended => {}
+                Start::Skipped(reason) => self.store().explain(&mut intent, &reason).await?,
                 Start::Blocked(reason) => {
                     self.store().explain(&mut intent, &reason).await?;
                     self.explain(Some(reason));
@@ -69,7 +77,8 @@ impl Lane {
                 self.store().end(intent, Some(&reason), turn.now_ms).await?;
                 return Ok(Start::Ended);
             }
-            Estimate::Wait(reason) => return Ok(Start::Blocked(reason)),
+            Estimate::Unknown(reason) => return Ok(Start::Skipped(reason)),
+            Estimate::TooPoor(reason) => return Ok(Start::Blocked(reason)),
         };
         let data = pursue::data(intent)?;
         let attempt = match self.offer(turn, intent, gas, self.next_nonce(turn), &data, key)? {
@@ -125,25 +134,23 @@ impl Lane {
             "from": self.sender, "to": intent.target, "value": intent.value_wei, "data": intent.data,
         });
         if intent.value_wei > turn.account.balance {
-            return Ok(Estimate::Wait(self.too_poor(turn.account.balance, intent.value_wei)));
+            return Ok(Estimate::TooPoor(self.too_poor(turn.account.balance, intent.value_wei)));
         }
         match self.chain.estimate_gas(&transaction).await {
-            Ok(gas) => Ok(match intent.gas.map(i64::unsigned_abs) {
-                Some(limit) if gas > limit => {
-                    Estimate::Hopeless(format!("it would take {gas} gas, and its limit is {limit}"))
-                }
-                Some(limit) => Estimate::Gas(limit),
-                None => Estimate::Gas(gas.saturating_add(gas / 5)),
-            }),
-            // One of ours that is on its way may be what it needs.
+            Ok(gas) => Ok(fit(gas, intent.gas.map(i64::unsigned_abs), turn.account.gas_limit)),
             Err(ChainError::Failed { failure, .. }) if failure.is_revert() => {
-                let is_alone = !turn.signed.iter().any(IntentRow::is_pending);
-                Ok(match is_alone {
-                    true => Estimate::Hopeless(format!("it would revert: {failure}")),
-                    false => Estimate::Wait(format!("it would revert now, and is tried again later: {failure}")),
+                // One of ours that is on its way may be what it needs.
+                let is_behind = turn.signed.iter().any(|other| other.is_pending() && other.id < intent.id);
+                Ok(match is_behind {
+                    true => Estimate::Unknown(format!("it would revert now, and is tried again later: {failure}")),
+                    false => Estimate::Hopeless(format!("it would revert: {failure}")),
                 })
             }
-            Err(ChainError::Failed { failure, .. }) => Ok(Estimate::Wait(format!("not estimated: {failure}"))),
+            Err(ChainError::Failed { failure, .. }) => {
+                let reason = format!("no RPC server estimates its gas: {failure}");
+                let is_old = turn.now_ms.saturating_sub(intent.created_ms) > ESTIMATE_PATIENCE_MS;
+                Ok(if is_old { Estimate::Hopeless(reason) } else { Estimate::Unknown(reason) })
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -202,6 +209,18 @@ impl Lane {
         turn.signed.push(filler);
         Ok(())
     }
+}
+
+/// The gas limit: the intent's own, or the estimate and a fifth more. What no block holds would block its nonce for ever.
+fn fit(estimate: u64, own: Option<u64>, of_block: u64) -> Estimate {
+    let limit = own.unwrap_or_else(|| estimate.saturating_add(estimate / 5).min(of_block.max(estimate)));
+    if estimate > limit {
+        return Estimate::Hopeless(format!("it would take {estimate} gas, and its limit is {limit}"));
+    }
+    if limit > of_block {
+        return Estimate::Hopeless(format!("its limit of {limit} gas is more than a block holds ({of_block})"));
+    }
+    Estimate::Gas(limit)
 }
 
 /// Gas of a transfer to an account.

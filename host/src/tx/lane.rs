@@ -7,7 +7,7 @@ use super::{
     taken::Search,
 };
 use crate::{
-    chain::{Chain, account::Account},
+    chain::{Chain, account::Account, exact},
     config::TxConfig,
     services::SharedServices,
     signers::Key,
@@ -21,6 +21,8 @@ use std::{
 
 /// How often the balance of an account with nothing to do is asked for.
 const BALANCE_AGE_MAX: Duration = Duration::from_secs(60);
+/// Of the queue, so many more are looked at than may be on their way, because some may have to wait.
+const SKIPPED_MAX: usize = 64;
 /// How long a lane is left to others.
 const REST: Duration = Duration::from_secs(2);
 /// How often a lease is renewed.
@@ -142,7 +144,7 @@ impl Lane {
         if self.roles.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.store().queued(self.chain.chain_id, &self.roles, self.settings().in_flight_max).await?)
+        Ok(self.store().queued(self.chain.chain_id, &self.roles, self.settings().in_flight_max + SKIPPED_MAX).await?)
     }
 
     async fn holds_lease(&mut self) -> Result<bool, Trouble> {
@@ -182,6 +184,8 @@ impl Lane {
 
     fn saw_balance(&mut self, balance: U256) {
         self.asked = Some(Instant::now());
+        // To look at, not to count with: a float.
+        self.gauge("tx_balance_wei", f64::from(balance));
         self.journal().note(self.chain.chain_id, self.sender, |facts| {
             (facts.balance, facts.is_doubted) = (Some(balance), false);
         });
@@ -191,9 +195,19 @@ impl Lane {
         let length = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
         let pending = signed.iter().filter(|intent| intent.is_pending());
         let waiting = pending.clone().chain(queued).map(|intent| intent.created_ms).min();
+        let (queued, pending) = (length(queued.len()), length(pending.count()));
+        self.gauge("tx_queued", exact(queued));
+        self.gauge("tx_pending", exact(pending));
+        let age_s = waiting.map_or(0, |since_ms| self.now_ms().saturating_sub(since_ms).max(0) / 1000);
+        self.gauge("tx_oldest_age_seconds", exact(age_s.unsigned_abs()));
         self.journal().note(self.chain.chain_id, self.sender, |facts| {
-            (facts.queued, facts.pending, facts.oldest_ms) = (length(queued.len()), length(pending.count()), waiting);
+            (facts.queued, facts.pending, facts.oldest_ms) = (queued, pending, waiting);
         });
+    }
+
+    fn gauge(&self, name: &'static str, value: f64) {
+        let (chain, account) = (self.chain.name.clone(), self.sender.to_string());
+        metrics::gauge!(name, "chain" => chain, "account" => account).set(value);
     }
 
     /// Says what is in the way of this account.

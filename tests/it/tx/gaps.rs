@@ -99,15 +99,12 @@ async fn a_nonce_that_nobody_has_is_filled_and_the_lane_goes_on() {
         chain.hold(false);
         chain.mine_empty(2);
         // The loss is noticed first, then patience runs out.
-        for _ in 0..3 {
-            house.clock().advance(Duration::from_secs(21)).await;
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            chain.mine(Vec::new());
-        }
-        for number in 1..=3 {
-            becomes(house, &number.to_string(), TxState::Included).await;
-        }
-        chain.mine_empty(DEPTH + 1);
+        until(async || {
+            house.clock().advance(Duration::from_secs(1)).await;
+            chain.waiting().len() == 4
+        })
+        .await;
+        chain.mine_empty(DEPTH + 2);
         for number in 1..=3 {
             becomes(house, &number.to_string(), TxState::Final).await;
         }

@@ -1,7 +1,10 @@
 //! The journal of transactions and the keys, on both databases, against a scripted chain.
 
+mod executioner;
 mod gaps;
+mod kills;
 mod life;
+mod payee;
 mod payer;
 mod record;
 mod refusals;

@@ -61,12 +61,15 @@ async fn a_call_that_would_revert_is_not_sent() {
         pay(house, payment(1)).await;
         pay(house, Pay { to: contract, key: "two".into(), ..Pay::default() }).await;
         says(house, "two", "tried again later").await;
+        // Others go on meanwhile.
+        pay(house, payment(2)).await;
+        waits(chain, 2).await;
         chain.hold(false);
         chain.refuse_calls(contract, false);
-        waits(chain, 2).await;
+        waits(chain, 3).await;
         chain.mine_empty(DEPTH + 1);
         becomes(house, "two", TxState::Final).await;
-        assert_paid_once(chain, [1]);
+        assert_paid_once(chain, [1, 2]);
     })
     .await;
 }
@@ -84,6 +87,9 @@ async fn the_gas_limit_is_kept() {
         pay(house, call("tight", 49_999)).await;
         let failed = becomes(house, "tight", TxState::Failed).await;
         assert_eq!(failed.reason.as_deref(), Some("it would take 50000 gas, and its limit is 49999"));
+        pay(house, call("endless", 30_000_001)).await;
+        let failed = becomes(house, "endless", TxState::Failed).await;
+        assert!(failed.reason.is_some_and(|reason| reason.contains("more than a block holds (30000000)")));
         pay(house, call("wide", 300_000)).await;
         assert_eq!(waits(chain, 1).await[0].gas, 300_000);
     })

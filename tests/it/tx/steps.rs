@@ -7,7 +7,7 @@ use plugin_testing::{Fault, ScriptedChain};
 
 /// Questions between two ends: small numbers meet the first steps, larger ones the later.
 const STEPS: usize = 12;
-const PAYMENTS: u8 = 6;
+const PAYMENTS: u8 = 4;
 
 /// Goes on until the gateway has met its end, or has nothing more to ask.
 async fn runs_into(chain: &ScriptedChain, questions: u64, fault: Fault) {

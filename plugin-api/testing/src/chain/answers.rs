@@ -158,7 +158,8 @@ fn block(block: Option<&Block>) -> Value {
     block.map_or(Value::Null, |block| {
         json!({
             "number": number(block.number), "hash": block.hash, "parentHash": block.parent,
-            "timestamp": number(block.time_s), "baseFeePerGas": format!("{BASE_FEE_WEI:#x}"), "transactions": [],
+            "timestamp": number(block.time_s), "gasLimit": "0x1c9c380",
+            "baseFeePerGas": format!("{BASE_FEE_WEI:#x}"), "transactions": [],
         })
     })
 }
