@@ -17,8 +17,10 @@ use crate::{
     operators::{self, Operators},
     plugins::{FenceRequest, GUARD_MIGRATION, LoadedPlugin, PluginReport, Serving},
     services::{Services, SharedServices},
+    signers::Signers,
     storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
     telemetry::Usage,
+    tx::{self, Journal},
 };
 use plugin_api::manifest::{self, Environment, MigrationSpec};
 use secrecy::ExposeSecret as _;
@@ -93,14 +95,18 @@ impl House {
                 }
             }
         });
-        self.gateway.services.chains.start(&self.tasks, &self.stop);
+        let services = &self.gateway.services;
+        services.chains.start(&self.tasks, &self.stop);
+        for chain in services.chains.iter() {
+            self.tasks.spawn(tx::run(services.clone(), chain.clone(), self.stop.clone()));
+        }
         self.tasks.spawn(housekeeping::run(self.gateway.clone(), self.stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(self.gateway.clone(), self.stop.clone()));
     }
 }
 
 async fn open_services(
-    config: Config,
+    mut config: Config,
     clock: Clock,
     bound: SocketAddr,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
@@ -113,12 +119,18 @@ async fn open_services(
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
         .map_err(|error| OpenError::Brand(error.to_string()))?;
     let started_ms = clock.now_ms();
+    let signers;
+    (config, signers) = open_signers(config).await;
+    let chains = Arc::new(Chains::new(&config)?);
+    let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
     Ok(Arc::new(Services {
         activity: ActivityLog::new(database.clone()),
         operators: Operators::new(database.clone()),
         streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         egress: open_egress(&config)?,
-        chains: Chains::new(&config)?,
+        chains,
+        signers,
+        tx: journal,
         indexes: Indexes::default(),
         serving: Serving::default(),
         usage: Usage::default(),
@@ -131,6 +143,19 @@ async fn open_services(
         fence_requests,
         started_ms,
     }))
+}
+
+/// Keystores are slow to open: not on a thread that serves.
+async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
+    let open = |mut config: Config| {
+        let signers = Arc::new(Signers::open(&mut config));
+        (config, signers)
+    };
+    let without = config.clone();
+    tokio::task::spawn_blocking(move || open(config)).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "opening the keys ended badly; all are off");
+        (without, Arc::default())
+    })
 }
 
 fn job_runner(services: &Services) -> JobRunner {
@@ -193,7 +218,8 @@ pub fn migrations() -> Vec<MigrationSpec> {
         sql: sql.to_owned(),
         postgres: None,
     });
-    migrations.chain([index::migration(5)]).collect()
+    let journal = MigrationSpec { version: 6, name: "tx".to_owned(), sql: tx::MIGRATION.to_owned(), postgres: None };
+    migrations.chain([index::migration(5), journal]).collect()
 }
 
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {

@@ -18,4 +18,5 @@ mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;
+mod tx;
 mod wild;

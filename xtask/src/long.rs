@@ -1,5 +1,6 @@
-//! `cargo xtask fuzz`, `abuse` and `reorgs`: tests that say more the longer they run. CI runs the fuzz targets for a
-//! second each, some scripts, and no measurement. Rule: all are tests, so that whoever changes the code keeps them running.
+//! `cargo xtask fuzz`, `abuse`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the fuzz targets for a
+//! second each, some scripts, a few kills, and no measurement. Rule: all are tests, so that whoever changes the code keeps
+//! them running.
 
 use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
 use std::process::Command;
@@ -7,6 +8,7 @@ use std::process::Command;
 const FUZZ_SECONDS: u64 = 60;
 const ABUSE_SECONDS: u64 = 5;
 const REORG_SCRIPTS: u64 = 250;
+const KILLS: u64 = 300;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
 pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
@@ -51,6 +53,20 @@ pub fn reorgs(arguments: &[String]) -> Result<(), Failure> {
     nextest.args(["--no-capture", "--filterset", "test(/^anvil::property::/)"]);
     nextest.env("GATEWAY_TEST_SCRIPTS", scripts.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
     process::run(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url()))
+}
+
+/// `[COUNT]` of kills, on each database that there is.
+pub fn kills(arguments: &[String]) -> Result<(), Failure> {
+    let count = match arguments {
+        [] => KILLS,
+        [count] => number(count)?,
+        _ => return Err("`cargo xtask kills` takes a number of kills".to_owned()),
+    };
+    let root = repository::root()?;
+    devnet::install(&root)?;
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^tx::kills::/)"]);
+    process::run(nextest.env("KILLS", count.to_string()))
 }
 
 fn number(text: &str) -> Result<u64, Failure> {

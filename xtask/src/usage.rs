@@ -53,6 +53,12 @@ pub const COMMANDS: &[Command] = &[
         run: long::abuse,
     },
     Command {
+        name: "kills",
+        arguments: "[COUNT]",
+        summary: "Kill a gateway COUNT times while it sends transactions, on each database, and ask the chain what came of them",
+        run: long::kills,
+    },
+    Command {
         name: "fuzz",
         arguments: "[TARGET] [SECONDS]",
         summary: "Run the fuzz targets (or those with TARGET in their name) for SECONDS each, 60 if not said",

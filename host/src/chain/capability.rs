@@ -206,6 +206,12 @@ async fn call_all(source: &Source, calls: Vec<Call>) -> Result<Vec<Result<Bytes,
     source.batch(calls).await?.into_iter().map(one).collect()
 }
 
+/// The bytes of a call, from its signature and arguments.
+pub fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
+    let call = CallQuestion { to, function: function.to_owned(), args: args.to_vec() };
+    Prepared::new(&call).map(|prepared| prepared.input)
+}
+
 fn place(block: Option<u64>) -> Value {
     block.map_or_else(|| "latest".into(), hex_number)
 }

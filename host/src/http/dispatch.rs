@@ -183,7 +183,12 @@ impl Gateway {
         params: Vec<String>,
         caller: Caller,
     ) -> Result<Response<Body>, Refused> {
-        let transaction = PluginTransaction::new(&self.services, call.plugin.scope.clone(), Owner::Request);
+        let transaction = PluginTransaction::granting(
+            &self.services,
+            call.plugin.scope.clone(),
+            Owner::Request,
+            call.plugin.manifest.grants.clone(),
+        );
         let request_id = request_id_of(&parts);
         let head = RequestHead {
             parts,

@@ -94,7 +94,7 @@ impl Gateway {
             discovery,
             counters,
             web: None,
-            signer: None,
+            signer: services.signers.gateway().map(|address| plugin_api::Address(address.into_array())),
             limits: &house::own_limits(self.config()),
             now_s: services.clock.now_s(),
         })
@@ -105,6 +105,7 @@ impl Gateway {
         let mut own = BTreeMap::from([("db".to_owned(), database)]);
         own.insert("plugins".to_owned(), self.plugin_service().await);
         own.extend(self.services.chains.services(self.services.clock.now_s()));
+        own.extend(self.services.tx.services());
         own.extend(self.indexer().map(|service| ("indexer".to_owned(), service)));
         let serving = self.services.serving.list();
         let answers = self.contributions::<BTreeMap<String, ServiceStatus>>(point::STATUS).await;

@@ -55,6 +55,10 @@ impl Transaction {
         Self { database, scope, side, deferred: Mutex::default() }
     }
 
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     /// Whether it has reached the database, or will: if not, there is nothing to commit.
     pub fn is_opened(&self) -> bool {
         !self.deferred.lock().is_empty()

@@ -66,6 +66,8 @@ pub trait Transaction: Send + Sync {
     fn begin_event(&self, place: u32);
     /// Adds a JSON [`crate::manifest::NewEvent`] to the activity log, in the same commit.
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError>;
+    /// As [`Host::ask`], for what must commit with this transaction or not at all (`tx`).
+    fn ask(&self, capability: RString, question: FfiBytes) -> FfiFuture<RResult<Reply, HostError>>;
     /// Answers when the transaction is durable. Refused on a request's own transaction, which the gateway commits.
     #[sabi(last_prefix_field)]
     fn commit(&self) -> FfiFuture<RResult<(), HostError>>;

@@ -5,11 +5,11 @@
 
 use super::{Address, Hash256, Wei, row};
 use crate::{
-    abi::{HostBox, HostError, HostErrorCode, Outcome, Rows, Statement, TransactionBox, Value},
+    abi::{HostBox, HostError, HostErrorCode, Outcome, Reply, Rows, Statement, TransactionBox, Value},
     manifest::NewEvent,
 };
 use abi_stable::std_types::{RCow, RStr, RString, RVec};
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::{borrow::Cow, future::Future, sync::Arc};
 
 /// One statement with its parameters.
@@ -192,6 +192,12 @@ impl Tx {
     /// The request's own transaction is committed by the gateway: do not call this there.
     pub async fn commit(self) -> Result<(), HostError> {
         self.inner.commit().await.into_result()
+    }
+
+    pub(crate) async fn ask(&self, capability: &str, question: &impl Serialize) -> Result<Reply, HostError> {
+        let bytes =
+            serde_json::to_vec(question).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+        self.inner.ask(capability.into(), bytes.into()).await.into_result()
     }
 
     pub(crate) fn publish(&self, event: &NewEvent) -> Result<(), HostError> {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use host::{
     chain::index::{IndexReport, IndexState},
     clock::{Clock, ManualClock},
-    config::{ChainConfig, Config},
+    config::{ChainConfig, Config, SignerConfig},
     house::House,
     http::{body::RequestBody, edge::ClientIp},
     plugins::LoadedPlugin,
@@ -67,6 +67,12 @@ impl Builder {
             ..ChainConfig::default()
         };
         self.config.chains.insert("main".to_owned(), main);
+        self
+    }
+
+    /// A key for a role; the same number is always the same key. Its address is that of [`Wallet::new`].
+    pub fn signer(mut self, role: &str, number: u64) -> Self {
+        self.config.signers.insert(role.to_owned(), SignerConfig::with_key(Wallet::new(number).key_text()));
         self
     }
 

@@ -7,13 +7,13 @@ use super::store::Store;
 use crate::plugins::{PluginTransaction, read_event};
 use abi_stable::{
     erased_types::TD_Opaque,
-    std_types::{RResult, RVec},
+    std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
-        FfiBytes, HostError, HostErrorCode, Outcome, Statement, Transaction as AbiTransaction, Transaction_TO,
+        FfiBytes, HostError, HostErrorCode, Outcome, Reply, Statement, Transaction as AbiTransaction, Transaction_TO,
         TransactionBox,
     },
     manifest::NewEvent,
@@ -111,6 +111,11 @@ impl AbiTransaction for Handle {
 
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {
         self.0.publish(&event).into()
+    }
+
+    fn ask(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        let message = "what is sent cannot be taken back with the chain: a job sends what follows from its events";
+        std::future::ready(RResult::RErr(HostError::new(HostErrorCode::Refused, message))).into_ffi()
     }
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
