@@ -1,18 +1,13 @@
 //! `GET /api/disputes`
 
-use super::{address, assert_refused, author, finish, houses, ids, read, scene, time_of};
+use super::{address, assert_begins_empty, assert_refused, author, finish, houses, ids, read, scene, time_of};
 use plugin_testing::{ScriptedChain, json};
 
 const DISPUTES: &str = "/api/disputes";
 
 #[tokio::test]
 async fn without_events_the_list_is_empty() {
-    let chain = ScriptedChain::start().await;
-    for house in houses(&chain).await {
-        let contract = ScriptedChain::address_of("arbiterPool");
-        assert_eq!(read(&house, DISPUTES).await, json!({ "items": [], "total": 0, "contract": contract }));
-        finish(house).await;
-    }
+    assert_begins_empty(DISPUTES, &[("contract", "arbiterPool")]).await;
 }
 
 #[tokio::test]

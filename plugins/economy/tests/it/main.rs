@@ -13,7 +13,7 @@ mod list_tokens;
 mod reorganisation;
 mod scene;
 
-use plugin_testing::{Builder, ScriptedChain, TestGateway, Value};
+use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 
 const CONTRACTS: [&str; 7] =
     ["registry", "escrow", "streamPay", "arbiterPool", "tokenFactory", "accountFactory", "accountImpl"];
@@ -52,6 +52,23 @@ async fn ids(house: &TestGateway, path: &str) -> (Vec<i64>, i64) {
     (ids.collect(), list["total"].as_i64().expect("total"))
 }
 
+/// Without events a list is empty, and says where its contracts are, and the time when items depend on it.
+async fn assert_begins_empty(path: &str, contracts: &[(&str, &str)]) {
+    let chain = ScriptedChain::start().await;
+    for house in houses(&chain).await {
+        let mut list = read(&house, path).await;
+        let now = list.as_object_mut().expect("an object").remove("now");
+        let depends_on_time = matches!(path, "/api/streams" | "/api/streams/subs");
+        assert_eq!(now, depends_on_time.then(|| house.now_s().into()));
+        let mut expected = json!({ "items": [], "total": 0 });
+        for (member, key) in contracts {
+            expected[*member] = json!(ScriptedChain::address_of(key));
+        }
+        assert_eq!(list, expected);
+        finish(house).await;
+    }
+}
+
 async fn assert_refused(house: &TestGateway, path: &str) {
     let answer = house.get(path).await;
     assert_eq!((answer.status, answer.json()["code"].clone()), (400, "bad_request".into()), "{path}");
@@ -63,7 +80,7 @@ fn address(number: u64) -> String {
 }
 
 fn author(number: u64) -> Value {
-    plugin_testing::json!({ "address": address(number), "name": null, "agentId": null })
+    json!({ "address": address(number), "name": null, "agentId": null })
 }
 
 /// When the block of that number was made.
