@@ -11,6 +11,7 @@ mod e2e;
 mod fuzz;
 mod hostile;
 mod jobs;
+mod leaderboard;
 mod openapi;
 mod operators;
 mod plugin_files;
