@@ -221,17 +221,17 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
 /// The chain as the configuration knows it.
 pub fn chain_facts(config: &Config) -> ChainFacts {
     let main = config.chains.get(MAIN).cloned().unwrap_or_default();
-    let contracts = main.contracts.keys().map(|key| (key.clone(), main.contract(key))).collect();
     ChainFacts {
-        name: config.network_name.clone(),
-        symbol: "FMX".to_owned(),
+        contracts: main.told(),
+        name: main.label.unwrap_or_else(|| config.network_name.clone()),
+        currency_name: main.currency_name,
+        symbol: main.currency_symbol,
         decimals: 18,
         rpc: main.public_rpc,
         explorer: main.explorer,
         block_time_s: main.block_time_s,
-        consensus: "Clique PoA".to_owned(),
-        evm: "paris (no PUSH0)".to_owned(),
-        contracts,
+        consensus: main.consensus,
+        evm: main.evm,
         deploy_block: main.deploy_block,
     }
 }

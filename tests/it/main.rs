@@ -12,6 +12,7 @@ mod fuzz;
 mod hostile;
 mod jobs;
 mod leaderboard;
+mod meta;
 mod openapi;
 mod operators;
 mod plugin_files;

@@ -14,3 +14,4 @@ mod meta;
 pub mod problem;
 mod refused;
 pub mod router;
+mod status;

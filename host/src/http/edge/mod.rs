@@ -44,5 +44,5 @@ pub use access_log::RouteLabel;
 pub use client_ip::ClientIp;
 pub use listen::{Drained, Edge, EdgeError};
 pub use request_id::RequestId;
-pub use settings::HttpSettings;
+pub use settings::EdgeSettings;
 pub use stage::HttpService;
