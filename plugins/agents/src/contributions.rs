@@ -4,13 +4,16 @@ use crate::{
     Agents,
     model::average,
     store::{
-        authors, cards,
+        authors, cards, leaderboard as board,
         totals::{self, TopAgent},
     },
 };
 use plugin_api::{
     Address, Gateway, HostError,
-    point::{AuthorName, AuthorsInput, Briefing, BriefingLink, Counters, Discovery, NoInput, ServiceStatus, Skill},
+    point::{
+        AuthorName, AuthorsInput, Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
+        ServiceStatus, Skill,
+    },
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -24,6 +27,13 @@ pub async fn authors(
     AuthorsInput { addresses }: AuthorsInput,
 ) -> Result<BTreeMap<Address, AuthorName>, HostError> {
     authors::names(&gateway.db(), &addresses).await
+}
+
+pub async fn leaderboard(
+    gateway: Gateway<Agents>,
+    LeaderboardInput { since_s }: LeaderboardInput,
+) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    board::metrics(&gateway.db(), since_s).await
 }
 
 pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, HostError> {

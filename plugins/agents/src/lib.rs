@@ -46,6 +46,7 @@ impl Plugin for Agents {
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
             .contributes_cached(point::AUTHORS, contributions::authors)
+            .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery);

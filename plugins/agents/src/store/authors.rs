@@ -26,8 +26,9 @@ pub async fn names(db: &impl Query, addresses: &[Address]) -> Result<BTreeMap<Ad
 
 fn statement(addresses: &[Address]) -> Sql {
     let size = SIZES.into_iter().find(|size| *size >= addresses.len()).unwrap_or(addresses.len());
-    let first =
-        |place| format!("(SELECT id FROM agents_agents WHERE owner = ${place} ORDER BY active DESC, id LIMIT 1)");
+    let first = |place| {
+        format!("coalesce((SELECT id FROM agents_agents WHERE owner = ${place} ORDER BY active DESC, id LIMIT 1), 0)")
+    };
     let firsts: Vec<String> = (1..=size).map(first).collect();
     let text = format!("SELECT owner, id, name FROM agents_agents WHERE id IN ({})", firsts.join(", "));
     let last = addresses.last().copied().unwrap_or(Address::ZERO);

@@ -6,6 +6,7 @@ pub mod authors;
 pub mod cards;
 pub mod derived;
 pub mod jobs;
+pub mod leaderboard;
 pub mod settings;
 pub mod totals;
 pub mod validations;

@@ -164,7 +164,7 @@ async fn feedback_and_validations_are_told_with_their_contract() {
         assert_eq!(events.len(), 3, "a withdrawn feedback is not told");
         let given = json!({
             "agentId": 1, "client": account(50), "value": "-170141183460469231731687303715884105728", "valueDecimals": 2,
-            "tag1": "tag", "tag2": "tag", "event": "NewFeedback", "contract": "reputation8004",
+            "tag1": "tag", "tag2": "", "event": "NewFeedback", "contract": "reputation8004",
         });
         events[0].is("feedback.given", Some(50), "agent 1", &given);
         let requested = json!({

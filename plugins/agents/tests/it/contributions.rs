@@ -3,8 +3,8 @@
 use super::{
     Site,
     script::{
-        PAUSED, RETIRED, account, agent, done, registered, requested, status, transferred, validated,
-        validation_requested,
+        PAUSED, RETIRED, account, agent, delivered, disputed, done, many_agents, outcome, registered, requested,
+        resolved, status, transferred, validated, validation_requested,
     },
 };
 use plugin_testing::{ScriptedLog, Value, json};
@@ -21,6 +21,7 @@ async fn authors(site: &Site, accounts: impl IntoIterator<Item = u64>) -> Vec<Va
     let asked: Vec<String> = accounts.into_iter().map(account).collect();
     let answer = site.house.send("POST", "/api/probe", &[], json!({ "addresses": asked }).to_string()).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(site.house.faults().await, Vec::<String>::new());
     answer.json().as_array().unwrap().clone()
 }
 
@@ -58,12 +59,45 @@ async fn an_address_is_named_after_its_first_active_agent() {
 
 #[tokio::test]
 async fn hundreds_of_authors_are_named_at_once() {
-    for site in sites(vec![(1..=250).flat_map(agent).collect()]).await {
-        for count in [1u64, 2, 8, 9, 41, 201, 250] {
+    for site in sites(many_agents(210)).await {
+        for count in [1u64, 2, 8, 9, 41, 201, 210] {
             let names = authors(&site, 1..=count).await;
             assert_eq!(names.len() as u64, count);
             assert!((1..=count).zip(&names).all(|(id, author)| author["agentId"] == id), "{names:?}");
         }
+        site.close().await;
+    }
+}
+
+async fn metrics(site: &Site, period: Value) -> Value {
+    let answer = site.house.send("POST", "/api/probe/leaderboard", &[], period.to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()
+}
+
+#[tokio::test]
+async fn owners_are_ranked_by_completed_jobs_and_ratings() {
+    let blocks = vec![
+        [agent(1), registered(2, 1, "second of 1", ""), agent(3)].concat(),
+        [done(1, 1, 50, "0", 4), done(2, 2, 50, "1", 0), done(3, 3, 50, "1", 5)].concat(),
+        vec![requested(4, 3, 50, "1"), delivered(4, 4, ""), disputed(4), resolved(4, "0", "1"), outcome(3, true, 0)],
+        [done(5, 3, 50, "1", 3), vec![requested(6, 1, 50, "1")]].concat(),
+    ];
+    for site in sites(blocks).await {
+        let (one, three) = (account(1), account(3));
+        let all = json!({
+            one.clone(): { "completedJobs": 2, "ratingSum": 4, "ratingCount": 1 },
+            three.clone(): { "completedJobs": 2, "ratingSum": 8, "ratingCount": 2 },
+        });
+        assert_eq!(metrics(&site, json!({})).await, all);
+        assert_eq!(metrics(&site, json!({ "sinceS": 1_767_225_614 })).await, all);
+        // The last block.
+        let last = json!({ three: { "completedJobs": 1, "ratingSum": 3, "ratingCount": 1 } });
+        assert_eq!(metrics(&site, json!({ "sinceS": 1_767_225_628 })).await, last);
+        assert_eq!(metrics(&site, json!({ "sinceS": 1_767_225_629 })).await, json!({}));
+        // Work goes with the agent to its new owner.
+        site.mine(vec![transferred(2, 1, 9)]).await;
+        assert_eq!(metrics(&site, json!({})).await[account(9)], json!({ "completedJobs": 1 }));
         site.close().await;
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /api/agents/{id}/jobs`
 
 use super::{
-    script::{agent, completed, delivered, disputed, done, outcome, refunded, requested, resolved},
+    script::{agent, completed, delivered, disputed, done, many_jobs, outcome, refunded, requested, resolved},
     sites,
 };
 use plugin_testing::json;
@@ -66,13 +66,23 @@ async fn each_state_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn a_page_has_500_jobs_unless_said_and_at_most_2000() {
-    let jobs = (1..=2001).map(|job| requested(job, 1, 50, "1")).collect();
-    for site in sites(vec![agent(1), jobs, done(2002, 1, 51, "1", 5)]).await {
-        assert_eq!(site.ids("/api/agents/1/jobs").await, (1503..=2002).rev().collect::<Vec<_>>());
-        assert_eq!(site.ids("/api/agents/1/jobs?limit=9999").await.len(), 2000);
-        assert_eq!(site.ids("/api/agents/1/jobs?limit=9999&offset=2000").await, [2, 1]);
-        assert_eq!(site.ids("/api/agents/1/jobs?offset=2002").await, Vec::<i64>::new());
+async fn a_page_has_500_jobs_unless_said() {
+    for site in sites([vec![agent(1)], many_jobs(501), vec![done(502, 1, 51, "1", 5)]].concat()).await {
+        assert_eq!(site.ids("/api/agents/1/jobs").await, (3..=502).rev().collect::<Vec<_>>());
+        assert_eq!(site.ids("/api/agents/1/jobs?limit=9999").await.len(), 502);
+        assert_eq!(site.ids("/api/agents/1/jobs?limit=9999&offset=500").await, [2, 1]);
+        assert_eq!(site.ids("/api/agents/1/jobs?offset=502").await, Vec::<i64>::new());
         site.close().await;
+    }
+}
+
+#[test]
+fn a_page_has_at_most_2000_jobs() {
+    let manifest: plugin_api::manifest::Manifest =
+        serde_json::from_slice(&(agents::plugin_module().manifest())().unwrap()).unwrap();
+    for operation in ["list_agent_jobs", "list_jobs"] {
+        let route = manifest.routes.iter().find(|route| route.operation == operation).unwrap();
+        let limit = route.parameters.iter().find(|parameter| parameter.name == "limit").unwrap();
+        assert_eq!((&limit.schema["maximum"], &limit.schema["default"]), (&json!(2000), &json!(500)));
     }
 }

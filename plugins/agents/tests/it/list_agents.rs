@@ -1,7 +1,7 @@
 //! `GET /api/agents`: what a list shows, filters, search, pages. Orders are in sort_agents.rs.
 
 use super::{
-    script::{PAUSED, RETIRED, account, agent, registered, status},
+    script::{PAUSED, RETIRED, account, agent, many_agents, registered, status},
     sites,
 };
 use plugin_testing::{TestGateway, json};
@@ -118,8 +118,7 @@ async fn pages_are_parts_of_one_order() {
 
 #[tokio::test]
 async fn a_page_has_50_agents_unless_said_and_at_most_200() {
-    let blocks = vec![(1..=201).flat_map(agent).collect()];
-    for site in sites(blocks).await {
+    for site in sites(many_agents(201)).await {
         assert_eq!(site.ids("/api/agents").await, (152..=201).rev().collect::<Vec<_>>());
         assert_eq!(site.ids("/api/agents?limit=1000").await.len(), 200);
         assert_eq!(site.ids("/api/agents?limit=1000&offset=200").await, [1]);

@@ -2,7 +2,7 @@
 
 use super::{
     Site,
-    script::{account, agent, registered, requested, transferred},
+    script::{account, agent, many_jobs, registered, requested, transferred},
     sites,
 };
 use plugin_testing::json;
@@ -74,8 +74,7 @@ async fn a_filter_that_is_no_address_is_refused() {
 
 #[tokio::test]
 async fn a_page_has_500_jobs_unless_said() {
-    let jobs = (1..=501).map(|job| requested(job, 1, 50, "1")).collect();
-    for site in sites(vec![agent(1), jobs]).await {
+    for site in sites([vec![agent(1)], many_jobs(501)].concat()).await {
         assert_eq!(of(&site, "").await.len(), 500);
         assert_eq!(of(&site, "limit=2000").await.len(), 501);
         assert_eq!(of(&site, "offset=500").await, [1]);

@@ -100,11 +100,11 @@ async fn another_branch_is_followed_and_gives_what_a_new_index_gives() {
         for blocks in moves() {
             site.mine(blocks).await;
         }
-        site.chain.take_back(7);
+        site.chain.take_back(8);
         // The same agent id for another owner, the same job for another client.
         site.chain.mine(registered(4, 8, "another", ""));
         site.chain.mine([vec![requested(6, 4, 50, "61")], vec![delivered(6, 6, ""), completed(6, "60", 1)]].concat());
-        site.chain.mine_empty(8);
+        site.chain.mine_empty(9);
         site.house.indexed(&site.chain).await;
         assert_eq!(derived(&site.house).await, derived_anew(&site).await);
         assert_eq!(site.read("/api/agents?q=another").await["total"], 1);

@@ -48,6 +48,22 @@ pub fn agent(id: u64) -> Vec<ScriptedLog> {
     registered(id, id, &format!("agent {id}"), "")
 }
 
+/// Agents 1 to `count`, a few in each block: a commit has a limited time.
+pub fn many_agents(count: u64) -> Vec<Vec<ScriptedLog>> {
+    let logs: Vec<ScriptedLog> = (1..=count).map(|id| agent(id).swap_remove(0)).collect();
+    in_blocks(&logs)
+}
+
+/// Jobs 1 to `count` of agent 1.
+pub fn many_jobs(count: u64) -> Vec<Vec<ScriptedLog>> {
+    let logs: Vec<ScriptedLog> = (1..=count).map(|job| requested(job, 1, 50, "1")).collect();
+    in_blocks(&logs)
+}
+
+fn in_blocks(logs: &[ScriptedLog]) -> Vec<Vec<ScriptedLog>> {
+    logs.chunks(50).map(<[ScriptedLog]>::to_vec).collect()
+}
+
 /// The three events of a registration.
 pub fn registered(id: u64, owner: u64, name: &str, endpoint: &str) -> Vec<ScriptedLog> {
     let arguments =
