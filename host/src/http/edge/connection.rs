@@ -5,10 +5,10 @@ use super::framing::Bounds;
 use super::lane::Lane;
 use super::peer::Peer;
 use super::protocol;
-use super::settings::HttpSettings;
 use super::socket::Socket;
 use super::stage::HttpService;
 use super::vitals::{Cut, Patience, RunningRequest, Verdict, Vitals};
+use crate::config::HttpConfig;
 use crate::http::body::{Body, RequestBody};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -46,12 +46,12 @@ pub struct Terms {
 }
 
 impl Terms {
-    pub fn new(settings: &HttpSettings) -> Self {
+    pub fn new(settings: &HttpConfig) -> Self {
         Self {
             builder: protocol::builder(settings),
             bounds: Bounds::new(settings),
             patience: Patience::new(settings),
-            body_timeout: settings.body_timeout(),
+            body_timeout: Duration::from_millis(settings.body_timeout_ms),
         }
     }
 }

@@ -47,5 +47,5 @@ pub use lane::{Lane, PastHyper, Sent};
 pub use listen::{Drained, Edge, EdgeError};
 pub use peer::Peer;
 pub use request_id::RequestId;
-pub use settings::HttpSettings;
+pub use settings::EdgeSettings;
 pub use stage::HttpService;
