@@ -169,6 +169,7 @@ impl Conversation {
 
     /// Works on the calling thread; `None` when the database cannot be had at once.
     fn inline<T>(&self, deadline: Instant, act: impl FnOnce(&mut Work) -> T) -> Option<T> {
+        let _panicked = GiveBackOnPanic(self);
         let mut work = self.desk.work();
         work.open(deadline, false).ok()?;
         Some(act(&mut work))
@@ -211,6 +212,17 @@ impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         if let Some(conversation) = self.conversation {
             conversation.end("a call was given up");
+        }
+    }
+}
+
+/// A turn that is lost in a panic would end all writing: it is given back, and what was done is undone.
+struct GiveBackOnPanic<'c>(&'c Conversation);
+
+impl Drop for GiveBackOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.desk.end_work(&self.0.seat);
         }
     }
 }
