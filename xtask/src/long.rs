@@ -27,14 +27,18 @@ pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
     process::run(&mut nextest)
 }
 
-/// `[SECONDS]` of each measurement.
+/// `[SECONDS]` of each measurement; becomes a section of BENCHMARKS.md. Figures of a debug build are none.
 pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     let seconds = match arguments {
         [] => ABUSE_SECONDS,
         [seconds] => number(seconds)?,
         _ => return Err("`cargo xtask abuse` takes a number of seconds".to_owned()),
     };
-    let mut nextest = nextest(&Profile::or("release").name)?;
+    let profile = Profile::or("release");
+    let mut nextest = nextest(&profile.name)?;
+    if profile.name != "dev" {
+        nextest.env("ABUSE_REPORT", repository::root()?.join("BENCHMARKS.md"));
+    }
     nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^wild::measure::/)"]);
     process::run(nextest.env("ABUSE_SECONDS", seconds.to_string()))
 }
