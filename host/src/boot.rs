@@ -10,7 +10,7 @@ use crate::{
     config::{Config, Overrides},
     gateway::Gateway,
     house::{House, OpenError},
-    http::edge::{Edge, EdgeError, HttpSettings},
+    http::edge::{Edge, EdgeError, EdgeSettings},
     plugins::{self, DiscoverError},
     pulse::Pulse,
     telemetry,
@@ -43,7 +43,7 @@ pub enum BootError {
 /// Runs the gateway until it is told to stop.
 pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
     let _pulse = Pulse::start(Handle::current()).map_err(BootError::Thread)?;
-    let edge = Edge::bind(&http_settings(&config))?;
+    let edge = Edge::bind(&EdgeSettings::new(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = plugins::load_folder(&config)?;
     let metrics = telemetry::start_metrics();
@@ -123,31 +123,5 @@ async fn reload(gateway: &Gateway, overrides: &Overrides) {
             tracing::error!("the new configuration has problems and was not used:\n{problems}");
             admin::record(gateway, "SIGHUP", "reload", "", "refused: the configuration has problems").await;
         }
-    }
-}
-
-/// Longer than the time limit of any route.
-const LONGEST_ROUTE_MS: u64 = 120_000;
-
-pub fn http_settings(config: &Config) -> HttpSettings {
-    let http = &config.http;
-    HttpSettings {
-        listen: http.listen,
-        trusted_proxy_hops: http.trusted_proxy_hops,
-        header_read_timeout_ms: http.header_read_timeout_ms,
-        body_timeout_ms: http.body_timeout_ms,
-        idle_timeout_ms: http.idle_timeout_ms,
-        // A backstop only: routes have limits of their own, and some are longer than the common one.
-        request_timeout_ms: http.request_timeout_ms.max(LONGEST_ROUTE_MS) + http.body_timeout_ms,
-        connections_max: http.connections_max,
-        connections_per_ip_max: http.connections_per_ip_max,
-        header_bytes_max: http.header_bytes_max,
-        http2: http.http2,
-        http2_concurrent_streams_max: http.http2_concurrent_streams_max,
-        drain_timeout_ms: http.drain_timeout_ms,
-        compression: http.compression,
-        cors: http.cors,
-        header_prefix: format!("{}-", config.brand.header_prefix),
-        ..HttpSettings::default()
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         index::{self, Indexes},
     },
     clock::Clock,
-    config::{Config, DatabaseTarget, MAIN},
+    config::{ChainConfig, Config, DatabaseTarget, MAIN},
     egress::{Egress, EgressSettings},
     envelope::Brand,
     gateway::Gateway,
@@ -17,8 +17,10 @@ use crate::{
     operators::{self, Operators},
     plugins::{FenceRequest, GUARD_MIGRATION, KeptContributions, LoadedPlugin, PluginReport, Serving},
     services::{Services, SharedServices},
+    signers::Signers,
     storage::{Database, DatabaseSettings, Dialect, Schema, Scope, StorageError},
     telemetry::Usage,
+    tx::{self, Journal},
 };
 use plugin_api::manifest::{self, Environment, MigrationSpec};
 use secrecy::ExposeSecret as _;
@@ -93,14 +95,18 @@ impl House {
                 }
             }
         });
-        self.gateway.services.chains.start(&self.tasks, &self.stop);
+        let services = &self.gateway.services;
+        services.chains.start(&self.tasks, &self.stop);
+        for chain in services.chains.iter() {
+            self.tasks.spawn(tx::run(services.clone(), chain.clone(), self.stop.clone()));
+        }
         self.tasks.spawn(housekeeping::run(self.gateway.clone(), self.stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(self.gateway.clone(), self.stop.clone()));
     }
 }
 
 async fn open_services(
-    config: Config,
+    mut config: Config,
     clock: Clock,
     bound: SocketAddr,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
@@ -113,12 +119,18 @@ async fn open_services(
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
         .map_err(|error| OpenError::Brand(error.to_string()))?;
     let started_ms = clock.now_ms();
+    let signers;
+    (config, signers) = open_signers(config).await;
+    let chains = Arc::new(Chains::new(&config)?);
+    let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
     Ok(Arc::new(Services {
         activity: ActivityLog::new(database.clone()),
         operators: Operators::new(database.clone()),
         streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         egress: open_egress(&config)?,
-        chains: Chains::new(&config)?,
+        chains,
+        signers,
+        tx: journal,
         indexes: Indexes::default(),
         serving: Serving::default(),
         contributions: KeptContributions::new(config.http.cache_bytes_max),
@@ -132,6 +144,19 @@ async fn open_services(
         fence_requests,
         started_ms,
     }))
+}
+
+/// Keystores are slow to open: not on a thread that serves.
+async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
+    let open = |mut config: Config| {
+        let signers = Arc::new(Signers::open(&mut config));
+        (config, signers)
+    };
+    let without = config.clone();
+    tokio::task::spawn_blocking(move || open(config)).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "opening the keys ended badly; all are off");
+        (without, Arc::default())
+    })
 }
 
 fn job_runner(services: &Services) -> JobRunner {
@@ -194,10 +219,13 @@ pub fn migrations() -> Vec<MigrationSpec> {
         sql: sql.to_owned(),
         postgres: None,
     });
-    migrations.chain([index::migration(5)]).collect()
+    let journal = MigrationSpec { version: 6, name: "tx".to_owned(), sql: tx::MIGRATION.to_owned(), postgres: None };
+    migrations.chain([index::migration(5), journal]).collect()
 }
 
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {
+    let deployed =
+        |main: &ChainConfig| main.contracts.keys().filter_map(|key| Some((key.clone(), main.contract(key)?))).collect();
     Environment {
         gateway_version: env!("CARGO_PKG_VERSION").to_owned(),
         base_url: config.public_url(bound),
@@ -213,23 +241,24 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
             Dialect::Postgres => "postgres".to_owned(),
         },
         egress_allows_private: !config.egress.allow_hosts.is_empty(),
+        contracts: config.chains.get(MAIN).map(deployed).unwrap_or_default(),
     }
 }
 
 /// The chain as the configuration knows it.
 pub fn chain_facts(config: &Config) -> ChainFacts {
     let main = config.chains.get(MAIN).cloned().unwrap_or_default();
-    let contracts = main.contracts.keys().map(|key| (key.clone(), main.contract(key))).collect();
     ChainFacts {
-        name: config.network_name.clone(),
-        symbol: "FMX".to_owned(),
+        contracts: main.told(),
+        name: main.label.unwrap_or_else(|| config.network_name.clone()),
+        currency_name: main.currency_name,
+        symbol: main.currency_symbol,
         decimals: 18,
         rpc: main.public_rpc,
         explorer: main.explorer,
         block_time_s: main.block_time_s,
-        consensus: "Clique PoA".to_owned(),
-        evm: "paris (no PUSH0)".to_owned(),
-        contracts,
+        consensus: main.consensus,
+        evm: main.evm,
         deploy_block: main.deploy_block,
     }
 }

@@ -26,5 +26,7 @@ pub mod plugins;
 pub mod provenance;
 pub mod pulse;
 pub mod services;
+pub mod signers;
 pub mod storage;
 pub mod telemetry;
+pub mod tx;

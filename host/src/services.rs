@@ -9,8 +9,10 @@ use crate::{
     envelope::Brand,
     operators::Operators,
     plugins::{FenceRequest, KeptContributions, Serving},
+    signers::Signers,
     storage::Database,
     telemetry::Usage,
+    tx::Journal,
 };
 use plugin_api::manifest::Environment;
 use std::sync::Arc;
@@ -29,7 +31,9 @@ pub struct Services {
     pub streams: StreamLimits,
     /// `None` on a machine without root certificates: what needs it says so.
     pub egress: Option<Egress>,
-    pub chains: Chains,
+    pub chains: Arc<Chains>,
+    pub signers: Arc<Signers>,
+    pub tx: Journal,
     pub indexes: Indexes,
     pub usage: Usage,
     /// The plugins that serve right now.

@@ -17,11 +17,14 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --agents N       plays an economy of N agents first, told in DIR/economy.json (0)
   --jobs M         with M jobs (4 for each agent)
   --seed S         the same seed plays the same economy (1)
+  --first-block N  number of the block that the chain begins with (0)
+  --with-parent    ends when the program that started it does
   --prune          keeps no state of earlier blocks: a large economy fits into memory`;
 
 /** How long ago the chain begins: long enough for the deployment, and for the weeks that an economy takes. */
 const DEPLOYMENT_S = 600;
 const ECONOMY_S = 60 * 86_400;
+const PARENT_LOOK_MS = 300;
 
 function options() {
   const text = (value) => ({ type: "string", default: value });
@@ -34,6 +37,8 @@ function options() {
       agents: text("0"),
       jobs: { type: "string" },
       seed: text("1"),
+      "first-block": text("0"),
+      "with-parent": { type: "boolean", default: false },
       prune: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
@@ -45,7 +50,8 @@ function options() {
   };
   const agents = whole("agents");
   const economy = agents > 0 ? { agents, jobs: whole("jobs", values.jobs ?? 4 * agents), seed: whole("seed") } : null;
-  return { ...values, port: whole("port"), blockTime: whole("block-time"), baseUrl: values["base-url"], economy };
+  const numbers = { port: whole("port"), blockTime: whole("block-time"), firstBlock: whole("first-block") };
+  return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy };
 }
 
 /** Where a network begins, and what is played on it before anybody looks. Answers what it leaves in files. */
@@ -64,10 +70,11 @@ async function main() {
   const chosen = options();
   if (chosen.help) return console.log(USAGE);
   const genesisTime = secondsNow() - (chosen.economy ? ECONOMY_S : DEPLOYMENT_S);
-  const args = chosen.prune ? ["--prune-history"] : [];
+  const args = ["--number", String(chosen.firstBlock), ...(chosen.prune ? ["--prune-history"] : [])];
   const anvil = await startAnvil({ accounts: KEY_COUNT, genesisTime, args });
   const stopped = new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => resolve(null));
+    if (chosen.withParent) whenParentEnds(() => resolve(null));
   });
   const serving = serve(anvil, chosen);
   const failure = await Promise.race([stopped, anvil.ended, serving.then(() => stopped)]);
@@ -75,6 +82,13 @@ async function main() {
   if (failure) throw new Error(failure);
   // Stopped before it was ready, it has lost its node: no reason to complain.
   await serving.then((proxy) => proxy.stop(), () => {});
+}
+
+/** A process whose parent has ended gets another one. */
+function whenParentEnds(tell) {
+  const parent = process.ppid;
+  const timer = setInterval(() => process.ppid !== parent && tell(), PARENT_LOOK_MS);
+  timer.unref();
 }
 
 async function serve(anvil, chosen) {

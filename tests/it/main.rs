@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod anvil;
 mod backup;
 mod cache;
 mod chain;
@@ -11,9 +12,12 @@ mod e2e;
 mod fuzz;
 mod hostile;
 mod jobs;
+mod leaderboard;
+mod meta;
 mod openapi;
 mod operators;
 mod plugin_files;
 mod replicas;
 mod storage;
+mod tx;
 mod wild;

@@ -1,6 +1,8 @@
 //! What the tests of the whole house share.
 
+pub mod devnet;
 pub mod fixtures;
+pub mod mirror;
 pub mod plugins;
 pub mod postgres;
 pub mod process;

@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: builds the gateway as it is shipped, the peers, and the program of tests/bench that measures both.
 
-use crate::{Failure, clients, process, profile::Profile, repository};
+use crate::{Failure, clients, devnet, process, profile::Profile, repository};
 use std::{path::Path, process::Command};
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -18,6 +18,11 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     process::run(&mut build)?;
     let built = profile.folder(&root);
+    if !arguments.iter().any(|argument| argument == "--help")
+        && let Err(failure) = devnet::install(&root)
+    {
+        println!("   without a chain: {failure}");
+    }
     if !arguments.iter().any(|argument| ["--no-peers", "--smoke", "--help"].contains(&argument.as_str())) {
         install_peers(&root);
     }

@@ -1,7 +1,13 @@
-//! `cargo xtask dev`: the gateway as a developer starts it. What it prints (addresses, plugins, a request to try) is the
-//! gateway's own output.
+//! `cargo xtask dev`: the gateway as a developer starts it, with a chain. What it prints (addresses, plugins, a request to
+//! try) is the gateway's own output.
 
-use crate::{Failure, process, profile::Profile, repository};
+use crate::{
+    Failure,
+    dev_chain::{self, Wanted},
+    process,
+    profile::Profile,
+    repository,
+};
 use std::{os::unix::process::CommandExt as _, process::Command};
 
 /// Flag, variable and value; a developer who gives one of the first two means it.
@@ -9,17 +15,37 @@ const DEFAULTS: [(&str, &str, &str); 2] =
     [("--listen", "GATEWAY_HTTP__LISTEN", "127.0.0.1:8080"), ("--data-dir", "GATEWAY_DATA_DIR", "./data")];
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    let (own, given) = split(arguments);
+    if own.iter().any(|word| is_help(word)) {
+        println!("{}", dev_chain::USAGE);
+        return Ok(());
+    }
+    let wanted = Wanted::read(own)?;
     let root = repository::root()?;
     let profile = Profile::or("release");
     // The default members are the gateway and every plugin.
     process::run(process::cargo().current_dir(&root).args(["build", "--profile", &profile.name]))?;
     let program = profile.folder(&root).join("gateway");
-    let given = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
     let mut gateway = Command::new(&program);
+    if let Some(wanted) = wanted.filter(|_| !given.iter().any(|word| is_help(word))) {
+        gateway.envs(wanted.start(&root).into_iter().filter(|(name, _)| std::env::var_os(name).is_none()));
+    }
     gateway.current_dir(&root).arg("run").args(defaults(given, |name| std::env::var_os(name).is_some())).args(given);
     // In place of this process, so that Ctrl-C and exit code are the gateway's.
     let error = gateway.exec();
     Err(format!("{} could not be started: {error}", program.display()))
+}
+
+fn is_help(word: &str) -> bool {
+    ["-h", "--help"].contains(&word)
+}
+
+/// What is for this chore, and what follows `--` for the gateway.
+fn split(arguments: &[String]) -> (&[String], &[String]) {
+    match arguments.iter().position(|word| word == "--") {
+        Some(place) => (&arguments[..place], &arguments[place + 1..]),
+        None => (arguments, &[]),
+    }
 }
 
 fn defaults(given: &[String], is_set: impl Fn(&str) -> bool) -> Vec<String> {

@@ -27,11 +27,11 @@ pub fn install(root: &Path) -> Result<(), Failure> {
     clients::install_node(&folder(root))
 }
 
-fn folder(root: &Path) -> PathBuf {
+pub fn folder(root: &Path) -> PathBuf {
     root.join("tests/devnet")
 }
 
-fn node(root: &Path) -> Result<Command, Failure> {
+pub fn node(root: &Path) -> Result<Command, Failure> {
     let mut node = Command::new(process::need("node", "nodejs")?);
     node.current_dir(root);
     Ok(node)

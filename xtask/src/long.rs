@@ -1,11 +1,14 @@
-//! `cargo xtask fuzz` and `cargo xtask abuse`: tests that say more the longer they run. CI runs the fuzz targets for a
-//! second each, and no measurement. Rule: both are tests, so that whoever changes the code keeps them running.
+//! `cargo xtask fuzz`, `abuse`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the fuzz targets for a
+//! second each, some scripts, a few kills, and no measurement. Rule: all are tests, so that whoever changes the code keeps
+//! them running.
 
-use crate::{Failure, process, profile::Profile, repository};
+use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
 use std::process::Command;
 
 const FUZZ_SECONDS: u64 = 60;
 const ABUSE_SECONDS: u64 = 5;
+const REORG_SCRIPTS: u64 = 250;
+const KILLS: u64 = 300;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
 pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
@@ -24,20 +27,54 @@ pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
     process::run(&mut nextest)
 }
 
-/// `[SECONDS]` of each measurement.
+/// `[SECONDS]` of each measurement; becomes a section of BENCHMARKS.md. Figures of a debug build are none.
 pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     let seconds = match arguments {
         [] => ABUSE_SECONDS,
         [seconds] => number(seconds)?,
         _ => return Err("`cargo xtask abuse` takes a number of seconds".to_owned()),
     };
-    let mut nextest = nextest(&Profile::or("release").name)?;
+    let profile = Profile::or("release");
+    let mut nextest = nextest(&profile.name)?;
+    if profile.name != "dev" {
+        nextest.env("ABUSE_REPORT", repository::root()?.join("BENCHMARKS.md"));
+    }
     nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^wild::measure::/)"]);
     process::run(nextest.env("ABUSE_SECONDS", seconds.to_string()))
 }
 
+/// `[SCRIPTS] [SEED]`: so many on each database. The same seed plays the same scripts.
+pub fn reorgs(arguments: &[String]) -> Result<(), Failure> {
+    let (scripts, seed) = match arguments {
+        [] => (REORG_SCRIPTS, 1),
+        [scripts] => (number(scripts)?, 1),
+        [scripts, seed] => (number(scripts)?, number(seed)?),
+        _ => return Err("`cargo xtask reorgs` takes a number of scripts and a seed".to_owned()),
+    };
+    devnet::install(&repository::root()?)?;
+    let cluster = Cluster::start()?;
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--no-capture", "--filterset", "test(/^anvil::property::/)"]);
+    nextest.env("GATEWAY_TEST_SCRIPTS", scripts.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
+    process::run(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url()))
+}
+
+/// `[COUNT]` of kills, on each database that there is.
+pub fn kills(arguments: &[String]) -> Result<(), Failure> {
+    let count = match arguments {
+        [] => KILLS,
+        [count] => number(count)?,
+        _ => return Err("`cargo xtask kills` takes a number of kills".to_owned()),
+    };
+    let root = repository::root()?;
+    devnet::install(&root)?;
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^tx::kills::/)"]);
+    process::run(nextest.env("KILLS", count.to_string()))
+}
+
 fn number(text: &str) -> Result<u64, Failure> {
-    text.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| format!("{text:?} is no number of seconds"))
+    text.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| format!("{text:?} is no number from 1 on"))
 }
 
 fn nextest(profile: &str) -> Result<Command, Failure> {

@@ -4,6 +4,7 @@
 mod bench;
 mod clients;
 mod dev;
+mod dev_chain;
 mod devnet;
 mod dist;
 mod long;

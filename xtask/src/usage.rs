@@ -12,8 +12,8 @@ pub struct Command {
 pub const COMMANDS: &[Command] = &[
     Command {
         name: "dev",
-        arguments: "[-- ARGS…]",
-        summary: "Build gateway and plugins (release) and serve on 127.0.0.1:8080 with data in ./data",
+        arguments: "[OPTIONS] [-- ARGS…]",
+        summary: "Build gateway and plugins (release) and serve them on 127.0.0.1:8080 with a chain (more with --help)",
         run: dev::run,
     },
     Command {
@@ -53,10 +53,22 @@ pub const COMMANDS: &[Command] = &[
         run: long::abuse,
     },
     Command {
+        name: "kills",
+        arguments: "[COUNT]",
+        summary: "Kill a gateway COUNT times while it sends transactions, on each database, and ask the chain what came of them",
+        run: long::kills,
+    },
+    Command {
         name: "fuzz",
         arguments: "[TARGET] [SECONDS]",
         summary: "Run the fuzz targets (or those with TARGET in their name) for SECONDS each, 60 if not said",
         run: long::fuzz,
+    },
+    Command {
+        name: "reorgs",
+        arguments: "[SCRIPTS] [SEED]",
+        summary: "Compare the index with a fresh one after random scripts on a real node, 250 on each database if not said",
+        run: long::reorgs,
     },
     Command { name: "help", arguments: "", summary: "Print this text", run: help },
 ];
@@ -65,7 +77,7 @@ pub fn text() -> String {
     let mut text = "usage: cargo xtask COMMAND\n".to_owned();
     for command in COMMANDS {
         let call = format!("{} {}", command.name, command.arguments);
-        text.push_str(&format!("\n  {call:<23} {}", command.summary));
+        text.push_str(&format!("\n  {call:<24} {}", command.summary));
     }
     text.push_str("\n\nWith CI=true, `test` runs the steps after a failed one too.");
     text

@@ -52,6 +52,10 @@ impl Filter {
         }
     }
 
+    pub fn takes_all(&self) -> bool {
+        self.event.is_none() && self.labels.is_empty() && self.after_ts.is_none()
+    }
+
     pub fn matches(&self, frame: &SharedFrame) -> bool {
         let event = self.event.as_deref().is_none_or(|wanted| {
             if wanted.ends_with('.') { frame.event.starts_with(wanted) } else { &*frame.event == wanted }

@@ -1,110 +1,83 @@
 //! One open stream: a position in a topic, nothing else. Replay and live are the same reading, so there is no seam
 //! between them where an event could be lost or doubled.
+//!
+//! A reader reads by itself, as the body of an answer, until it has all there is. From then on the topic hands it what is
+//! new; on HTTP/1.1 straight into its socket. Whoever of the two moves the position holds the reader's lock.
 
-use super::{Filter, Topic};
+use super::{
+    Filter, StreamSlot, Topic,
+    chunk::{Chunks, chunk},
+    ring::Read,
+    topic::{Page, TopicError},
+};
+use crate::http::edge::{Lane, PastHyper, Sent};
 use bytes::Bytes;
-use futures_util::stream::{self, Stream};
+use futures_util::Stream;
 use parking_lot::Mutex;
 use plugin_api::manifest::Subscription;
-use std::{collections::HashMap, net::IpAddr, sync::Arc};
-use tokio::{
-    sync::watch,
-    time::{Instant, Interval, MissedTickBehavior},
+use std::{
+    pin::Pin,
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
+    task::{Context, Poll, Waker, ready},
 };
 
 /// `retry` stands in the block of the first event: alone it would be an event without data to some clients.
 const OPENING: &[u8] = b"retry: 5000\n: stream open\n";
 const CLOSING: &[u8] = b": the stream ends here; resume after the last id\n\n";
 
-/// How many streams are open, together and by client.
-#[derive(Clone, Debug)]
-pub struct StreamLimits {
-    counts: Arc<Mutex<Counts>>,
-    total_max: usize,
-    per_ip_max: usize,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    total: usize,
-    by_ip: HashMap<IpAddr, usize>,
-}
-
-/// A place among the open streams; given back when dropped.
-#[derive(Debug)]
-pub struct StreamSlot {
-    limits: StreamLimits,
-    ip: IpAddr,
-}
-
-impl StreamLimits {
-    pub fn new(total_max: usize, per_ip_max: usize) -> Self {
-        Self { counts: Arc::default(), total_max, per_ip_max }
-    }
-
-    pub fn open(&self, ip: IpAddr) -> Option<StreamSlot> {
-        let mut counts = self.counts.lock();
-        let of_ip = counts.by_ip.get(&ip).copied().unwrap_or_default();
-        if counts.total >= self.total_max || of_ip >= self.per_ip_max {
-            return None;
-        }
-        counts.total += 1;
-        counts.by_ip.insert(ip, of_ip + 1);
-        Some(StreamSlot { limits: self.clone(), ip })
-    }
-}
-
-impl Drop for StreamSlot {
-    fn drop(&mut self) {
-        let mut counts = self.limits.counts.lock();
-        counts.total -= 1;
-        if let Some(of_ip) = counts.by_ip.get_mut(&self.ip) {
-            *of_ip -= 1;
-            if *of_ip == 0 {
-                counts.by_ip.remove(&self.ip);
-            }
-        }
-    }
-}
-
-struct Reader {
-    topic: Arc<Topic>,
+pub struct Reader {
     filter: Filter,
+    /// Past hyper, where there is such a way.
+    lane: Option<Weak<Lane>>,
+    past_hyper: PastHyper,
+    state: Mutex<State>,
+}
+
+struct State {
     position: i64,
-    head: watch::Receiver<i64>,
-    heartbeat: Interval,
-    state: State,
-    _slot: StreamSlot,
+    phase: Phase,
+    /// The body waits, and has all there is up to the position.
+    parked: Option<Waker>,
+    is_ping_due: bool,
 }
 
 #[derive(PartialEq, Eq)]
-enum State {
+enum Phase {
     New,
     Open,
     Closed,
 }
 
+/// The bytes of one stream.
+pub struct Events {
+    topic: Arc<Topic>,
+    reader: Arc<Reader>,
+    /// A page of the log, for a position that the ring does not reach.
+    page: Option<Page>,
+    _slot: StreamSlot,
+}
+
 impl Topic {
-    /// The bytes of one stream. Ends when the topic stops or cannot be read; the client then resumes by the last id.
+    /// Ends when the topic stops or cannot be read; the client then resumes by the last id.
     pub async fn stream(
         self: &Arc<Self>,
         subscription: &Subscription,
         slot: StreamSlot,
-    ) -> Result<impl Stream<Item = Bytes> + Send + use<>, super::topic::TopicError> {
-        let head = self.follow();
+        lane: Option<Weak<Lane>>,
+    ) -> Result<Events, TopicError> {
         // The log's end, not the topic's: frames of what was committed a moment ago may still be on their way, and who
         // comes now, or resumes after one of them (at another replica), must not get them again.
         let newest = self.log.latest_id().await?;
         // A position from the future (another database, a forged header) would silence the stream: it means "now".
         let position = self.start(subscription).await?.map_or(newest, |start| start.clamp(0, newest));
-        let mut heartbeat = tokio::time::interval_at(Instant::now() + self.settings.heartbeat, self.settings.heartbeat);
-        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let filter = Filter::of(subscription);
-        let reader = Reader { topic: self.clone(), filter, position, head, heartbeat, state: State::New, _slot: slot };
-        Ok(stream::unfold(reader, |mut reader| async move { reader.next().await.map(|bytes| (bytes, reader)) }))
+        let state = State { position, phase: Phase::New, parked: None, is_ping_due: false };
+        let (filter, past_hyper) = (Filter::of(subscription), PastHyper::default());
+        let reader = Arc::new(Reader { filter, lane, past_hyper, state: Mutex::new(state) });
+        self.admit(&reader);
+        Ok(Events { topic: self.clone(), reader, page: None, _slot: slot })
     }
 
-    async fn start(&self, subscription: &Subscription) -> Result<Option<i64>, super::topic::TopicError> {
+    async fn start(&self, subscription: &Subscription) -> Result<Option<i64>, TopicError> {
         match (subscription.after_id, subscription.after_ts) {
             (Some(id), _) => Ok(Some(id)),
             (None, Some(ts)) => Ok(self.log.id_before(ts).await?),
@@ -113,48 +86,167 @@ impl Topic {
     }
 }
 
-impl Reader {
-    async fn next(&mut self) -> Option<Bytes> {
-        match self.state {
-            State::New => {
-                self.state = State::Open;
-                return Some(Bytes::from_static(OPENING));
-            }
-            State::Closed => return None,
-            State::Open => {}
-        }
+impl Events {
+    /// Counts what goes to the socket without passing the layers that see an answer.
+    pub fn past_hyper(&self) -> PastHyper {
+        self.reader.past_hyper.clone()
+    }
+}
+
+impl Stream for Events {
+    type Item = Bytes;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let this = self.get_mut();
         loop {
-            // Seen before reading: a head that moves while we read wakes us again.
-            self.head.borrow_and_update();
-            match self.topic.read(self.position, &self.filter).await {
-                Ok((bytes, position)) => {
-                    let moved = position != self.position;
-                    self.position = position;
-                    match bytes {
-                        Some(bytes) => return Some(bytes),
-                        None if moved => continue,
-                        None => {}
+            if let Some(page) = &mut this.page {
+                let read = ready!(page.as_mut().poll(cx));
+                this.page = None;
+                match read {
+                    Ok((bytes, position)) => {
+                        this.reader.state.lock().position = position;
+                        if let Some(bytes) = bytes {
+                            return this.reader.through_hyper(bytes);
+                        }
+                    }
+                    Err(error) => {
+                        tracing::warn!(topic = this.topic.name, %error, "a stream ends early; its client will resume");
+                        return Poll::Ready(None);
                     }
                 }
-                Err(error) => {
-                    tracing::warn!(topic = self.topic.name, %error, "a stream ends early; its client will resume");
-                    return None;
+            }
+            match this.reader.poll(&this.topic, cx) {
+                Some(polled) => return polled,
+                None => {
+                    let position = this.reader.state.lock().position;
+                    this.page = Some(this.topic.clone().page(position, this.reader.filter.clone()));
                 }
-            }
-            // The pump moves the head once more when it stops.
-            if self.topic.is_stopped() {
-                self.state = State::Closed;
-                return Some(Bytes::from_static(CLOSING));
-            }
-            tokio::select! {
-                changed = self.head.changed() => if changed.is_err() { return None },
-                _ = self.heartbeat.tick() => return Some(ping()),
             }
         }
     }
 }
 
+impl Reader {
+    /// What the body does next; `None` when the ring does not reach back to the position.
+    fn poll(&self, topic: &Topic, cx: &mut Context<'_>) -> Option<Poll<Option<Bytes>>> {
+        let mut state = self.state.lock();
+        state.parked = None;
+        match state.phase {
+            Phase::New => {
+                state.phase = Phase::Open;
+                return Some(self.through_hyper(Bytes::from_static(OPENING)));
+            }
+            Phase::Closed => return Some(Poll::Ready(None)),
+            Phase::Open => {}
+        }
+        loop {
+            if self.lane().is_some_and(|lane| lane.is_owing()) {
+                return Some(Poll::Pending);
+            }
+            let (bytes, position) = match topic.read(state.position, &self.filter) {
+                Read::TooOld => return None,
+                Read::Ready { bytes, position } => (bytes, position),
+            };
+            let Some(bytes) = bytes else {
+                state.position = position;
+                return Some(self.rest(&mut state, topic, cx));
+            };
+            match self.lane().map(|lane| self.send(&lane, &chunk(&bytes))) {
+                Some(Sent::All | Sent::Partly) => state.position = position,
+                Some(Sent::Not) | None => {
+                    state.position = position;
+                    return Some(self.through_hyper(bytes));
+                }
+            }
+        }
+    }
+
+    /// Nothing is new.
+    fn rest(&self, state: &mut State, topic: &Topic, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+        if topic.is_stopped() {
+            state.phase = Phase::Closed;
+            return self.through_hyper(Bytes::from_static(CLOSING));
+        }
+        if std::mem::take(&mut state.is_ping_due) {
+            return self.through_hyper(ping());
+        }
+        state.parked = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn through_hyper(&self, bytes: Bytes) -> Poll<Option<Bytes>> {
+        if let Some(lane) = self.lane() {
+            lane.leave_to_hyper();
+        }
+        Poll::Ready(Some(bytes))
+    }
+
+    fn send(&self, lane: &Lane, chunk: &Bytes) -> Sent {
+        let sent = lane.send(chunk);
+        if sent != Sent::Not {
+            self.past_hyper.0.fetch_add(chunk.len() as u64, Relaxed);
+        }
+        sent
+    }
+
+    fn lane(&self) -> Option<Arc<Lane>> {
+        self.lane.as_ref().and_then(Weak::upgrade)
+    }
+
+    /// Hands it what is new. One that is not parked comes by itself.
+    pub fn deliver(&self, topic: &Topic, chunks: &mut Chunks) {
+        let mut state = self.state.lock();
+        if state.parked.is_none() {
+            return;
+        }
+        let Some(lane) = self.lane() else { return state.wake() };
+        loop {
+            let Some((bytes, position)) = chunks.after(topic, state.position, &self.filter) else {
+                return state.wake();
+            };
+            let Some(bytes) = bytes else {
+                state.position = position;
+                return;
+            };
+            match self.send(&lane, &bytes) {
+                Sent::All => state.position = position,
+                Sent::Partly => {
+                    state.position = position;
+                    return state.wake();
+                }
+                Sent::Not => return state.wake(),
+            }
+        }
+    }
+
+    /// Keeps proxies awake where nothing happens.
+    pub fn ping(&self, ping: &Bytes) {
+        let mut state = self.state.lock();
+        if state.parked.is_none() {
+            return;
+        }
+        let sent = self.lane().map_or(Sent::Not, |lane| self.send(&lane, ping));
+        if sent != Sent::All {
+            state.is_ping_due = sent == Sent::Not;
+            state.wake();
+        }
+    }
+
+    /// Lets the body look for itself.
+    pub fn wake(&self) {
+        self.state.lock().wake();
+    }
+}
+
+impl State {
+    fn wake(&mut self) {
+        if let Some(waker) = self.parked.take() {
+            waker.wake();
+        }
+    }
+}
+
 /// A comment of one line: it keeps proxies awake and is no event to anybody.
-fn ping() -> Bytes {
+pub fn ping() -> Bytes {
     format!(": ping {}\n", crate::clock::Clock::System.now_s()).into()
 }

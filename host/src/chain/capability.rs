@@ -8,6 +8,7 @@ use super::{
     error::RpcFailure,
     event::{Decoder, to_event, to_json},
     log::{Filter, RangeError},
+    receipt::{RawReceipt, receipt_of},
     rpc::{Answer, Call, read},
     source::{Source, block_by_number, hex_number, missing},
 };
@@ -40,12 +41,15 @@ impl Chains {
             let message = format!("no chain `{}` is configured", question.chain);
             HostError::new(HostErrorCode::Unavailable, message)
         })?;
-        chain.answer(question.ask).await
+        match question.agreed {
+            true => chain.agreed_answer(question.ask).await,
+            false => chain.answer(question.ask).await,
+        }
     }
 }
 
 impl Chain {
-    async fn answer(&self, ask: ChainAsk) -> Result<Value, HostError> {
+    pub(super) async fn answer(&self, ask: ChainAsk) -> Result<Value, HostError> {
         match ask {
             ChainAsk::Head => Ok(block(Some(self.known_head()?))),
             ChainAsk::Finalized => self.block(self.final_number(self.known_head()?.number)).await,
@@ -62,10 +66,14 @@ impl Chain {
                 let balance: U256 = self.one(call).await?;
                 Ok(balance.to_string().into())
             }
+            ChainAsk::Receipt { tx } => {
+                let found: Option<RawReceipt> = self.one(receipt_of(tx)).await?;
+                Ok(json!(found.map(RawReceipt::into_info)))
+            }
         }
     }
 
-    fn known_head(&self) -> Result<Header, HostError> {
+    pub(super) fn known_head(&self) -> Result<Header, HostError> {
         self.live_head().ok_or_else(|| host_error(self.unavailable()))
     }
 
@@ -196,6 +204,12 @@ async fn call_all(source: &Source, calls: Vec<Call>) -> Result<Vec<Result<Bytes,
         Err(failure) => Err(failure),
     };
     source.batch(calls).await?.into_iter().map(one).collect()
+}
+
+/// The bytes of a call, from its signature and arguments.
+pub fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
+    let call = CallQuestion { to, function: function.to_owned(), args: args.to_vec() };
+    Prepared::new(&call).map(|prepared| prepared.input)
 }
 
 fn place(block: Option<u64>) -> Value {

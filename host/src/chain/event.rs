@@ -150,9 +150,10 @@ pub fn to_json(value: DynSolValue) -> Value {
         DynSolValue::FixedBytes(word, size) => alloy_primitives::hex::encode_prefixed(&word[..size]).into(),
         DynSolValue::Bytes(bytes) => alloy_primitives::hex::encode_prefixed(bytes).into(),
         DynSolValue::String(text) => text.replace('\0', "\u{fffd}").into(),
-        DynSolValue::Array(values) | DynSolValue::FixedArray(values) | DynSolValue::Tuple(values) => {
-            values.into_iter().map(to_json).collect::<Vec<_>>().into()
-        }
+        DynSolValue::Array(values)
+        | DynSolValue::FixedArray(values)
+        | DynSolValue::Tuple(values)
+        | DynSolValue::CustomStruct { tuple: values, .. } => values.into_iter().map(to_json).collect::<Vec<_>>().into(),
         DynSolValue::Function(function) => alloy_primitives::hex::encode_prefixed(function.as_slice()).into(),
     }
 }

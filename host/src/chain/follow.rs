@@ -102,9 +102,12 @@ async fn announcements(chain: &Chain, hint: &Notify) {
         match subscribe(url.as_str()).await {
             Some((_client, mut heads)) => {
                 tracing::info!(chain = chain.name, "new blocks are announced by WebSocket");
+                // Also for what was missed before.
+                hint.notify_one();
                 while heads.recv().await.is_ok() {
                     hint.notify_one();
                 }
+                hint.notify_one();
                 tracing::warn!(chain = chain.name, "the WebSocket closed; blocks are asked for meanwhile");
             }
             None => tracing::debug!(chain = chain.name, "the WebSocket cannot be opened"),

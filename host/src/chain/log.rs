@@ -171,6 +171,7 @@ async fn logs_of(source: &Source, blocks: &[Header], filter: &Filter) -> Result<
         }
         let mut logs: Vec<RawLog> = read(logs)?;
         logs.sort_by_key(|log| log.log_index);
+        check_places(&logs)?;
         for log in &mut logs {
             filter.check(log)?;
             if log.block_hash != block.hash || log.block_number.to::<u64>() != block.number {
@@ -199,6 +200,7 @@ async fn logs_between(
     let last = last.ok_or_else(|| RpcFailure::Behind(format!("does not have block {to}")))?;
     let mut logs: Vec<RawLog> = read(logs)?;
     logs.sort_by_key(|log| (log.block_number, log.log_index));
+    check_places(&logs)?;
     for log in &logs {
         filter.check(log)?;
         let number = log.block_number.to::<u64>();
@@ -208,6 +210,17 @@ async fn logs_between(
     }
     fill_times(source, &mut logs).await?;
     Ok((logs, last))
+}
+
+/// In a block, every event has a place of its own.
+fn check_places(sorted: &[RawLog]) -> Result<(), RpcFailure> {
+    let place = |log: &RawLog| (log.block_number, log.log_index);
+    match sorted.array_windows().find(|[one, next]| place(one) == place(next)) {
+        None => Ok(()),
+        Some([one, _]) => {
+            Err(RpcFailure::Lie(format!("told of two events at one place in block {}", one.block_number)))
+        }
+    }
 }
 
 /// Asks for the times of blocks whose events came without.

@@ -3,6 +3,8 @@
 //! The rules: nothing a server says is believed beyond what it was asked, and what follows from a chain is undone when the
 //! chain takes it back.
 
+pub mod account;
+mod agreed;
 mod capability;
 mod error;
 mod event;
@@ -13,11 +15,14 @@ pub mod index;
 mod label;
 mod log;
 mod named;
+mod receipt;
 mod rpc;
 mod source;
 mod status;
 
+pub use capability::encode_call;
 pub use error::{ChainError, RpcFailure};
+pub use follow::exact;
 pub use header::Header;
 pub use named::{Chain, Head};
 pub use source::SourceReport;

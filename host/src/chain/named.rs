@@ -23,9 +23,11 @@ pub struct Chain {
     pub name: String,
     pub chain_id: u64,
     pub settings: ChainConfig,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Arc<Vec<Source>>,
     /// The place of the server that is asked first.
     current: AtomicUsize,
+    /// The only one that is asked, in a view of the chain by one server.
+    only: Option<usize>,
     head: watch::Sender<Option<Head>>,
 }
 
@@ -55,10 +57,24 @@ impl Chain {
             name: name.to_owned(),
             chain_id,
             settings: settings.clone(),
-            sources: urls.into_iter().map(source).collect(),
+            sources: Arc::new(urls.into_iter().map(source).collect()),
             current: AtomicUsize::new(0),
+            only: None,
             head: watch::Sender::new(None),
         })
+    }
+
+    /// The chain as the server at this place sees it.
+    pub(super) fn seen_by(&self, place: usize) -> Self {
+        Self {
+            name: self.name.clone(),
+            chain_id: self.chain_id,
+            settings: self.settings.clone(),
+            sources: self.sources.clone(),
+            current: AtomicUsize::new(place),
+            only: Some(place),
+            head: self.head.clone(),
+        }
     }
 
     /// The newest block; none until a server has told it.
@@ -113,10 +129,18 @@ impl Chain {
 
     /// The preferred server, then the others; those that are aside are not asked.
     fn candidates(&self) -> impl Iterator<Item = &Source> {
+        self.places().filter_map(|place| self.sources.get(place))
+    }
+
+    /// Where the servers stand that are asked, in their order.
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
         let current = self.current.load(Relaxed);
-        let first = self.sources.get(current);
-        let others = self.sources.iter().enumerate().filter(move |(place, _)| *place != current);
-        first.into_iter().chain(others.map(|(_, source)| source)).filter(|source| !source.is_aside())
+        let others = (0..self.sources.len()).filter(move |place| *place != current);
+        let is_asked = |place: &usize| {
+            let is_meant = self.only.is_none_or(|only| only == *place);
+            is_meant && self.sources.get(*place).is_some_and(|source| !source.is_aside())
+        };
+        std::iter::once(current).chain(others).filter(is_asked)
     }
 
     fn failed(&self, failure: RpcFailure) -> ChainError {

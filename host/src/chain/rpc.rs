@@ -65,18 +65,32 @@ impl Rpc {
     /// Asks all questions and answers in their order.
     pub async fn batch(&self, calls: Vec<Call>) -> Result<Vec<Answer>, RpcFailure> {
         let mut answers = Vec::with_capacity(calls.len());
-        let mut rest = calls.as_slice();
+        let (mut rest, mut failed_before) = (calls.as_slice(), false);
         while !rest.is_empty() {
-            let most = self.batch_max.load(Relaxed).min(rest.len());
+            let most = in_pairs(self.batch_max.load(Relaxed)).min(rest.len());
             let (now, later) = rest.split_at(most);
             match self.send(now).await {
                 Ok(answered) if answered.iter().all(|answer| !is_no_batch(answer)) || most == 1 => {
-                    self.batch_max.store((self.batch_max.load(Relaxed) + 1).min(BATCH_MAX), Relaxed);
+                    self.batch_max.store((self.batch_max.load(Relaxed) + 2).min(BATCH_MAX), Relaxed);
                     answers.extend(answered);
-                    rest = later;
+                    (rest, failed_before) = (later, false);
+                }
+                // Once may be bad luck.
+                Ok(_) | Err(RpcFailure::Garbage(_) | RpcFailure::Unreachable(_) | RpcFailure::Status(500..=599))
+                    if !failed_before =>
+                {
+                    failed_before = true;
+                }
+                // Whoever asks decides whether to ask again, and asks for less at a time then.
+                Err(late @ RpcFailure::Timeout(_)) => {
+                    self.batch_max.store((most / 2).max(2), Relaxed);
+                    return Err(late);
                 }
                 Err(failure) if most == 1 || !may_be_the_batch(&failure) => return Err(failure),
-                Ok(_) | Err(_) => self.batch_max.store(most / 2, Relaxed),
+                Ok(_) | Err(_) => {
+                    self.batch_max.store(most / 2, Relaxed);
+                    failed_before = false;
+                }
             }
         }
         Ok(answers)
@@ -114,6 +128,11 @@ impl Rpc {
 /// The answer as what it should be.
 pub fn read<T: DeserializeOwned>(answer: Answer) -> Result<T, RpcFailure> {
     serde_json::from_str(answer?.get()).map_err(|error| RpcFailure::Garbage(error.to_string()))
+}
+
+/// Two questions that belong together stay in one request, which one server answers, also behind a load balancer.
+fn in_pairs(most: usize) -> usize {
+    if most > 1 { most & !1 } else { most }
 }
 
 fn missing() -> Answer {

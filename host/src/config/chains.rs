@@ -14,6 +14,23 @@ use super::checks::Checks;
 /// The chain that contracts, agents and jobs are on.
 pub const MAIN: &str = "main";
 
+/// The contracts of the network. Clients are told of each of them, with null for those that are not deployed.
+const NETWORK_CONTRACTS: [&str; 13] = [
+    "registry",
+    "escrow",
+    "x402Vault",
+    "accountFactory",
+    "accountImpl",
+    "streamPay",
+    "arbiterPool",
+    "identity8004",
+    "reputation8004",
+    "validation8004",
+    "tokenFactory",
+    "memoryAnchor",
+    "endorsements",
+];
+
 /// One chain.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -47,6 +64,21 @@ pub struct ChainConfig {
     /// Most blocks that one question for events spans; less where a server refuses that.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub range_blocks_max: u64,
+    /// Label of the chain in wallets. Default: the `network_name` at the top.
+    #[schemars(example = &"Service Network")]
+    pub label: Option<String>,
+    /// Name of the coin that gas is paid with. It has 18 decimals.
+    #[schemars(example = &"FMX")]
+    pub currency_name: String,
+    /// Its symbol.
+    #[schemars(example = &"FMX")]
+    pub currency_symbol: String,
+    /// How blocks are agreed on, for people.
+    #[schemars(example = &"Clique PoA")]
+    pub consensus: String,
+    /// Rules of its virtual machine, for people.
+    #[schemars(example = &"paris (no PUSH0)")]
+    pub evm: String,
     /// Usual time between two blocks, for clients.
     #[schemars(range(min = 1, max = 3600))]
     pub block_time_s: u32,
@@ -73,6 +105,11 @@ impl Default for ChainConfig {
             poll_ms: 2000,
             timeout_ms: 10_000,
             range_blocks_max: 2000,
+            label: None,
+            currency_name: "FMX".to_owned(),
+            currency_symbol: "FMX".to_owned(),
+            consensus: "Clique PoA".to_owned(),
+            evm: "paris (no PUSH0)".to_owned(),
             block_time_s: 7,
             public_rpc: None,
             explorer: None,
@@ -86,6 +123,18 @@ impl ChainConfig {
     pub fn contract(&self, key: &str) -> Option<Address> {
         let found = self.contracts.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
         found.map(|(_, address)| *address).filter(|address| *address != Address::ZERO)
+    }
+
+    /// The contracts that are deployed, those of the network under the names that it knows them by.
+    pub fn deployed(&self) -> BTreeMap<String, Address> {
+        self.told().into_iter().filter_map(|(key, address)| Some((key, address?))).collect()
+    }
+
+    /// What clients are told of contracts: those of the network and those that an operator added.
+    pub fn told(&self) -> BTreeMap<String, Option<Address>> {
+        let is_known = |key: &&String| NETWORK_CONTRACTS.iter().any(|known| known.eq_ignore_ascii_case(key));
+        let added = self.contracts.keys().filter(|key| !is_known(key)).map(String::as_str);
+        NETWORK_CONTRACTS.into_iter().chain(added).map(|key| (key.to_owned(), self.contract(key))).collect()
     }
 
     pub(super) fn check(&self, name: &str, network: u64, checks: &mut Checks<'_>) {
@@ -109,10 +158,19 @@ impl ChainConfig {
             checks.refuse(&key("ws"), "it is no ws or wss URL".to_owned(), hint);
         }
         for (part, url) in [("public_rpc", &self.public_rpc), ("explorer", &self.explorer)] {
-            if url.as_ref().is_some_and(|url| !has_scheme(url, &["http", "https"])) {
+            let Some(url) = url else { continue };
+            if !has_scheme(url, &["http", "https"]) {
                 checks.refuse(&key(part), "it is no http or https URL".to_owned(), "write scheme and host");
+            } else if has_user(url) {
+                let hint = "write an address that anyone may use";
+                checks.refuse(&key(part), "it holds a user or a password, and everybody is told it".to_owned(), hint);
             }
         }
+        checks.one_line(&key("label"), self.label.as_deref().unwrap_or("-"));
+        checks.one_line(&key("currency_name"), &self.currency_name);
+        checks.one_line(&key("currency_symbol"), &self.currency_symbol);
+        checks.one_line(&key("consensus"), &self.consensus);
+        checks.one_line(&key("evm"), &self.evm);
         if self.chain_id.is_none() && name != MAIN {
             let hint = "write the chain id, such as chain_id = 56: a server of another chain is then noticed";
             checks.refuse(&key("chain_id"), "it is missing".to_owned(), hint);
@@ -134,6 +192,10 @@ impl ChainConfig {
 
 fn has_scheme(text: &str, schemes: &[&str]) -> bool {
     Url::parse(text).is_ok_and(|url| schemes.contains(&url.scheme()) && url.has_host())
+}
+
+fn has_user(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
 }
 
 /// It is a part of an environment variable, where `__` divides the levels.

@@ -72,6 +72,8 @@ pub(super) fn check(config: &Config) -> Result<(), Problems> {
     config.plugins.check(&mut checks);
     config.egress.check(&mut checks);
     config.chains.iter().for_each(|(name, chain)| chain.check(name, config.chain_id, &mut checks));
+    config.signers.iter().for_each(|(role, signer)| signer.check(role, &mut checks));
+    config.tx.check(&mut checks);
     config.log.check(&mut checks);
     match serde_json::to_value(config) {
         Ok(values) => check_ranges(super::schema::root(), &values, "", &mut checks),

@@ -68,7 +68,8 @@ fn strip_misshapen(section: &Section, dict: &mut Dict, at: &str, sources: &Sourc
             (Some(Node::Leaf(leaf)), _) => leaf.expected(),
             (Some(Node::Section(_)) | None, _) => format!("expected: a section, written [{key}]"),
         };
-        let is_secret = matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
+        // Below `signers`, what stands in a wrong place may be a key.
+        let is_secret = at == "signers" || matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
         let message = if is_secret { "it has another form".to_owned() } else { format!("it is {}", describe(value)) };
         found.push(Problem::new(&key, sources.of(&key), message, expected));
         false

@@ -36,6 +36,9 @@ pub struct HttpConfig {
     /// Open connections from one peer address. Behind a proxy the peer is the proxy: raise it to `connections_max`.
     #[schemars(range(min = 1))]
     pub connections_per_ip_max: usize,
+    /// Requests at work at a time, over all connections; more are answered 503 at once.
+    #[schemars(range(min = 1))]
+    pub requests_in_flight_max: usize,
     /// Largest request body; a route may ask for less, never for more.
     #[schemars(range(min = 1024, max = 67_108_864))]
     pub body_bytes_max: usize,
@@ -70,6 +73,7 @@ impl Default for HttpConfig {
             request_timeout_ms: 30_000,
             connections_max: 4096,
             connections_per_ip_max: 256,
+            requests_in_flight_max: 2048,
             body_bytes_max: 262_144,
             header_bytes_max: 16_384,
             http2: true,

@@ -22,10 +22,12 @@ mod overrides;
 mod plugins;
 mod problem;
 mod schema;
+mod signers;
 mod sources;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod tx;
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +51,9 @@ pub use self::{
     overrides::Overrides,
     plugins::{PluginSettings, PluginsConfig},
     problem::{Problem, Problems, Source},
+    signers::{ROLES, SignerConfig},
     sources::Sources,
+    tx::TxConfig,
 };
 
 /// Everything an operator can set.
@@ -77,6 +81,9 @@ pub struct Config {
     pub egress: EgressConfig,
     /// The chains that the gateway reads, by name; `main` is the one that contracts, agents and jobs are on.
     pub chains: BTreeMap<String, ChainConfig>,
+    /// The keys that the gateway signs with, by role.
+    pub signers: BTreeMap<String, SignerConfig>,
+    pub tx: TxConfig,
     pub activity: ActivityConfig,
     pub log: LogConfig,
     #[serde(skip)]
@@ -98,6 +105,8 @@ impl Default for Config {
             plugins: PluginsConfig::default(),
             egress: EgressConfig::default(),
             chains: BTreeMap::new(),
+            signers: BTreeMap::new(),
+            tx: TxConfig::default(),
             activity: ActivityConfig::default(),
             log: LogConfig::default(),
             sources: Sources::default(),
@@ -133,10 +142,12 @@ impl Config {
         environment: impl IntoIterator<Item = (String, String)>,
         candidates: &[PathBuf],
     ) -> (Self, Vec<Problem>) {
-        let environment: Vec<_> = environment.into_iter().collect();
+        let mut environment: Vec<_> = environment.into_iter().collect();
         let mut found = Vec::new();
+        let keys = signers::take_keys(&mut environment);
         let layers = layers::read(flags, &environment, candidates, &mut found);
-        let config = extract::extract(layers, &mut found);
+        let mut config = extract::extract(layers, &mut found);
+        signers::give_keys(&mut config.signers, keys, &mut found);
         if let Err(problems) = config.validate() {
             found.extend(problems.iter().cloned());
         }

@@ -21,6 +21,6 @@ pub use brand::{Brand, BrandError};
 pub use fields::{Envelope, EnvelopeField, Field, FieldFault};
 pub use message::{digest, message};
 pub use refusal::{Mismatch, Refusal};
-pub use signature::SignatureFault;
+pub use signature::{SignatureFault, parse as parse_signature, recover};
 pub use sources::{ReplayKey, Signed, signed_body, signed_headers, signed_query};
 pub use verify::{TS_WINDOW_S, Verified, verify};

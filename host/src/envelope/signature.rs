@@ -22,7 +22,7 @@ pub enum SignatureFault {
     Unrecoverable,
 }
 
-pub(super) fn parse(text: &str) -> Result<Signature, SignatureFault> {
+pub fn parse(text: &str) -> Result<Signature, SignatureFault> {
     let digits = text.strip_prefix("0x").ok_or(SignatureFault::Shape)?;
     let mut bytes = [0; 65];
     if hex::decode_to_slice(digits, &mut bytes).is_err() {
@@ -52,7 +52,7 @@ fn check_range(signature: &Signature) -> Result<(), SignatureFault> {
     Ok(())
 }
 
-pub(super) fn recover(signature: &Signature, digest: [u8; 32]) -> Result<Address, SignatureFault> {
+pub fn recover(signature: &Signature, digest: [u8; 32]) -> Result<Address, SignatureFault> {
     signature.recover_address_from_prehash(&B256::new(digest)).ok().ok_or(SignatureFault::Unrecoverable)
 }
 

@@ -146,13 +146,15 @@ async fn topic_stream(gateway: &Gateway, call: &Call<'_>, subscription: &[u8]) -
         serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
     let topic = gateway.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
     let Some(slot) = gateway.services.streams.open(call.ip) else { return stream_capacity(&subscription) };
-    let frames = topic.stream(&subscription, slot).await.map_err(|error| {
+    let frames = topic.stream(&subscription, slot, call.lane.clone()).await.map_err(|error| {
         tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
         Refused::unavailable()
     })?;
-    Ok(sse(Body::boxed(StreamBody::new(
-        Box::pin(frames).map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes))),
-    ))))
+    let past_hyper = frames.past_hyper();
+    let frames = frames.map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes)));
+    let mut response = sse(Body::boxed(StreamBody::new(frames)));
+    response.extensions_mut().insert(past_hyper);
+    Ok(response)
 }
 
 /// An EventSource that is told 503 on a reconnect never tries again: it is told to come back later instead.

@@ -7,7 +7,7 @@ use super::{
     auth::{self, Caller},
     body::{Body, RequestBody},
     cache::{Lookup, Whole},
-    edge::{ClientIp, RequestId},
+    edge::{ClientIp, Lane, Peer, RequestId},
     head::{OwnTransaction, RequestHead},
     limits::{Allowance, Exceeded},
     refused::Refused,
@@ -32,7 +32,7 @@ use std::{
     future::poll_fn,
     net::{IpAddr, Ipv4Addr},
     pin::pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     task::Poll,
     time::Duration,
 };
@@ -92,7 +92,8 @@ impl Gateway {
             Target::Plugin { plugin, index } => {
                 // Held until the answer is made: a drain waits for it.
                 let _visit = plugin.enter().ok_or_else(|| Refused::disabled(plugin.name()))?;
-                let call = Call { route, plugin, index: *index, ip };
+                let lane = parts.extensions.get::<Peer>().and_then(|peer| peer.lane.clone());
+                let call = Call { route, plugin, index: *index, ip, lane };
                 let arrival = Arrival { parts, params, body };
                 // A body is no part of the key; nobody sends one with a GET.
                 if route.spec.cached && arrival.body.is_end_stream() {
@@ -267,6 +268,8 @@ pub struct Call<'a> {
     pub plugin: &'a Arc<Running>,
     pub index: u32,
     pub ip: IpAddr,
+    /// For streams: the way out of the caller's connection.
+    pub lane: Option<Weak<Lane>>,
 }
 
 /// The answer to a request that no route takes.

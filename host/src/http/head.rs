@@ -54,7 +54,8 @@ impl OwnTransaction {
     }
 
     pub fn begin(&self) -> &Arc<PluginTransaction> {
-        let begin = || PluginTransaction::new(&self.services, self.plugin.scope.clone(), Owner::Request);
+        let (scope, grants) = (&self.plugin.scope, &self.plugin.manifest.grants);
+        let begin = || PluginTransaction::granting(&self.services, scope.clone(), Owner::Request, grants.clone());
         self.begun.get_or_init(begin)
     }
 }

@@ -6,22 +6,16 @@ use super::{body::Body, problem, refused::Refused};
 use crate::{
     gateway::Gateway,
     house,
-    http::dispatch::HOST,
-    meta::{
-        Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats, status,
-    },
-    plugins::{self, Running},
-    storage::StorageError,
+    meta::{Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats},
+    plugins,
 };
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
+use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 use plugin_api::{
     manifest::Manifest,
-    point::{self, Counters, Discovery, ServiceStatus},
-    sql,
+    point::{self, Counters, Discovery},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::collections::BTreeMap;
 
 impl Gateway {
     pub(super) async fn answer_meta(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, Refused> {
@@ -76,7 +70,7 @@ impl Gateway {
         self.facts_of(&[], &Counters::default(), answer)
     }
 
-    fn facts_of<T>(
+    pub(super) fn facts_of<T>(
         &self,
         discovery: &[(String, Discovery)],
         counters: &Counters,
@@ -94,64 +88,18 @@ impl Gateway {
             discovery,
             counters,
             web: None,
-            signer: None,
+            signer: services.signers.gateway().map(|address| plugin_api::Address(address.into_array())),
             limits: &house::own_limits(self.config()),
             now_s: services.clock.now_s(),
         })
     }
 
-    async fn status(&self) -> Result<Response<Body>, Refused> {
-        let database = status::database(self.database_bytes().await, self.activity_events().await);
-        let mut own = BTreeMap::from([("db".to_owned(), database)]);
-        own.insert("plugins".to_owned(), self.plugin_service().await);
-        own.extend(self.services.chains.services(self.services.clock.now_s()));
-        own.extend(self.indexer().map(|service| ("indexer".to_owned(), service)));
-        let serving = self.services.serving.list();
-        let answers = self.contributions::<BTreeMap<String, ServiceStatus>>(point::STATUS).await;
-        let answered: Vec<String> = answers.iter().map(|(plugin, _)| plugin.clone()).collect();
-        let silent = serving
-            .iter()
-            .filter(|plugin| contributes(plugin, point::STATUS) && !answered.iter().any(|name| name == plugin.name()));
-        let silent = silent.map(|plugin| (plugin.name().to_owned(), Err(())));
-        let services =
-            status::merge(own, answers.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent));
-        let moment = status::Moment {
-            started_s: self.services.started_ms / 1000,
-            head: self.head(),
-            indexed_block: self.services.indexes.indexed_block(),
-        };
-        let document = self.facts(|facts| status::status(facts, moment, services)).await;
-        let mut response = json(&document);
-        if let Some((name, value)) = status::degraded_header(&document, &self.services.environment.brand.header_prefix)
-            && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value))
-        {
-            response.headers_mut().insert(name, value);
-        }
-        Ok(response)
-    }
-
     /// The newest block of the main chain while a server answers.
-    fn head(&self) -> Option<u64> {
+    pub(super) fn head(&self) -> Option<u64> {
         self.services.chains.main().and_then(|chain| chain.live_head()).map(|head| head.number)
     }
 
-    fn indexer(&self) -> Option<ServiceStatus> {
-        let settings = &self.services.chains.main()?.settings;
-        self.services.indexes.service(settings.block_time_s, settings.deploy_block, settings.poll_ms)
-    }
-
-    /// Plugins that should serve and do not are a degraded service.
-    async fn plugin_service(&self) -> ServiceStatus {
-        let reports = self.plugin_reports();
-        let failing: Vec<String> =
-            reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
-        let serving = reports.iter().filter(|report| report.state == plugins::PluginState::Serving).count();
-        let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
-        let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
-        ServiceStatus { ok: failing.is_empty(), enabled: None, detail, numbers }
-    }
-
-    async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
+    pub(super) async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
         let parts = plugins::collect(&self.services, point, b"{}").await;
         let serving = self.services.serving.list();
         let typed = parts.into_iter().filter_map(|part| match serde_json::from_value(part.value) {
@@ -165,34 +113,9 @@ impl Gateway {
         });
         typed.collect()
     }
-
-    async fn database_bytes(&self) -> Option<u64> {
-        let size = match self.services.database.dialect() {
-            crate::storage::Dialect::Sqlite => {
-                "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-            }
-            crate::storage::Dialect::Postgres => "SELECT pg_database_size(current_database())",
-        };
-        self.number(size).await.ok().and_then(|bytes| u64::try_from(bytes).ok())
-    }
-
-    async fn activity_events(&self) -> Option<u64> {
-        self.services.activity.latest_id().await.ok().and_then(|count| u64::try_from(count).ok())
-    }
-
-    async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
-        let rows = self.services.database.read(&HOST, sql(statement).into()).await?;
-        let numbers: Vec<i64> =
-            plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
-        Ok(numbers.into_iter().next().unwrap_or_default())
-    }
 }
 
-fn contributes(plugin: &Running, point: &str) -> bool {
-    plugin.manifest.contributions.iter().any(|spec| spec.point == point)
-}
-
-fn json(value: &impl Serialize) -> Response<Body> {
+pub(super) fn json(value: &impl Serialize) -> Response<Body> {
     typed("application/json", Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
 }
 

@@ -14,5 +14,6 @@ mod meta;
 pub mod problem;
 mod refused;
 pub mod router;
+mod status;
 
 pub use dispatch::within;

@@ -5,10 +5,12 @@
 
 mod runner;
 mod schedule;
+mod status;
 mod store;
 
 pub use runner::{JobRunner, RunJob};
 pub use schedule::Jitter;
+pub use status::service;
 pub use store::{JobStatus, JobStore, MIGRATION};
 
 use plugin_api::manifest::JobSpec;

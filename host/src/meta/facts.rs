@@ -35,6 +35,8 @@ pub struct Facts<'a> {
 pub struct ChainFacts {
     /// Label of the network in wallets.
     pub name: String,
+    /// Of the coin that gas is paid with.
+    pub currency_name: String,
     pub symbol: String,
     pub decimals: u8,
     /// Public RPC URL.

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use url::{Host, Url};
 
 /// The members that every gateway has; plugins add more (for example `x402`), and the marker (`"service": 1`) comes first.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -66,8 +67,8 @@ pub struct Downloads {
     pub docs: BTreeMap<String, String>,
 }
 
-/// The argument of `wallet_addEthereumChain` (EIP-3085). The lists hold https URLs only, because wallets refuse others;
-/// they are empty while the operator has named none.
+/// The argument of `wallet_addEthereumChain` (EIP-3085). The lists hold only URLs that wallets take: https, and http on the
+/// wallet's own machine. They are empty while the operator has named none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletChain {
@@ -140,8 +141,8 @@ fn members(facts: &Facts<'_>) -> ServiceManifest {
 }
 
 fn currency(facts: &Facts<'_>) -> Currency {
-    let symbol = facts.chain.symbol.clone();
-    Currency { name: symbol.clone(), symbol, decimals: facts.chain.decimals }
+    let chain = facts.chain;
+    Currency { name: chain.currency_name.clone(), symbol: chain.symbol.clone(), decimals: chain.decimals }
 }
 
 fn downloads(facts: &Facts<'_>) -> Downloads {
@@ -151,14 +152,26 @@ fn downloads(facts: &Facts<'_>) -> Downloads {
 }
 
 fn wallet_chain(facts: &Facts<'_>) -> WalletChain {
-    let https = |url: &Option<String>| url.iter().filter(|url| url.starts_with("https://")).cloned().collect();
+    let taken = |url: &Option<String>| url.iter().filter(|url| is_taken(url)).cloned().collect();
     WalletChain {
         chain_id: format!("{:#x}", facts.environment.chain_id),
         chain_name: facts.chain.name.clone(),
-        rpc_urls: https(&facts.chain.rpc),
+        rpc_urls: taken(&facts.chain.rpc),
         native_currency: currency(facts),
-        block_explorer_urls: https(&facts.chain.explorer),
+        block_explorer_urls: taken(&facts.chain.explorer),
     }
+}
+
+/// Whether wallets take the URL: they refuse what others could listen to.
+fn is_taken(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else { return false };
+    let is_own_machine = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && is_own_machine)
 }
 
 fn signing_block(facts: &Facts<'_>) -> Signing {

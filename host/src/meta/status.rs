@@ -2,14 +2,11 @@
 //! plugin cannot speak for another or for the gateway.
 
 use super::{Facts, routes};
-use plugin_api::point::ServiceStatus;
+use plugin_api::point::{Counters, ServiceStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-
-/// Seconds a client should keep the answer, and the gateway as well.
-pub const CACHE_S: u64 = 5;
 
 /// What the caller knows about this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +121,15 @@ pub fn database(size_bytes: Option<u64>, activity_events: Option<u64>) -> Servic
         ("activity".to_owned(), activity_events.map_or(Value::Null, Value::from)),
     ]);
     ServiceStatus { ok: size_bytes.is_some(), numbers, ..Default::default() }
+}
+
+/// Adds to the service `db` how many agents and jobs there are, when a plugin counts them.
+pub fn count_records(database: &mut ServiceStatus, counters: &Counters) {
+    for name in ["agents", "jobs"] {
+        if let Some(count) = counters.stats.get(name) {
+            database.numbers.insert(name.to_owned(), count.clone());
+        }
+    }
 }
 
 /// Name and value of the header that repeats `degraded`; none while all is well.

@@ -40,10 +40,15 @@ impl Capabilities {
     }
 
     async fn chain(self, question: FfiBytes) -> Result<Reply, HostError> {
-        let answer = self.services.chains.answer(&self.grants.chains, &question).await?;
-        let answer =
-            serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
-        Ok(Reply { answer: answer.into(), body: FfiBytes::default() })
+        reply(&self.services.chains.answer(&self.grants.chains, &question).await?)
+    }
+
+    async fn sign(self, question: FfiBytes) -> Result<Reply, HostError> {
+        reply(&self.services.signers.answer(&self.grants.signer_roles, &question)?)
+    }
+
+    async fn tx(self, question: FfiBytes) -> Result<Reply, HostError> {
+        reply(&self.services.tx.answer(&self.life.name, &self.grants.signer_roles, &question).await?)
     }
 
     async fn fetch(self, question: FfiBytes, body: FfiBytes) -> Result<Reply, HostError> {
@@ -64,6 +69,12 @@ impl Capabilities {
             serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(Reply { answer: answer.into(), body: FfiBytes::from_owner(fetched.body) })
     }
+}
+
+fn reply(answer: &impl serde::Serialize) -> Result<Reply, HostError> {
+    let answer =
+        serde_json::to_vec(answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+    Ok(Reply { answer: answer.into(), body: FfiBytes::default() })
 }
 
 fn fetch_request(question: FetchQuestion, body: bytes::Bytes) -> FetchRequest {
@@ -136,7 +147,7 @@ impl Host for Capabilities {
 
     fn begin(&self) -> TransactionBox {
         provenance::spoil();
-        PluginTransaction::new(&self.services, self.scope.clone(), Owner::Plugin).handle()
+        PluginTransaction::granting(&self.services, self.scope.clone(), Owner::Plugin, self.grants.clone()).handle()
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
@@ -155,6 +166,8 @@ impl Host for Capabilities {
             match capability.as_str() {
                 "fetch" => capabilities.fetch(question, body).await.into(),
                 "chain" => capabilities.chain(question).await.into(),
+                "sign" => capabilities.sign(question).await.into(),
+                "tx" => capabilities.tx(question).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))

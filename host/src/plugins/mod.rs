@@ -32,5 +32,5 @@ pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome
 pub use register::{Plugins, SWITCHED_OFF as OFF_BY_CONFIGURATION, published_views};
 pub use report::{PluginReport, PluginState};
 pub use running::{Contribution, Running, Serving, Visit, collect, sources};
-pub use transaction::{CommitError, GUARD_MIGRATION, Guard, Owner, PluginTransaction};
+pub use transaction::{CommitError, GUARD_MIGRATION, Guard, Owner, PluginTransaction, read_event};
 pub use validate::validate_manifest;

@@ -10,19 +10,22 @@ use crate::{
 };
 use abi_stable::{
     erased_types::TD_Opaque,
-    std_types::{RResult, RVec},
+    std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
-        FfiBytes, HostError, HostErrorCode, Outcome, Statement, Transaction as AbiTransaction, Transaction_TO,
+        FfiBytes, HostError, HostErrorCode, Outcome, Reply, Statement, Transaction as AbiTransaction, Transaction_TO,
         TransactionBox,
     },
-    manifest::NewEvent,
+    manifest::{Grants, NewEvent},
     sql,
 };
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 /// Events of one transaction; more is a plugin gone wild.
 const EVENTS_MAX: usize = 1000;
@@ -32,6 +35,9 @@ pub struct PluginTransaction {
     events: Mutex<Vec<NewEvent>>,
     services: SharedServices,
     owner: Owner,
+    /// What the plugin may send with, and where.
+    grants: Grants,
+    has_intents: AtomicBool,
 }
 
 /// Who ends it.
@@ -84,8 +90,14 @@ CREATE TABLE host_write_slots (address TEXT NOT NULL PRIMARY KEY, last_ms BIGINT
 
 impl PluginTransaction {
     pub fn new(services: &SharedServices, scope: Scope, owner: Owner) -> Arc<Self> {
+        Self::granting(services, scope, owner, Grants::default())
+    }
+
+    /// As [`Self::new`], for a plugin that may send with these keys on these chains.
+    pub fn granting(services: &SharedServices, scope: Scope, owner: Owner, grants: Grants) -> Arc<Self> {
         let inner = services.database.begin(scope);
-        Arc::new(Self { inner, events: Mutex::default(), services: services.clone(), owner })
+        let (events, has_intents) = (Mutex::default(), AtomicBool::new(false));
+        Arc::new(Self { inner, events, services: services.clone(), owner, grants, has_intents })
     }
 
     pub fn handle(self: &Arc<Self>) -> TransactionBox {
@@ -111,12 +123,24 @@ impl PluginTransaction {
         if !events.is_empty() {
             self.services.activity.wake();
         }
+        if self.has_intents.load(Relaxed) {
+            self.services.tx.wake();
+        }
         Ok(())
     }
 
-    /// Takes out what was published so far.
-    pub fn take_events(&self) -> Vec<NewEvent> {
-        std::mem::take(&mut *self.events.lock())
+    /// Runs the plugin's statements in it, after what was deferred.
+    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        self.inner.run(statements).await
+    }
+
+    pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer(statement)
+    }
+
+    /// As [`Self::defer`], for the gateway's own statements.
+    pub fn defer_as_host(&self, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer_as_host(statement)
     }
 
     /// Runs the gateway's own statements in it.
@@ -136,10 +160,22 @@ impl PluginTransaction {
         }
     }
 
+    /// What a capability does within this transaction.
+    async fn ask(&self, capability: &str, question: &[u8]) -> Result<Reply, HostError> {
+        if capability != "tx" {
+            let message = format!("there is no capability `{capability}` in this transaction");
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let plugin = self.inner.scope().plugin_name().unwrap_or_default();
+        let granted = (&*self.grants.signer_roles, &*self.grants.chains);
+        let run = |statements| self.inner.run_as_host(statements);
+        let id = self.services.tx.record(plugin, granted, question, run).await?;
+        self.has_intents.store(true, Relaxed);
+        Ok(Reply { answer: id.to_string().into_bytes().into(), body: FfiBytes::default() })
+    }
+
     fn publish(&self, event: &[u8]) -> Result<(), HostError> {
-        let event: NewEvent = serde_json::from_slice(event)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not an event: {error}")))?;
-        activity::check(&event)?;
+        let event = read_event(event)?;
         let mut events = self.events.lock();
         if events.len() >= EVENTS_MAX {
             return Err(HostError::new(
@@ -150,6 +186,14 @@ impl PluginTransaction {
         events.push(event);
         Ok(())
     }
+}
+
+/// What a plugin publishes, checked.
+pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
+    let event: NewEvent = serde_json::from_slice(event)
+        .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not an event: {error}")))?;
+    activity::check(&event)?;
+    Ok(event)
 }
 
 fn guard_statements(guard: &Guard) -> Vec<Final> {
@@ -181,14 +225,26 @@ impl AbiTransaction for Handle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>> {
         let transaction = self.0.clone();
         async move {
-            let outcomes = transaction.inner.run(statements.into_vec()).await;
+            let outcomes = transaction.run(statements.into_vec()).await;
             outcomes.map(RVec::from).map_err(HostError::from).into()
         }
         .into_ffi()
     }
 
+    fn defer(&self, statement: Statement) -> RResult<(), HostError> {
+        self.0.defer(statement).map_err(HostError::from).into()
+    }
+
+    /// Only the index has chain events; see `chain/index/feed.rs`.
+    fn begin_event(&self, _: u32) {}
+
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {
         self.0.publish(&event).into()
+    }
+
+    fn ask(&self, capability: RString, question: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        let transaction = self.0.clone();
+        async move { transaction.ask(&capability, &question).await.into() }.into_ffi()
     }
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {

@@ -64,7 +64,7 @@ impl Scope {
         }
     }
 
-    pub(super) fn plugin_name(&self) -> Option<&str> {
+    pub fn plugin_name(&self) -> Option<&str> {
         match self {
             Self::Host => None,
             Self::Plugin { name, .. } => Some(name),

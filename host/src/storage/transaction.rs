@@ -6,8 +6,12 @@ use super::{
     postgres::Session,
     sqlite::Conversation,
 };
+use parking_lot::Mutex;
 use plugin_api::abi::{Outcome, Statement};
 use std::sync::Arc;
+
+/// They wait in memory.
+const DEFERRED_MAX: usize = 20_000;
 
 /// One of the gateway's own statements at the end of a transaction.
 #[derive(Clone, Debug)]
@@ -33,6 +37,8 @@ pub struct Transaction {
     database: Database,
     scope: Scope,
     side: Side,
+    /// Statements that run before the next ones, without an answer.
+    deferred: Mutex<Vec<Admitted>>,
 }
 
 enum Side {
@@ -46,34 +52,63 @@ impl Transaction {
             Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin(scope.plugin_name())),
             Engine::Postgres(postgres) => Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name())),
         };
-        Self { database, scope, side }
+        Self { database, scope, side, deferred: Mutex::default() }
     }
 
-    /// Whether it has reached the database: if not, there is nothing to commit.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Whether it has reached the database, or will: if not, there is nothing to commit.
     pub fn is_opened(&self) -> bool {
-        match &self.side {
-            Side::Sqlite(conversation) => conversation.is_opened(),
-            Side::Postgres(session) => session.is_opened(),
-        }
+        !self.deferred.lock().is_empty()
+            || match &self.side {
+                Side::Sqlite(conversation) => conversation.is_opened(),
+                Side::Postgres(session) => session.is_opened(),
+            }
     }
 
-    /// Runs the statements in order, in the scope it was begun with.
+    /// Takes a statement that runs before the next ones, in the scope the transaction was begun with.
+    pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
+        self.defer_in(&self.scope, statement)
+    }
+
+    /// As [`Self::defer`], for the gateway's own statements in the transaction of a plugin.
+    pub fn defer_as_host(&self, statement: Statement) -> Result<(), StorageError> {
+        self.defer_in(&Scope::Host, statement)
+    }
+
+    fn defer_in(&self, scope: &Scope, statement: Statement) -> Result<(), StorageError> {
+        let admitted = self.admit(scope, statement)?;
+        let mut deferred = self.deferred.lock();
+        if deferred.len() >= DEFERRED_MAX {
+            let text = format!("{DEFERRED_MAX} statements are deferred already: wait for one of them");
+            return Err(StorageError::statement(text));
+        }
+        deferred.push(admitted);
+        Ok(())
+    }
+
+    /// Runs what was deferred, then the statements in order, in the scope it was begun with.
     pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         self.run_in(&self.scope, statements).await
     }
 
     async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
-        if statements.is_empty() {
+        let admit = |statement| self.admit(scope, statement);
+        let admitted: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
+        let mut all = std::mem::take(&mut *self.deferred.lock());
+        let before = all.len();
+        all.extend(admitted);
+        if all.is_empty() {
             return Ok(Vec::new());
         }
-        let admit = |statement| self.admit(scope, statement);
-        let statements: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
         let _timer = self.scope.time_write();
         let result = match &self.side {
-            Side::Sqlite(conversation) => conversation.run(statements).await,
-            Side::Postgres(session) => Box::pin(session.run(&statements)).await,
+            Side::Sqlite(conversation) => conversation.run(all).await,
+            Side::Postgres(session) => Box::pin(session.run(&all)).await,
         };
-        self.database.note(result)
+        self.database.note(result).map(|mut outcomes| outcomes.split_off(before))
     }
 
     /// As [`Self::run`], for the gateway's own statements in the transaction of a plugin.
@@ -93,6 +128,8 @@ impl Transaction {
             Ok((admitted, last.must_give_row))
         };
         let last: Vec<(Admitted, bool)> = last.into_iter().map(admit).collect::<Result<_, StorageError>>()?;
+        // A statement of the commit is known by its place among them.
+        Box::pin(self.run(Vec::new())).await?;
         let _timer = self.scope.time_write();
         let result = match &self.side {
             Side::Sqlite(conversation) => conversation.commit(last).await,
@@ -103,6 +140,7 @@ impl Transaction {
 
     /// Rolls back and answers when that is done.
     pub async fn rollback(&self) {
+        self.deferred.lock().clear();
         match &self.side {
             Side::Sqlite(conversation) => conversation.rollback().await,
             Side::Postgres(session) => Box::pin(session.rollback()).await,

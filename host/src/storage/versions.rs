@@ -23,6 +23,11 @@ pub struct Moment(u64);
 pub struct Version(Arc<AtomicU64>);
 
 impl Version {
+    /// Whether both are of one owner.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether nothing was committed after that moment, and nothing is about to be.
     pub fn is_unchanged_since(&self, moment: Moment) -> bool {
         self.0.load(SeqCst) <= moment.0

@@ -55,6 +55,8 @@ pub enum HostErrorCode {
     Invalid = 8,
     /// An outbound request was refused or failed; the message starts with its code and a colon.
     Fetch = 9,
+    /// What is asked for is off here, a role without a key for instance; the message says why and is fit for callers.
+    Disabled = 10,
 }
 
 impl HostError {

@@ -56,10 +56,18 @@ pub type TaskBox = Task_TO<'static, RBox<()>>;
 /// Statements that take effect together or not at all.
 #[sabi_trait]
 pub trait Transaction: Send + Sync {
-    /// Runs the statements in order; the first that fails rolls the whole transaction back.
+    /// Runs the statements in order; the first that fails rolls the whole transaction back. Without any, it runs what was
+    /// deferred.
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>>;
+    /// Takes a statement whose outcome nobody waits for. It runs before the next ones of `run` (whose answer is its failure,
+    /// if it fails), at the latest before the commit.
+    fn defer(&self, statement: Statement) -> RResult<(), HostError>;
+    /// What follows belongs to the chain event at this place of the list; places come in their order, from 0, each once.
+    fn begin_event(&self, place: u32);
     /// Adds a JSON [`crate::manifest::NewEvent`] to the activity log, in the same commit.
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError>;
+    /// As [`Host::ask`], for what must commit with this transaction or not at all (`tx`).
+    fn ask(&self, capability: RString, question: FfiBytes) -> FfiFuture<RResult<Reply, HostError>>;
     /// Answers when the transaction is durable. Refused on a request's own transaction, which the gateway commits.
     #[sabi(last_prefix_field)]
     fn commit(&self) -> FfiFuture<RResult<(), HostError>>;

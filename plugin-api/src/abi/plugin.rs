@@ -19,13 +19,9 @@ pub trait PluginObject: Send + Sync {
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
     /// Answers one contribution to an extension point: JSON in, JSON out.
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
-    /// Applies one chain event (JSON) inside the index's transaction.
-    fn chain_event(
-        &self,
-        subscription: u32,
-        event: FfiBytes,
-        transaction: TransactionBox,
-    ) -> FfiFuture<RResult<(), Fault>>;
+    /// Applies chain events in their order inside the index's transaction. `events` is a JSON list of
+    /// [`crate::manifest::SubscribedEvent`]; before each, the plugin calls `begin_event` of the transaction.
+    fn chain_events(&self, events: FfiBytes, transaction: TransactionBox) -> FfiFuture<RResult<(), Fault>>;
     /// The last call: requests are drained, jobs are over.
     #[sabi(last_prefix_field)]
     fn stop(&self) -> FfiFuture<RResult<(), Fault>>;

@@ -28,6 +28,13 @@ pub struct ChainEvent<Args> {
     pub log_index: u64,
 }
 
+/// An event on its way to a plugin, with the place of its subscription in the manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SubscribedEvent<Event> {
+    pub subscription: u32,
+    pub event: Event,
+}
+
 /// A block by its place and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockInfo {
@@ -43,6 +50,9 @@ pub struct BlockInfo {
 pub struct ChainQuestion {
     pub chain: String,
     pub ask: ChainAsk,
+    /// Whether two servers must give the same answer.
+    #[serde(default)]
+    pub agreed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +72,32 @@ pub enum ChainAsk {
     Code { address: Address },
     /// A balance in wei: a decimal string.
     Balance { address: Address, block: Option<u64> },
+    /// What a transaction came to: a [`ReceiptInfo`], or null while it is in no block.
+    Receipt { tx: Hash256 },
+}
+
+/// A transaction that is in a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiptInfo {
+    pub tx: Hash256,
+    pub block: u64,
+    pub block_hash: Hash256,
+    /// Whether it did what it was sent for; one that reverted did not.
+    pub ok: bool,
+    pub from: Address,
+    /// None for one that makes a contract.
+    pub to: Option<Address>,
+    pub logs: Vec<LogInfo>,
+}
+
+/// An event as it is in a receipt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogInfo {
+    pub address: Address,
+    pub topics: Vec<Hash256>,
+    /// `0x…`.
+    pub data: String,
+    pub log_index: u64,
 }
 
 /// One call of a contract.

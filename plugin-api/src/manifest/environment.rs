@@ -1,6 +1,8 @@
 //! What a plugin may know about the gateway it runs in.
 
+use crate::sdk::Address;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Constant for the life of a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,16 @@ pub struct Environment {
     pub dialect: String,
     /// Development switch: the hosts that egress reaches although they are private.
     pub egress_allows_private: bool,
+    /// Where the contracts of the chain `main` are, by their keys in the configuration. Those that are not deployed are absent.
+    pub contracts: BTreeMap<String, Address>,
+}
+
+impl Environment {
+    /// Where the contract is; `None` when it is not deployed. Case does not matter: environment variables know none.
+    pub fn contract(&self, key: &str) -> Option<Address> {
+        let found = self.contracts.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
+        found.map(|(_, address)| *address)
+    }
 }
 
 /// Strings of the deployment that appear on the wire.

@@ -8,14 +8,20 @@ mod environment;
 mod event;
 mod fetch;
 mod route;
+mod sign;
 mod stream;
+mod tx;
 
-pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion};
+pub use chain::{
+    BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, LogInfo, ReceiptInfo, SubscribedEvent,
+};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion};
 pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
+pub use sign::{SignAnswer, SignQuestion, Signable};
 pub use stream::{Frame, Subscription, TopicInput};
+pub use tx::{Intent, IntentStatus, Lane, TxCall, TxQuestion, TxState};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -110,6 +116,6 @@ pub struct Grants {
     pub egress: bool,
     /// Named chains it reads.
     pub chains: Vec<String>,
-    /// Keys it may ask to sign with, by role.
+    /// Keys it may ask to sign with, by role: `gateway`, `facilitator`, `relayer`, `payin`, `oracle`.
     pub signer_roles: Vec<String>,
 }

@@ -3,12 +3,18 @@
 //! A handler of chain events derives its rows from the event alone. It does not ask the chain: its transaction is open
 //! meanwhile, and an answer about the state would not be the one that a fresh index gets.
 
-use super::{Address, HostHandle, Wei};
+use super::{Address, Gateway, Hash256, HostHandle, Tx, Wei, definition::OnChainEvent, job};
 use crate::{
-    abi::{FfiBytes, HostError, HostErrorCode},
-    manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion},
+    abi::{Fault, FfiBytes, HostError, HostErrorCode},
+    manifest::{
+        BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, ReceiptInfo, SubscribedEvent,
+    },
 };
+use abi_stable::std_types::RResult;
+use async_ffi::FfiFuture;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use std::sync::Arc;
 
 /// The chain that contracts, agents and jobs are on.
 pub const MAIN: &str = "main";
@@ -17,6 +23,7 @@ pub const MAIN: &str = "main";
 pub struct Chain<'h> {
     host: &'h HostHandle,
     name: String,
+    agreed: bool,
 }
 
 /// A call of a contract that changes nothing.
@@ -38,11 +45,18 @@ impl ContractCall {
 
 impl HostHandle {
     pub fn chain(&self, name: &str) -> Chain<'_> {
-        Chain { host: self, name: name.to_owned() }
+        Chain { host: self, name: name.to_owned(), agreed: false }
     }
 }
 
 impl Chain<'_> {
+    /// For what decides about money: every question is asked of two servers of the operator's configuration, at a block that
+    /// both have, and answered when they say the same. An [`HostErrorCode::Unavailable`] says why there is no answer: there is
+    /// one server only, one is silent, or they differ.
+    pub fn agreed(self) -> Self {
+        Self { agreed: true, ..self }
+    }
+
     /// The newest block.
     pub async fn head(&self) -> Result<BlockInfo, HostError> {
         self.ask(ChainAsk::Head).await
@@ -102,11 +116,42 @@ impl Chain<'_> {
         self.ask(ChainAsk::Balance { address, block }).await
     }
 
+    /// What a transaction came to, if it is in a block by now. A block that is not final may still be taken back.
+    pub async fn receipt(&self, tx: Hash256) -> Result<Option<ReceiptInfo>, HostError> {
+        self.ask(ChainAsk::Receipt { tx }).await
+    }
+
     async fn ask<T: DeserializeOwned>(&self, ask: ChainAsk) -> Result<T, HostError> {
-        let question = ChainQuestion { chain: self.name.clone(), ask };
+        let question = ChainQuestion { chain: self.name.clone(), ask, agreed: self.agreed };
         let reply = self.host.ask("chain", &question, FfiBytes::default()).await?;
         serde_json::from_slice(&reply.answer).map_err(invalid)
     }
+}
+
+/// Deferred statements are sent after so many events, so that they do not pile up.
+const FLUSH_EVENTS: usize = 250;
+
+/// Applies events one after the other.
+pub(super) fn apply<P: Send + Sync + 'static>(
+    gateway: &Gateway<P>,
+    handlers: Arc<[OnChainEvent<P>]>,
+    events: FfiBytes,
+    tx: Tx,
+) -> FfiFuture<RResult<(), Fault>> {
+    let gateway_of_call = gateway.clone();
+    job::contained(gateway, "chain events", move || async move {
+        let events: Vec<SubscribedEvent<&RawValue>> = serde_json::from_slice(&events).map_err(invalid)?;
+        for (place, SubscribedEvent { subscription, event }) in (0u32..).zip(events) {
+            let missing = || HostError::new(HostErrorCode::Invalid, "the plugin has no such subscription");
+            let handler = handlers.get(subscription as usize).ok_or_else(missing)?;
+            tx.begin_event(place);
+            handler(&gateway_of_call, tx.clone(), event.get()).await?;
+            if (place as usize + 1).is_multiple_of(FLUSH_EVENTS) {
+                tx.flush().await?;
+            }
+        }
+        tx.flush().await
+    })
 }
 
 fn invalid(error: serde_json::Error) -> HostError {

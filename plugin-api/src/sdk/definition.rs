@@ -14,7 +14,7 @@ use async_ffi::FfiFuture;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::future::Future;
+use std::{future::Future, pin::Pin, sync::Arc};
 
 /// Who the plugin is; [`crate::export_plugin!`] takes it from the package.
 pub trait Identity {
@@ -68,7 +68,8 @@ impl Migration {
 }
 
 type Contribute<P> = Box<dyn Fn(&Gateway<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
-type OnChainEvent<P> = Box<dyn Fn(&Gateway<P>, FfiBytes, super::Tx) -> FfiFuture<RResult<(), Fault>> + Send + Sync>;
+pub(crate) type OnChainEvent<P> = Box<dyn Fn(&Gateway<P>, super::Tx, &str) -> Applied + Send + Sync>;
+pub(crate) type Applied = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
 
 /// Everything a plugin offers; built by [`Plugin::define`].
 pub struct Definition<P> {
@@ -85,7 +86,7 @@ pub(crate) struct Handlers<P> {
     pub(crate) routes: Vec<CallHandler<P>>,
     pub(crate) jobs: Vec<RunJob<P>>,
     pub(crate) contributions: Vec<Contribute<P>>,
-    pub(crate) subscriptions: Vec<OnChainEvent<P>>,
+    pub(crate) subscriptions: Arc<[OnChainEvent<P>]>,
 }
 
 impl<P: Plugin> Default for Definition<P> {
@@ -212,7 +213,8 @@ impl<P: Plugin> Definition<P> {
     /// A handler sees the events of its plugin in the order of the chain, each once. It writes `derived_tables` only, and
     /// only handlers write these: so the gateway can take back what a reorganisation makes untrue. Their rows have a primary
     /// key that follows from the events (no `{{id}}`) and no foreign keys. What a handler publishes becomes public when its block is
-    /// `confirmations` deep. A handler that fails is called again later, and the index waits for it.
+    /// `confirmations` deep. A handler that fails is called again later, and the index waits for it. Many events share one
+    /// call of the gateway; [`super::Tx::defer`] lets them share the calls of the database, too.
     pub fn on_chain_event<E, F, Fut>(
         mut self,
         contract: &'static str,
@@ -225,13 +227,11 @@ impl<P: Plugin> Definition<P> {
         F: Fn(Gateway<P>, super::Tx, E) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
-        let apply = std::sync::Arc::new(apply);
-        let handler = move |gateway: &Gateway<P>, input: FfiBytes, tx: super::Tx| {
-            let (apply, gateway_of_call) = (apply.clone(), gateway.clone());
-            job::contained(gateway, contract, move || async move {
-                let event = serde_json::from_slice(&input).map_err(invalid)?;
-                apply(gateway_of_call, tx, event).await
-            })
+        let handler = move |gateway: &Gateway<P>, tx: super::Tx, event: &str| -> Applied {
+            match serde_json::from_str(event) {
+                Ok(event) => Box::pin(apply(gateway.clone(), tx, event)),
+                Err(error) => Box::pin(std::future::ready(Err(invalid(error)))),
+            }
         };
         let derived_tables = derived_tables.iter().map(ToString::to_string).collect();
         let spec = SubscriptionSpec { contract: contract.to_owned(), event: event.to_owned(), derived_tables };
@@ -251,7 +251,7 @@ impl<P: Plugin> Definition<P> {
         let mut manifest = self.manifest;
         let mut schemas = schema_settings(P::NAME).into_generator();
         let mut handlers =
-            Handlers { routes: Vec::new(), jobs: Vec::new(), contributions: Vec::new(), subscriptions: Vec::new() };
+            Handlers { routes: Vec::new(), jobs: Vec::new(), contributions: Vec::new(), subscriptions: Arc::new([]) };
         for mut route in self.routes {
             route.spec.tag.clone_from(&self.tag);
             let mut describe = Describe { spec: &mut route.spec, schemas: &mut schemas };
@@ -267,10 +267,9 @@ impl<P: Plugin> Definition<P> {
             manifest.contributions.push(spec);
             handlers.contributions.push(contribute);
         }
-        for (spec, handler) in self.subscriptions {
-            manifest.subscriptions.push(spec);
-            handlers.subscriptions.push(handler);
-        }
+        let (specs, subscriptions): (Vec<_>, Vec<_>) = self.subscriptions.into_iter().unzip();
+        manifest.subscriptions = specs;
+        handlers.subscriptions = subscriptions.into();
         manifest.schemas = schemas.take_definitions(true);
         manifest.config_schema =
             schemars::generate::SchemaGenerator::default().into_root_schema_for::<P::Config>().to_value();

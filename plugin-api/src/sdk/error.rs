@@ -118,6 +118,10 @@ impl<E: ApiError> Failure<E> {
 }
 
 fn host_error_answer(error: HostError) -> Result<abi::Response, Fault> {
+    if error.is(HostErrorCode::Disabled) {
+        let problem = Problem::new(503, "disabled", error.message.into_string());
+        return Ok(problem.hint("the operator of this gateway can switch it on; see /api/status").into_response());
+    }
     let away = error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Timeout);
     if !away {
         return Err(super::fence::error_fault(error));

@@ -1,7 +1,7 @@
 //! The one macro an author calls, and the object behind it.
 
 use super::{
-    Gateway, HostHandle, Plugin, Refusal, Tx,
+    Gateway, HostHandle, Plugin, Refusal, Tx, chain,
     definition::Handlers,
     fence::{self, ContainedDrop},
     job,
@@ -66,9 +66,13 @@ impl<P: Plugin> Object<P> {
         let entry = self.handlers.get().and_then(|handlers| list(handlers).get(index as usize));
         match (entry, self.gateway.get()) {
             (Some(entry), Some(gateway)) => call(entry, gateway),
-            _ => std::future::ready(RResult::RErr(fence::error_fault("the plugin has no such entry"))).into_ffi(),
+            _ => no_entry(),
         }
     }
+}
+
+fn no_entry<A: Send + 'static>() -> FfiFuture<RResult<A, Fault>> {
+    std::future::ready(RResult::RErr(fence::error_fault("the plugin has no such entry"))).into_ffi()
 }
 
 impl<P: Plugin> PluginObject for Object<P> {
@@ -85,14 +89,12 @@ impl<P: Plugin> PluginObject for Object<P> {
         self.entry(|handlers| &handlers.contributions, contribution, |answer, gateway| answer(gateway, input))
     }
 
-    fn chain_event(
-        &self,
-        subscription: u32,
-        event: FfiBytes,
-        transaction: TransactionBox,
-    ) -> FfiFuture<RResult<(), Fault>> {
+    fn chain_events(&self, events: FfiBytes, transaction: TransactionBox) -> FfiFuture<RResult<(), Fault>> {
         let tx = Tx::new(transaction);
-        self.entry(|handlers| &handlers.subscriptions, subscription, |apply, gateway| apply(gateway, event, tx))
+        match (self.handlers.get(), self.gateway.get()) {
+            (Some(handlers), Some(gateway)) => chain::apply(gateway, handlers.subscriptions.clone(), events, tx),
+            _ => no_entry(),
+        }
     }
 
     fn stop(&self) -> FfiFuture<RResult<(), Fault>> {

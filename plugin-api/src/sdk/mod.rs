@@ -24,7 +24,9 @@ mod request;
 mod route;
 mod row;
 mod search;
+mod sign;
 mod stream;
+mod tx;
 mod wei;
 
 pub use address::{Address, BadAddress};
@@ -50,11 +52,15 @@ pub use route::{KIB, Route, Unguarded};
 pub use row::decode as decode_rows;
 pub use row::json_text;
 pub use search::Search;
+pub use sign::{SignAnswer, Signer};
 pub use stream::{BodyChunks, Topic};
+pub use tx::SendTx;
 pub use wei::{BadWei, Wei};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
-pub use crate::manifest::{BlockInfo, ChainEvent, Environment, Grants};
+pub use crate::manifest::{
+    BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState,
+};
 pub use schemars::JsonSchema;
 
 /// What the macros expand to; not for authors.

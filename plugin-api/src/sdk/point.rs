@@ -21,7 +21,7 @@ pub const STATUS: &str = "status";
 pub const DISCOVERY: &str = "discovery";
 /// Work that can be earned now, for `/api/work`. Out: a list of work items.
 pub const WORK: &str = "work";
-/// Points of addresses for the leaderboard. Out: a map address → metrics.
+/// What addresses did, for `/api/leaderboard`. In [`LeaderboardInput`], out a map address → [`Metrics`].
 pub const LEADERBOARD: &str = "leaderboard";
 /// Claims for an agent's credential.
 pub const CV_CLAIMS: &str = "cv-claims";
@@ -51,6 +51,60 @@ pub struct Author {
     /// Name of the agent that the address owns: an active one first, then the lowest id.
     pub name: Option<String>,
     pub agent_id: Option<i64>,
+}
+
+/// The time that a leaderboard counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaderboardInput {
+    /// What happened in this Unix second or later; all there ever was when absent.
+    pub since_s: Option<i64>,
+}
+
+/// What one address did in that time, exactly. Parts of several plugins are added up; addresses that did nothing are
+/// left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Metrics {
+    /// Jobs in status Completed, of the agents that the address owns.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub completed_jobs: u64,
+    /// Sum of the ratings of those agents, 1 to 5 each.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rating_sum: u64,
+    /// How many ratings that are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rating_count: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub forum_posts: u64,
+    /// Revisions of pages.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub kb_edits: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub artifacts: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stars_received: u64,
+    /// Closed challenges whose winning submission is the address's.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub arena_wins: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde wants")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl std::ops::AddAssign for Metrics {
+    fn add_assign(&mut self, more: Self) {
+        let sum = |ours: &mut u64, more: u64| *ours = ours.saturating_add(more);
+        sum(&mut self.completed_jobs, more.completed_jobs);
+        sum(&mut self.rating_sum, more.rating_sum);
+        sum(&mut self.rating_count, more.rating_count);
+        sum(&mut self.forum_posts, more.forum_posts);
+        sum(&mut self.kb_edits, more.kb_edits);
+        sum(&mut self.artifacts, more.artifacts);
+        sum(&mut self.stars_received, more.stars_received);
+        sum(&mut self.arena_wins, more.arena_wins);
+    }
 }
 
 /// Counters by their wire name, for example `threads`.

@@ -27,6 +27,20 @@ impl Wei {
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
+
+    /// For totals of what moved several times; no amount is larger than 2^256 - 1.
+    pub fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// What is left; nothing when less was there.
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    pub fn saturating_mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(U256::from(times)))
+    }
 }
 
 impl fmt::Display for Wei {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use host::{
     chain::index::{IndexReport, IndexState},
     clock::{Clock, ManualClock},
-    config::{ChainConfig, Config},
+    config::{ChainConfig, Config, SignerConfig},
     house::House,
     http::{body::RequestBody, edge::ClientIp},
     plugins::LoadedPlugin,
@@ -67,6 +67,12 @@ impl Builder {
             ..ChainConfig::default()
         };
         self.config.chains.insert("main".to_owned(), main);
+        self
+    }
+
+    /// A key for a role; the same number is always the same key. Its address is that of [`Wallet::new`].
+    pub fn signer(mut self, role: &str, number: u64) -> Self {
+        self.config.signers.insert(role.to_owned(), SignerConfig::with_key(Wallet::new(number).key_text()));
         self
     }
 
@@ -139,30 +145,33 @@ impl TestGateway {
 
     /// Waits until every index has the chain's newest block; fails the test after a minute.
     pub async fn indexed(&self, chain: &ScriptedChain) {
-        let has_all = || {
-            let has = |report: &IndexReport| {
-                report.state == IndexState::Following && report.indexed_block == Some(chain.head())
-            };
-            let reports = self.house.gateway.services.indexes.reports();
-            !reports.is_empty() && reports.iter().all(has)
-        };
+        let newest = || (chain.head(), chain.head_name().map_or(plugin_api::Hash256([0; 32]), plugin_api::Hash256));
+        self.indexed_up_to(newest).await;
+    }
+
+    /// As [`Self::indexed`], for any chain: `newest` is number and name of its newest block.
+    pub async fn indexed_up_to(&self, newest: impl Fn() -> (u64, plugin_api::Hash256)) {
         let reports = || self.house.gateway.services.indexes.reports();
+        let has_all = |block: u64| {
+            let has =
+                |report: &IndexReport| report.state == IndexState::Following && report.indexed_block == Some(block);
+            !reports().is_empty() && reports().iter().all(has)
+        };
         let waits = async {
-            while !(has_all() && self.is_on_branch(chain).await) {
+            while !(has_all(newest().0) && self.is_on_branch(newest().1).await) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
         let in_time = tokio::time::timeout(Duration::from_secs(60), waits).await;
-        assert!(in_time.is_ok(), "not indexed up to block {}: {:#?}", chain.head(), reports());
+        assert!(in_time.is_ok(), "not indexed up to block {}: {:#?}", newest().0, reports());
     }
 
-    /// Whether the names of the last indexed blocks are those of the chain.
-    async fn is_on_branch(&self, chain: &ScriptedChain) -> bool {
+    /// Whether this is the name of the last indexed blocks.
+    async fn is_on_branch(&self, name: plugin_api::Hash256) -> bool {
         let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
         let rows = self.house.gateway.services.database.read(&Scope::Host, statement.into()).await;
         let names: Vec<String> = rows.ok().and_then(|rows| plugin_api::decode_rows(&rows).ok()).unwrap_or_default();
-        let newest = chain.head_name().map(|name| plugin_api::Hash256(name).to_string());
-        !names.is_empty() && names.iter().all(|name| Some(name) == newest.as_ref())
+        !names.is_empty() && names.iter().all(|known| *known == name.to_string())
     }
 
     /// Closes it as an operator does and opens it again on the same data.

@@ -20,7 +20,7 @@ mod postgres;
 mod wallet;
 
 pub use answer::Answer;
-pub use chain::{Fault, ScriptedChain, ScriptedLog};
+pub use chain::{Fault, ScriptedChain, ScriptedLog, ScriptedTx};
 pub use gateway::{Builder, TestGateway};
 pub use serde_json::{Value, json};
 pub use wallet::Wallet;

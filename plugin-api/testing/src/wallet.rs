@@ -22,6 +22,11 @@ impl Wallet {
         Self { key, address }
     }
 
+    /// The private key in hexadecimal digits. Everybody can know it: it belongs to a test.
+    pub fn key_text(&self) -> String {
+        alloy_primitives::hex::encode(self.key)
+    }
+
     /// Checksummed.
     pub fn address(&self) -> &str {
         &self.address

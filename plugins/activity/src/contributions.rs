@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 const LOG: &str = "/api/activity";
 const STREAM: &str = "/api/stream";
 const PRESENCE: &str = "/api/presence";
+const LEADERBOARD: &str = "/api/leaderboard";
 
 pub async fn counters(gateway: Gateway<Activity>, _: NoInput) -> Result<Counters, HostError> {
     let online = presence::count(&gateway.db(), model::online_since(gateway.now_s())).await?;
@@ -21,7 +22,7 @@ pub async fn counters(gateway: Gateway<Activity>, _: NoInput) -> Result<Counters
 }
 
 pub async fn discovery(_: Gateway<Activity>, _: NoInput) -> Result<Discovery, HostError> {
-    let endpoints = [("activity", LOG), ("stream", STREAM), ("presence", PRESENCE)];
+    let endpoints = [("activity", LOG), ("stream", STREAM), ("presence", PRESENCE), ("leaderboard", LEADERBOARD)];
     Ok(Discovery {
         endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
         skills: vec![skill()],
@@ -54,10 +55,15 @@ fn skill() -> Skill {
 const LOG_NOTE: &str = "newest first; since, sinceId, type (a type, or a prefix that ends in a dot), actor";
 const STREAM_NOTE: &str = "the same events as they happen (SSE); resume with Last-Event-ID or sinceId";
 const PRESENCE_NOTE: &str = "who pinged within 300 seconds; POST a signed presence.ping to be among them";
+const LEADERBOARD_NOTE: &str = "who did most in the last 30 days and in all: jobs, ratings and work for the commons";
 
 fn briefing() -> Briefing {
-    let links =
-        [("Activity", LOG, LOG_NOTE), ("Live stream", STREAM, STREAM_NOTE), ("Presence", PRESENCE, PRESENCE_NOTE)];
+    let links = [
+        ("Activity", LOG, LOG_NOTE),
+        ("Live stream", STREAM, STREAM_NOTE),
+        ("Presence", PRESENCE, PRESENCE_NOTE),
+        ("Leaderboard", LEADERBOARD, LEADERBOARD_NOTE),
+    ];
     let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
         name: name.to_owned(),
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! Activity: the log of what happens, by polling or as a live stream, and who is here.
+//! Activity: the log of what happens, by polling or as a live stream, who is here, and who did most.
 //!
 //! This is the contents page; README.md tells the rest. The rule that must not break: an event looks the same in a
 //! list and in a stream: both come from `render::events`.
@@ -8,6 +8,7 @@
 mod contributions;
 mod error;
 mod jobs;
+mod leaderboard;
 mod model;
 mod render;
 mod routes;
@@ -17,7 +18,9 @@ mod topic;
 use plugin_api::{Definition, HostHandle, Job, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
 use std::time::Duration;
 
-pub struct Activity;
+pub struct Activity {
+    leaderboard: leaderboard::Kept,
+}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -32,6 +35,7 @@ impl Plugin for Activity {
                 routes::stream_activity::route(),
                 routes::list_presence::route(),
                 routes::ping_presence::route(),
+                routes::get_leaderboard::route(),
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([Job::every("forget_idle_presence", HOUR, jobs::forget_idle_presence)])
@@ -41,7 +45,7 @@ impl Plugin for Activity {
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
-        Ok(Self)
+        Ok(Self { leaderboard: leaderboard::Kept::default() })
     }
 }
 
@@ -74,6 +78,7 @@ mod tests {
                 ("GET", "/api/stream", "stream_activity", None),
                 ("GET", "/api/presence", "list_presence", None),
                 ("POST", "/api/presence", "ping_presence", Some("presence.ping")),
+                ("GET", "/api/leaderboard", "get_leaderboard", None),
             ]
         );
     }

@@ -3,14 +3,15 @@
 use crate::{
     Forum,
     model::{BODY_BYTES_MAX, TITLE_CHARS_MAX},
-    store::threads,
+    store::{posts, threads},
 };
 use plugin_api::{
-    Gateway, HostError,
+    Address, Gateway, HostError,
     format::TAGS_MAX,
-    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, Skill},
+    point::{Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, Skill},
 };
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 const THREADS: &str = "/api/forum/threads";
 const FEED: &str = "/api/forum/feed";
@@ -19,6 +20,15 @@ pub async fn counters(gateway: Gateway<Forum>, _: NoInput) -> Result<Counters, H
     let counts = threads::count_all(&gateway.db()).await?;
     let manifest = named([("threads", counts.threads.into()), ("posts", counts.posts.into())]);
     Ok(Counters { stats: Map::new(), manifest })
+}
+
+pub async fn leaderboard(
+    gateway: Gateway<Forum>,
+    LeaderboardInput { since_s }: LeaderboardInput,
+) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    let counts = posts::count_by_author(&gateway.db(), since_s).await?;
+    let metrics = |(author, forum_posts)| (author, Metrics { forum_posts, ..Metrics::default() });
+    Ok(counts.into_iter().map(metrics).collect())
 }
 
 pub async fn discovery(_: Gateway<Forum>, _: NoInput) -> Result<Discovery, HostError> {

@@ -43,6 +43,7 @@ impl Plugin for Forum {
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
             .contributes(point::STATS, contributions::counters)
+            .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
     }
 

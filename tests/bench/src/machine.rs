@@ -9,7 +9,11 @@ pub fn write(options: &Options, bench: &Bench, sections: &str) -> Result<()> {
     let root =
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("tests/bench lies in the repository")?;
     let file = root.join("BENCHMARKS.md");
-    fs::write(&file, format!("{}\n{sections}", head(options, bench)))?;
+    // What `cargo xtask abuse` measured stays.
+    let before = fs::read_to_string(&file).unwrap_or_default();
+    let abuse = before.find("## What others feel of abuse").map_or("", |start| &before[start..]);
+    let space = if abuse.is_empty() { "" } else { "\n" };
+    fs::write(&file, format!("{}\n{sections}{space}{abuse}", head(options, bench)))?;
     println!("written: {}", file.display());
     Ok(())
 }

@@ -53,6 +53,9 @@ pub struct Scale {
     /// Readers of a stream, few and many, and events sent to them in one round.
     pub streams: [usize; 2],
     pub events: usize,
+    /// Agents and jobs of the economy on the chain, and blocks that are followed in one round.
+    pub economy: [u64; 2],
+    pub blocks: usize,
 }
 
 impl Options {
@@ -69,6 +72,8 @@ impl Options {
                 plugin_copies: 0,
                 streams: [5, 20],
                 events: 32,
+                economy: [10, 40],
+                blocks: 3,
             };
         }
         Scale {
@@ -82,6 +87,8 @@ impl Options {
             plugin_copies: 18,
             streams: [500, 3_000],
             events: 64,
+            economy: [1_000, 32_000],
+            blocks: 50,
         }
     }
 }

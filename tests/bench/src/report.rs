@@ -47,6 +47,21 @@ fn verdict(goal: &Goal, rows: &[Row]) -> String {
             (None, _) => lacking(row),
             (_, None) => lacking(other),
         },
+        Goal::LongerThan { row, other, max } => match (find(row), find(other)) {
+            (Some(own), Some(peer)) => {
+                let ratio = peer.median(|sample| sample.per_s) / own.median(|sample| sample.per_s);
+                judged(&format!("{row}: at most {} times as long as {other}", figure(max)), &figure(ratio), ratio / max)
+            }
+            (None, _) => lacking(row),
+            (_, None) => lacking(other),
+        },
+        Goal::MedianAtMostMs { row, max } => match find(row) {
+            Some(own) => {
+                let median_ms = own.median(|sample| sample.p50_us) / 1000.0;
+                judged(&format!("{row}: half within {max} ms"), &format!("{} ms", figure(median_ms)), median_ms / max)
+            }
+            None => lacking(row),
+        },
         Goal::AtMostUs { row, max } => match find(row) {
             Some(own) => {
                 let cpu_us = own.median(|sample| sample.cpu_us);
@@ -77,6 +92,9 @@ fn figure(number: f64) -> String {
 }
 
 fn time(us: f64) -> String {
+    if us.is_nan() {
+        return "–".to_owned();
+    }
     if us >= 1000.0 { format!("{} ms", figure(us / 1000.0)) } else { format!("{us:.0} µs") }
 }
 

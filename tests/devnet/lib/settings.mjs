@@ -1,4 +1,5 @@
-// What a dev network leaves for others: devnet.json for programs and tests, gateway.toml and chains.toml for the gateway.
+// What a dev network leaves for others: devnet.json for programs and tests, gateway.toml, chains.toml and gateway.env for the
+// gateway.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,6 +16,7 @@ export function leave(folder, devnet, economy) {
   if (economy) write(folder, "economy.json", JSON.stringify(economy));
   write(folder, "gateway.toml", gatewayToml(devnet));
   write(folder, "chains.toml", chainsToml(devnet));
+  write(folder, "gateway.env", gatewayEnv(devnet));
   write(folder, "devnet.json", `${JSON.stringify(devnet, null, 2)}\n`);
 }
 
@@ -40,4 +42,15 @@ public_rpc = "${rpcUrl}"
 [chains.main.contracts]
 ${addresses.join("\n")}
 `;
+}
+
+/** The same as variables, which a gateway takes whatever its file says. */
+function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
+  const main = {
+    ...{ RPC: rpcUrl, WS: wsUrl, CHAIN_ID: chainId, DEPLOY_BLOCK: deployBlock },
+    ...{ BLOCK_TIME_S: Math.max(1, blockTime), PUBLIC_RPC: rpcUrl },
+    ...Object.fromEntries(Object.entries(contracts).map(([key, address]) => [`CONTRACTS__${key.toUpperCase()}`, address])),
+  };
+  const lines = Object.entries(main).map(([key, value]) => `GATEWAY_CHAINS__MAIN__${key}=${value}`);
+  return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ""].join("\n");
 }

@@ -1,7 +1,8 @@
 //! The commands of the README that build something first, as it says them, with the profile that the tests have built.
 
 use super::Site;
-use gateway_tests::process::{LIMIT, Setup, clean};
+use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
+use plugin_testing::TestGateway;
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -36,21 +37,57 @@ fn program(scripts: &Path, folder: &Path, command: &str) -> PathBuf {
 }
 
 /// It serves with every plugin. Without a folder for plugins it takes the one of its binary, as on a fresh machine.
-async fn assert_serves(program: PathBuf) {
-    let mut gateway = Setup::new(program).unwrap().unset("plugins.dir").start().await.unwrap();
+async fn serving(program: PathBuf) -> GatewayProcess {
+    let gateway = Setup::new(program).unwrap().unset("plugins.dir").start().await.unwrap();
     let index = Site::of(&gateway).get("/api").await.text();
     for route in ["/api/forum/threads", "/api/stream", "/api/hello/{name}"] {
         assert!(index.contains(route), "{route} is missing in {index}");
     }
-    assert!(gateway.terminate(LIMIT).await.unwrap().success());
+    gateway
+}
+
+async fn assert_serves(program: PathBuf) {
+    assert!(serving(program).await.terminate(LIMIT).await.unwrap().success());
 }
 
 #[tokio::test]
-async fn cargo_xtask_dev_starts_a_gateway_with_every_plugin() {
+async fn cargo_xtask_dev_starts_a_gateway_with_every_plugin_and_a_chain_that_ends_with_it() {
     // Builds, as the command does first, and says what may follow `--`.
     assert!(xtask(&["dev", "--", "--help"]).contains("--listen"));
+    assert!(xtask(&["dev", "--help"]).contains("--block-time"));
     let scripts = tempfile::tempdir().unwrap();
-    assert_serves(program(scripts.path(), &repository(), "cargo xtask dev")).await;
+    let mut gateway = serving(program(scripts.path(), &repository(), "cargo xtask dev --block-time 1")).await;
+    let site = Site::of(&gateway);
+    TestGateway::eventually(LIMIT, "the chain's head is known", || async {
+        services(&site).await["chain"]["ok"] == true
+    })
+    .await;
+    let rpc = services(&site).await["rpc"].clone();
+    assert_eq!(rpc["chainId"], 3961);
+    let chain = rpc["url"].as_str().unwrap().to_owned();
+    assert!(reqwest::get(&chain).await.is_ok());
+    assert!(gateway.terminate(LIMIT).await.unwrap().success());
+    TestGateway::eventually(LIMIT, "the chain ends with the gateway", || async {
+        reqwest::get(&chain).await.is_err_and(|error| error.is_connect())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cargo_xtask_dev_starts_a_gateway_without_a_chain_where_node_is_missing_and_says_so() {
+    xtask(&["dev", "--", "--help"]);
+    let scripts = tempfile::tempdir().unwrap();
+    let cargo = said(Command::new("sh").args(["-c", "dirname $(command -v cargo)"]));
+    let command = format!("env PATH={} cargo xtask dev", cargo.trim());
+    let setup = Setup::new(program(scripts.path(), &repository(), &command)).unwrap().unset("plugins.dir");
+    let mut gateway = setup.start().await.unwrap();
+    assert_eq!(services(&Site::of(&gateway)).await["rpc"]["enabled"], false);
+    assert!(setup.log().contains("without a chain: node is not installed"), "{}", setup.log());
+    assert!(gateway.terminate(LIMIT).await.unwrap().success());
+}
+
+async fn services(site: &Site) -> serde_json::Value {
+    site.get("/api/status").await.json()["services"].clone()
 }
 
 #[tokio::test]
@@ -78,9 +115,17 @@ async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
 #[test]
 fn cargo_xtask_bench_measures_every_job() {
     let said = xtask(&["bench", "--smoke"]);
-    for title in
-        ["A list of 50 rows", "A signed write", "A live event", "Bursts", "beside the same handler", "A write into"]
-    {
+    let titles = [
+        "A list of 50 rows",
+        "A signed write",
+        "A live event",
+        "Bursts",
+        "beside the same handler",
+        "A write into",
+        "The past of a chain",
+        "A reorganisation",
+    ];
+    for title in titles {
         assert!(said.contains(title), "{title} is missing in {said}");
     }
 }

@@ -8,6 +8,7 @@ mod migration;
 mod property;
 mod read;
 mod transaction;
+mod turn;
 mod value;
 
 use host::storage::{

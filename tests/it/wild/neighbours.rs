@@ -21,12 +21,13 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    pub fn move_in(gateway: &GatewayProcess, count: usize) -> Self {
+    /// Each of them rests for that long between two requests.
+    pub fn move_in(gateway: &GatewayProcess, count: usize, rest: Duration) -> Self {
         let (stop, served) = (CancellationToken::new(), Arc::<AtomicU64>::default());
         let mut tasks = JoinSet::new();
         for _ in 0..count {
             // A connection of its own each.
-            tasks.spawn(live(Site::of(gateway), stop.clone(), Arc::clone(&served)));
+            tasks.spawn(live(Site::of(gateway), rest, stop.clone(), Arc::clone(&served)));
         }
         Self { stop, served, tasks }
     }
@@ -42,7 +43,7 @@ impl Neighbours {
     }
 }
 
-async fn live(site: Site, stop: CancellationToken, served: Arc<AtomicU64>) -> Vec<Duration> {
+async fn live(site: Site, rest: Duration, stop: CancellationToken, served: Arc<AtomicU64>) -> Vec<Duration> {
     let mut latencies = Vec::new();
     while !stop.is_cancelled() {
         for path in PATHS {
@@ -51,6 +52,7 @@ async fn live(site: Site, stop: CancellationToken, served: Arc<AtomicU64>) -> Ve
             latencies.push(begun.elapsed());
             assert_eq!(answer.status, 200, "{path}: {}", answer.text());
             served.fetch_add(1, Relaxed);
+            tokio::time::sleep(rest).await;
         }
     }
     latencies

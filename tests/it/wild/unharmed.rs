@@ -26,7 +26,7 @@ async fn impatient() -> GatewayProcess {
 async fn those_who_behave_are_served(#[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)] number: usize) {
     let abuse: &'static Abuse = &ABUSES[number];
     let gateway = impatient().await;
-    let neighbours = Neighbours::move_in(&gateway, 2);
+    let neighbours = Neighbours::move_in(&gateway, 2, Duration::ZERO);
     let (before_kib, _) = gateway.memory_kib().unwrap();
     let (sender, rounds) = mpsc::channel();
     let abusers = abuse.begin(gateway.address().parse().unwrap(), move |heard: &[u8]| {

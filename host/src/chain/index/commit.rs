@@ -2,34 +2,25 @@
 
 use super::{
     Index, Trouble,
+    derive::Published,
     reset::moved,
-    store::{Known, NO_JOURNAL, Place, signed},
+    store::{Known, Place},
 };
 use crate::{
     chain::log::RawLog,
-    plugins::{Owner, PluginTransaction},
+    plugins::PluginTransaction,
     storage::{Final, StorageError},
 };
-use abi_stable::std_types::RResult;
-use alloy_primitives::{Address, B256};
+use alloy_primitives::B256;
 use plugin_api::{
     abi::{Outcome, Statement},
-    manifest::{ChainEvent, NewEvent},
+    manifest::NewEvent,
 };
-use serde_json::{Map, Value};
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// Time that one commit should take: on SQLite nobody else writes meanwhile.
 const COMMIT_TIME: Duration = Duration::from_millis(200);
 const COMMIT_EVENTS_MAX: usize = 5000;
-/// Time for a handler to apply one event.
-const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
-/// Failures are nobody's fault while the database is away.
-const AWAY_WINDOW: Duration = Duration::from_secs(10);
 
 /// What goes into one transaction.
 pub struct Batch<'a> {
@@ -43,15 +34,11 @@ pub struct Batch<'a> {
     pub is_final: bool,
 }
 
-/// The events that became public or will.
-type Published = Vec<(u64, NewEvent)>;
-
 impl Index {
     pub(super) async fn commit(&mut self, known: &Known, batch: Batch<'_>) -> Result<(), Trouble> {
         let begun = Instant::now();
         let Some(_visit) = self.plugin.enter() else { return Err(Trouble::Closing) };
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
-        let published = self.derive(&transaction, &batch, begun).await?;
+        let (transaction, published) = self.derive(&batch).await?;
         let public = self.settle(&transaction, &batch, published).await?;
         let last = self.finals(known, &batch, &public)?;
         transaction.commit_with(last).await.map_err(moved)?;
@@ -62,83 +49,6 @@ impl Index {
         self.progress.wrote(&batch.to, batch.logs.len());
         self.known = Some(Known { place: batch.to, ..known.clone() });
         Ok(())
-    }
-
-    /// Lets the plugin apply the events one after the other.
-    async fn derive(
-        &self,
-        transaction: &Arc<PluginTransaction>,
-        batch: &Batch<'_>,
-        begun: Instant,
-    ) -> Result<Published, Trouble> {
-        let time = Duration::from_millis(self.services.config.database.transaction_timeout_ms) / 2;
-        let has_several_blocks =
-            batch.logs.first().map(|log| log.block_number) != batch.logs.last().map(|log| log.block_number);
-        let mut published = Published::new();
-        let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::new();
-        let mut turn = None;
-        for log in batch.logs {
-            // Given up before the database does, which would look like the plugin's fault.
-            if has_several_blocks && begun.elapsed() > time {
-                return Err(Trouble::Slow);
-            }
-            let block: u64 = log.block_number.to();
-            let wanted = if batch.is_final { NO_JOURNAL } else { signed(block) };
-            if turn.replace(wanted) != Some(wanted) {
-                transaction.run_as_host(vec![self.store.begin_turn(wanted)]).await?;
-            }
-            let repeat = repeats.entry((log.address, log.topics.first(), log.transaction_hash)).or_default();
-            let mut events = Vec::new();
-            for (subscription, event) in self.listening.read(log) {
-                self.apply(transaction, subscription, &event).await?;
-                let made = transaction.take_events();
-                events.extend(made.into_iter().map(|made| (event.clone(), made)));
-            }
-            for (place, (event, made)) in events.into_iter().enumerate() {
-                published.push((block, self.named(made, &event, *repeat, place)));
-            }
-            *repeat += 1;
-        }
-        if turn.is_some() {
-            transaction.run_as_host(vec![self.store.end_turn()]).await?;
-        }
-        Ok(published)
-    }
-
-    /// Gives what is published a key, so that it enters the log once: a transaction that a reorganisation moved to another
-    /// place has the same key, because its own events come in the same order.
-    fn named(&self, made: NewEvent, event: &ChainEvent<Map<String, Value>>, repeat: u32, place: usize) -> NewEvent {
-        let key = || format!("{}:{}:{}:{repeat}.{place}", self.plugin.name(), event.event, event.tx);
-        NewEvent { unique_key: made.unique_key.or_else(|| Some(key())), ts: made.ts.or(Some(event.time_s)), ..made }
-    }
-
-    async fn apply(
-        &self,
-        transaction: &Arc<PluginTransaction>,
-        subscription: u32,
-        event: &ChainEvent<Map<String, Value>>,
-    ) -> Result<(), Trouble> {
-        let bytes = serde_json::to_vec(event).map_err(|error| StorageError::Internal(error.to_string()))?;
-        let place = format!("chain event {}", event.event);
-        let life = &self.plugin.life;
-        let call = self.plugin.object.chain_event(subscription, bytes.into(), transaction.handle());
-        let at = || format!("the event {} in block {} (transaction {})", event.event, event.block, event.tx);
-        let is_away = || self.services.database.was_away_within(AWAY_WINDOW);
-        match tokio::time::timeout(EVENT_TIMEOUT, call).await {
-            Ok(RResult::ROk(())) => Ok(()),
-            Ok(RResult::RErr(fault)) => {
-                if !is_away() {
-                    life.fault(&place, &fault);
-                }
-                Err(Trouble::Handler(format!("{}: {}", at(), fault.message)))
-            }
-            Err(_elapsed) => {
-                if !is_away() {
-                    life.timed_out(&place, EVENT_TIMEOUT);
-                }
-                Err(Trouble::Handler(format!("{} was not applied within {EVENT_TIMEOUT:?}", at())))
-            }
-        }
     }
 
     /// Holds what was published until its block is deep enough; answers what is public with this commit.

@@ -6,6 +6,8 @@
 
 mod bar;
 mod commit;
+mod derive;
+mod feed;
 mod history;
 mod live;
 mod migration;
@@ -42,6 +44,8 @@ const LEASE_RENEW: Duration = Duration::from_secs(4);
 const LOOK: Duration = Duration::from_secs(1);
 const BACKOFF_FIRST: Duration = Duration::from_millis(100);
 const BACKOFF_DOUBLINGS_MAX: u32 = 9;
+/// The same while the chain is away: it costs little to look whether it is back.
+const BACKOFF_DOUBLINGS_MAX_AWAY: u32 = 4;
 /// Events of the first commit; later ones are as large as fits their time.
 const COMMIT_EVENTS_FIRST: usize = 100;
 
@@ -165,8 +169,13 @@ impl Index {
                 }
                 Err(trouble) => {
                     self.note(&trouble).await;
+                    let doublings_max = match trouble {
+                        Trouble::Chain(_) => BACKOFF_DOUBLINGS_MAX_AWAY,
+                        _ => BACKOFF_DOUBLINGS_MAX,
+                    };
+                    let doublings = failures.min(doublings_max);
                     failures += 1;
-                    Some(BACKOFF_FIRST.saturating_mul(1 << (failures - 1).min(BACKOFF_DOUBLINGS_MAX)))
+                    Some(BACKOFF_FIRST.saturating_mul(1 << doublings))
                 }
             };
             tokio::select! {

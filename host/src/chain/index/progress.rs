@@ -5,7 +5,7 @@ use super::{
     bar::Bar,
     store::{Known, Place},
 };
-use crate::config::LogFormat;
+use crate::config::{ChainConfig, LogFormat};
 use parking_lot::Mutex;
 use plugin_api::point::ServiceStatus;
 use serde::{Deserialize, Serialize};
@@ -108,33 +108,68 @@ impl Indexes {
         on.map(|report| report.indexed_block).min().flatten()
     }
 
-    /// The service `indexer`; nothing while no plugin indexes.
-    pub fn service(&self, block_time_s: u32, deploy_block: Option<u64>, poll_ms: u64) -> Option<ServiceStatus> {
-        let reports = self.reports();
-        let on: Vec<&IndexReport> = reports.iter().filter(|report| report.state != IndexState::Off).collect();
-        if on.is_empty() {
-            return None;
-        }
-        let lag = on.iter().filter_map(|report| report.lag_blocks).max();
-        let sick = on.iter().filter(|report| !is_well(report));
-        let words: Vec<String> = sick.map(|report| describe(report)).collect();
-        let members = json!({
+    /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts beside registry and escrow.
+    /// How far an index is behind follows from the chain's head at this moment, whatever the index believes.
+    pub fn services(&self, chain: &ChainConfig, head: Option<u64>) -> BTreeMap<String, ServiceStatus> {
+        let mut on = self.reports();
+        on.retain(|report| report.state != IndexState::Off);
+        on.iter_mut().for_each(|report| report.compare_with(head));
+        let words: Vec<String> = on.iter().filter(|report| !is_well(report)).map(describe).collect();
+        let detail = if on.is_empty() { Some("no plugin indexes".to_owned()) } else { None };
+        let detail = detail.or_else(|| (!words.is_empty()).then(|| words.join("; ")));
+        let service = |members: Value| {
+            let numbers = members.as_object().cloned().unwrap_or_default();
+            let enabled = on.is_empty().then_some(false);
+            ServiceStatus { ok: words.is_empty(), enabled, detail: detail.clone(), numbers }
+        };
+        let lag_blocks = on.iter().filter_map(|report| report.lag_blocks).max();
+        let lag_seconds = |blocks: u64| blocks.saturating_mul(chain.block_time_s.into());
+        let index = |report: &IndexReport| {
+            let mut index = json!(report);
+            index["lagSeconds"] = json!(report.lag_blocks.map(lag_seconds));
+            index
+        };
+        let contracts: Vec<String> = chain.deployed().into_keys().filter(|key| !is_first(key)).collect();
+        let indexer = service(json!({
             "indexedBlock": self.indexed_block(),
-            "lagBlocks": lag,
-            "lagSeconds": lag.map(|blocks| blocks.saturating_mul(block_time_s.into())),
-            "deployBlock": deploy_block,
-            "pollMs": poll_ms,
-            "indexes": on,
-        });
-        let Value::Object(numbers) = members else { return None };
-        let detail = (!words.is_empty()).then(|| words.join("; "));
-        Some(ServiceStatus { ok: words.is_empty(), enabled: None, detail, numbers })
+            "lagBlocks": lag_blocks,
+            "lagSeconds": lag_blocks.map(lag_seconds),
+            "deployBlock": chain.deploy_block,
+            "pollMs": chain.poll_ms,
+            "indexes": on.iter().map(index).collect::<Vec<_>>(),
+        }));
+        let beside = service(json!({
+            "contracts": contracts,
+            "deployBlock": chain.deploy_block,
+            "backfilled": !on.is_empty() && on.iter().all(|report| report.lag_blocks.is_some_and(is_near)),
+            "indexedBlock": self.indexed_block(),
+            "lagBlocks": lag_blocks,
+        }));
+        BTreeMap::from([("indexer".to_owned(), indexer), ("v3indexer".to_owned(), beside)])
     }
+}
+
+impl IndexReport {
+    /// Measures against another head than the one that the index saw last.
+    fn compare_with(&mut self, head: Option<u64>) {
+        self.head = head.or(self.head);
+        let indexed = self.indexed_block.or(self.start_block);
+        self.lag_blocks = self.head.zip(indexed).map(|(head, indexed)| head.saturating_sub(indexed));
+    }
+}
+
+/// The contracts that were there before all others.
+fn is_first(key: &str) -> bool {
+    ["registry", "escrow"].iter().any(|first| first.eq_ignore_ascii_case(key))
+}
+
+const fn is_near(lag_blocks: u64) -> bool {
+    lag_blocks <= LAG_BLOCKS_MAX
 }
 
 fn is_well(report: &IndexReport) -> bool {
     let is_running = matches!(report.state, IndexState::Backfilling | IndexState::Following | IndexState::Elsewhere);
-    is_running && report.lag_blocks.is_none_or(|lag| lag <= LAG_BLOCKS_MAX)
+    is_running && report.lag_blocks.is_none_or(is_near)
 }
 
 fn describe(report: &IndexReport) -> String {
@@ -228,8 +263,7 @@ impl Now {
     }
 
     fn measure(&mut self) {
-        let indexed = self.report.indexed_block.or(self.report.start_block);
-        self.report.lag_blocks = self.report.head.zip(indexed).map(|(head, indexed)| head.saturating_sub(indexed));
+        self.report.compare_with(None);
         let (Some((since, from)), Some((until, to))) = (self.samples.front(), self.samples.back()) else { return };
         let took_ms = until.duration_since(*since).as_millis();
         if took_ms == 0 {
@@ -250,5 +284,84 @@ impl Now {
         self.logged = Some(Instant::now());
         let IndexReport { plugin, indexed_block, head, blocks_per_s, left_s, .. } = &self.report;
         tracing::info!(plugin, indexed_block, head, blocks_per_s, left_s, "the index is on its way through the past");
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use plugin_api::Address;
+
+    fn indexes(reports: impl IntoIterator<Item = IndexReport>) -> Indexes {
+        let indexes = Indexes::default();
+        for report in reports {
+            let progress = indexes.open(&report.plugin, LogFormat::Json);
+            progress.0.lock().report = report;
+        }
+        indexes
+    }
+
+    fn at(plugin: &str, state: IndexState, block: u64) -> IndexReport {
+        let (plugin, block) = (plugin.to_owned(), Some(block));
+        IndexReport { plugin, state, indexed_block: block, head: block, lag_blocks: Some(0), ..IndexReport::default() }
+    }
+
+    fn told(indexes: &Indexes, head: Option<u64>) -> Value {
+        let contracts = ["registry", "x402vault"].map(|key| (key.to_owned(), Address([1; 20]))).into();
+        let chain = ChainConfig { contracts, deploy_block: Some(7), block_time_s: 5, ..ChainConfig::default() };
+        json!(indexes.services(&chain, head))
+    }
+
+    #[test]
+    fn an_index_that_stands_still_is_behind_though_it_believes_otherwise() {
+        let indexes = indexes([at("quick", IndexState::Following, 99), at("stuck", IndexState::Following, 60)]);
+        let services = told(&indexes, Some(100));
+        let indexer = &services["indexer"];
+        assert_eq!((&indexer["ok"], &indexer["detail"]), (&json!(false), &json!("stuck is 40 blocks behind")));
+        assert_eq!([&indexer["lagBlocks"], &indexer["lagSeconds"], &indexer["indexedBlock"]], [40, 200, 60]);
+        let lags = |place: usize| {
+            let index = &indexer["indexes"][place];
+            (index["plugin"].clone(), index["lagBlocks"].clone(), index["lagSeconds"].clone())
+        };
+        assert_eq!(lags(0), (json!("quick"), json!(1), json!(5)));
+        assert_eq!(lags(1), (json!("stuck"), json!(40), json!(200)));
+        assert_eq!(
+            (&services["v3indexer"]["ok"], &services["v3indexer"]["backfilled"]),
+            (&json!(false), &json!(false))
+        );
+        assert_eq!(told(&indexes, Some(90))["indexer"]["ok"], true, "30 blocks are no trouble");
+    }
+
+    #[test]
+    fn without_a_head_what_was_seen_last_counts() {
+        let indexes = indexes([at("one", IndexState::Following, 99)]);
+        let services = told(&indexes, None);
+        assert_eq!(
+            services["v3indexer"],
+            json!({
+                "ok": true, "contracts": ["x402Vault"], "deployBlock": 7, "backfilled": true, "indexedBlock": 99,
+                "lagBlocks": 0
+            })
+        );
+        assert_eq!(services["indexer"]["ok"], true);
+    }
+
+    #[test]
+    fn an_index_that_fails_or_stopped_is_not_well_at_the_head_either() {
+        for state in [IndexState::Failing, IndexState::Stopped] {
+            let report = IndexReport { reason: Some("why".to_owned()), ..at("one", state, 99) };
+            let services = told(&indexes([report]), Some(99));
+            let detail = format!("one is {}: why", state.name());
+            assert_eq!((&services["indexer"]["ok"], &services["indexer"]["detail"]), (&json!(false), &json!(detail)));
+        }
+    }
+
+    #[test]
+    fn nothing_to_index_is_no_trouble() {
+        let services = told(&indexes([at("off", IndexState::Off, 1)]), Some(5));
+        let indexer = &services["indexer"];
+        assert_eq!([&indexer["ok"], &indexer["enabled"]], [true, false]);
+        assert_eq!((&indexer["lagBlocks"], &services["v3indexer"]["backfilled"]), (&json!(null), &json!(false)));
     }
 }

@@ -41,6 +41,14 @@ fn variables_set_servers_and_contracts() {
 #[case("[chains.main]\nrpc = ['http://x']\nreorg_depth = 'a'", "chains.main.reorg_depth", "the text")]
 #[case("[chains.main]\nrpc = ['http://x']\ncontracts.registry = '0x12'", "chains.main.contracts.registry", "refused")]
 #[case("[chains.main]\nrpc = ['http://x']\nchain_id = 1", "chains.main.chain_id", "chain_id at the top")]
+#[case("[chains.main]\nrpc = ['http://x']\npublic_rpc = 'x/hunter2'", "chains.main.public_rpc", "no http or https URL")]
+#[case(
+    "[chains.main]\nrpc = ['http://x']\nexplorer = 'https://u:hunter2@x'",
+    "chains.main.explorer",
+    "everybody is told"
+)]
+#[case("[chains.main]\nrpc = ['http://x']\ncurrency_symbol = ''", "chains.main.currency_symbol", "")]
+#[case("[chains.main]\nrpc = ['http://x']\nlabel = \"a\\nb\"", "chains.main.label", "")]
 #[case("[chains.bnb]\nrpc = ['http://x']", "chains.bnb.chain_id", "it is missing")]
 #[case("[chains.BNB]\nrpc = ['http://x']\nchain_id = 56", "chains.BNB", "cannot be the name of a chain")]
 fn what_is_wrong_with_a_chain_is_said_without_its_addresses(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
@@ -55,4 +63,18 @@ fn a_server_is_shown_nowhere() {
     let config = file("[chains.main]\nrpc = ['https://user:hunter2@x/hunter2']\nws = 'wss://x/hunter2'").config();
     assert!(!format!("{config:?}").contains(SECRET));
     assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
+}
+
+#[test]
+fn clients_are_told_of_every_contract_of_the_network_by_its_own_name() {
+    let config = variable("GATEWAY_CHAINS__MAIN__RPC", "http://a:1")
+        .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__X402VAULT", "0x00000000000000000000000000000000000000aa")
+        .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__ESCROW", "0x0000000000000000000000000000000000000000")
+        .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__MINE", "0x00000000000000000000000000000000000000bb")
+        .config();
+    let told = config.chains["main"].told();
+    assert_eq!(told.len(), 14);
+    assert_eq!((told["x402Vault"].is_some(), told["mine"].is_some()), (true, true));
+    assert_eq!((told["escrow"], told["memoryAnchor"], told.get("x402vault")), (None, None, None));
+    assert_eq!(config.chains["main"].deployed().keys().collect::<Vec<_>>(), ["mine", "x402Vault"]);
 }

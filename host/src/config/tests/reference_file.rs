@@ -64,6 +64,12 @@ fn it_holds_every_key_and_no_other() {
     let known: BTreeSet<String> = schema::root().leaf_paths().into_iter().collect();
     let (of_chains, others): (BTreeSet<_>, BTreeSet<_>) =
         keys().into_iter().partition(|key| key.starts_with("chains."));
+    let (of_signers, others): (BTreeSet<_>, BTreeSet<_>) =
+        others.into_iter().partition(|key| key.starts_with("signers."));
+    assert_eq!(
+        of_signers.into_iter().collect::<Vec<_>>(),
+        ["signers.facilitator.keystore", "signers.facilitator.password_file"]
+    );
     let (of_plugins, own): (BTreeSet<_>, BTreeSet<_>) =
         others.into_iter().partition(|key| key.starts_with("plugins.hello."));
     assert_eq!(own, known);

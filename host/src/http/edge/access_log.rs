@@ -2,6 +2,7 @@
 //! travel in them.
 
 use super::client_ip::ClientIp;
+use super::lane::PastHyper;
 use super::request_id::RequestId;
 use super::stage::Stage;
 use crate::http::body::{Body, RequestBody};
@@ -13,6 +14,7 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tracing::Level;
@@ -44,6 +46,7 @@ impl Stage for AccessLog {
         entry.status = Some(response.status());
         entry.latency = entry.started.elapsed();
         entry.route = response.extensions().get().cloned();
+        entry.past_hyper = response.extensions().get().cloned();
         let body = response.body_mut();
         match body.size_hint().exact() {
             Some(length) => entry.bytes = length,
@@ -62,6 +65,7 @@ pub struct Entry {
     status: Option<StatusCode>,
     latency: Duration,
     bytes: u64,
+    past_hyper: Option<PastHyper>,
     route: Option<RouteLabel>,
 }
 
@@ -77,6 +81,7 @@ impl Entry {
             status: None,
             latency: Duration::ZERO,
             bytes: 0,
+            past_hyper: None,
             route: None,
         }
     }
@@ -101,7 +106,7 @@ impl Drop for Entry {
             path = self.path(),
             status = self.status.map(|status| status.as_u16()),
             latency_ms = latency.as_secs_f64() * 1000.0,
-            bytes = self.bytes,
+            bytes = self.bytes + self.past_hyper.as_ref().map_or(0, |PastHyper(count)| count.load(Relaxed)),
             client_ip = self.client.map(tracing::field::display),
             request_id = self.id.as_ref().map(|id| &*id.0),
             plugin,

@@ -2,12 +2,13 @@
 //! case a request under way is finished if time allows.
 
 use super::framing::Bounds;
+use super::lane::Lane;
 use super::peer::Peer;
 use super::protocol;
-use super::settings::HttpSettings;
 use super::socket::Socket;
 use super::stage::HttpService;
 use super::vitals::{Cut, Patience, RunningRequest, Verdict, Vitals};
+use crate::config::HttpConfig;
 use crate::http::body::{Body, RequestBody};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -23,8 +24,8 @@ use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -45,12 +46,12 @@ pub struct Terms {
 }
 
 impl Terms {
-    pub fn new(settings: &HttpSettings) -> Self {
+    pub fn new(settings: &HttpConfig) -> Self {
         Self {
             builder: protocol::builder(settings),
             bounds: Bounds::new(settings),
             patience: Patience::new(settings),
-            body_timeout: settings.body_timeout(),
+            body_timeout: Duration::from_millis(settings.body_timeout_ms),
         }
     }
 }
@@ -63,15 +64,16 @@ pub async fn serve<S: HttpService>(
     stop: CancellationToken,
 ) {
     let vitals = Arc::new(Vitals::new());
-    let socket = TokioIo::new(Socket::new(stream, terms.bounds, Arc::clone(&vitals)));
+    let socket = Socket::new(stream, terms.bounds, Arc::clone(&vitals));
     let requests = Requests {
         stack,
         peer,
+        lane: Arc::downgrade(socket.lane()),
         vitals: Arc::clone(&vitals),
         body_timeout: terms.body_timeout,
         count: AtomicU64::new(0),
     };
-    let mut connection = pin!(terms.builder.serve_connection(socket, requests));
+    let mut connection = pin!(terms.builder.serve_connection(TokioIo::new(socket), requests));
     let mut watch = pin!(watch(&vitals, terms.patience));
     // A request whose head is arriving is as good as under way, though hyper knows nothing of it yet.
     let mut stopped = pin!(async {
@@ -126,6 +128,7 @@ async fn watch(vitals: &Vitals, patience: Patience) -> Cut {
 struct Requests<S> {
     stack: S,
     peer: IpAddr,
+    lane: Weak<Lane>,
     vitals: Arc<Vitals>,
     body_timeout: Duration,
     count: AtomicU64,
@@ -141,7 +144,8 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Requests<S> 
         let is_http1 = request.version() < Version::HTTP_2;
         let violation = if is_http1 { self.vitals.violation_of(number) } else { None };
         let mut request = request.map(|incoming| RequestBody::from_wire(incoming, self.body_timeout));
-        request.extensions_mut().insert(Peer { ip: self.peer, violation });
+        let lane = (request.version() == Version::HTTP_11).then(|| Weak::clone(&self.lane));
+        request.extensions_mut().insert(Peer { ip: self.peer, violation, lane });
         let running = Some(self.vitals.begin_request());
         Answering { inner: self.stack.clone().oneshot(request), running, is_http1 }
     }

@@ -32,8 +32,8 @@ pub struct Cors {
 impl Cors {
     /// None: the prefix cannot begin the name of a header.
     pub fn new(enabled: bool, header_prefix: &str) -> Option<Self> {
-        HeaderName::from_bytes(format!("{header_prefix}x").as_bytes()).ok()?;
-        let branded = EXPOSED_OF_BRAND.iter().map(|suffix| format!("{header_prefix}{suffix}"));
+        HeaderName::from_bytes(format!("{header_prefix}-x").as_bytes()).ok()?;
+        let branded = EXPOSED_OF_BRAND.iter().map(|suffix| format!("{header_prefix}-{suffix}"));
         let names: Vec<_> = EXPOSED.iter().map(|name| (*name).to_owned()).chain(branded).collect();
         let exposed = HeaderValue::try_from(names.join(", ")).ok()?;
         Some(Self { exposed: enabled.then_some(exposed) })

@@ -4,8 +4,8 @@
 
 use super::chunks::Chunks;
 use super::request_head::{Examined, Length, examine};
-use super::settings::HttpSettings;
 use super::violation::Violation;
+use crate::config::HttpConfig;
 
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -16,7 +16,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    pub fn new(settings: &HttpSettings) -> Self {
+    pub fn new(settings: &HttpConfig) -> Self {
         Self { head_bytes_max: settings.header_bytes_max, http2: settings.http2 }
     }
 }

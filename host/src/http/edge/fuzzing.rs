@@ -3,8 +3,8 @@
 use super::framing::Bounds;
 use super::incoming::Incoming;
 use super::protocol;
-use super::settings::HttpSettings;
 use super::vitals::Vitals;
+use crate::config::HttpConfig;
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Response};
 use http_body_util::{BodyExt, Full};
@@ -39,7 +39,7 @@ struct Wire {
 
 /// How many answers a client gets that sends this; none: one of them is hyper's own, or the connection does not end.
 pub async fn answers_to(bytes: &[u8], part_bytes: usize) -> Option<usize> {
-    let settings = HttpSettings::default();
+    let settings = HttpConfig::default();
     let vitals = Arc::new(Vitals::new());
     let written = Arc::new(parking_lot::Mutex::new(Vec::new()));
     let wire = Wire {

@@ -5,13 +5,15 @@ use super::accept::Acceptor;
 use super::connection::{self, Terms};
 use super::cors::Cors;
 use super::refuse::{Refusals, refuse};
-use super::settings::HttpSettings;
+use super::settings::EdgeSettings;
 use super::slots::Slots;
 use super::stack::stack;
 use super::stage::HttpService;
+use crate::config::HttpConfig;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
@@ -38,7 +40,7 @@ pub enum EdgeError {
 pub struct Edge {
     listener: TcpListener,
     local_addr: SocketAddr,
-    settings: HttpSettings,
+    settings: EdgeSettings,
     cors: Cors,
 }
 
@@ -52,10 +54,10 @@ pub struct Drained {
 
 impl Edge {
     /// Within a tokio runtime.
-    pub fn bind(settings: &HttpSettings) -> Result<Self, EdgeError> {
+    pub fn bind(settings: &EdgeSettings) -> Result<Self, EdgeError> {
         let prefix = || EdgeError::HeaderPrefix { prefix: settings.header_prefix.clone() };
-        let cors = Cors::new(settings.cors, &settings.header_prefix).ok_or_else(prefix)?;
-        let listen = settings.listen;
+        let cors = Cors::new(settings.http.cors, &settings.header_prefix).ok_or_else(prefix)?;
+        let listen = settings.http.listen;
         let unusable = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => EdgeError::AddressInUse { listen },
             _ => EdgeError::Unusable { listen, source },
@@ -72,8 +74,8 @@ impl Edge {
     /// Serves until `shutdown`, then drains.
     pub async fn serve<S: HttpService>(self, gateway: S, shutdown: CancellationToken) -> Drained {
         let stack = stack(&self.settings, self.cors, gateway);
-        let slots = Slots::new(self.settings.connections_max, self.settings.connections_per_ip_max);
-        let terms = Arc::new(Terms::new(&self.settings));
+        let slots = Slots::new(self.settings.http.connections_max, self.settings.http.connections_per_ip_max);
+        let terms = Arc::new(Terms::new(&self.settings.http));
         let refusals = Refusals::new();
         let mut acceptor = Acceptor::new(self.listener);
         let mut connections = JoinSet::new();
@@ -107,7 +109,7 @@ impl Edge {
             }
         }
         drop(acceptor);
-        drain(connections, &self.settings).await
+        drain(connections, &self.settings.http).await
     }
 }
 
@@ -125,7 +127,7 @@ fn send_at_once(stream: &TcpStream) {
     }
 }
 
-async fn drain(mut connections: JoinSet<()>, settings: &HttpSettings) -> Drained {
+async fn drain(mut connections: JoinSet<()>, settings: &HttpConfig) -> Drained {
     let open = connections.len();
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
@@ -133,7 +135,7 @@ async fn drain(mut connections: JoinSet<()>, settings: &HttpSettings) -> Drained
         }
     };
     // Whether the time ran out shows in what is left.
-    let _ = timeout(settings.drain_timeout(), all_ended).await;
+    let _ = timeout(Duration::from_millis(settings.drain_timeout_ms), all_ended).await;
     let aborted = connections.len();
     connections.shutdown().await;
     let drained = Drained { finished: open - aborted, aborted };

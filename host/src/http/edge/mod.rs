@@ -19,6 +19,7 @@ mod head_method;
 mod host_header;
 mod in_flight;
 mod incoming;
+mod lane;
 mod listen;
 mod panic_fence;
 mod peer;
@@ -42,7 +43,9 @@ mod tests;
 
 pub use access_log::RouteLabel;
 pub use client_ip::ClientIp;
+pub use lane::{Lane, PastHyper, Sent};
 pub use listen::{Drained, Edge, EdgeError};
+pub use peer::Peer;
 pub use request_id::RequestId;
-pub use settings::HttpSettings;
+pub use settings::EdgeSettings;
 pub use stage::HttpService;

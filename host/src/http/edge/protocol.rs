@@ -1,7 +1,7 @@
 //! How hyper is set: HTTP/1.1, and HTTP/2 by prior knowledge. Rule: every buffer and every list that a client can make grow
 //! has a bound.
 
-use super::settings::HttpSettings;
+use crate::config::HttpConfig;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// What waits for a slow reader, per stream.
 const HTTP2_SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-pub fn builder(settings: &HttpSettings) -> Builder<TokioExecutor> {
+pub fn builder(settings: &HttpConfig) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     let header_bytes_max = settings.header_bytes_max.max(HEADER_BYTES_MIN);
     builder

@@ -2,6 +2,7 @@
 
 use super::framing::Bounds;
 use super::incoming::Incoming;
+use super::lane::Lane;
 use super::vitals::Vitals;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::time::{Sleep, sleep};
 
 /// What a client may still send, and for how long, after it was answered before its request was complete.
@@ -17,7 +19,8 @@ const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 const LINGER: Duration = Duration::from_secs(1);
 
 pub struct Socket {
-    stream: TcpStream,
+    read: OwnedReadHalf,
+    lane: Arc<Lane>,
     incoming: Incoming,
     vitals: Arc<Vitals>,
     farewell: Option<Farewell>,
@@ -25,30 +28,26 @@ pub struct Socket {
 
 impl Socket {
     pub fn new(stream: TcpStream, bounds: Bounds, vitals: Arc<Vitals>) -> Self {
-        Self { stream, incoming: Incoming::new(bounds), vitals, farewell: None }
+        let (read, write) = stream.into_split();
+        let lane = Lane::new(write, Arc::clone(&vitals));
+        Self { read, lane, incoming: Incoming::new(bounds), vitals, farewell: None }
     }
 
-    fn watch_write(&self, written: &Poll<io::Result<usize>>) {
-        match written {
-            Poll::Pending => self.vitals.write_blocked(),
-            Poll::Ready(_) => self.vitals.write_moved(),
-        }
+    pub fn lane(&self) -> &Arc<Lane> {
+        &self.lane
     }
 }
 
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        this.incoming.poll_read(&mut this.stream, &this.vitals, cx, buffer)
+        this.incoming.poll_read(&mut this.read, &this.vitals, cx, buffer)
     }
 }
 
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.watch_write(&written);
-        written
+        self.lane.poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
@@ -56,18 +55,16 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
-        this.watch_write(&written);
-        written
+        self.lane.poll_write_vectored(cx, slices)
     }
 
+    /// As every TCP socket.
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+        self.lane.poll_flush(cx)
     }
 
     /// Closing a socket with unread bytes resets it, and the reset can overtake the answer (a 413, say) on its way to a
@@ -75,13 +72,13 @@ impl AsyncWrite for Socket {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.farewell.is_none() {
-            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            ready!(this.lane.poll_shutdown(cx))?;
             if !this.incoming.is_interrupted() {
                 return Poll::Ready(Ok(()));
             }
         }
         let farewell = this.farewell.get_or_insert_with(Farewell::new);
-        farewell.poll(&mut this.stream, cx).map(Ok)
+        farewell.poll(&mut this.read, cx).map(Ok)
     }
 }
 
@@ -96,7 +93,7 @@ impl Farewell {
         Self { timer: Box::pin(sleep(LINGER)), left: LINGER_BYTES_MAX }
     }
 
-    pub fn poll(&mut self, stream: &mut TcpStream, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll(&mut self, stream: &mut (impl AsyncRead + Unpin), cx: &mut Context<'_>) -> Poll<()> {
         if self.timer.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }

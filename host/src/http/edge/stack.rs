@@ -14,16 +14,16 @@ use super::preflight::Preflight;
 use super::refused_head::RefusedHead;
 use super::request_id::RequestIds;
 use super::security_headers::SecurityHeaders;
-use super::settings::HttpSettings;
+use super::settings::EdgeSettings;
 use super::stage::{HttpService, StageLayer};
 use tower::ServiceBuilder;
 
-pub fn stack<S: HttpService>(settings: &HttpSettings, cors: Cors, gateway: S) -> impl HttpService + use<S> {
+pub fn stack<S: HttpService>(settings: &EdgeSettings, cors: Cors, gateway: S) -> impl HttpService + use<S> {
     ServiceBuilder::new()
         // First, so that whatever happens below can be named.
         .layer(StageLayer(RequestIds))
         // Cannot fail, and the log wants its result.
-        .layer(StageLayer(ClientIps { trusted_proxy_hops: settings.trusted_proxy_hops }))
+        .layer(StageLayer(ClientIps { trusted_proxy_hops: settings.http.trusted_proxy_hops }))
         // Above all that may refuse: refusals are logged like answers.
         .layer(StageLayer(AccessLog))
         // Below the log, which counts the bytes that are sent; above the rest, whose errors have bodies too.
@@ -37,13 +37,13 @@ pub fn stack<S: HttpService>(settings: &HttpSettings, cors: Cors, gateway: S) ->
         .layer(StageLayer(RefusedHead))
         .layer(StageLayer(HostHeader))
         // After the checks, before the limits: a browser's question is no work.
-        .layer(StageLayer(Preflight { enabled: settings.cors }))
+        .layer(StageLayer(Preflight { enabled: settings.http.cors }))
         // Outside the limits, so that compressing does not hold a place.
         .layer(StageLayer(AcceptableCodings))
-        .layer(CompressionLayer { enabled: settings.compression })
+        .layer(CompressionLayer { enabled: settings.http.compression })
         // A place is taken only by requests that reach the gateway ...
-        .layer(StageLayer(InFlight::new(settings.requests_in_flight_max)))
+        .layer(StageLayer(InFlight::new(settings.http.requests_in_flight_max)))
         // ... and given back when the time is up.
-        .layer(DeadlineLayer(settings.request_timeout()))
+        .layer(DeadlineLayer(settings.answer_timeout))
         .service(gateway)
 }

@@ -3,8 +3,8 @@
 //! the silence between two requests, and does not run while the protocol is not yet known.
 
 use super::framing::Framing;
-use super::settings::HttpSettings;
 use super::violation::Violation;
+use crate::config::HttpConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    pub fn new(settings: &HttpSettings) -> Self {
+    pub fn new(settings: &HttpConfig) -> Self {
         Self { header_ms: settings.header_read_timeout_ms, idle_ms: settings.idle_timeout_ms }
     }
 }

@@ -28,15 +28,32 @@ fn a_plugin_cannot_overwrite_what_the_gateway_says() {
 }
 
 #[test]
-fn wallets_get_a_lower_case_chain_id_and_https_urls_only() {
+fn wallets_get_a_lower_case_chain_id_and_urls_that_they_take() {
     let wallet = Gateway::with_two_plugins().ask(manifest)["walletAddEthereumChain"].clone();
     assert_eq!(
         wallet,
         json!({
             "chainId": "0xf79", "chainName": "Service Network", "rpcUrls": ["https://rpc.test"],
-            "nativeCurrency": { "name": "FMX", "symbol": "FMX", "decimals": 18 }, "blockExplorerUrls": [],
+            "nativeCurrency": { "name": "FMX Coin", "symbol": "FMX", "decimals": 18 }, "blockExplorerUrls": [],
         })
     );
+}
+
+#[test]
+fn a_server_on_the_wallets_own_machine_needs_no_certificate() {
+    let rpc_urls = |rpc: Option<&str>| {
+        let mut gateway = Gateway::bare();
+        gateway.chain.rpc = rpc.map(str::to_owned);
+        gateway.ask(manifest)["walletAddEthereumChain"]["rpcUrls"].clone()
+    };
+    for taken in ["http://127.0.0.1:8545", "http://localhost:8545/", "http://[::1]:8545", "https://rpc.test/a?b=c"] {
+        assert_eq!(rpc_urls(Some(taken)), json!([taken]));
+    }
+    for refused in ["http://rpc.test", "http://192.168.0.1:8545", "http://localhost.rpc.test", "ws://127.0.0.1", "rpc"]
+    {
+        assert_eq!(rpc_urls(Some(refused)), json!([]), "{refused}");
+    }
+    assert_eq!(rpc_urls(None), json!([]));
 }
 
 #[test]

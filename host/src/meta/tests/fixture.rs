@@ -70,6 +70,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
 fn chain() -> ChainFacts {
     ChainFacts {
         name: "Service Network".into(),
+        currency_name: "FMX Coin".into(),
         symbol: "FMX".into(),
         decimals: 18,
         rpc: Some("https://rpc.test".into()),

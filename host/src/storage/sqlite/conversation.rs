@@ -1,40 +1,56 @@
 //! The caller's end of a transaction on SQLite.
 
 use super::{
-    member::{Answer, Ask, Ending, Member, Message},
-    queue::Queue,
-    reader::{CancelOnDrop, refused},
+    desk::{Desk, Place, Seat},
+    member::{Answer, Ask, Message},
+    reader::{CancelOnDrop, refused, stopped},
     watch::Cancelled,
-    writer::Job,
+    work::Work,
 };
 use crate::storage::{StorageError, Version, check::Admitted};
 use parking_lot::Mutex;
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering::Relaxed},
-    mpsc,
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Instant,
 };
 use tokio::sync::oneshot;
 
+/// More statements than this in one call run on the writer thread, however short each of them is.
+const INLINE_STATEMENTS_MAX: usize = 16;
+
 pub struct Conversation {
-    writer: Arc<Queue<Job>>,
-    /// Of the plugin whose tables it may write.
-    version: Option<Version>,
+    desk: Arc<Desk>,
+    seat: Arc<Seat>,
     opened: AtomicBool,
+    /// One call at a time.
+    calls: tokio::sync::Mutex<()>,
     phase: Mutex<Phase>,
+    /// Who works on the calling thread cannot leave meanwhile.
+    never: Cancelled,
 }
 
+#[derive(Clone, Copy)]
 enum Phase {
-    /// Nothing was sent yet; the writer does not know about it.
+    /// Nothing was sent yet; nobody knows about it.
     Fresh,
-    /// Dropping the sender rolls the transaction back.
-    Open(mpsc::Sender<Message>, Ending),
+    /// It has the turn, or had it until the writer thread ended it.
+    Open,
     Over(&'static str),
 }
 
 impl Conversation {
-    pub fn new(writer: Arc<Queue<Job>>, version: Option<Version>) -> Self {
-        Self { writer, version, opened: AtomicBool::new(false), phase: Mutex::new(Phase::Fresh) }
+    pub fn new(desk: Arc<Desk>, version: Option<Version>) -> Self {
+        Self {
+            desk,
+            seat: Seat::new(version),
+            opened: AtomicBool::new(false),
+            calls: tokio::sync::Mutex::const_new(()),
+            phase: Mutex::new(Phase::Fresh),
+            never: Cancelled::default(),
+        }
     }
 
     pub fn is_opened(&self) -> bool {
@@ -42,15 +58,37 @@ impl Conversation {
     }
 
     pub async fn run(&self, statements: Vec<Admitted>) -> Answer {
-        let answer = self.ask(|ask| Message::Run(statements, ask)).await;
+        let mut abandoned = EndOnDrop { conversation: Some(self) };
+        let _call = self.calls.lock().await;
+        let answer = self.run_now(statements).await;
+        abandoned.conversation = None;
         if answer.is_err() {
             self.end("a statement failed");
         }
         answer
     }
 
+    async fn run_now(&self, statements: Vec<Admitted>) -> Answer {
+        let deadline = self.take_turn().await?;
+        if statements.len() <= INLINE_STATEMENTS_MAX && statements.iter().all(|one| one.plan.pace.is_short()) {
+            let run = |work: &mut Work| work.run(&statements, &self.never);
+            match self.inline(deadline, run) {
+                Some(Ok(outcomes)) => {
+                    self.desk.end_work(&self.seat);
+                    return Ok(outcomes);
+                }
+                Some(Err(error)) => return Err(self.undone(error).await),
+                None => {}
+            }
+        }
+        self.delegate(deadline, Message::Run(statements)).await
+    }
+
     pub async fn commit(&self, last: Vec<(Admitted, bool)>) -> Answer {
-        let answer = self.ask(|ask| Message::Commit(last, ask)).await;
+        let mut abandoned = EndOnDrop { conversation: Some(self) };
+        let _call = self.calls.lock().await;
+        let answer = self.commit_now(last).await;
+        abandoned.conversation = None;
         self.end(match &answer {
             Ok(_) => "it was committed",
             Err(_) => "its commit failed",
@@ -58,63 +96,116 @@ impl Conversation {
         answer
     }
 
+    async fn commit_now(&self, last: Vec<(Admitted, bool)>) -> Answer {
+        let deadline = self.take_turn().await?;
+        if last.len() > INLINE_STATEMENTS_MAX || !last.iter().all(|(one, _)| one.plan.pace.is_short()) {
+            return self.delegate(deadline, Message::Commit(last)).await;
+        }
+        let (reply, answer) = oneshot::channel();
+        let finish = |work: &mut Work| {
+            let version = self.seat.version.as_ref();
+            work.finish(&last, &self.never, version, reply).map(|()| work.group()).map_err(|(error, _)| error)
+        };
+        let group = match self.inline(deadline, finish) {
+            Some(Ok(group)) => group,
+            Some(Err(error)) => return Err(self.undone(error).await),
+            None => return self.delegate(deadline, Message::Commit(last)).await,
+        };
+        if let Some(group) = self.desk.finish(&self.seat, group) {
+            let _wanted = WantCommit { desk: &self.desk, group };
+            // Who is ready to write as well shares the commit.
+            tokio::task::yield_now().await;
+        }
+        answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
     pub async fn rollback(&self) {
-        let is_open = matches!(*self.phase.lock(), Phase::Open(..));
-        if is_open {
-            let _ = self.ask(Message::Rollback).await;
+        let _call = self.calls.lock().await;
+        if matches!(*self.phase.lock(), Phase::Open) {
+            let (done, undone) = oneshot::channel();
+            if self.desk.undo(&self.seat, Some(done)) {
+                let _ = undone.await;
+            }
         }
         self.end("it was rolled back");
     }
 
-    /// Ends it from this side; an open transaction rolls back.
+    /// Ends it from this side; what was done is rolled back.
     pub fn end(&self, reason: &'static str) {
         let mut phase = self.phase.lock();
-        if !matches!(*phase, Phase::Over(_)) {
-            *phase = Phase::Over(reason);
+        match *phase {
+            Phase::Over(_) => return,
+            Phase::Open => self.desk.leave(&self.seat),
+            Phase::Fresh => {}
         }
+        *phase = Phase::Over(reason);
     }
 
-    async fn ask(&self, message: impl FnOnce(Ask) -> Message) -> Answer {
+    /// Waits for the turn, at the first call; answers the time by which all must be done.
+    async fn take_turn(&self) -> Result<Instant, StorageError> {
+        let place = {
+            let mut phase = self.phase.lock();
+            match *phase {
+                Phase::Over(reason) => return Err(StorageError::closed(reason)),
+                Phase::Open => None,
+                Phase::Fresh => match self.desk.queue(&self.seat) {
+                    Ok(place) => {
+                        *phase = Phase::Open;
+                        self.opened.store(true, Relaxed);
+                        Some(place)
+                    }
+                    Err(why) => {
+                        *phase = Phase::Over("it could not begin");
+                        return Err(refused(why));
+                    }
+                },
+            }
+        };
+        if let Some(Place::Later(turn)) = place {
+            turn.await.map_err(|_| stopped())?;
+        }
+        self.desk.begin_work(&self.seat).ok_or_else(|| self.over())
+    }
+
+    /// Works on the calling thread; `None` when the database cannot be had at once.
+    fn inline<T>(&self, deadline: Instant, act: impl FnOnce(&mut Work) -> T) -> Option<T> {
+        let _panicked = GiveBackOnPanic(self);
+        let mut work = self.desk.work();
+        work.open(deadline, false).ok()?;
+        Some(act(&mut work))
+    }
+
+    async fn delegate(&self, deadline: Instant, message: Message) -> Answer {
         let (reply, answer) = oneshot::channel();
         let cancelled = Cancelled::default();
-        let ask = Ask { reply, cancelled: cancelled.clone() };
-        let ending = self.send(message(ask))?;
-        let mut abandoned = EndOnDrop { conversation: Some(self), _cancel: CancelOnDrop(cancelled) };
-        let answer = answer.await;
-        abandoned.conversation = None;
-        answer.unwrap_or_else(|_| Err(over(&ending)))
+        let _cancel = CancelOnDrop(cancelled.clone());
+        self.desk.delegate(&self.seat, deadline, message, Ask { reply, cancelled });
+        answer.await.unwrap_or_else(|_| Err(self.over()))
     }
 
-    fn send(&self, message: Message) -> Result<Ending, StorageError> {
-        let mut phase = self.phase.lock();
-        match &*phase {
-            Phase::Over(reason) => Err(StorageError::closed(reason)),
-            Phase::Open(sender, ending) => match sender.send(message) {
-                Ok(()) => Ok(ending.clone()),
-                Err(_) => Err(over(ending)),
-            },
-            Phase::Fresh => {
-                let (sender, inbox) = mpsc::channel();
-                let ending = Ending::default();
-                let member = Member { inbox, ending: ending.clone(), version: self.version.clone() };
-                // The first message is in the inbox before the writer can look into it.
-                let _ = sender.send(message);
-                if let Err(why) = self.writer.push(Job::Member(member)) {
-                    *phase = Phase::Over("it could not begin");
-                    return Err(refused(why));
-                }
-                self.opened.store(true, Relaxed);
-                *phase = Phase::Open(sender, ending.clone());
-                Ok(ending)
-            }
+    /// Rolls back before the error is told, so that the caller finds the old state.
+    async fn undone(&self, error: StorageError) -> StorageError {
+        let (done, undone) = oneshot::channel();
+        if self.desk.undo(&self.seat, Some(done)) {
+            let _ = undone.await;
         }
+        error
+    }
+
+    fn over(&self) -> StorageError {
+        StorageError::closed(self.seat.ending.get().copied().unwrap_or("it was rolled back"))
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        self.end("it was dropped");
     }
 }
 
 /// The caller dropped its future: what it had begun is rolled back.
 struct EndOnDrop<'c> {
     conversation: Option<&'c Conversation>,
-    _cancel: CancelOnDrop,
 }
 
 impl Drop for EndOnDrop<'_> {
@@ -125,6 +216,25 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-fn over(ending: &Ending) -> StorageError {
-    StorageError::closed(ending.get().copied().unwrap_or("it was rolled back"))
+/// A turn that is lost in a panic would end all writing: it is given back, and what was done is undone.
+struct GiveBackOnPanic<'c>(&'c Conversation);
+
+impl Drop for GiveBackOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.desk.end_work(&self.0.seat);
+        }
+    }
+}
+
+/// Whoever waits for a commit asks for it, also when it leaves: others wait for the same one.
+struct WantCommit<'d> {
+    desk: &'d Desk,
+    group: u64,
+}
+
+impl Drop for WantCommit<'_> {
+    fn drop(&mut self) {
+        self.desk.want_commit(self.group);
+    }
 }

@@ -1,18 +1,22 @@
-//! SQLite: one thread that writes, some that read, and short reads on the thread that asks.
+//! SQLite: one connection that writes, a thread that commits on it, threads that read, and short statements on the thread
+//! that asks.
 //!
 //! No timer of the async runtime is used: deadlines are the database threads' own, so a test's stopped clock changes nothing.
 
 mod connection;
 mod conversation;
+mod desk;
 mod execute;
 mod explain;
 mod inline;
 mod lock;
+mod log;
 mod member;
 mod migrator;
 mod queue;
 mod reader;
 mod watch;
+mod work;
 mod writer;
 
 pub use self::{
@@ -29,11 +33,10 @@ use super::{
     migrate::{AppliedMigration, MigrationReport, Step},
 };
 use connection::Guarded;
+use desk::{Desk, DeskLimits};
 use inline::Inline;
-use member::MemberLimits;
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
-use queue::Queue;
 use reader::Readers;
 use std::{
     num::NonZero,
@@ -43,12 +46,12 @@ use std::{
     time::Duration,
 };
 use tokio::sync::oneshot;
-use writer::{Job, Writer};
+use work::Work;
 
 pub struct Sqlite {
     inline: Inline,
     readers: Readers,
-    writer: Arc<Queue<Job>>,
+    desk: Arc<Desk>,
     versions: Arc<Versions>,
     /// The writer's, then the readers'.
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -63,41 +66,25 @@ impl Sqlite {
         let lock = DataLock::shared(path)?;
         let guarded = connection::open_writer(path, settings)?;
         migrator::prepare(&guarded.connection)?;
+        let versions: Arc<Versions> = Arc::default();
+        let desk = Arc::new(desk(guarded, &versions, path.to_owned(), settings));
         let threads = std::thread::available_parallelism().map_or(2, NonZero::get);
         let inline: Result<_, _> = (0..threads).map(|_| connection::open_inline(path)).collect();
         let sqlite = Self {
             inline: Inline::new(inline?),
             readers: Readers::new(Duration::from_millis(settings.statement_timeout_ms)),
-            writer: Arc::new(Queue::new()),
-            versions: Arc::default(),
+            desk: desk.clone(),
+            versions,
             threads: Mutex::default(),
             path: path.to_owned(),
             lock: Mutex::new(Some(lock)),
         };
-        sqlite.start_writer(guarded, path.to_owned(), settings)?;
+        sqlite.start("sqlite-write".into(), move || writer::run(&desk))?;
         for number in 0..settings.read_connections.max(1) {
             let worker = sqlite.readers.worker(connection::open_reader(path)?);
             sqlite.start(format!("sqlite-read-{number}"), worker)?;
         }
         Ok(sqlite)
-    }
-
-    fn start_writer(&self, guarded: Guarded, path: PathBuf, settings: &DatabaseSettings) -> Result<(), StorageError> {
-        let reopen_settings = settings.clone();
-        let writer = Writer {
-            guarded,
-            queue: Arc::clone(&self.writer),
-            versions: Arc::clone(&self.versions),
-            foreign_commits: writer::NEVER_LOOKED,
-            limits: MemberLimits {
-                statement: Duration::from_millis(settings.statement_timeout_ms),
-                total: Duration::from_millis(settings.transaction_timeout_ms),
-                idle: Duration::from_millis(settings.transaction_idle_ms),
-            },
-            group_max: settings.write_group_max.max(1),
-            reopen: Box::new(move || connection::open_writer(&path, &reopen_settings)),
-        };
-        self.start("sqlite-write".into(), move || writer.run())
     }
 
     fn start(&self, name: String, body: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
@@ -128,7 +115,7 @@ impl Sqlite {
 
     /// A transaction of that plugin, or of the gateway itself.
     pub fn begin(&self, plugin: Option<&str>) -> Conversation {
-        Conversation::new(Arc::clone(&self.writer), plugin.map(|name| self.versions.of(name)))
+        Conversation::new(Arc::clone(&self.desk), plugin.map(|name| self.versions.of(name)))
     }
 
     pub async fn migrate(&self, owner: String, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
@@ -154,13 +141,13 @@ impl Sqlite {
     ) -> Result<T, StorageError> {
         let (reply, answer) = oneshot::channel();
         let versions = Arc::clone(&self.versions);
-        let task = move |guarded: &Guarded| {
+        let task = move |writer: &mut Work| {
             let under_way = versions.commit(vec![versions.everything()]);
-            let result = work(guarded);
+            let result = work(&writer.guarded);
             drop(under_way);
             let _ = reply.send(result);
         };
-        self.writer.push(Job::Task(Box::new(task))).map_err(reader::refused)?;
+        self.desk.queue_task(Box::new(task)).map_err(reader::refused)?;
         answer.await.unwrap_or_else(|_| Err(reader::stopped()))
     }
 
@@ -171,7 +158,7 @@ impl Sqlite {
         self.inline.close();
         self.readers.close();
         join(readers).await;
-        self.writer.close();
+        self.desk.close();
         join(threads).await;
         self.lock.lock().take();
     }
@@ -179,11 +166,23 @@ impl Sqlite {
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // The threads end by themselves once their queues are closed and empty.
+        // The threads end by themselves once nobody waits for them.
         self.inline.close();
         self.readers.close();
-        self.writer.close();
+        self.desk.close();
     }
+}
+
+fn desk(guarded: Guarded, versions: &Arc<Versions>, path: PathBuf, settings: &DatabaseSettings) -> Desk {
+    let limits = DeskLimits {
+        total: Duration::from_millis(settings.transaction_timeout_ms),
+        idle: Duration::from_millis(settings.transaction_idle_ms),
+        group_max: settings.write_group_max.max(1),
+    };
+    let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
+    let settings = settings.clone();
+    let reopen = Box::new(move || connection::open_writer(&path, &settings));
+    Desk::new(Work::new(guarded, Arc::clone(versions), statement_timeout, reopen), limits)
 }
 
 async fn join(threads: Vec<JoinHandle<()>>) {

@@ -1,10 +1,7 @@
 //! A queue between async callers and database threads: bounded, closable, first in, first out.
 
 use parking_lot::{Condvar, Mutex};
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+use std::collections::VecDeque;
 
 /// More waiting jobs than this are refused: nobody would get an answer in time.
 const WAITING_MAX: usize = 10_000;
@@ -22,14 +19,6 @@ struct State<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     Full,
-    Closed,
-}
-
-pub enum Popped<T> {
-    Job(T),
-    /// None came in time.
-    Nothing,
-    /// Closed and empty.
     Closed,
 }
 
@@ -64,29 +53,6 @@ impl<T> Queue<T> {
             }
             self.changed.wait(&mut state);
         }
-    }
-
-    /// Waits for a job, but no longer than that.
-    pub fn pop_within(&self, patience: Duration) -> Popped<T> {
-        let until = Instant::now() + patience;
-        let mut state = self.state.lock();
-        loop {
-            if let Some(job) = state.waiting.pop_front() {
-                return Popped::Job(job);
-            }
-            if state.closed {
-                return Popped::Closed;
-            }
-            if self.changed.wait_until(&mut state, until).timed_out() {
-                return Popped::Nothing;
-            }
-        }
-    }
-
-    /// Takes the next job if there is one and it is wanted.
-    pub fn pop_if(&self, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
-        let mut state = self.state.lock();
-        if state.waiting.front().is_some_and(wanted) { state.waiting.pop_front() } else { None }
     }
 
     /// No new jobs from now on; those that wait are still served.

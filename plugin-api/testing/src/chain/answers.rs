@@ -1,6 +1,9 @@
 //! What a scripted chain answers to JSON-RPC questions.
 
-use super::blocks::{Block, Blocks, ScriptedLog, value};
+use super::{
+    accounts::{BASE_FEE_WEI, ScriptedTx},
+    blocks::{Block, Blocks, ScriptedLog, value},
+};
 use alloy::{
     dyn_abi::{DynSolValue, Specifier as _},
     json_abi::Function,
@@ -10,14 +13,31 @@ use plugin_api::Address;
 use serde_json::{Value, json};
 
 /// What a server of this chain that knows `lag` blocks less than all of them answers.
-pub fn answer(blocks: &Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
+pub fn answer(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
+    if method == "eth_sendRawTransaction" {
+        return send(blocks, params[0].as_str().unwrap_or_default()).map_err(|message| (-32000, message));
+    }
+    let blocks = &*blocks;
     let known = usize::try_from(blocks.head().number.saturating_sub(lag)).unwrap_or(usize::MAX);
     let known = &blocks.all()[..=known];
     let head = &known[known.len() - 1];
     match method {
         "eth_chainId" => Ok(format!("{:#x}", blocks.chain_id).into()),
         "eth_blockNumber" => Ok(number(head.number)),
-        "eth_getBlockByNumber" => Ok(block(by_number(known, &params[0]))),
+        "eth_getBlockByNumber" => {
+            let found = by_number(known, &params[0]);
+            let mut answer = block(found);
+            if let (Some(found), true) = (found, params[1] == true) {
+                answer["transactions"] = found.txs.iter().map(ScriptedTx::as_json).collect();
+            }
+            Ok(answer)
+        }
+        "eth_getTransactionCount" => Ok(number(count(blocks, known, params))),
+        "eth_getTransactionReceipt" => Ok(receipt(blocks, known, &params[0])),
+        "eth_estimateGas" => match address(&params[0]["to"]) {
+            Some(to) if blocks.pool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
+            _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
+        },
         "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
         "eth_getLogs" => Ok(logs(known, &params[0])),
         "eth_call" => call(blocks, &params[0]),
@@ -58,6 +78,32 @@ fn call(blocks: &Blocks, question: &Value) -> Result<Value, (i64, String)> {
         }
         None => Ok("0x".into()),
     }
+}
+
+fn send(blocks: &mut Blocks, raw: &str) -> Result<Value, String> {
+    let tx = ScriptedTx::parse(raw, blocks.chain_id)?;
+    let (hash, next) = (B256::from(tx.hash), Blocks::nonce(blocks.all(), tx.from));
+    blocks.pool.take(tx, next)?;
+    Ok(json!(hash))
+}
+
+fn count(blocks: &Blocks, known: &[Block], params: &Value) -> u64 {
+    let Some(from) = address(&params[0]) else { return 0 };
+    let next = Blocks::nonce(known, from);
+    if params[1] == "pending" { blocks.pool.next_nonce(from, next) } else { next }
+}
+
+fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
+    let hash: Option<B256> = hash.as_str().and_then(|hash| hash.parse().ok());
+    let is_it = |tx: &&ScriptedTx| Some(B256::from(tx.hash)) == hash;
+    let found = known.iter().find_map(|block| Some((block, block.txs.iter().find(is_it)?)));
+    let Some((block, tx)) = found.filter(|_| !blocks.pool.are_receipts_hidden) else { return Value::Null };
+    let status = u64::from(!blocks.pool.failing.contains(&tx.to));
+    json!({
+        "transactionHash": B256::from(tx.hash), "blockHash": block.hash, "blockNumber": number(block.number),
+        "status": number(status), "gasUsed": number(21_000), "from": tx.from, "to": tx.to,
+        "effectiveGasPrice": format!("{:#x}", BASE_FEE_WEI + tx.tip),
+    })
 }
 
 fn by_number<'b>(known: &'b [Block], place: &Value) -> Option<&'b Block> {
@@ -112,7 +158,8 @@ fn block(block: Option<&Block>) -> Value {
     block.map_or(Value::Null, |block| {
         json!({
             "number": number(block.number), "hash": block.hash, "parentHash": block.parent,
-            "timestamp": number(block.time_s), "transactions": [],
+            "timestamp": number(block.time_s), "gasLimit": "0x1c9c380",
+            "baseFeePerGas": format!("{BASE_FEE_WEI:#x}"), "transactions": [],
         })
     })
 }
@@ -135,7 +182,8 @@ mod tests {
         let mut blocks = Blocks::new(1);
         blocks.mine(vec![ScriptedLog::new("a", "Said(string text)", &["hello".into()])]);
         let all = json!([{ "fromBlock": "0x0", "toBlock": "latest", "address": [address_of("a").to_string()] }]);
-        let told = |lag| answer(&blocks, lag, "eth_getLogs", &all).map(|logs| logs.as_array().map_or(0, Vec::len));
+        let mut told =
+            |lag| answer(&mut blocks, lag, "eth_getLogs", &all).map(|logs| logs.as_array().map_or(0, Vec::len));
         assert_eq!((told(0), told(1)), (Ok(1), Ok(0)));
     }
 }

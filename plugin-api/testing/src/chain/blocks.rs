@@ -1,5 +1,6 @@
 //! The blocks of a scripted chain.
 
+use super::accounts::{Pool, ScriptedTx};
 use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
@@ -71,6 +72,7 @@ pub struct Block {
     pub parent: B256,
     pub time_s: u64,
     pub logs: Vec<ScriptedLog>,
+    pub txs: Vec<ScriptedTx>,
 }
 
 pub struct Blocks {
@@ -80,12 +82,19 @@ pub struct Blocks {
     made: u64,
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
     pub balances: HashMap<Address, String>,
+    pub pool: Pool,
 }
 
 impl Blocks {
     pub fn new(chain_id: u64) -> Self {
-        let mut blocks =
-            Self { chain_id, blocks: Vec::new(), made: 0, calls: HashMap::new(), balances: HashMap::new() };
+        let mut blocks = Self {
+            chain_id,
+            blocks: Vec::new(),
+            made: 0,
+            calls: HashMap::new(),
+            balances: HashMap::new(),
+            pool: Pool::default(),
+        };
         blocks.mine(Vec::new());
         blocks
     }
@@ -98,7 +107,13 @@ impl Blocks {
         for (place, log) in logs.iter_mut().enumerate().filter(|(_, log)| log.tx == B256::ZERO) {
             log.tx = keccak256([hash.as_slice(), &place.to_be_bytes()].concat());
         }
-        self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs });
+        let nonces: HashMap<Address, u64> =
+            self.blocks.iter().flat_map(|block| &block.txs).fold(HashMap::new(), |mut nonces, tx| {
+                *nonces.entry(tx.from).or_default() += 1;
+                nonces
+            });
+        let txs = self.pool.ready(|from| nonces.get(&from).copied().unwrap_or_default());
+        self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs, txs });
         number
     }
 
@@ -106,7 +121,13 @@ impl Blocks {
     pub fn take_back(&mut self, depth: u64) -> Vec<ScriptedLog> {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).min(self.blocks.len() - 1);
         let taken = self.blocks.split_off(self.blocks.len() - depth);
+        self.pool.put_back(taken.iter().flat_map(|block| block.txs.clone()).collect());
         taken.into_iter().flat_map(|block| block.logs).collect()
+    }
+
+    /// The next nonce of an account after these blocks.
+    pub fn nonce(known: &[Block], from: Address) -> u64 {
+        known.iter().flat_map(|block| &block.txs).filter(|tx| tx.from == from).count() as u64
     }
 
     pub fn head(&self) -> &Block {

@@ -3,10 +3,12 @@
 //! It behaves as servers do, also where that is unkind: questions for events are answered with fewer events and no error
 //! when the blocks are not there.
 
+mod accounts;
 mod answers;
 mod blocks;
 mod server;
 
+pub use accounts::ScriptedTx;
 pub use blocks::ScriptedLog;
 pub use server::Fault;
 
@@ -93,9 +95,71 @@ impl ScriptedChain {
         self.lock().balances.insert(address, wei.to_owned());
     }
 
+    /// Transactions that were mined, in their order.
+    pub fn mined(&self) -> Vec<ScriptedTx> {
+        self.lock().all().iter().flat_map(|block| block.txs.clone()).collect()
+    }
+
+    /// Transactions that wait to be mined.
+    pub fn waiting(&self) -> Vec<ScriptedTx> {
+        self.lock().pool.waiting().to_vec()
+    }
+
+    /// Puts a transaction into the pool, as if it had come another way.
+    pub fn push_waiting(&self, tx: ScriptedTx) {
+        self.lock().pool.put_back(vec![tx]);
+    }
+
+    /// While held, blocks come without transactions.
+    pub fn hold(&self, is_held: bool) {
+        self.lock().pool.is_held = is_held;
+    }
+
+    /// Loses what waits, and from now on what comes, though it says that it took it.
+    pub fn lose(&self, is_lossy: bool) {
+        let mut blocks = self.lock();
+        blocks.pool.is_lossy = is_lossy;
+        blocks.pool.forget();
+    }
+
+    /// Takes nothing that tips less, in wei.
+    pub fn want_tip(&self, wei: u128) {
+        self.lock().pool.tip_min = Some(wei);
+    }
+
+    /// Calls of this contract revert, and estimates say so.
+    pub fn refuse_calls(&self, to: Address, refuses: bool) {
+        let mut blocks = self.lock();
+        if refuses {
+            blocks.pool.refusing.insert(to)
+        } else {
+            blocks.pool.refusing.remove(&to)
+        };
+    }
+
+    /// Calls of this contract revert in their block, which no estimate foresees.
+    pub fn fail_calls(&self, to: Address) {
+        self.lock().pool.failing.insert(to);
+    }
+
+    /// Receipts are told or not.
+    pub fn hide_receipts(&self, are_hidden: bool) {
+        self.lock().pool.are_receipts_hidden = are_hidden;
+    }
+
+    /// Somebody else sends with the key of this account, with its next nonce or a later one.
+    pub fn send_elsewhere(&self, from: Address, nonce: u64) {
+        self.lock().pool.put_back(vec![ScriptedTx::foreign(from, nonce)]);
+    }
+
     /// The next `times` requests at this door go wrong.
     pub fn fail_next(&self, times: usize, fault: Fault) {
         self.door.fail_next(times, fault);
+    }
+
+    /// Every request at this door but the next `count` goes wrong until told otherwise.
+    pub fn fail_after(&self, count: u64, fault: Fault) {
+        self.door.fail_after(count, fault);
     }
 
     /// Every request at this door goes wrong until told otherwise.

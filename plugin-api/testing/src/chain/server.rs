@@ -27,6 +27,8 @@ pub enum Fault {
     Garbage,
     /// No answer at all.
     Silence,
+    /// Does what it is asked, and no answer comes.
+    SilentSuccess,
     /// Leaves out the last answer of a batch, or sends nothing to a single question.
     DropsAnswer,
     /// Knows no batches.
@@ -49,6 +51,8 @@ struct State {
     blocks: Arc<Mutex<Blocks>>,
     next: Mutex<VecDeque<Fault>>,
     always: Mutex<Option<Fault>>,
+    /// Requests that `always` does not meet yet.
+    spared: Mutex<u64>,
     lag: AtomicU64,
     requests: AtomicU64,
 }
@@ -62,6 +66,7 @@ impl Door {
             blocks,
             next: Mutex::default(),
             always: Mutex::default(),
+            spared: Mutex::default(),
             lag: AtomicU64::new(0),
             requests: AtomicU64::new(0),
         });
@@ -74,6 +79,11 @@ impl Door {
 
     pub fn fail_next(&self, times: usize, fault: Fault) {
         lock(&self.state.next).extend(std::iter::repeat_n(fault, times));
+    }
+
+    pub fn fail_after(&self, count: u64, fault: Fault) {
+        *lock(&self.state.spared) = count;
+        self.fail_always(Some(fault));
     }
 
     pub fn fail_always(&self, fault: Option<Fault>) {
@@ -118,7 +128,7 @@ impl State {
         self.requests.fetch_add(1, SeqCst);
         let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let question: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let fault = lock(&self.next).pop_front().or(*lock(&self.always));
+        let fault = lock(&self.next).pop_front().or_else(|| self.lasting());
         match fault {
             Some(Fault::Status(status)) => {
                 let mut response = Response::new(Full::from("<html>sorry</html>"));
@@ -127,6 +137,10 @@ impl State {
             }
             Some(Fault::Garbage) => Response::new(Full::from("\u{1}{\"jsonrpc\":")),
             Some(Fault::Silence) => std::future::pending().await,
+            Some(Fault::SilentSuccess) => {
+                self.reply(&question, None, false);
+                std::future::pending().await
+            }
             Some(Fault::DropsAnswer) => self.reply(&question, fault, true),
             Some(Fault::NoBatches) if question.is_array() => {
                 let error =
@@ -135,6 +149,16 @@ impl State {
             }
             fault => self.reply(&question, fault, false),
         }
+    }
+
+    fn lasting(&self) -> Option<Fault> {
+        let always = *lock(&self.always);
+        let mut spared = lock(&self.spared);
+        if always.is_some() && *spared > 0 {
+            *spared -= 1;
+            return None;
+        }
+        always
     }
 
     fn reply(&self, question: &Value, fault: Option<Fault>, drops_last: bool) -> Response<Full<Bytes>> {
@@ -159,7 +183,7 @@ impl State {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
-            _ => answers::answer(&lock(&self.blocks), self.lag.load(SeqCst), method, params),
+            _ => answers::answer(&mut lock(&self.blocks), self.lag.load(SeqCst), method, params),
         };
         if let (Ok(Value::Object(block)), Some(Fault::LiesAhead(blocks)), Some("latest")) =
             (&mut answer, fault, params[0].as_str())

@@ -28,9 +28,10 @@ async fn the_manifest_counts_who_is_online() {
 async fn the_manifest_names_endpoints_and_the_limit() {
     let house = TestGateway::builder().plugin(plugin_module()).start().await;
     let manifest = super::read(&house, "/.well-known/service.json").await;
-    for (name, path) in [("activity", "/api/activity"), ("stream", "/api/stream"), ("presence", "/api/presence")] {
+    for name in ["activity", "stream", "presence", "leaderboard"] {
+        let path = format!("/api/{name}");
         let endpoint = manifest["endpoints"][name].as_str().unwrap_or_default();
-        assert!(endpoint.ends_with(path), "{name}: {endpoint}");
+        assert!(endpoint.ends_with(&path), "{name}: {endpoint}");
     }
     assert_eq!(manifest["limits"]["presenceTtlSeconds"], 300);
     finish(house).await;

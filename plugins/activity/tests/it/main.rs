@@ -4,6 +4,7 @@
 
 mod contributions;
 mod forget_idle_presence;
+mod get_leaderboard;
 mod list_activity;
 mod list_presence;
 mod ping_presence;

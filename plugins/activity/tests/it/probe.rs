@@ -6,15 +6,19 @@ use plugin_api::{
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     object_manifest, object_new,
-    point::{self, AuthorName, AuthorsInput},
+    point::{self, AuthorName, AuthorsInput, LeaderboardInput},
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Mutex};
 
 pub const PUBLISH: &str = "/api/probe/events";
+pub const DID: &str = "/api/probe/did";
 
-struct Probe;
+/// Holds what its part of the leaderboard answers, for all time and since a second.
+struct Probe {
+    did: Mutex<BTreeMap<String, Value>>,
+}
 
 impl Identity for Probe {
     const NAME: &'static str = "probe";
@@ -27,12 +31,16 @@ impl Plugin for Probe {
 
     fn define() -> Definition<Self> {
         Definition::new()
-            .routes([Route::post(PUBLISH, publish_event).public().summary("Publish an event")])
+            .routes([
+                Route::post(PUBLISH, publish_event).public().summary("Publish an event"),
+                Route::post(DID, set_metrics).public().summary("Say what addresses did"),
+            ])
             .contributes(point::AUTHORS, names)
+            .contributes(point::LEADERBOARD, metrics)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
-        Ok(Self)
+        Ok(Self { did: Mutex::default() })
     }
 }
 
@@ -75,4 +83,18 @@ async fn names(_: Gateway<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Addres
         last.is_multiple_of(2).then_some((*address, name))
     };
     Ok(asked.addresses.iter().filter_map(named).collect())
+}
+
+/// By `all` or the first second: address → metrics, or whatever else a test wants to see survived.
+#[derive(Deserialize, JsonSchema)]
+struct Did(BTreeMap<String, Value>);
+
+async fn set_metrics(cx: Context<Probe>, Payload(Did(did)): Payload<Did>) -> Result<NoContent, Failure> {
+    *cx.plugin().did.lock().unwrap() = did;
+    Ok(NoContent)
+}
+
+async fn metrics(gateway: Gateway<Probe>, asked: LeaderboardInput) -> Result<Value, HostError> {
+    let period = asked.since_s.map_or("all".to_owned(), |second| second.to_string());
+    Ok(gateway.plugin().did.lock().unwrap().get(&period).cloned().unwrap_or_else(|| serde_json::json!({})))
 }

@@ -68,3 +68,13 @@ pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec
     )
     .await
 }
+
+/// How many posts each author wrote in that second or later; all there are when it is absent.
+pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
+    let all = "SELECT author, count(*) FROM forum_posts";
+    db.rows(match since_s {
+        Some(second) => sql(format!("{all} WHERE created_at >= $1 GROUP BY author")).bind(second),
+        None => sql(format!("{all} GROUP BY author")),
+    })
+    .await
+}

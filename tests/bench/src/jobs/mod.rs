@@ -1,6 +1,7 @@
 //! The jobs: what is measured, beside whom, and what is asked of the gateway.
 
 mod again;
+mod chain;
 mod flat;
 mod hello;
 mod list;
@@ -33,6 +34,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "stream", run: stream::run },
     Job { name: "flat", run: flat::run },
     Job { name: "postgres", run: postgres::run },
+    Job { name: "chain", run: chain::run },
 ];
 
 /// What a job found.
@@ -46,12 +48,16 @@ pub struct Outcome {
     pub goals: Vec<Goal>,
 }
 
-/// What is asked of a row, by its CPU time for one operation.
+/// What is asked of a row, by its CPU time for one operation unless said.
 pub enum Goal {
     /// At most this part of another row.
     PartOf { row: &'static str, other: &'static str, max: f64 },
     /// At most this time.
     AtMostUs { row: &'static str, max: f64 },
+    /// Takes at most so many times as long as another row, by the clock.
+    LongerThan { row: &'static str, other: &'static str, max: f64 },
+    /// Half of the operations take at most this time.
+    MedianAtMostMs { row: &'static str, max: f64 },
 }
 
 pub const GATEWAY: &str = "gateway";

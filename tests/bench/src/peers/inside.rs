@@ -4,7 +4,6 @@
 use anyhow::{Result, anyhow};
 use clap::Parser as _;
 use host::{
-    boot,
     cli::Cli,
     clock::Clock,
     config::Config,
@@ -12,7 +11,7 @@ use host::{
     house::House,
     http::{
         body::{Body, RequestBody},
-        edge::{ClientIp, Edge},
+        edge::{ClientIp, Edge, EdgeSettings},
         router::{Found, Route},
         within,
     },
@@ -40,7 +39,7 @@ pub enum Handler {
 pub async fn serve(handler: Handler) -> Result<()> {
     let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
     telemetry::start_logging(&config.log);
-    let edge = Edge::bind(&boot::http_settings(&config))?;
+    let edge = Edge::bind(&EdgeSettings::new(&config))?;
     let _metrics = telemetry::start_metrics();
     let hello = LoadedPlugin::linked(hello::plugin_module())?;
     let house = House::open(config, Clock::System, edge.local_addr(), vec![Ok(hello)]).await?;

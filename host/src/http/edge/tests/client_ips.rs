@@ -1,7 +1,7 @@
 //! The client IP behind trusted proxies.
 
 use super::fixture::{Client, settings, start};
-use crate::http::edge::HttpSettings;
+use crate::config::HttpConfig;
 use rstest::rstest;
 
 const PEER: &str = "127.0.0.1";
@@ -30,7 +30,7 @@ async fn the_client_is_who_the_last_trusted_proxy_saw(
     #[case] headers: &str,
     #[case] client: &str,
 ) {
-    let edge = start(&HttpSettings { trusted_proxy_hops, ..settings() });
+    let edge = start(&HttpConfig { trusted_proxy_hops, ..settings() });
     let answer = Client::connect(edge.addr).await.get_with("/who", headers).await;
     assert_eq!(answer.text().split(' ').next(), Some(client));
 }

@@ -1,7 +1,7 @@
 //! Answers are compressed where it helps, event streams never.
 
 use super::fixture::{Client, large_text, settings, start};
-use crate::http::edge::HttpSettings;
+use crate::config::HttpConfig;
 use rstest::rstest;
 use std::io::Read;
 
@@ -57,7 +57,7 @@ async fn chooses_a_coding(#[case] path: &str, #[case] accepted: &str, #[case] co
 
 #[tokio::test]
 async fn can_be_switched_off() {
-    let edge = start(&HttpSettings { compression: false, ..settings() });
+    let edge = start(&HttpConfig { compression: false, ..settings() });
     let answer = Client::connect(edge.addr).await.get_with("/large", "accept-encoding: gzip\r\n").await;
     assert_eq!((answer.header("content-encoding"), answer.header("vary")), (None, None));
     assert_eq!(answer.header("etag"), Some("\"v1\""));

@@ -1,7 +1,7 @@
 //! Caps on open connections, per address and in total.
 
 use super::fixture::{Client, eventually, settings, start};
-use crate::http::edge::HttpSettings;
+use crate::config::HttpConfig;
 use crate::http::edge::slots::{Full, Slots};
 use std::net::SocketAddr;
 
@@ -22,7 +22,7 @@ async fn hold(addr: SocketAddr, count: usize) -> Vec<Client> {
 
 #[tokio::test]
 async fn one_address_has_so_many_connections_and_gets_them_back() {
-    let edge = start(&HttpSettings { connections_per_ip_max: 3, ..settings() });
+    let edge = start(&HttpConfig { connections_per_ip_max: 3, ..settings() });
     let held = hold(edge.addr, 3).await;
     let mut refused = Client::connect(edge.addr).await;
     let answer = refused.get("/hello").await;
@@ -36,7 +36,7 @@ async fn one_address_has_so_many_connections_and_gets_them_back() {
 
 #[tokio::test]
 async fn the_gateway_has_so_many_connections() {
-    let edge = start(&HttpSettings { connections_max: 2, ..settings() });
+    let edge = start(&HttpConfig { connections_max: 2, ..settings() });
     let mut held = hold(edge.addr, 2).await;
     let answer = Client::connect(edge.addr).await.answer().await;
     assert_eq!(answer.status, 503, "told without having asked");
@@ -47,7 +47,7 @@ async fn the_gateway_has_so_many_connections() {
 
 #[tokio::test]
 async fn a_thousand_idle_connections_stop_no_one() {
-    let edge = start(&HttpSettings { connections_per_ip_max: 2000, ..settings() });
+    let edge = start(&HttpConfig { connections_per_ip_max: 2000, ..settings() });
     let mut held = hold(edge.addr, 1000).await;
     assert!(is_served(edge.addr).await);
     assert_eq!(held[999].get("/hello").await.status, 200);

@@ -1,7 +1,8 @@
 //! CORS: what browsers ask for and are allowed.
 
-use super::fixture::{Client, settings, start};
-use crate::http::edge::{Edge, EdgeError, HttpSettings};
+use super::fixture::{Client, edge_settings, serve, settings, start};
+use crate::config::HttpConfig;
+use crate::http::edge::{Edge, EdgeError, EdgeSettings};
 use rstest::rstest;
 
 const PREFLIGHT: &str = "OPTIONS /echo HTTP/1.1\r\nhost: a\r\norigin: https://app.example\r\n\
@@ -60,24 +61,28 @@ async fn every_answer_can_be_read_by_pages(#[case] request: &str, #[case] status
     }
 }
 
+fn branded(prefix: &str) -> EdgeSettings {
+    EdgeSettings { header_prefix: prefix.to_owned(), ..edge_settings(&settings()) }
+}
+
 #[tokio::test]
 async fn the_brand_names_the_exposed_headers() {
-    let edge = start(&HttpSettings { header_prefix: "x-acme-".to_owned(), ..settings() });
+    let edge = serve(&branded("x-acme"));
     let answer = Client::connect(edge.addr).await.get("/hello").await;
     assert!(answer.header("access-control-expose-headers").unwrap().contains("x-acme-Degraded"));
 }
 
 #[tokio::test]
 async fn a_prefix_that_is_no_header_name_is_refused_at_the_start() {
-    for prefix in ["x\n", "x y-", "x:"] {
-        let refused = Edge::bind(&HttpSettings { header_prefix: prefix.to_owned(), ..settings() });
+    for prefix in ["x\n", "x y", "x:"] {
+        let refused = Edge::bind(&branded(prefix));
         assert!(matches!(refused, Err(EdgeError::HeaderPrefix { .. })), "{prefix:?}");
     }
 }
 
 #[tokio::test]
 async fn can_be_switched_off() {
-    let edge = start(&HttpSettings { cors: false, ..settings() });
+    let edge = start(&HttpConfig { cors: false, ..settings() });
     let mut client = Client::connect(edge.addr).await;
     assert_eq!(client.get("/hello").await.header("access-control-allow-origin"), None);
     let answer = client.ask(&format!("{PREFLIGHT}\r\n")).await;

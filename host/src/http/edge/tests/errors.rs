@@ -1,7 +1,8 @@
 //! Errors of the edge itself have the one error body.
 
-use super::fixture::{Client, settings, start};
-use crate::http::edge::{Edge, EdgeError, HttpSettings};
+use super::fixture::{Client, edge_settings, settings, start};
+use crate::config::HttpConfig;
+use crate::http::edge::{Edge, EdgeError};
 use crate::http::problem::problem;
 use http::StatusCode;
 use http_body_util::BodyExt;
@@ -31,7 +32,9 @@ async fn the_error_body_is_error_code_and_hint() {
 #[tokio::test]
 async fn an_address_in_use_names_the_key() {
     let edge = start(&settings());
-    let Err(error) = Edge::bind(&HttpSettings { listen: edge.addr, ..settings() }) else { panic!("bound twice") };
+    let Err(error) = Edge::bind(&edge_settings(&HttpConfig { listen: edge.addr, ..settings() })) else {
+        panic!("bound twice")
+    };
     assert!(matches!(error, EdgeError::AddressInUse { .. }));
     assert!(error.to_string().contains("http.listen"), "{error}");
     assert!(error.to_string().contains(&edge.addr.to_string()), "{error}");
@@ -40,6 +43,8 @@ async fn an_address_in_use_names_the_key() {
 #[tokio::test]
 async fn an_address_of_another_machine_names_the_key() {
     let listen = "192.0.2.1:0".parse().unwrap();
-    let Err(error) = Edge::bind(&HttpSettings { listen, ..settings() }) else { panic!("bound elsewhere") };
+    let Err(error) = Edge::bind(&edge_settings(&HttpConfig { listen, ..settings() })) else {
+        panic!("bound elsewhere")
+    };
     assert!(error.to_string().contains("http.listen"), "{error}");
 }

@@ -1,7 +1,8 @@
 //! A served edge with a small gateway behind it, and a client that speaks raw HTTP/1.
 
+use crate::config::HttpConfig;
 use crate::http::body::{Body, RequestBody};
-use crate::http::edge::{ClientIp, Drained, Edge, HttpSettings, RequestId, RouteLabel};
+use crate::http::edge::{ClientIp, Drained, Edge, EdgeSettings, RequestId, RouteLabel};
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, HOST};
 use http::{HeaderMap, Request, Response};
@@ -32,11 +33,21 @@ pub struct Running {
     pub served: JoinHandle<Drained>,
 }
 
-pub fn settings() -> HttpSettings {
-    HttpSettings { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..HttpSettings::default() }
+pub fn settings() -> HttpConfig {
+    HttpConfig { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..HttpConfig::default() }
 }
 
-pub fn start(settings: &HttpSettings) -> Running {
+/// Its backstop is the time limit of the configuration.
+pub fn edge_settings(http: &HttpConfig) -> EdgeSettings {
+    let answer_timeout = Duration::from_millis(http.request_timeout_ms);
+    EdgeSettings { http: http.clone(), answer_timeout, header_prefix: "X-Service".to_owned() }
+}
+
+pub fn start(http: &HttpConfig) -> Running {
+    serve(&edge_settings(http))
+}
+
+pub fn serve(settings: &EdgeSettings) -> Running {
     let gate = Arc::new(Notify::new());
     let edge = Edge::bind(settings).unwrap();
     let addr = edge.local_addr();

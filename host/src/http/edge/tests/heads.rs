@@ -2,7 +2,7 @@
 //! connection. hyper's own answer to such a request would have neither body nor request id.
 
 use super::fixture::{Answer, Client, settings, start};
-use crate::http::edge::HttpSettings;
+use crate::config::HttpConfig;
 use rstest::rstest;
 use tokio::io::AsyncWriteExt;
 
@@ -169,7 +169,7 @@ async fn a_generous_limit_lets_no_head_pass_that_cannot_be_held(
     #[case] status: u16,
     #[case] code: &str,
 ) {
-    let edge = start(&HttpSettings { header_bytes_max: 1_048_576, ..settings() });
+    let edge = start(&HttpConfig { header_bytes_max: 1_048_576, ..settings() });
     let mut client = Client::connect(edge.addr).await;
     client.send(request).await;
     assert_refused(&client.answer().await, status, code);
@@ -252,7 +252,7 @@ async fn a_client_that_asked_nothing_is_told_nothing(#[case] bytes: &str) {
 
 #[tokio::test]
 async fn http2_that_is_switched_off_is_told_in_http_1() {
-    let edge = start(&HttpSettings { http2: false, ..settings() });
+    let edge = start(&HttpConfig { http2: false, ..settings() });
     let mut client = Client::connect(edge.addr).await;
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
     assert_refused(&client.answer().await, 400, "http2_off");

@@ -1,8 +1,8 @@
 //! HTTP/2 without TLS on the same port.
 
 use super::fixture::{Client, LIMIT, Running, eventually, settings, start};
+use crate::config::HttpConfig;
 use crate::http::body::Body;
-use crate::http::edge::HttpSettings;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -91,7 +91,7 @@ async fn a_stop_finishes_streams_and_says_goodbye() {
 
 #[tokio::test]
 async fn an_idle_connection_is_closed_in_order() {
-    let edge = start(&HttpSettings { idle_timeout_ms: 200, ..settings() });
+    let edge = start(&HttpConfig { idle_timeout_ms: 200, ..settings() });
     let (mut sender, connection) = connect(&edge).await;
     assert_eq!(ask(&mut sender, get("/hello")).await.status, 200);
     timeout(LIMIT, connection).await.expect("the connection stays open").unwrap().expect("closed without goodbye");
@@ -99,7 +99,7 @@ async fn an_idle_connection_is_closed_in_order() {
 
 #[tokio::test]
 async fn a_body_that_does_not_arrive_is_answered_408() {
-    let edge = start(&HttpSettings { body_timeout_ms: 100, ..settings() });
+    let edge = start(&HttpConfig { body_timeout_ms: 100, ..settings() });
     let (mut sender, _connection) = connect(&edge).await;
     let never = http_body_util::StreamBody::new(futures_util::stream::pending::<Result<_, std::io::Error>>());
     let post = Request::post("http://a.example/echo").body(Body::boxed(never)).unwrap();
@@ -108,7 +108,7 @@ async fn a_body_that_does_not_arrive_is_answered_408() {
 
 #[tokio::test]
 async fn can_be_switched_off() {
-    let edge = start(&HttpSettings { http2: false, ..settings() });
+    let edge = start(&HttpConfig { http2: false, ..settings() });
     let (mut sender, _connection) = connect(&edge).await;
     let refused = timeout(LIMIT, sender.send_request(get("/hello"))).await.expect("no answer in time");
     assert!(refused.is_err());

@@ -1,11 +1,11 @@
 //! Limits on requests at work. Those on the head of a request are in [`super::heads`].
 
 use super::fixture::{Client, settings, start};
-use crate::http::edge::HttpSettings;
+use crate::config::HttpConfig;
 
 #[tokio::test]
 async fn refuses_requests_above_the_limit_at_once() {
-    let edge = start(&HttpSettings { requests_in_flight_max: 2, ..settings() });
+    let edge = start(&HttpConfig { requests_in_flight_max: 2, ..settings() });
     let mut busy = [Client::connect(edge.addr).await, Client::connect(edge.addr).await];
     for client in &mut busy {
         client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
@@ -28,7 +28,7 @@ async fn refuses_requests_above_the_limit_at_once() {
 
 #[tokio::test]
 async fn a_stream_under_way_holds_no_place() {
-    let edge = start(&HttpSettings { requests_in_flight_max: 1, ..settings() });
+    let edge = start(&HttpConfig { requests_in_flight_max: 1, ..settings() });
     let mut reader = Client::connect(edge.addr).await;
     reader.send("GET /flood HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let mut byte = [0];

@@ -14,6 +14,7 @@ mod framing;
 mod heads;
 mod hosts;
 mod http2;
+mod lane;
 mod limits;
 mod request_ids;
 mod stopping;

@@ -1,7 +1,8 @@
 //! The drain: what runs is finished, what idles is closed, what is new is refused.
 
 use super::fixture::{Client, LIMIT, eventually, settings, start};
-use crate::http::edge::{Drained, HttpSettings};
+use crate::config::HttpConfig;
+use crate::http::edge::Drained;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -43,7 +44,7 @@ async fn waits_for_a_head_that_is_arriving() {
 
 #[tokio::test]
 async fn cuts_what_does_not_finish_in_time() {
-    let edge = start(&HttpSettings { drain_timeout_ms: 100, ..settings() });
+    let edge = start(&HttpConfig { drain_timeout_ms: 100, ..settings() });
     let mut busy = Client::connect(edge.addr).await;
     busy.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let mut probe = Client::connect(edge.addr).await;
@@ -62,6 +63,6 @@ async fn the_address_is_free_for_the_next_run() {
     assert_eq!(client.get("/hello").await.status, 200);
     edge.shutdown.cancel();
     timeout(LIMIT, edge.served).await.expect("serve does not end").unwrap();
-    let again = start(&HttpSettings { listen: edge.addr, ..settings() });
+    let again = start(&HttpConfig { listen: edge.addr, ..settings() });
     assert_eq!(Client::connect(again.addr).await.get("/hello").await.status, 200);
 }

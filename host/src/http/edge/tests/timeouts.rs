@@ -1,13 +1,13 @@
 //! Time limits on head, body, handler and idle connections.
 
 use super::fixture::{Client, LIMIT, settings, start};
-use crate::http::edge::HttpSettings;
+use crate::config::HttpConfig;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-fn impatient() -> HttpSettings {
-    HttpSettings {
+fn impatient() -> HttpConfig {
+    HttpConfig {
         header_read_timeout_ms: 150,
         idle_timeout_ms: 400,
         body_timeout_ms: 150,
@@ -97,7 +97,7 @@ async fn keeps_an_idle_connection_for_its_time_and_no_longer() {
 
 #[tokio::test]
 async fn a_running_request_is_neither_idle_nor_a_slow_head() {
-    let edge = start(&HttpSettings { request_timeout_ms: 60_000, ..impatient() });
+    let edge = start(&HttpConfig { request_timeout_ms: 60_000, ..impatient() });
     let mut client = Client::connect(edge.addr).await;
     // The begin of a second head waits behind the first request.
     client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\nGET /hello HTTP/1.1\r\n").await;
@@ -111,7 +111,7 @@ async fn a_running_request_is_neither_idle_nor_a_slow_head() {
 
 #[tokio::test]
 async fn answers_504_when_the_handler_takes_too_long() {
-    let edge = start(&HttpSettings { request_timeout_ms: 100, ..settings() });
+    let edge = start(&HttpConfig { request_timeout_ms: 100, ..settings() });
     let mut client = Client::connect(edge.addr).await;
     let answer = client.get("/never").await;
     assert_eq!((answer.status, &*answer.code()), (504, "timeout"));

@@ -1,0 +1,125 @@
+//! A batch of chain events in a plugin's hands.
+//!
+//! The rule: what a handler writes and publishes belongs to the event that it was called with, for that decides with which
+//! block it is undone. The plugin's side says which event that is, and must take all of them in their order.
+
+use super::store::Store;
+use crate::plugins::{PluginTransaction, read_event};
+use abi_stable::{
+    erased_types::TD_Opaque,
+    std_types::{RResult, RString, RVec},
+};
+use async_ffi::{FfiFuture, FutureExt as _};
+use parking_lot::Mutex;
+use plugin_api::{
+    abi::{
+        FfiBytes, HostError, HostErrorCode, Outcome, Reply, Statement, Transaction as AbiTransaction, Transaction_TO,
+        TransactionBox,
+    },
+    manifest::NewEvent,
+};
+use std::sync::Arc;
+
+/// What one chain event may publish; more is a plugin gone wild.
+const PUBLISHED_MAX: usize = 1000;
+
+pub struct Feed {
+    transaction: Arc<PluginTransaction>,
+    store: Store,
+    /// The turn of each event.
+    turns: Vec<i64>,
+    now: Mutex<Now>,
+}
+
+#[derive(Default)]
+struct Now {
+    /// How many events the plugin has begun with.
+    begun: usize,
+    turn: Option<i64>,
+    /// With the place of the event that published it.
+    published: Vec<(usize, NewEvent)>,
+    broken: Option<String>,
+}
+
+impl Feed {
+    pub fn new(transaction: &Arc<PluginTransaction>, store: &Store, turns: Vec<i64>) -> Arc<Self> {
+        Arc::new(Self { transaction: transaction.clone(), store: store.clone(), turns, now: Mutex::default() })
+    }
+
+    pub fn handle(self: &Arc<Self>) -> TransactionBox {
+        Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
+    }
+
+    /// What was published, if the plugin took every event.
+    pub fn finish(&self) -> Result<Vec<(usize, NewEvent)>, String> {
+        let mut now = self.now.lock();
+        match now.broken.take() {
+            Some(reason) => Err(reason),
+            None if now.begun < self.turns.len() => Err("the plugin left out events".to_owned()),
+            None => Ok(std::mem::take(&mut now.published)),
+        }
+    }
+
+    fn begin_event(&self, place: u32) {
+        let mut now = self.now.lock();
+        match self.turns.get(place as usize) {
+            Some(turn) if place as usize == now.begun => {
+                now.begun += 1;
+                if now.turn.replace(*turn) != Some(*turn)
+                    && let Err(error) = self.transaction.defer_as_host(self.store.begin_turn(*turn))
+                {
+                    now.broken = Some(error.to_string());
+                }
+            }
+            _ => now.broken = Some("the plugin took an event out of its order".to_owned()),
+        }
+    }
+
+    fn publish(&self, event: &[u8]) -> Result<(), HostError> {
+        let event = read_event(event)?;
+        let refuse = |message: String| HostError::new(HostErrorCode::Invalid, message);
+        let mut now = self.now.lock();
+        let place = now.begun.checked_sub(1).ok_or_else(|| refuse("no chain event was begun".to_owned()))?;
+        let so_far = now.published.iter().rev().take_while(|(of, _)| *of == place).count();
+        if so_far >= PUBLISHED_MAX {
+            return Err(refuse(format!("more than {PUBLISHED_MAX} events follow from one chain event")));
+        }
+        now.published.push((place, event));
+        Ok(())
+    }
+}
+
+struct Handle(Arc<Feed>);
+
+impl AbiTransaction for Handle {
+    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>> {
+        let transaction = self.0.transaction.clone();
+        async move {
+            let outcomes = transaction.run(statements.into_vec()).await;
+            outcomes.map(RVec::from).map_err(HostError::from).into()
+        }
+        .into_ffi()
+    }
+
+    fn defer(&self, statement: Statement) -> RResult<(), HostError> {
+        self.0.transaction.defer(statement).map_err(HostError::from).into()
+    }
+
+    fn begin_event(&self, place: u32) {
+        self.0.begin_event(place);
+    }
+
+    fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {
+        self.0.publish(&event).into()
+    }
+
+    fn ask(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        let message = "what is sent cannot be taken back with the chain: a job sends what follows from its events";
+        std::future::ready(RResult::RErr(HostError::new(HostErrorCode::Refused, message))).into_ffi()
+    }
+
+    fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
+        let message = "the gateway commits the transaction of chain events after the last of them";
+        std::future::ready(RResult::RErr(HostError::new(HostErrorCode::Refused, message))).into_ffi()
+    }
+}

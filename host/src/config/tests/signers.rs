@@ -1,0 +1,58 @@
+//! `[signers.<role>]`: a key comes from its own variable or a keystore, and is in no other layer and no message.
+
+use rstest::rstest;
+use secrecy::ExposeSecret as _;
+
+use super::{Start, file, variable};
+
+const KEY: &str = "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
+const SECRET: &str = "7a28b5ba";
+
+#[test]
+fn a_key_comes_by_its_variable_and_is_shown_nowhere() {
+    for name in ["GATEWAY_SIGNERS__PAYIN__KEY", "GATEWAY_signers__payin__key"] {
+        let config = variable(name, KEY).config();
+        assert_eq!(config.signers["payin"].key.as_ref().unwrap().expose_secret(), KEY);
+        assert!(!format!("{config:?}").contains(SECRET), "it went through no layer, whose values are kept");
+        assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
+    }
+    assert!(Start::new().config().signers.is_empty());
+}
+
+#[test]
+fn a_keystore_has_a_password_file() {
+    let config = file("[signers.relayer]\nkeystore = '/a'\npassword_file = '/b'").config();
+    let relayer = &config.signers["relayer"];
+    assert_eq!(relayer.keystore.as_ref().unwrap().display().to_string(), "/a");
+    let by_variable = variable("GATEWAY_SIGNERS__ORACLE__KEYSTORE", "/a")
+        .variable("GATEWAY_SIGNERS__ORACLE__PASSWORD_FILE", "/b")
+        .config();
+    assert_eq!(by_variable.signers["oracle"].password_file.as_ref().unwrap().display().to_string(), "/b");
+}
+
+#[rstest]
+#[case("[signers.relayer]\nkeystore = '/a'", "signers.relayer.password_file", "missing")]
+#[case("[signers.relayer]\npassword_file = '/a'", "signers.relayer.keystore", "missing")]
+#[case("[signers.rleayer]\nkeystore = '/a'\npassword_file = '/b'", "signers.rleayer", "no such role")]
+#[case("[signers.relayer]\nkey = '0x7a28b5ba'", "signers.relayer.key", "unknown key in [signers.relayer]")]
+#[case("[signers]\nrelayer = '0x7a28b5ba'", "signers.relayer", "")]
+#[case("[tx]\ntip_gwei = 0", "tx.tip_gwei", "too small")]
+#[case("[tx]\ntip_gwei = 51", "tx.tip_gwei", "more than tx.max_fee_gwei")]
+fn what_is_wrong_is_said(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
+    let problems = file(text).problems();
+    let found = problems.iter().find(|problem| problem.key == key);
+    assert!(found.is_some_and(|problem| problem.message.contains(part)), "{problems:?}");
+    assert!(!format!("{problems:?}").contains(SECRET), "{problems:?}");
+}
+
+#[test]
+fn a_key_in_two_places_or_for_nobody_is_a_problem_that_does_not_show_it() {
+    let twice =
+        file("[signers.payin]\nkeystore = '/a'\npassword_file = '/b'").variable("GATEWAY_SIGNERS__PAYIN__KEY", KEY);
+    let problems = twice.problems();
+    assert!(problems.iter().any(|problem| problem.message.contains("is set as well")), "{problems:?}");
+    assert!(!format!("{problems:?}").contains(SECRET), "{problems:?}");
+    let nobody = variable("GATEWAY_SIGNERS__MINER__KEY", KEY).problems();
+    assert!(nobody.iter().any(|problem| problem.hint.contains("gateway, facilitator")), "{nobody:?}");
+    assert!(!format!("{nobody:?}").contains(SECRET), "{nobody:?}");
+}

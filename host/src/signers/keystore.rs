@@ -1,0 +1,50 @@
+//! Web3 keystore files (version 3).
+
+use super::{key::Key, private_file};
+use eth_keystore::{EthKeystore, KdfparamsType};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// Bytes of the derived key: 16 decrypt, 16 authenticate.
+const DERIVED_BYTES: u8 = 32;
+const IV_BYTES: usize = 16;
+/// scrypt takes 128 · n · r bytes; wallets write n = 262144 and r = 8.
+const SCRYPT_BYTES_MAX: u64 = 1 << 30;
+
+/// Opens a keystore. Errors name the files and nothing that is in them.
+pub fn open(path: &Path, password_file: &Path) -> Result<Key, String> {
+    let password = private_file::read(password_file)?;
+    let failed = |reason: &str| format!("the keystore {} cannot be opened: {reason}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| failed(&error.to_string()))?;
+    let keystore: EthKeystore =
+        serde_json::from_str(&text).map_err(|_: serde_json::Error| failed("it is no Web3 keystore of version 3"))?;
+    check(&keystore).map_err(|reason| failed(&reason))?;
+    let secret = eth_keystore::decrypt_key(path, &*password).map_err(|error| match error {
+        eth_keystore::KeystoreError::MacMismatch => failed("the password is another one"),
+        other => failed(&other.to_string()),
+    })?;
+    Key::from_slice(&Zeroizing::new(secret)).map_err(|_| failed("what it holds is no key"))
+}
+
+/// The library takes these for granted.
+fn check(keystore: &EthKeystore) -> Result<(), String> {
+    let crypto = &keystore.crypto;
+    if crypto.cipher != "aes-128-ctr" {
+        return Err("its cipher is not aes-128-ctr".to_owned());
+    }
+    let length = match &crypto.kdfparams {
+        KdfparamsType::Pbkdf2 { dklen, prf, .. } if prf == "hmac-sha256" => *dklen,
+        KdfparamsType::Pbkdf2 { .. } => return Err("its prf is not hmac-sha256".to_owned()),
+        KdfparamsType::Scrypt { dklen, n, r, .. } => {
+            let bytes = 128u64.saturating_mul(u64::from(*n)).saturating_mul(u64::from(*r));
+            if !n.is_power_of_two() || bytes > SCRYPT_BYTES_MAX {
+                return Err("its scrypt parameters are out of range".to_owned());
+            }
+            *dklen
+        }
+    };
+    if length != DERIVED_BYTES || crypto.cipherparams.iv.len() != IV_BYTES {
+        return Err("its parameters have other lengths than version 3 says".to_owned());
+    }
+    Ok(())
+}

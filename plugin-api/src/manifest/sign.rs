@@ -1,0 +1,39 @@
+//! Questions of the capability `sign`.
+
+use crate::sdk::Address;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a plugin asks of the gateway's keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignQuestion {
+    /// The address of a role's key.
+    Address { role: String },
+    /// Signs with a role's key: a [`SignAnswer`].
+    Sign { role: String, what: Signable },
+    /// Who made a signature (`0x` and 130 digits): an address. Needs no grant.
+    Recover { what: Signable, signature: String },
+}
+
+/// What can be signed. Both forms say of themselves that they are no transaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signable {
+    /// A text, by EIP-191 (`personal_sign`).
+    Text(String),
+    /// Bytes as `0x…`, by EIP-191: the signed message is these bytes.
+    Bytes(String),
+    /// An EIP-712 document with `types`, `primaryType`, `domain` and `message`.
+    TypedData(Value),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignAnswer {
+    /// Who signed.
+    pub address: Address,
+    /// `0x` and 130 digits: r, s in the lower half, v of 27 or 28.
+    pub signature: String,
+    /// What the signature is over, `0x…`.
+    pub digest: String,
+}

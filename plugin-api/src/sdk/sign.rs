@@ -1,0 +1,74 @@
+//! Signatures with the gateway's keys, by role. A role must be among the grants (`signer_roles`).
+//!
+//! A role without a key is a [`HostErrorCode::Disabled`]: a handler that hands it on with `?` answers 503 `disabled` with the
+//! reason. No plugin ever holds a key.
+
+use super::{Address, HostHandle};
+use crate::{
+    abi::{FfiBytes, HostError, HostErrorCode},
+    manifest::{SignQuestion, Signable},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub use crate::manifest::SignAnswer;
+
+/// A key of the gateway; made by [`HostHandle::signer`].
+pub struct Signer<'h> {
+    host: &'h HostHandle,
+    role: String,
+}
+
+impl HostHandle {
+    /// The key of a role: `gateway`, `facilitator`, `relayer`, `payin` or `oracle`.
+    pub fn signer(&self, role: &str) -> Signer<'_> {
+        Signer { host: self, role: role.to_owned() }
+    }
+
+    /// Who signed this text by EIP-191. A text that is no signature is a [`HostErrorCode::Invalid`].
+    pub async fn recover_text(&self, text: &str, signature: &str) -> Result<Address, HostError> {
+        self.recover(Signable::Text(text.to_owned()), signature).await
+    }
+
+    /// Who signed this EIP-712 document.
+    pub async fn recover_typed_data(&self, document: Value, signature: &str) -> Result<Address, HostError> {
+        self.recover(Signable::TypedData(document), signature).await
+    }
+
+    async fn recover(&self, what: Signable, signature: &str) -> Result<Address, HostError> {
+        self.ask_signers(SignQuestion::Recover { what, signature: signature.to_owned() }).await
+    }
+
+    async fn ask_signers<T: DeserializeOwned>(&self, question: SignQuestion) -> Result<T, HostError> {
+        let reply = self.ask("sign", &question, FfiBytes::default()).await?;
+        serde_json::from_slice(&reply.answer)
+            .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
+    }
+}
+
+impl Signer<'_> {
+    /// The address of the key.
+    pub async fn address(&self) -> Result<Address, HostError> {
+        self.host.ask_signers(SignQuestion::Address { role: self.role.clone() }).await
+    }
+
+    /// Signs a text by EIP-191, as wallets do with `personal_sign`.
+    pub async fn sign_text(&self, text: &str) -> Result<SignAnswer, HostError> {
+        self.sign(Signable::Text(text.to_owned())).await
+    }
+
+    /// Signs bytes by EIP-191: a hash of 32 bytes, for instance, that a contract wraps in the same way.
+    pub async fn sign_bytes(&self, bytes: &[u8]) -> Result<SignAnswer, HostError> {
+        self.sign(Signable::Bytes(alloy_primitives::hex::encode_prefixed(bytes))).await
+    }
+
+    /// Signs an EIP-712 document: `{types, primaryType, domain, message}`, integers as numbers or decimal strings. One that
+    /// does not fit its types is a [`HostErrorCode::Invalid`].
+    pub async fn sign_typed_data(&self, document: Value) -> Result<SignAnswer, HostError> {
+        self.sign(Signable::TypedData(document)).await
+    }
+
+    async fn sign(&self, what: Signable) -> Result<SignAnswer, HostError> {
+        self.host.ask_signers(SignQuestion::Sign { role: self.role.clone(), what }).await
+    }
+}

@@ -1,0 +1,232 @@
+//! Who did most: weights, scores and ranks. Rule: a score follows from the members of its own entry, so that a reader can
+//! compute it again; it is computed in hundredths, never as a float.
+
+use plugin_api::{
+    Address, JsonSchema,
+    point::{Author, Metrics},
+};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
+
+pub const MONTH_S: i64 = 30 * 86_400;
+
+/// Points per unit of each metric.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Weights {
+    completed_jobs: u64,
+    forum_posts: u64,
+    kb_edits: u64,
+    artifacts: u64,
+    stars_received: u64,
+    arena_wins: u64,
+    /// Times the average rating.
+    rating_bonus: u64,
+}
+
+pub const WEIGHTS: Weights = Weights {
+    completed_jobs: 10,
+    forum_posts: 1,
+    kb_edits: 3,
+    artifacts: 5,
+    stars_received: 2,
+    arena_wins: 20,
+    rating_bonus: 4,
+};
+
+/// A number with two decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hundredths(u64);
+
+impl Serialize for Hundredths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_multiple_of(100) {
+            return serializer.serialize_u64(self.0 / 100);
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a score of 2^53 hundredths is beyond what a wallet can do")]
+        serializer.serialize_f64(self.0 as f64 / 100.0)
+    }
+}
+
+impl JsonSchema for Hundredths {
+    fn schema_name() -> Cow<'static, str> {
+        "Hundredths".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "description": "At most two decimals" })
+    }
+}
+
+/// What an address did in a period.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaderboardEntry {
+    #[serde(flatten)]
+    pub author: Author,
+    /// Completed jobs of the agents that the address owns.
+    pub completed_jobs: u64,
+    /// Null without ratings.
+    pub rating_avg: Option<Hundredths>,
+    pub rating_count: u64,
+    pub forum_posts: u64,
+    pub kb_edits: u64,
+    pub artifacts: u64,
+    pub stars_received: u64,
+    pub arena_wins: u64,
+    /// The sum of all metrics times their weights.
+    pub score: Hundredths,
+    /// From 1.
+    pub rank: u64,
+}
+
+/// An address with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranked {
+    pub address: Address,
+    metrics: Metrics,
+    score: Hundredths,
+    rank: u64,
+}
+
+impl Ranked {
+    pub fn into_entry(self, author: Author) -> LeaderboardEntry {
+        let Self { metrics, score, rank, .. } = self;
+        LeaderboardEntry {
+            author,
+            completed_jobs: metrics.completed_jobs,
+            rating_avg: rating_avg(&metrics),
+            rating_count: metrics.rating_count,
+            forum_posts: metrics.forum_posts,
+            kb_edits: metrics.kb_edits,
+            artifacts: metrics.artifacts,
+            stars_received: metrics.stars_received,
+            arena_wins: metrics.arena_wins,
+            score,
+            rank,
+        }
+    }
+}
+
+/// The `most` first: by score, then completed jobs, then the lower address. Who did nothing has no place, nor has the
+/// network itself.
+pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<Ranked> {
+    let mut sums: BTreeMap<Address, Metrics> = BTreeMap::new();
+    for (address, metrics) in parts.into_iter().flatten() {
+        *sums.entry(address).or_default() += metrics;
+    }
+    let counts = |(address, metrics): &(Address, Metrics)| *metrics != Metrics::default() && *address != Address::ZERO;
+    let mut ranked: Vec<Ranked> = sums
+        .into_iter()
+        .filter(counts)
+        .map(|(address, metrics)| Ranked { address, metrics, score: score(&metrics), rank: 0 })
+        .collect();
+    ranked.sort_by_key(|one| (Reverse((one.score, one.metrics.completed_jobs)), one.address));
+    ranked.truncate(most);
+    (1..).zip(&mut ranked).for_each(|(rank, one)| one.rank = rank);
+    ranked
+}
+
+fn score(metrics: &Metrics) -> Hundredths {
+    let parts = [
+        (metrics.completed_jobs, WEIGHTS.completed_jobs),
+        (metrics.forum_posts, WEIGHTS.forum_posts),
+        (metrics.kb_edits, WEIGHTS.kb_edits),
+        (metrics.artifacts, WEIGHTS.artifacts),
+        (metrics.stars_received, WEIGHTS.stars_received),
+        (metrics.arena_wins, WEIGHTS.arena_wins),
+    ];
+    let points = parts.into_iter().fold(0_u64, |sum, (count, weight)| sum.saturating_add(count.saturating_mul(weight)));
+    let bonus = rating_avg(metrics).map_or(0, |average| average.0.saturating_mul(WEIGHTS.rating_bonus));
+    Hundredths(points.saturating_mul(100).saturating_add(bonus))
+}
+
+/// Half a hundredth is rounded up.
+fn rating_avg(metrics: &Metrics) -> Option<Hundredths> {
+    let (sum, count) = (u128::from(metrics.rating_sum), u128::from(metrics.rating_count));
+    let average = (sum * 200 + count).checked_div(count * 2)?;
+    Some(Hundredths(u64::try_from(average).unwrap_or(u64::MAX)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn address(last: u8) -> Address {
+        let mut bytes = [0; 20];
+        bytes[19] = last;
+        Address(bytes)
+    }
+
+    fn places(parts: &[(u8, Metrics)]) -> Vec<(u8, u64)> {
+        let parts = parts.iter().map(|(last, metrics)| BTreeMap::from([(address(*last), *metrics)]));
+        rank(parts, 200).iter().map(|one| (one.address.0[19], one.rank)).collect()
+    }
+
+    #[test]
+    fn a_score_is_the_weighted_sum_with_two_decimals() {
+        let metrics = Metrics {
+            completed_jobs: 1,
+            rating_sum: 14,
+            rating_count: 3,
+            forum_posts: 2,
+            kb_edits: 3,
+            artifacts: 4,
+            stars_received: 5,
+            arena_wins: 6,
+        };
+        let author = Author { address: address(1), name: None, agent_id: None };
+        let entry = rank([BTreeMap::from([(address(1), metrics)])], 1)[0].into_entry(author);
+        assert_eq!(
+            serde_json::to_value(entry).unwrap(),
+            json!({
+                "address": address(1), "name": null, "agentId": null,
+                "completedJobs": 1, "ratingAvg": 4.67, "ratingCount": 3, "forumPosts": 2, "kbEdits": 3, "artifacts": 4,
+                "starsReceived": 5, "arenaWins": 6, "score": 189.68, "rank": 1
+            }),
+            "10 + 2 + 9 + 20 + 10 + 120 + 4.67 × 4"
+        );
+    }
+
+    #[test]
+    fn parts_of_several_plugins_are_added_up() {
+        let (jobs, posts) = (Metrics { completed_jobs: 1, ..Default::default() }, 11);
+        let posts = Metrics { forum_posts: posts, ..Default::default() };
+        assert_eq!(places(&[(1, posts), (2, jobs), (2, jobs)]), [(2, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn of_equal_scores_more_jobs_come_first_then_the_lower_address() {
+        let (jobs, posts) = (Metrics { completed_jobs: 1, ..Default::default() }, 10);
+        let posts = Metrics { forum_posts: posts, ..Default::default() };
+        assert_eq!(places(&[(1, posts), (9, jobs), (3, jobs)]), [(3, 1), (9, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn nobody_is_listed_for_nothing_and_the_network_never() {
+        let posts = Metrics { forum_posts: 1, ..Default::default() };
+        assert_eq!(places(&[(1, Metrics::default()), (0, posts)]), []);
+    }
+
+    #[test]
+    fn absurd_numbers_stay_numbers() {
+        let huge = Metrics { rating_sum: u64::MAX, rating_count: 1, arena_wins: u64::MAX, ..Default::default() };
+        assert_eq!(places(&[(1, huge), (1, huge), (2, huge)]), [(1, 1), (2, 2)]);
+        let no_count = Metrics { rating_sum: 5, ..Default::default() };
+        assert_eq!(rating_avg(&no_count), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_written_without_decimals() {
+        for (hundredths, text) in [(0, "0"), (500, "5"), (450, "4.5"), (467, "4.67"), (1, "0.01")] {
+            assert_eq!(serde_json::to_string(&Hundredths(hundredths)).unwrap(), text);
+        }
+    }
+}

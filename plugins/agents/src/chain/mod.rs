@@ -1,0 +1,34 @@
+//! What follows from chain events: one file per contract. Rule: a row follows from the event and from derived rows alone, so
+//! that a new index gives the same rows.
+
+mod escrow;
+mod registry;
+mod reputation;
+mod validation;
+
+pub use escrow::{Delivered, Requested};
+pub use registry::{Registered, Updated};
+pub use reputation::{Given as FeedbackGiven, Revoked as FeedbackRevoked};
+pub use validation::{Requested as ValidationRequested, Responded as ValidationResponded};
+
+use crate::Agents;
+use plugin_api::Definition;
+
+/// Every derived table: the gateway takes their changes back when the chain does.
+const TABLES: [&str; 7] = [
+    "agents_agents",
+    "agents_jobs",
+    "agents_payers",
+    "agents_validations",
+    "agents_feedback",
+    "agents_counts",
+    "agents_totals",
+];
+
+/// Listens to the four contracts.
+pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
+    let definition = registry::subscribe(definition);
+    let definition = escrow::subscribe(definition);
+    let definition = validation::subscribe(definition);
+    reputation::subscribe(definition)
+}

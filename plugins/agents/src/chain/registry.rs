@@ -1,0 +1,142 @@
+//! The agent registry: who there is, in which status, with which record. Each event becomes public as `agent.registered` or
+//! `agent.updated`.
+
+use super::TABLES;
+use crate::{
+    Agents,
+    model::{AgentFacts, AgentId, AgentStatus, agent_event, slug},
+    store::derived::{agents, totals},
+};
+use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, Wei};
+use serde::Deserialize;
+
+const REGISTRY: &str = "registry";
+const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, \
+     string metadataURI, uint256 pricePerJob, uint256 bond)";
+const UPDATED: &str = "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)";
+const STATUS_CHANGED: &str = "AgentStatusChanged(uint256 indexed id, uint8 status)";
+const BOND_CHANGED: &str = "BondChanged(uint256 indexed id, uint256 bond)";
+const SLASHED: &str = "AgentSlashed(uint256 indexed id, uint256 amount, address to, string reason)";
+const OUTCOME: &str = "OutcomeRecorded(uint256 indexed id, bool success, uint8 rating)";
+const TRANSFERRED: &str = "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)";
+
+pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
+    definition
+        .on_chain_event(REGISTRY, REGISTERED, &TABLES, registered)
+        .on_chain_event(REGISTRY, UPDATED, &TABLES, updated)
+        .on_chain_event(REGISTRY, STATUS_CHANGED, &TABLES, status_changed)
+        .on_chain_event(REGISTRY, BOND_CHANGED, &TABLES, bond_changed)
+        .on_chain_event(REGISTRY, SLASHED, &TABLES, slashed)
+        .on_chain_event(REGISTRY, OUTCOME, &TABLES, outcome_recorded)
+        .on_chain_event(REGISTRY, TRANSFERRED, &TABLES, transferred)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Registered {
+    pub id: AgentId,
+    pub owner: Address,
+    pub name: String,
+    pub endpoint: String,
+    #[serde(rename = "metadataURI")]
+    pub metadata_uri: String,
+    pub price_per_job: Wei,
+    pub bond: Wei,
+}
+
+/// An agent is active from the start; the events that follow in the same transaction repeat status and bond.
+async fn registered(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
+    let agent = &event.args;
+    let status = AgentStatus::Active;
+    let insert = agents::insert(agent, &slug(&agent.name), status, event.time_s);
+    tx.batch(vec![insert, totals::count_agents(status, 1)]).await?;
+    let facts = AgentFacts {
+        agent_id: agent.id,
+        owner: agent.owner,
+        name: agent.name.clone(),
+        endpoint: agent.endpoint.clone(),
+        price_per_job: agent.price_per_job,
+        status,
+    };
+    agent_event(&facts, &event)?.publish(&tx)
+}
+
+/// Makes the change public; an agent that the registry never told of is nobody's.
+fn tell<Args>(tx: &Tx, agent: Option<AgentFacts>, event: &ChainEvent<Args>) -> Result<(), HostError> {
+    agent.map_or(Ok(()), |agent| agent_event(&agent, event)?.publish(tx))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Updated {
+    pub id: AgentId,
+    pub endpoint: String,
+    #[serde(rename = "metadataURI")]
+    pub metadata_uri: String,
+    pub price_per_job: Wei,
+}
+
+async fn updated(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Updated>) -> Result<(), HostError> {
+    tell(&tx, agents::update(&tx, &event.args).await?, &event)
+}
+
+#[derive(Deserialize)]
+struct StatusChanged {
+    id: AgentId,
+    status: u8,
+}
+
+async fn status_changed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<StatusChanged>) -> Result<(), HostError> {
+    let StatusChanged { id, status } = event.args;
+    let status = AgentStatus::from_chain(status);
+    let Some((before, agent)) = agents::set_status(&tx, id, status).await? else { return Ok(()) };
+    if before != status {
+        tx.batch(vec![totals::count_agents(before, -1), totals::count_agents(status, 1)]).await?;
+    }
+    tell(&tx, Some(agent), &event)
+}
+
+#[derive(Deserialize)]
+struct BondChanged {
+    id: AgentId,
+    bond: Wei,
+}
+
+async fn bond_changed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<BondChanged>) -> Result<(), HostError> {
+    tell(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
+}
+
+#[derive(Deserialize)]
+struct Slashed {
+    id: AgentId,
+}
+
+/// What is left of the bond, the next event says.
+async fn slashed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
+    tell(&tx, agents::facts(&tx, event.args.id).await?, &event)
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    id: AgentId,
+    success: bool,
+    rating: u8,
+}
+
+/// Comes after the escrow's own event, in the same transaction.
+async fn outcome_recorded(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Outcome>) -> Result<(), HostError> {
+    let Outcome { id, success, rating } = event.args;
+    let Some(mut standing) = agents::standing(&tx, id).await? else { return Ok(()) };
+    standing.rate(rating);
+    tell(&tx, agents::record_outcome(&tx, id, success, &standing).await?, &event)
+}
+
+#[derive(Deserialize)]
+struct Transferred {
+    id: AgentId,
+    to: Address,
+}
+
+async fn transferred(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
+    tell(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
+}

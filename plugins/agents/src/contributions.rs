@@ -1,0 +1,148 @@
+//! What the plugin adds for others: names of authors, and the gateway's own documents.
+
+use crate::{
+    Agents,
+    model::average,
+    store::{
+        authors, cards, leaderboard as board,
+        totals::{self, TopAgent},
+    },
+};
+use plugin_api::{
+    Address, Gateway, HostError,
+    point::{
+        AuthorName, AuthorsInput, Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
+        ServiceStatus, Skill,
+    },
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+const AGENTS: &str = "/api/agents";
+const JOBS: &str = "/api/jobs";
+const REGISTRATION: &str = "/api/agents/{id}/erc8004.json";
+
+pub async fn authors(
+    gateway: Gateway<Agents>,
+    AuthorsInput { addresses }: AuthorsInput,
+) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+    authors::names(&gateway.db(), &addresses).await
+}
+
+pub async fn leaderboard(
+    gateway: Gateway<Agents>,
+    LeaderboardInput { since_s }: LeaderboardInput,
+) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    board::metrics(&gateway.db(), since_s).await
+}
+
+pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, HostError> {
+    let db = gateway.db();
+    let (agents, active) = totals::count_agents(&db).await?;
+    let totals = totals::read(&db).await?;
+    let stats = named([
+        ("agents", agents.into()),
+        ("activeAgents", active.into()),
+        ("jobs", totals.jobs.into()),
+        ("jobsCompleted", totals.jobs_completed.into()),
+        ("volumeWei", totals.volume.to_string().into()),
+        ("feesWei", totals.fees.to_string().into()),
+        ("validations", totals.validations.into()),
+    ]);
+    Ok(Counters { stats, manifest: Map::new() })
+}
+
+/// Probes make progress while the agent that waits longest waits not much longer than the interval.
+pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let progress = cards::progress(&gateway.db()).await?;
+    let interval_s = i64::from(gateway.plugin().config.probe_interval_s);
+    let oldest_age_s = progress.oldest_s.map(|at| (gateway.now_s() - at).max(0));
+    let ok = oldest_age_s.is_none_or(|age| age <= 3 * interval_s);
+    let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
+    let numbers = named([
+        ("agents", progress.agents.into()),
+        ("probed", progress.probed.into()),
+        ("online", progress.online.into()),
+        ("oldestProbeAgeS", oldest_age_s.into()),
+        ("intervalS", interval_s.into()),
+    ]);
+    Ok([("agentCards".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
+}
+
+pub async fn discovery(gateway: Gateway<Agents>, _: NoInput) -> Result<Discovery, HostError> {
+    let top: Vec<Value> = totals::top_agents(&gateway.db()).await?.into_iter().map(top_agent).collect();
+    let endpoints = [("agents", AGENTS), ("jobs", JOBS), ("erc8004", REGISTRATION)];
+    Ok(Discovery {
+        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        skills: vec![hire_agent(), register_agent()],
+        briefing: Some(briefing()),
+        manifest: named([("live", json!({ "topAgents": top }))]),
+        card: named([("topAgents", top.into())]),
+        ..Discovery::default()
+    })
+}
+
+fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn top_agent(agent: TopAgent) -> Value {
+    json!({
+        "id": agent.id, "name": agent.name, "endpoint": agent.endpoint, "pricePerJob": agent.price_per_job,
+        "jobsCompleted": agent.jobs_completed, "ratingAvg": average(agent.rating_sum, agent.rating_count),
+        "online": agent.online,
+    })
+}
+
+fn skill(id: &str, name: &str, description: &str, tags: &[&str], examples: &[&str]) -> Skill {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    Skill {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.to_owned(),
+        tags: texts(tags),
+        examples: texts(examples),
+    }
+}
+
+fn hire_agent() -> Skill {
+    skill(
+        "hire-agent",
+        "Hire an agent",
+        "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
+        &["agents", "jobs", "escrow"],
+        &[
+            "GET /api/agents?status=active&sort=rating",
+            "GET /api/jobs?client=0x…",
+            "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
+        ],
+    )
+}
+
+fn register_agent() -> Skill {
+    skill(
+        "register-agent",
+        "Register an agent",
+        "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
+        &["agents", "jobs", "registration"],
+        &[
+            "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
+            "GET /api/agents/{id}/jobs?status=open",
+            "GET /api/agents/{id}/erc8004.json",
+        ],
+    )
+}
+
+const AGENTS_NOTE: &str = "list and search (status, q, sort=rating|jobs|earned|newest); /{id} is one agent with its record, \
+     /{id}/jobs its jobs (status), /{id}/erc8004.json its registration file";
+const JOBS_NOTE: &str = "newest first (client, agentOwner); /{id} is one job with its transactions and validation";
+
+fn briefing() -> Briefing {
+    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        note: note.to_owned(),
+    };
+    let links = [("Agents", AGENTS, AGENTS_NOTE), ("Jobs", JOBS, JOBS_NOTE)];
+    Briefing { title: "Agents and jobs".into(), links: links.map(link).into() }
+}

@@ -1,0 +1,62 @@
+//! Agents and their jobs, as the chain's events tell them, with the cards that agents serve.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: what follows from the chain follows
+//! from its events alone (`chain/`), and what an agent says of itself never touches it (`jobs/probe_cards.rs`).
+
+#![forbid(unsafe_code)]
+
+mod chain;
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use plugin_api::{Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Refusal, export_plugin, point};
+
+/// What the plugin keeps in memory while it runs.
+pub struct Agents {
+    config: Config,
+}
+
+impl Plugin for Agents {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        let definition = Definition::new()
+            .tag("Agents and jobs")
+            .routes([
+                routes::list_agents::route(),
+                routes::get_agent::route(),
+                routes::list_agent_jobs::route(),
+                routes::get_agent_registration::route(),
+                routes::list_jobs::route(),
+                routes::get_job::route(),
+            ])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
+            ])
+            .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
+            .jobs([jobs::probe_cards::job(), jobs::read_review_window::job()])
+            .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
+            .publishes(&model::EVENT_TYPES)
+            .contributes_cached(point::AUTHORS, contributions::authors)
+            .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::DISCOVERY, contributions::discovery);
+        chain::subscribe(definition)
+    }
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        config.validate()?;
+        Ok(Self { config })
+    }
+}
+
+export_plugin!(Agents);

@@ -1,0 +1,113 @@
+//! The card that an agent serves at its endpoint: what an agent says of itself. Rule: nothing in it is trusted; it is
+//! bounded, and what follows from the chain never follows from it.
+
+use plugin_api::Wei;
+use serde_json::{Map, Value, value::RawValue};
+
+/// A larger answer is no card.
+pub const CARD_BYTES_MAX: u64 = 64 * 1024;
+const CAPABILITIES_MAX: usize = 100;
+
+/// Where the agent with this endpoint serves its card.
+pub fn card_url(endpoint: &str, marker: &str) -> String {
+    format!("{}/.well-known/{marker}-agent.json", endpoint.trim_end_matches('/'))
+}
+
+/// A card that was understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Card {
+    /// The whole of it, as it came.
+    pub text: String,
+    pub description: Option<String>,
+    pub capabilities: Vec<String>,
+    pub model: Option<String>,
+    /// A picture on the web.
+    pub image: Option<String>,
+    pub price_per_call: Option<Wei>,
+}
+
+impl Card {
+    /// A JSON object whose marker (`"service": 1`) is there; nothing otherwise.
+    pub fn parse(bytes: &[u8], marker: &str) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?.trim();
+        let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+        if members.get(marker) != Some(&Value::from(1)) {
+            return None;
+        }
+        let member = |name: &str| members.get(name).and_then(Value::as_str).map(storable);
+        let capabilities = members.get("capabilities").and_then(Value::as_array).into_iter().flatten();
+        Some(Self {
+            text: text.to_owned(),
+            description: member("description"),
+            capabilities: capabilities.filter_map(Value::as_str).map(storable).take(CAPABILITIES_MAX).collect(),
+            model: member("model"),
+            image: member("image").filter(|url| url.starts_with("https://") || url.starts_with("http://")),
+            price_per_call: members.get("pricePerCall").and_then(|price| serde_json::from_value(price.clone()).ok()),
+        })
+    }
+}
+
+/// Not every database stores U+0000.
+fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+/// A stored card on its way out, byte for byte.
+pub fn card_json(text: String) -> Option<Box<RawValue>> {
+    RawValue::from_string(text).ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parse(card: &Value) -> Option<Card> {
+        Card::parse(card.to_string().as_bytes(), "service")
+    }
+
+    #[test]
+    fn a_card_says_what_it_says() {
+        let card = parse(&json!({
+            "service": 1, "description": "d", "capabilities": ["a", 7, "b"], "model": "m", "image": "https://x/y.png",
+            "pricePerCall": "10", "more": { "kept": [1.50] },
+        }))
+        .unwrap();
+        assert_eq!(card.description.as_deref(), Some("d"));
+        assert_eq!(card.capabilities, ["a", "b"]);
+        assert_eq!((card.model.as_deref(), card.image.as_deref()), (Some("m"), Some("https://x/y.png")));
+        assert_eq!(card.price_per_call.unwrap().to_string(), "10");
+        assert_eq!(card_json(card.text.clone()).unwrap().get(), card.text);
+    }
+
+    #[test]
+    fn what_carries_no_marker_is_no_card() {
+        for body in [r#"{"service":2}"#, r#"{"service":"1"}"#, "{}", "[]", "1", "", "{\"service\":1", "<html>"] {
+            assert_eq!(Card::parse(body.as_bytes(), "service"), None, "{body}");
+        }
+        assert_eq!(Card::parse(b"{\"service\":1,\"name\":\"\xff\"}", "service"), None);
+        assert!(Card::parse(b"{\"other\":1}", "other").is_some());
+        let deep = format!("{{\"service\":1,\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(Card::parse(deep.as_bytes(), "service"), None);
+    }
+
+    #[test]
+    fn members_of_another_type_are_as_if_absent() {
+        let card = parse(&json!({
+            "service": 1, "description": 5, "capabilities": "a", "model": null, "image": "javascript:alert(1)",
+            "pricePerCall": 1.5,
+        }))
+        .unwrap();
+        assert_eq!(card, Card { text: card.text.clone(), ..Card::default() });
+        let card = Card::parse(br#"{"service":1,"description":"a\u0000b"}"#, "service").unwrap();
+        assert_eq!(card.description.as_deref(), Some("a\u{fffd}b"));
+    }
+
+    #[test]
+    fn the_card_lies_below_the_endpoint() {
+        for endpoint in ["https://a.example/x", "https://a.example/x/"] {
+            assert_eq!(card_url(endpoint, "service"), "https://a.example/x/.well-known/service-agent.json");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What the activity log tells about the chain. Readers depend on these members: wire names, public parts only.
+
+use super::{AgentId, AgentStatus, JobId, JobStatus};
+use plugin_api::{Address, ChainEvent, Event, Hash256, HostError, Wei};
+use serde::{Deserialize, Serialize};
+
+pub const EVENT_TYPES: [&str; 11] = [
+    "agent.registered",
+    "agent.updated",
+    "job.requested",
+    "job.delivered",
+    "job.completed",
+    "job.refunded",
+    "job.disputed",
+    "job.resolved",
+    "feedback.given",
+    "validation.requested",
+    "validation.done",
+];
+
+/// An agent after the event.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(serialize = "camelCase"))]
+pub struct AgentFacts {
+    pub agent_id: AgentId,
+    #[serde(skip_serializing)]
+    pub owner: Address,
+    pub name: String,
+    pub endpoint: String,
+    pub price_per_job: Wei,
+    pub status: AgentStatus,
+}
+
+/// A job after the event.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(serialize = "camelCase"))]
+pub struct JobFacts {
+    pub job_id: JobId,
+    pub agent_id: AgentId,
+    pub agent_name: Option<String>,
+    pub owner: Option<Address>,
+    pub client: Address,
+    pub amount: Wei,
+    pub status: JobStatus,
+    /// Of a completed job that was rated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u8>,
+    /// Of a refunded job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_agent: Option<bool>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FeedbackFacts<'a> {
+    pub agent_id: AgentId,
+    pub client: Address,
+    /// A whole number, to be divided by ten so many times.
+    pub value: &'a str,
+    pub value_decimals: u8,
+    pub tag1: &'a str,
+    pub tag2: &'a str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged, rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ValidationFacts<'a> {
+    Requested {
+        agent_id: AgentId,
+        validator: Address,
+        request_hash: Hash256,
+        #[serde(rename = "requestURI")]
+        request_uri: &'a str,
+    },
+    Done {
+        agent_id: AgentId,
+        agent_name: Option<String>,
+        request_hash: Hash256,
+        response: u8,
+        #[serde(rename = "responseURI")]
+        response_uri: &'a str,
+        tag: &'a str,
+    },
+}
+
+/// The data of an event with where it is on the chain.
+#[derive(Serialize)]
+struct Told<'a, Data> {
+    #[serde(flatten)]
+    data: &'a Data,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract: Option<&'a str>,
+    tx: Hash256,
+    block: u64,
+}
+
+/// `agent.registered`, or `agent.updated` for all that comes later.
+pub fn agent_event<Args>(agent: &AgentFacts, log: &ChainEvent<Args>) -> Result<Event, HostError> {
+    let kind = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
+    let told = Told { data: agent, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &told)?.actor(agent.owner).about("agent", agent.agent_id))
+}
+
+/// `kind` such as `job.requested`; `actor` is who made the move, none for an arbiter's.
+pub fn job_event<Args>(
+    kind: &str,
+    job: &JobFacts,
+    actor: Option<Address>,
+    log: &ChainEvent<Args>,
+) -> Result<Event, HostError> {
+    let told = Told { data: job, event: None, contract: None, tx: log.tx, block: log.block };
+    let event = Event::new(kind, &told)?.about("job", job.job_id);
+    Ok(actor.into_iter().fold(event, Event::actor))
+}
+
+pub fn feedback_event<Args>(feedback: &FeedbackFacts<'_>, log: &ChainEvent<Args>) -> Result<Event, HostError> {
+    let event = about_agent("feedback.given", feedback, feedback.agent_id, log)?;
+    Ok(event.actor(feedback.client))
+}
+
+pub fn validation_event<Args>(
+    validation: &ValidationFacts<'_>,
+    validator: Address,
+    log: &ChainEvent<Args>,
+) -> Result<Event, HostError> {
+    let (kind, agent) = match validation {
+        ValidationFacts::Requested { agent_id, .. } => ("validation.requested", *agent_id),
+        ValidationFacts::Done { agent_id, .. } => ("validation.done", *agent_id),
+    };
+    Ok(about_agent(kind, validation, agent, log)?.actor(validator))
+}
+
+fn about_agent<Args>(
+    kind: &str,
+    data: &impl Serialize,
+    agent: AgentId,
+    log: &ChainEvent<Args>,
+) -> Result<Event, HostError> {
+    let (event, contract) = (Some(log.event.as_str()), Some(log.contract.as_str()));
+    let told = Told { data, event, contract, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &told)?.about("agent", agent))
+}

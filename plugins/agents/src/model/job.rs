@@ -1,0 +1,54 @@
+//! A job as readers get it.
+
+use super::{AgentId, JobId, JobStatus, ValidationView};
+use plugin_api::{Address, Hash256, JsonSchema, Wei};
+use serde::Serialize;
+
+/// A job of the escrow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobView {
+    pub id: JobId,
+    pub agent_id: AgentId,
+    pub agent_name: Option<String>,
+    /// Who requested and pays it.
+    pub client: Address,
+    /// What is escrowed; may be 0.
+    pub amount: Wei,
+    pub input_hash: Hash256,
+    #[serde(rename = "inputURI")]
+    pub input_uri: String,
+    /// Null before the delivery.
+    pub output_hash: Option<Hash256>,
+    #[serde(rename = "outputURI")]
+    pub output_uri: Option<String>,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// Unix seconds.
+    pub delivered_at: Option<i64>,
+    pub status: JobStatus,
+    /// Of a completed job: 1 to 5, or 0 when nobody reviewed it.
+    pub rating: Option<u8>,
+    /// While delivered: until when the client may dispute, unix seconds.
+    pub review_deadline: Option<i64>,
+    /// While delivered: from when on the agent may claim the payment. The same second.
+    pub claimable_at: Option<i64>,
+    pub tx: JobTransactions,
+}
+
+/// The transactions that moved a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JobTransactions {
+    pub requested: Hash256,
+    pub delivered: Option<Hash256>,
+    /// Completed, refunded or resolved it.
+    pub closed: Option<Hash256>,
+}
+
+/// A job with what a validator said of its delivery.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JobDetail {
+    #[serde(flatten)]
+    pub job: JobView,
+    pub validation: Option<ValidationView>,
+}

@@ -1,0 +1,41 @@
+//! What an agent and a job are, without a database: states, ranking, cards, the shapes on the wire.
+
+mod agent;
+mod availability;
+mod card;
+mod event;
+mod job;
+mod links;
+mod registration;
+mod slug;
+mod sort;
+mod standing;
+mod status;
+mod validation;
+
+pub use agent::{AgentDetail, AgentView, average};
+pub use availability::Availability;
+pub use card::{CARD_BYTES_MAX, Card, card_json, card_url};
+pub use event::{AgentFacts, FeedbackFacts, JobFacts, ValidationFacts};
+pub use event::{EVENT_TYPES, agent_event, feedback_event, job_event, validation_event};
+pub use job::{JobDetail, JobTransactions, JobView};
+pub use links::{AgentLinks, CvLinks};
+pub use registration::{Registration, Subject};
+pub use slug::slug;
+pub use sort::Sort;
+pub use standing::Standing;
+pub use status::{AgentStatus, AgentStatusFilter, JobStatus, JobStatusFilter};
+pub use validation::{ValidationSummary, ValidationView};
+
+use plugin_api::record_id;
+
+record_id!(
+    /// An agent, by its number in the registry.
+    AgentId,
+    "agent"
+);
+record_id!(
+    /// A job, by its number in the escrow.
+    JobId,
+    "job"
+);

@@ -1,0 +1,94 @@
+//! Lists of agents: one statement answers a page together with the number of all matches.
+//!
+//! Without a search the page walks the index of its order and the number is kept. A search (`q`) reads every agent's name and
+//! endpoint once.
+
+use super::agents::{AgentRow, COLUMNS, TABLES};
+use crate::model::{AgentStatus, Sort};
+use plugin_api::{HostError, Query, Search, Sql, sql};
+
+/// Which agents are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub status: Option<AgentStatus>,
+    /// In the name or in the endpoint.
+    pub search: Option<Search>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub sort: Sort,
+    pub limit: u32,
+    pub offset: u32,
+}
+
+#[derive(serde::Deserialize)]
+struct Total {
+    total: i64,
+}
+
+/// The agents of a page, and how many match in all.
+pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(Vec<AgentRow>, i64), HostError> {
+    let outcome = db.run(page(filter, window)).await?;
+    let total = match outcome.first::<Total>()? {
+        Some(row) => row.total,
+        // No row carries the total: nothing matches, or the page lies past the end.
+        None if window.offset == 0 => 0,
+        None => db.one::<Total>(total(filter)).await?.total,
+    };
+    Ok((outcome.all()?, total))
+}
+
+/// The parts of a list's statement that follow from its filter.
+struct Matches {
+    /// `WHERE …` on `agents_agents a`, or nothing.
+    condition: String,
+    /// An expression for the number of matches.
+    count: String,
+    /// What `$1 …` stand for.
+    bound: Vec<String>,
+}
+
+fn matches(filter: &Filter) -> Matches {
+    let status = filter.status.map(|status| status.as_str().to_owned());
+    match (&filter.search, status) {
+        (None, None) => Matches {
+            condition: String::new(),
+            count: "coalesce((SELECT cast(sum(agents) AS BIGINT) FROM agents_counts), 0)".to_owned(),
+            bound: Vec::new(),
+        },
+        (None, Some(status)) => Matches {
+            condition: "WHERE a.status = $1".to_owned(),
+            count: "coalesce((SELECT agents FROM agents_counts WHERE status = $1), 0)".to_owned(),
+            bound: vec![status],
+        },
+        (Some(search), status) => {
+            let found = |table: &str| {
+                let (name, endpoint) = (format!("{table}.name"), format!("{table}.endpoint"));
+                let found = format!("({} OR {})", search.condition(&name, "$1"), search.condition(&endpoint, "$1"));
+                if status.is_some() { format!("{found} AND {table}.status = $2") } else { found }
+            };
+            Matches {
+                condition: format!("WHERE {}", found("a")),
+                count: format!("(SELECT count(*) FROM agents_agents n WHERE {})", found("n")),
+                bound: std::iter::once(search.needle().to_owned()).chain(status.clone()).collect(),
+            }
+        }
+    }
+}
+
+fn bind(text: String, bound: Vec<String>) -> Sql {
+    bound.into_iter().fold(sql(text), Sql::bind)
+}
+
+fn page(filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
+    let Matches { condition, count, bound } = matches(filter);
+    let order = sort.order_by();
+    let text = format!("SELECT {COLUMNS}, {count} AS total FROM {TABLES} {condition} ORDER BY {order}");
+    bind(text, bound).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
+}
+
+fn total(filter: &Filter) -> Sql {
+    let Matches { count, bound, .. } = matches(filter);
+    bind(format!("SELECT {count} AS total"), bound)
+}

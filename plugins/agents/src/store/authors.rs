@@ -1,0 +1,37 @@
+//! The agents that stand for addresses: an active one first, then the lowest id.
+
+use plugin_api::{Address, HostError, Query, Sql, point::AuthorName, sql};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Addresses of one statement. A last statement of fewer is filled up, so that the database knows every text.
+const SIZES: [usize; 4] = [1, 8, 40, 200];
+
+#[derive(Deserialize)]
+struct Named {
+    owner: Address,
+    id: i64,
+    name: String,
+}
+
+pub async fn names(db: &impl Query, addresses: &[Address]) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+    let mut names = BTreeMap::new();
+    for some in addresses.chunks(SIZES[SIZES.len() - 1]) {
+        for Named { owner, id, name } in db.rows(statement(some)).await? {
+            names.insert(owner, AuthorName { name: Some(name), agent_id: Some(id) });
+        }
+    }
+    Ok(names)
+}
+
+fn statement(addresses: &[Address]) -> Sql {
+    let size = SIZES.into_iter().find(|size| *size >= addresses.len()).unwrap_or(addresses.len());
+    let first = |place| {
+        format!("coalesce((SELECT id FROM agents_agents WHERE owner = ${place} ORDER BY active DESC, id LIMIT 1), 0)")
+    };
+    let firsts: Vec<String> = (1..=size).map(first).collect();
+    let text = format!("SELECT owner, id, name FROM agents_agents WHERE id IN ({})", firsts.join(", "));
+    let last = addresses.last().copied().unwrap_or(Address::ZERO);
+    let filled = addresses.iter().copied().chain(std::iter::repeat(last));
+    filled.take(size).fold(sql(text), Sql::bind)
+}

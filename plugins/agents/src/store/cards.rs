@@ -1,0 +1,110 @@
+//! Cards and probes. None of it is derived from the chain.
+
+use crate::model::{AgentId, Card};
+use plugin_api::{HostError, Query, Sql, Tx, sql};
+use serde::Deserialize;
+use serde_json::json;
+
+/// An agent whose card is to be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Due {
+    pub id: AgentId,
+    pub endpoint: String,
+}
+
+const PROBED: &str = "agents_agents a LEFT JOIN agents_cards c ON c.agent_id = a.id \
+     WHERE a.active = 1 AND a.endpoint <> ''";
+
+/// Active agents that were never asked at this endpoint, or not since that second: those that wait longest first.
+pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>, HostError> {
+    let due = sql(format!(
+        "SELECT a.id, a.endpoint FROM {PROBED} \
+         AND (c.agent_id IS NULL OR c.endpoint <> a.endpoint OR c.checked_at <= $1) \
+         ORDER BY coalesce(c.checked_at, 0), a.id LIMIT $2"
+    ));
+    db.rows(due.bind(before_s).bind(limit)).await
+}
+
+/// How the probes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Progress {
+    /// Active agents with an endpoint.
+    pub agents: i64,
+    pub online: i64,
+    /// Those that were asked at least once.
+    pub probed: i64,
+    /// When the one was asked that waits longest.
+    pub oldest_s: Option<i64>,
+}
+
+pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
+    let progress = sql(format!(
+        "SELECT count(*) AS agents, count(c.agent_id) AS probed, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, \
+         min(c.checked_at) AS oldest_s FROM {PROBED}"
+    ));
+    db.one(progress).await
+}
+
+/// What a probe came to.
+pub struct Probe {
+    pub agent: Due,
+    pub card: Option<Card>,
+    pub at_ms: i64,
+}
+
+const DAY_S: i64 = 86_400;
+
+pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
+    let statements = probes.iter().flat_map(|probe| {
+        let stored = match &probe.card {
+            Some(card) => vec![store(probe, card)],
+            // A card of another endpoint goes; that of this one stays as the last good one.
+            None => vec![forget_elsewhere(&probe.agent), miss(probe)],
+        };
+        stored.into_iter().chain([count(probe)])
+    });
+    tx.batch(statements.collect()).await.map(drop)
+}
+
+fn store(probe: &Probe, card: &Card) -> Sql {
+    sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, model, image, \
+         price_per_call, last_seen_ms) VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, $10) \
+         ON CONFLICT (agent_id) DO UPDATE SET endpoint = excluded.endpoint, checked_at = excluded.checked_at, online = 1, \
+         card = excluded.card, description = excluded.description, capabilities = excluded.capabilities, \
+         model = excluded.model, image = excluded.image, price_per_call = excluded.price_per_call, \
+         last_seen_ms = excluded.last_seen_ms")
+    .bind(probe.agent.id)
+    .bind(&probe.agent.endpoint)
+    .bind(probe.at_ms / 1000)
+    .bind(&card.text)
+    .bind(card.description.as_deref())
+    .bind(json!(card.capabilities).to_string())
+    .bind(card.model.as_deref())
+    .bind(card.image.as_deref())
+    .bind(card.price_per_call)
+    .bind(probe.at_ms)
+}
+
+fn forget_elsewhere(agent: &Due) -> Sql {
+    sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2").bind(agent.id).bind(&agent.endpoint)
+}
+
+fn miss(probe: &Probe) -> Sql {
+    sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
+         ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at, online = 0")
+    .bind(probe.agent.id)
+    .bind(&probe.agent.endpoint)
+    .bind(probe.at_ms / 1000)
+}
+
+fn count(probe: &Probe) -> Sql {
+    let ok = i64::from(probe.card.is_some());
+    sql("INSERT INTO agents_probe_days (agent_id, day, ok, failed, last_ms) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (agent_id, day) DO UPDATE SET ok = agents_probe_days.ok + excluded.ok, \
+         failed = agents_probe_days.failed + excluded.failed, last_ms = excluded.last_ms")
+    .bind(probe.agent.id)
+    .bind(probe.at_ms / 1000 / DAY_S)
+    .bind(ok)
+    .bind(1 - ok)
+    .bind(probe.at_ms)
+}

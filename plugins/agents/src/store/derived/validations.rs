@@ -1,0 +1,85 @@
+//! Validations: a request, and the latest answer to it.
+
+use super::{agents::outcome, totals};
+use crate::{
+    chain::{ValidationRequested, ValidationResponded},
+    model::JobId,
+};
+use plugin_api::{ChainEvent, HostError, Query as _, Tx, sql};
+use serde::Deserialize;
+
+/// A request's hash is used once.
+pub async fn request(tx: &Tx, event: &ChainEvent<ValidationRequested>) -> Result<(), HostError> {
+    let request = &event.args;
+    let (block, log_index) = (place(event.block), place(event.log_index));
+    let insert = sql("INSERT INTO agents_validations (request_hash, validator, agent_id, job_id, request_uri, \
+         requested_at, tx_request, block, log_index) VALUES ($1, $2, $3, \
+         (SELECT id FROM agents_jobs WHERE id = $4 AND agent_id = $3), $5, $6, $7, $8, $9)")
+    .bind(request.request_hash)
+    .bind(request.validator_address)
+    .bind(request.agent_id)
+    .bind(named_job(&request.request_uri))
+    .bind(&request.request_uri)
+    .bind(event.time_s)
+    .bind(event.tx)
+    .bind(block)
+    .bind(log_index);
+    tx.execute(insert).await.map(drop)
+}
+
+/// The job that a URI names: `fmx://job/<id>`.
+fn named_job(uri: &str) -> Option<JobId> {
+    let number = uri.strip_prefix("fmx://job/")?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|id| is_number && *id > 0).map(JobId)
+}
+
+fn place(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Stores the answer and answers the agent's name. The first answer to a request counts.
+pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponded>) -> Result<Option<String>, HostError> {
+    #[derive(Deserialize)]
+    struct Known {
+        is_answered: bool,
+    }
+    let answer = &event.args;
+    let known = sql("SELECT CASE WHEN response IS NULL THEN 0 ELSE 1 END AS is_answered FROM agents_validations \
+         WHERE request_hash = $1");
+    let update = sql("UPDATE agents_validations SET response = $2, response_uri = $3, tag = $4, responded_at = $5, \
+         tx_response = $6 WHERE request_hash = $1")
+    .bind(answer.request_hash)
+    .bind(answer.response)
+    .bind(&answer.response_uri)
+    .bind(&answer.tag)
+    .bind(event.time_s)
+    .bind(event.tx);
+    let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(answer.agent_id);
+    let outcomes = tx.batch(vec![known.bind(answer.request_hash), update, name]).await?;
+    if outcome(&outcomes, 0)?.first::<Known>()?.is_some_and(|known| !known.is_answered) {
+        tx.run(totals::count_validation()).await?;
+    }
+    outcome(&outcomes, 2)?.first()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_named_by_its_uri_alone() {
+        assert_eq!(named_job("fmx://job/12"), Some(JobId(12)));
+        for other in [
+            "fmx://job/",
+            "fmx://job/0",
+            "fmx://job/+1",
+            "fmx://job/1x",
+            "fmx://bounty/1",
+            "",
+            "fmx://job/99999999999999999999",
+        ] {
+            assert_eq!(named_job(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! All SQL: what chain events write (`derived/`), what routes read, and the cards.
+
+pub mod agent_list;
+pub mod agents;
+pub mod authors;
+pub mod cards;
+pub mod derived;
+pub mod jobs;
+pub mod leaderboard;
+pub mod settings;
+pub mod totals;
+pub mod validations;

@@ -1,0 +1,15 @@
+//! What contracts answered that no event tells.
+
+use plugin_api::{HostError, Query, Tx, sql};
+
+const REVIEW_WINDOW: &str = "review_window_s";
+
+pub async fn review_window_s(db: &impl Query) -> Result<Option<i64>, HostError> {
+    db.row(sql("SELECT value FROM agents_settings WHERE name = $1").bind(REVIEW_WINDOW)).await
+}
+
+pub async fn set_review_window_s(tx: &Tx, seconds: i64) -> Result<(), HostError> {
+    let upsert = "INSERT INTO agents_settings (name, value) VALUES ($1, $2) \
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    tx.execute(sql(upsert).bind(REVIEW_WINDOW).bind(seconds)).await.map(drop)
+}

@@ -1,0 +1,31 @@
+//! Validations as routes read them, newest first.
+
+use super::jobs::JobRow;
+use crate::model::{AgentId, ValidationView};
+use plugin_api::{HostError, Query, sql};
+
+const COLUMNS: &str = "request_hash, validator, agent_id, job_id, request_uri, response, response_uri, tag, \
+     requested_at, responded_at, tx_request, tx_response";
+
+/// How many of an agent's validations its summary looks at.
+const SUMMED: u32 = 20;
+
+pub async fn newest(db: &impl Query, agent: AgentId) -> Result<Vec<ValidationView>, HostError> {
+    let newest = sql(format!(
+        "SELECT {COLUMNS} FROM agents_validations WHERE agent_id = $1 ORDER BY block DESC, log_index DESC LIMIT {SUMMED}"
+    ));
+    db.rows(newest.bind(agent)).await
+}
+
+/// The newest one that names the job, else the one of what the agent delivered.
+pub async fn of_job(db: &impl Query, job: &JobRow) -> Result<Option<ValidationView>, HostError> {
+    let naming = sql(format!(
+        "SELECT {COLUMNS} FROM agents_validations WHERE job_id = $1 ORDER BY block DESC, log_index DESC LIMIT 1"
+    ));
+    if let Some(validation) = db.row(naming.bind(job.id)).await? {
+        return Ok(Some(validation));
+    }
+    let Some(output) = job.output_hash else { return Ok(None) };
+    let delivered = sql(format!("SELECT {COLUMNS} FROM agents_validations WHERE request_hash = $1 AND agent_id = $2"));
+    db.row(delivered.bind(output).bind(job.agent_id)).await
+}

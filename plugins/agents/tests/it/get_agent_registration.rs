@@ -1,0 +1,146 @@
+//! `GET /api/agents/{id}/erc8004.json`
+
+use super::{
+    CONTRACTS, Site,
+    script::{PAUSED, account, agent, registered, status},
+    sites, sites_with,
+};
+use plugin_testing::{ScriptedChain, TestGateway, Value, json};
+
+/// What ERC-8004 asks of a registration file.
+fn assert_valid(file: &Value) {
+    let schema = json!({
+        "type": "object",
+        "required": ["type", "name", "description", "image", "services", "x402Support", "active", "registrations"],
+        "properties": {
+            "type": { "const": "https://eips.ethereum.org/EIPS/eip-8004#registration-v1" },
+            "name": { "type": "string", "minLength": 1 },
+            "description": { "type": "string", "minLength": 1 },
+            "image": { "type": "string", "pattern": "^https?://" },
+            "services": {
+                "type": "array", "minItems": 1,
+                "items": {
+                    "type": "object", "required": ["name", "endpoint"],
+                    "properties": {
+                        "name": { "type": "string", "minLength": 1 }, "endpoint": { "type": "string", "minLength": 1 },
+                        "version": { "type": "string" }
+                    }
+                }
+            },
+            "x402Support": { "type": "boolean" },
+            "active": { "type": "boolean" },
+            "registrations": {
+                "type": "array",
+                "items": {
+                    "type": "object", "required": ["agentId", "agentRegistry"],
+                    "properties": {
+                        "agentId": { "type": "integer", "minimum": 1 },
+                        "agentRegistry": { "type": "string", "pattern": "^eip155:[0-9]+:0x[0-9a-fA-F]{40}$" }
+                    }
+                }
+            },
+            "supportedTrust": { "type": "array", "items": { "type": "string" } }
+        }
+    });
+    let errors: Vec<String> =
+        jsonschema::validator_for(&schema).unwrap().iter_errors(file).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?} in {file:#}");
+}
+
+async fn file(site: &Site, id: u64) -> Value {
+    site.read(&format!("/api/agents/{id}/erc8004.json")).await
+}
+
+#[tokio::test]
+async fn the_file_is_what_the_standard_asks_for() {
+    for site in sites(vec![registered(1, 7, "Miner", "https://a.example/")]).await {
+        let answer = site.house.get("/api/agents/1/erc8004.json").await;
+        assert_eq!(answer.headers["cache-control"], "public, max-age=60");
+        let file = answer.json();
+        assert_valid(&file);
+        let base = "http://127.0.0.1:8080";
+        assert_eq!(file["name"], "Miner");
+        assert_eq!((&file["active"], &file["x402Support"]), (&json!(true), &json!(false)));
+        assert_eq!(file["image"], format!("{base}/api/cv/1/badge.svg"));
+        assert_eq!(file["supportedTrust"], json!(["reputation", "validation"]));
+        let identity = ScriptedChain::address_of("identity8004");
+        assert_eq!(
+            file["registrations"],
+            json!([{ "agentId": 1, "agentRegistry": format!("eip155:3961:{identity}") }])
+        );
+        assert_eq!(
+            file["services"],
+            json!([
+                {
+                    "name": "service", "endpoint": "https://a.example/", "version": "1",
+                    "card": "https://a.example/.well-known/service-agent.json",
+                },
+                { "name": "a2a", "endpoint": format!("{base}/a/1/.well-known/agent.json"), "version": "0.3" },
+                { "name": "x402", "endpoint": format!("{base}/a/1/invoke"), "version": "1" },
+                { "name": "gateway", "endpoint": format!("{base}/api/agents/1") },
+            ])
+        );
+        assert_eq!(
+            file["x-service"],
+            json!({
+                "agentId": 1, "owner": account(7), "agentRegistry": ScriptedChain::address_of("registry"),
+                "identityRegistry": identity, "reputationRegistry": ScriptedChain::address_of("reputation8004"),
+                "validationRegistry": ScriptedChain::address_of("validation8004"), "chainId": 3961,
+                "pricePerJob": "5", "capabilities": [], "model": null,
+            })
+        );
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_without_endpoint_that_is_paused_has_a_file() {
+    for site in sites(vec![[agent(1), vec![status(1, PAUSED)]].concat()]).await {
+        let file = file(&site, 1).await;
+        assert_valid(&file);
+        assert_eq!(file["active"], false);
+        let names: Vec<&Value> = file["services"].as_array().unwrap().iter().map(|service| &service["name"]).collect();
+        assert_eq!(names, ["a2a", "x402", "gateway"]);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn without_the_identity_registry_the_agent_is_in_none() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(agent(1));
+    let builder = TestGateway::builder().plugin(agents::plugin_module()).chain(&chain, &CONTRACTS[..2]);
+    let site = Site { house: builder.start().await, chain };
+    site.house.indexed(&site.chain).await;
+    let file = file(&site, 1).await;
+    assert_valid(&file);
+    assert_eq!(file["registrations"], json!([]));
+    assert!(file["x-service"]["registrationsNote"].is_string());
+    assert_eq!(file["x-service"]["identityRegistry"], Value::Null);
+    site.close().await;
+}
+
+#[tokio::test]
+async fn the_brand_is_the_deployments() {
+    let branded =
+        |builder: plugin_testing::Builder| builder.configure(|config| config.brand.marker = "ferminux".to_owned());
+    for site in sites_with(vec![registered(1, 1, "x", "https://a.example")], branded).await {
+        let file = file(&site, 1).await;
+        assert_valid(&file);
+        assert_eq!(file["services"][0]["name"], "ferminux");
+        assert_eq!(file["services"][0]["card"], "https://a.example/.well-known/ferminux-agent.json");
+        assert_eq!(file["x-ferminux"]["agentId"], 1);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_names_no_agent_has_no_file() {
+    for site in sites(vec![agent(1)]).await {
+        for unknown in ["2", "0", "x"] {
+            let answer = site.house.get(&format!("/api/agents/{unknown}/erc8004.json")).await;
+            assert_eq!((answer.status, answer.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
+        }
+        site.close().await;
+    }
+}

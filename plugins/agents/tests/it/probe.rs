@@ -1,0 +1,63 @@
+//! A plugin of the tests: asks who is behind addresses and what they did, as any other plugin does.
+
+use plugin_api::{
+    Address, Context, Definition, Failure, HostHandle, Identity, Json, JsonSchema, NoConfig, Payload, Plugin, Refusal,
+    Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    point::{self, Author, LeaderboardInput},
+};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+struct Probe;
+
+impl Identity for Probe {
+    const NAME: &'static str = "probe";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Asks who is behind addresses";
+}
+
+impl Plugin for Probe {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new().routes([
+            Route::post("/api/probe", name_authors).public(),
+            Route::post("/api/probe/leaderboard", collect_metrics).public(),
+        ])
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Question {
+    addresses: Vec<Address>,
+}
+
+async fn name_authors(
+    cx: Context<Probe>,
+    Payload(Question { addresses }): Payload<Question>,
+) -> Result<Json<Vec<Author>>, Failure> {
+    let authors = cx.authors(addresses.iter().copied()).await?;
+    Ok(Json(addresses.into_iter().map(|address| authors.get(address)).collect()))
+}
+
+async fn collect_metrics(
+    cx: Context<Probe>,
+    Payload(period): Payload<BTreeMap<String, i64>>,
+) -> Result<Json<Value>, Failure> {
+    let input = LeaderboardInput { since_s: period.get("sinceS").copied() };
+    let mut parts = cx.collect::<Value>(point::LEADERBOARD, &input).await?;
+    Ok(Json(parts.pop().map(|(_, part)| part).unwrap_or_default()))
+}
+
+pub fn module() -> PluginModule_Ref {
+    let module =
+        PluginModule { manifest: plugin_api::object_manifest::<Probe>, construct: plugin_api::object_new::<Probe> };
+    module.leak_into_prefix()
+}

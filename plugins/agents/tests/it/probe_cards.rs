@@ -1,0 +1,185 @@
+//! The job that asks agents for their cards: what an agent says of itself, and who is online.
+
+use super::{
+    Site,
+    script::{PAUSED, registered, status, updated},
+    sites_with,
+};
+use plugin_testing::{Builder, ScriptedLog, TestGateway, Value, json};
+use std::time::Duration;
+use wiremock::{
+    Mock, MockServer, Request, ResponseTemplate,
+    matchers::{method, path},
+};
+
+const CARD: &str = "/.well-known/service-agent.json";
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn card() -> Value {
+    json!({
+        "service": 1, "agentId": 1, "name": "n", "description": "Digs\u{0}data", "capabilities": ["dig", "sort"],
+        "model": "m-1", "pricePerCall": "12", "image": "https://i.example/x.png", "inputSchema": { "type": "object" },
+        "more": { "b": 1, "a": [1.50] },
+    })
+}
+
+fn lets_out(builder: Builder) -> Builder {
+    builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()])
+}
+
+async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
+    sites_with(blocks, lets_out).await
+}
+
+async fn serve(server: &MockServer, answer: ResponseTemplate) {
+    server.reset().await;
+    Mock::given(method("GET")).and(path(CARD)).respond_with(answer).mount(server).await;
+}
+
+async fn agent(site: &Site, id: u64) -> Value {
+    site.read(&format!("/api/agents/{id}")).await
+}
+
+/// Lets probes become due and waits until this one was answered (or not) as said.
+async fn probed(site: &Site, id: u64, is_expected: impl Fn(&Value) -> bool) -> Value {
+    site.house.clock().advance(Duration::from_secs(301)).await;
+    TestGateway::eventually(LIMIT, "the agent is probed", || async {
+        let is_there = is_expected(&agent(site, id).await);
+        if !is_there {
+            site.house.clock().advance(Duration::from_secs(1)).await;
+        }
+        is_there
+    })
+    .await;
+    agent(site, id).await
+}
+
+fn is_online(agent: &Value) -> bool {
+    agent["online"] == true
+}
+
+#[tokio::test]
+async fn a_card_is_shown_as_it_was_served() {
+    let server = MockServer::start().await;
+    serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
+    for site in sites(vec![registered(1, 1, "a", &server.uri())]).await {
+        assert_eq!((&agent(&site, 1).await["online"], &agent(&site, 1).await["card"]), (&json!(false), &Value::Null));
+        let agent = probed(&site, 1, is_online).await;
+        assert_eq!(agent["card"], card());
+        assert_eq!(agent["description"], "Digs\u{fffd}data", "not every database stores U+0000");
+        assert_eq!((&agent["capabilities"], &agent["model"]), (&json!(["dig", "sort"]), &json!("m-1")));
+        assert_eq!(agent["pricePerCall"], "12");
+        assert!(agent["lastSeen"].as_i64().is_some_and(|at| at > 1_767_225_600_000), "milliseconds: {agent}");
+        let file = site.read("/api/agents/1/erc8004.json").await;
+        assert_eq!((&file["image"], &file["x402Support"]), (&json!("https://i.example/x.png"), &json!(true)));
+        assert_eq!(file["services"][2]["pricePerCall"], "12");
+        assert_eq!(file["x-service"]["model"], "m-1");
+        let requests: Vec<Request> = server.received_requests().await.unwrap();
+        assert_eq!(requests[0].headers["user-agent"], "service-gateway/health");
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_stops_answering_is_offline_and_its_last_card_stays() {
+    let server = MockServer::start().await;
+    for site in sites(vec![registered(1, 1, "a", &server.uri())]).await {
+        serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
+        let before = probed(&site, 1, is_online).await;
+        serve(&server, ResponseTemplate::new(503)).await;
+        let after = probed(&site, 1, |agent| !is_online(agent)).await;
+        assert_eq!((&after["card"], &after["lastSeen"]), (&before["card"], &before["lastSeen"]));
+        let days = site.house.rows("SELECT cast(sum(ok) AS BIGINT), min(failed) FROM agents_probe_days").await;
+        assert!(days[0].starts_with("Int(") && days[0] != "Int(0) Int(0)", "{days:?}");
+        serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
+        assert!(is_online(&probed(&site, 1, is_online).await));
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_card_leaves_an_agent_offline() {
+    let too_large = format!("{{\"service\":1,\"x\":\"{}\"}}", "x".repeat(64 * 1024));
+    let answers = [
+        ResponseTemplate::new(200).set_body_string("<html>"),
+        ResponseTemplate::new(200).set_body_json(json!({ "service": 2 })),
+        ResponseTemplate::new(200).set_body_json(json!([1])),
+        ResponseTemplate::new(404).set_body_json(card()),
+        ResponseTemplate::new(200).set_body_string(too_large),
+        ResponseTemplate::new(200).set_body_bytes(b"{\"service\":1,\"a\":\"\xff\"}"),
+    ];
+    for answer in answers {
+        let server = MockServer::start().await;
+        serve(&server, answer).await;
+        let site = sites(vec![registered(1, 1, "a", &server.uri())]).await.remove(0);
+        site.house.clock().advance(Duration::from_secs(301)).await;
+        TestGateway::eventually(LIMIT, "the agent is asked", || async {
+            site.house.clock().advance(Duration::from_secs(1)).await;
+            !site.house.rows("SELECT 1 FROM agents_cards").await.is_empty()
+        })
+        .await;
+        let agent = agent(&site, 1).await;
+        assert_eq!((&agent["online"], &agent["card"], &agent["lastSeen"]), (&json!(false), &Value::Null, &Value::Null));
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_moved_does_not_show_the_card_of_its_old_place() {
+    let (old, new) = (MockServer::start().await, MockServer::start().await);
+    serve(&old, ResponseTemplate::new(200).set_body_json(card())).await;
+    serve(&new, ResponseTemplate::new(404)).await;
+    for site in sites(vec![registered(1, 1, "a", &old.uri())]).await {
+        probed(&site, 1, is_online).await;
+        site.mine(vec![updated(1, &new.uri(), "", "1")]).await;
+        let moved = agent(&site, 1).await;
+        assert_eq!((&moved["card"], &moved["online"]), (&Value::Null, &json!(false)));
+        // Asked at once, without waiting for the interval.
+        TestGateway::eventually(LIMIT, "the new place is asked", || async {
+            site.house.clock().advance(Duration::from_secs(1)).await;
+            !new.received_requests().await.unwrap().is_empty()
+        })
+        .await;
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn only_active_agents_with_an_endpoint_are_asked_or_online() {
+    let server = MockServer::start().await;
+    serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
+    let paused = format!("{}/paused", server.uri());
+    let blocks = vec![
+        registered(1, 1, "active", &server.uri()),
+        [registered(2, 2, "paused", &paused), vec![status(2, PAUSED)], registered(3, 3, "nowhere", "")].concat(),
+    ];
+    for site in sites(blocks).await {
+        probed(&site, 1, is_online).await;
+        assert!(!is_online(&agent(&site, 2).await) && !is_online(&agent(&site, 3).await));
+        let asked = server.received_requests().await.unwrap();
+        assert!(asked.iter().all(|request| request.url.path() == CARD), "{asked:?}");
+        // Who pauses is not online, whatever the last probe said.
+        site.mine(vec![status(1, PAUSED)]).await;
+        assert!(!is_online(&agent(&site, 1).await));
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_private_endpoint_is_never_reached() {
+    let server = MockServer::start().await;
+    serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
+    let endpoints = [server.uri(), "ftp://a.example".to_owned(), "not a url".to_owned(), "http://[::1]:1".to_owned()];
+    let blocks = (1u64..).zip(&endpoints).map(|(id, endpoint)| registered(id, id, "a", endpoint)).collect();
+    for site in super::sites(blocks).await {
+        site.house.clock().advance(Duration::from_secs(301)).await;
+        TestGateway::eventually(LIMIT, "all were tried", || async {
+            site.house.clock().advance(Duration::from_secs(1)).await;
+            site.house.rows("SELECT 1 FROM agents_cards").await.len() == endpoints.len()
+        })
+        .await;
+        assert!(server.received_requests().await.unwrap().is_empty());
+        assert!(site.read("/api/agents").await["items"].as_array().unwrap().iter().all(|agent| !is_online(agent)));
+        site.close().await;
+    }
+}

@@ -1,0 +1,98 @@
+//! What the economy adds to the gateway's own documents.
+
+use crate::{
+    Economy,
+    deployment::SHOWN,
+    store::{accounts, disputes, streams, subs, tokens},
+};
+use plugin_api::{
+    Gateway, HostError,
+    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, ServiceStatus, Skill},
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Name, path and note of each list.
+const LISTS: [(&str, &str, &str); 6] = [
+    ("streams", "/api/streams", "money by the second; payer, payee, status (open, ended, cancelled)"),
+    ("plans", "/api/streams/plans", "what one can subscribe to; payee, active=1"),
+    ("subs", "/api/streams/subs", "who subscribed; payer, planId, active=1"),
+    ("disputes", "/api/disputes", "cases about jobs with their evidence; status (open, closed), jobId, opener"),
+    ("tokens", "/api/tokens", "tokens of agents and what was paid for them; agentId"),
+    ("agentAccounts", "/api/accounts", "wallets that are contracts; owner"),
+];
+
+pub async fn counters(gateway: Gateway<Economy>, _: NoInput) -> Result<Counters, HostError> {
+    Ok(Counters { stats: counts(&gateway).await?, manifest: Map::new() })
+}
+
+async fn counts(gateway: &Gateway<Economy>) -> Result<Map<String, Value>, HostError> {
+    let (db, now_s) = (gateway.db(), gateway.now_s());
+    let counts = [
+        ("streamsOpen", streams::count_open(&db, now_s).await?),
+        ("subsActive", subs::count_active(&db, now_s).await?),
+        ("casesOpen", disputes::count_open(&db).await?),
+        ("tokensLaunched", tokens::count(&db).await?),
+        ("accountsCreated", accounts::count(&db).await?),
+    ];
+    Ok(counts.map(|(name, count)| (name.to_owned(), count.into())).into_iter().collect())
+}
+
+/// Whether the tables can be read, and which contracts they are about; how far they are, the index says.
+pub async fn status(gateway: Gateway<Economy>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let deployed: Vec<&str> = SHOWN.into_iter().filter(|key| gateway.environment().contract(key).is_some()).collect();
+    let is_enabled = !deployed.is_empty();
+    let mut numbers = counts(&gateway).await?;
+    numbers.insert("contracts".to_owned(), json!(deployed));
+    let detail = (!is_enabled).then(|| "none of its contracts is deployed".to_owned());
+    let status = ServiceStatus { ok: true, enabled: Some(is_enabled), detail, numbers };
+    Ok(BTreeMap::from([("economy".to_owned(), status)]))
+}
+
+pub async fn discovery(_: Gateway<Economy>, _: NoInput) -> Result<Discovery, HostError> {
+    Ok(Discovery {
+        endpoints: LISTS.map(|(name, path, _)| (name.to_owned(), path.to_owned())).into(),
+        skills: vec![skill()],
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn skill() -> Skill {
+    Skill {
+        id: "economy".into(),
+        name: "Economy".into(),
+        description:
+            "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a \
+             token or an account that is a contract"
+                .into(),
+        tags: ["streams", "subscriptions", "disputes", "tokens", "accounts"].map(str::to_owned).into(),
+        examples: ["GET /api/streams?status=open", "GET /api/disputes?status=open", "GET /api/tokens?agentId=7"]
+            .map(str::to_owned)
+            .into(),
+    }
+}
+
+fn briefing() -> Briefing {
+    let names = ["Streams", "Plans", "Subscriptions", "Disputes", "Agent tokens", "Agent accounts"];
+    let link = |(name, (_, path, note)): (&str, (&str, &str, &str))| BriefingLink {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        note: note.to_owned(),
+    };
+    Briefing { title: "Economy".into(), links: names.into_iter().zip(LISTS).map(link).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_named_to_agents_is_a_route() {
+        let routes = crate::tests::manifest().routes;
+        assert_eq!(briefing().links.len(), routes.len());
+        for (_, path, _) in LISTS {
+            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The economy: streams, plans, subscriptions, disputes, agent tokens and agent accounts, as the chain has them.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: what is stored follows from events
+//! alone (`index/`); what depends on the time is computed when somebody reads (`model/`).
+
+#![forbid(unsafe_code)]
+
+mod contributions;
+mod deployment;
+mod error;
+mod filter;
+mod index;
+mod model;
+mod routes;
+mod store;
+
+use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+
+pub struct Economy;
+
+impl Plugin for Economy {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        let definition = Definition::new()
+            .tag("Economy")
+            .routes([
+                routes::list_streams::route(),
+                routes::list_plans::route(),
+                routes::list_subs::route(),
+                routes::list_disputes::route(),
+                routes::list_tokens::route(),
+                routes::list_accounts::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .publishes(&index::EVENT_TYPES)
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::DISCOVERY, contributions::discovery);
+        index::subscribe(definition)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+export_plugin!(Economy);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Auth, Manifest};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| {
+                (
+                    route.method.as_str(),
+                    route.path.as_str(),
+                    route.operation.as_str(),
+                    matches!(route.auth, Auth::Public),
+                )
+            })
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/streams", "list_streams", true),
+                ("GET", "/api/streams/plans", "list_plans", true),
+                ("GET", "/api/streams/subs", "list_subs", true),
+                ("GET", "/api/disputes", "list_disputes", true),
+                ("GET", "/api/tokens", "list_tokens", true),
+                ("GET", "/api/accounts", "list_accounts", true),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_handler_of_events_writes_tables_of_this_plugin_only() {
+        for subscription in manifest().subscriptions {
+            assert!(!subscription.derived_tables.is_empty(), "{}", subscription.event);
+            for table in subscription.derived_tables {
+                let create = format!("CREATE TABLE {table} ");
+                assert!(include_str!("../migrations/0001_create.sql").contains(&create), "{table}");
+            }
+        }
+    }
+}

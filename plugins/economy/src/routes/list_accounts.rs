@@ -1,0 +1,48 @@
+//! `GET /api/accounts`: accounts that the factory made, the latest first.
+
+use super::{ListPage, window};
+use crate::{
+    Economy,
+    deployment::{self, ACCOUNT_FACTORY, ACCOUNT_IMPL, Undeployed},
+    error::EconomyError,
+    filter,
+    model::AccountView,
+    store::accounts,
+};
+use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Economy> {
+    Route::get("/api/accounts", list_accounts).public().cached().summary("List agent accounts, the latest first")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AccountFilter {
+    #[schemars(with = "Option<Address>")]
+    owner: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AccountList {
+    items: Vec<AccountView>,
+    /// How many accounts match, on all pages.
+    total: i64,
+    /// AgentAccountFactory; null while undeployed.
+    factory: Option<Address>,
+    /// What accounts are clones of; null while undeployed.
+    implementation: Option<Address>,
+    #[serde(flatten)]
+    undeployed: Option<Undeployed>,
+}
+
+async fn list_accounts(
+    cx: Context<Economy>,
+    QueryString(given): QueryString<AccountFilter>,
+    page: ListPage,
+) -> Result<Json<AccountList>, Failure<EconomyError>> {
+    let owner = filter::address("owner", given.owner.as_deref())?;
+    let (items, total) = accounts::list(&cx.db(), owner, window(page)).await?;
+    let (factory, undeployed) = deployment::of(&cx, ACCOUNT_FACTORY);
+    let (implementation, _) = deployment::of(&cx, ACCOUNT_IMPL);
+    Ok(Json(AccountList { items, total, factory, implementation, undeployed }))
+}

@@ -1,0 +1,18 @@
+//! One file per route, named after its operation.
+
+pub mod list_accounts;
+pub mod list_disputes;
+pub mod list_plans;
+pub mod list_streams;
+pub mod list_subs;
+pub mod list_tokens;
+
+use crate::store::Window;
+use plugin_api::Page;
+
+/// Items of a page, in all lists.
+type ListPage = Page<50, 200>;
+
+fn window(page: ListPage) -> Window {
+    Window { limit: page.limit, offset: page.offset }
+}

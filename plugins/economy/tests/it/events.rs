@@ -1,0 +1,137 @@
+//! What the activity log tells of the chain.
+
+use super::{address, finish, houses, scene, time_of};
+use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Value, json};
+
+/// The events of a chain whose first block holds these, once they are deep enough: type, actor, about, time and data.
+async fn published(house: &TestGateway) -> Vec<Value> {
+    let events = house.events().await.into_iter();
+    events
+        .map(|event| {
+            let about = event.about.map(|about| format!("{} {}", about.kind, about.id));
+            json!([event.kind, event.actor, about, event.ts, event.data])
+        })
+        .collect()
+}
+
+/// Data with what says where the event stands.
+fn placed(mut data: Value, log: &ScriptedLog, block: u64, contract: &str, event: &str) -> Value {
+    let place = json!({ "tx": log.tx.to_string(), "block": block, "contract": contract, "event": event });
+    data.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());
+    data
+}
+
+#[tokio::test]
+async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
+    let chain = ScriptedChain::start().await;
+    let until = u64::try_from(time_of(0)).unwrap() + 100;
+    let named = |logs: Vec<ScriptedLog>| -> Vec<ScriptedLog> {
+        logs.into_iter().enumerate().map(|(place, log)| log.in_transaction(&format!("tx {place}"))).collect()
+    };
+    let logs = named(vec![
+        scene::agent(4, 40, "four"),
+        scene::job(9, 4, 31),
+        scene::account(40, 0x60),
+        scene::opened(1, "7", "705", 100),
+        scene::cancelled(1, 11, "90", "8", "607"),
+        scene::plan(5, 20, "1000", 3600),
+        scene::subscribed(6, 5, 10, until),
+        scene::case_opened(2, 9, 31),
+        scene::case_closed(2, 9, 8500),
+        scene::launched(4, 0x70, "FOUR"),
+        scene::bought(0x70, "1"),
+    ]);
+    let block = chain.mine(logs.clone());
+    let confirmed = chain.mine_empty(3);
+    assert_eq!((block, confirmed), (1, 4));
+    let row = |place: usize, kind: &str, actor: Option<u64>, about: &str, contract: &str, event: &str, data: Value| {
+        let data = placed(data, &logs[place], block, contract, event);
+        json!([kind, actor.map(address), about, time_of(block), data])
+    };
+    let start = time_of(0);
+    let expected = vec![
+        row(
+            2,
+            "account.created",
+            Some(40),
+            &format!("account {}", address(0x60)),
+            "accountFactory",
+            "AccountCreated",
+            json!({ "owner": address(40), "account": address(0x60) }),
+        ),
+        row(
+            3,
+            "stream.opened",
+            Some(10),
+            "stream 1",
+            "streamPay",
+            "StreamOpened",
+            json!({ "streamId": 1, "payer": address(10), "payee": address(11), "ratePerSec": "7", "deposit": "705",
+                "start": start, "stop": start + 100 }),
+        ),
+        row(
+            4,
+            "stream.cancelled",
+            Some(11),
+            "stream 1",
+            "streamPay",
+            "StreamCancelled",
+            json!({ "streamId": 1, "payer": address(10), "payee": address(11), "toPayee": "90", "toPayer": "607", "fee": "8" }),
+        ),
+        row(
+            5,
+            "plan.created",
+            Some(20),
+            "plan 5",
+            "streamPay",
+            "PlanCreated",
+            json!({ "planId": 5, "payee": address(20), "pricePerPeriod": "1000", "period": 3600,
+                "metadataURI": "fmx://plan/5 ä😀'\"" }),
+        ),
+        row(
+            6,
+            "sub.created",
+            Some(10),
+            "sub 6",
+            "streamPay",
+            "Subscribed",
+            json!({ "subId": 6, "planId": 5, "payer": address(10), "payee": address(20), "periods": 3, "paidThrough": until }),
+        ),
+        row(
+            7,
+            "case.opened",
+            Some(31),
+            "case 2",
+            "arbiterPool",
+            "CaseOpened",
+            json!({ "caseId": 2, "jobId": 9, "opener": address(31), "evidenceURI": "fmx://case/2 \u{fffd} ä😀'\"",
+                "agentId": 4, "agentName": "four", "client": address(31) }),
+        ),
+        row(
+            8,
+            "case.closed",
+            None,
+            "case 2",
+            "arbiterPool",
+            "CaseClosed",
+            json!({ "caseId": 2, "jobId": 9, "clientBps": 8500 }),
+        ),
+        row(
+            9,
+            "token.launched",
+            Some(40),
+            &format!("token {}", address(0x70)),
+            "tokenFactory",
+            "Launched",
+            json!({ "token": address(0x70), "agentId": 4, "agentName": "four", "symbol": "FOUR" }),
+        ),
+    ];
+    for house in houses(&chain).await {
+        TestGateway::eventually(std::time::Duration::from_secs(60), "the events are public", || async {
+            house.events().await.len() >= expected.len()
+        })
+        .await;
+        assert_eq!(published(&house).await, expected);
+        finish(house).await;
+    }
+}

@@ -1,0 +1,88 @@
+//! `GET /api/disputes`
+
+use super::{address, assert_begins_empty, assert_refused, author, finish, houses, ids, read, scene, time_of};
+use plugin_testing::{ScriptedChain, json};
+
+const DISPUTES: &str = "/api/disputes";
+
+#[tokio::test]
+async fn without_events_the_list_is_empty() {
+    assert_begins_empty(DISPUTES, &[("contract", "arbiterPool")]).await;
+}
+
+#[tokio::test]
+async fn a_case_shows_its_job_its_votes_and_its_evidence_in_order() {
+    let chain = ScriptedChain::start().await;
+    let opening = scene::case_opened(1, 9, 30).in_transaction("opening");
+    let tx = opening.tx.to_string();
+    chain.mine(vec![scene::job(9, 4, 31)]);
+    chain.mine(vec![opening, scene::case_opened(2, 10, 32)]);
+    let proofs = [scene::evidence(1, 30, "fmx://b"), scene::evidence(2, 32, "ä😀"), scene::evidence(1, 31, "fmx://a")];
+    let proofs = proofs.map(|log| log.in_transaction("proofs"));
+    let proof_tx = proofs[0].tx.to_string();
+    chain.mine(proofs.to_vec());
+    chain.mine(vec![scene::voted(1, 50), scene::voted(1, 51), scene::voted(2, 50)]);
+    chain.mine(vec![scene::case_closed(1, 9, 8500)]);
+    for house in houses(&chain).await {
+        let list = read(&house, DISPUTES).await;
+        let proof = |id: i64, by: u64, uri: &str| json!({ "id": id, "caseId": 1, "by": address(by), "uri": uri, "ts": time_of(3), "txHash": proof_tx });
+        assert_eq!(
+            list["items"][1],
+            json!({
+                "id": 1, "jobId": 9, "opener": author(30), "evidenceURI": "fmx://case/1 \u{fffd} ä😀'\"",
+                "openedAt": time_of(2), "votes": 2, "closed": true, "status": "closed", "result": 8500,
+                "closedAt": time_of(5), "txOpened": tx, "updatedAtBlock": 5, "agentId": 4, "client": address(31),
+                "evidence": [proof(1, 30, "fmx://b"), proof(3, 31, "fmx://a")]
+            })
+        );
+        let open = &list["items"][0];
+        assert_eq!([&open["status"], &open["result"], &open["closedAt"]], [&json!("open"), &json!(null), &json!(null)]);
+        assert_eq!([&open["agentId"], &open["client"]], [&json!(null), &json!(null)], "its job is not known");
+        assert_eq!(open["evidence"][0]["uri"], "ä😀");
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn filters_and_pages() {
+    let chain = ScriptedChain::start().await;
+    chain.mine((1..=4).map(|id| scene::case_opened(id, 10 + id, 30 + id % 2)).collect());
+    chain.mine(vec![scene::case_closed(2, 12, 0)]);
+    for house in houses(&chain).await {
+        let odd = address(31).to_lowercase();
+        for (query, found) in [
+            (String::new(), (vec![4, 3, 2, 1], 4)),
+            ("?status=open".to_owned(), (vec![4, 3, 1], 3)),
+            ("?status=closed".to_owned(), (vec![2], 1)),
+            ("?open=1".to_owned(), (vec![4, 3, 1], 3)),
+            ("?open=0".to_owned(), (vec![2], 1)),
+            ("?open=0&status=open".to_owned(), (vec![], 0)),
+            ("?open=maybe".to_owned(), (vec![4, 3, 2, 1], 4)),
+            ("?jobId=13".to_owned(), (vec![3], 1)),
+            (format!("?opener={odd}&limit=1&offset=1"), (vec![1], 2)),
+        ] {
+            assert_eq!(ids(&house, &format!("{DISPUTES}{query}")).await, found, "{query}");
+        }
+        for query in ["?status=Closed", "?jobId=x", "?jobId=0", "?opener=0x"] {
+            assert_refused(&house, &format!("{DISPUTES}{query}")).await;
+        }
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_of_an_answer_goes_with_the_next_event() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![scene::case_opened(1, 9, 30)]);
+    for house in houses(&chain).await {
+        let first = house.get(DISPUTES).await;
+        let tag = first.headers["etag"].to_str().unwrap().to_owned();
+        assert_eq!(house.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await.status, 304);
+        chain.mine(vec![scene::voted(1, 50)]);
+        house.indexed(&chain).await;
+        let later = house.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await;
+        let votes = later.json()["items"][0]["votes"].as_i64().unwrap_or_default();
+        assert_eq!((later.status, votes > 0), (200, true));
+        finish(house).await;
+    }
+}

@@ -1,0 +1,108 @@
+//! The past and the newest block of a real chain, by HTTP and by WebSocket.
+
+use super::{LIMIT, assert_as_anew, builders, close, derived, indexed, play, service, settings};
+use gateway_tests::devnet::Devnet;
+use host::config::ChainConfig;
+use plugin_testing::{TestGateway, json};
+
+/// Longer than any test: a block that is seen meanwhile was announced.
+const NEVER_MS: u64 = 600_000;
+
+#[tokio::test]
+async fn past_and_head_are_indexed_by_polling() {
+    let devnet = Devnet::start_with(&["--agents", "10"]).await.unwrap();
+    let settings = settings(&devnet);
+    for builder in builders(&settings).await {
+        let house = builder.start().await;
+        indexed(&house, &devnet).await;
+        let agents = house.rows("SELECT count(*) FROM mirror_agents").await;
+        assert_eq!(agents, ["Int(10)"], "the play before the gateway came");
+        devnet.mine(100).await.unwrap();
+        indexed(&house, &devnet).await;
+        let chain = service(&house, "chain").await;
+        assert_eq!(chain["ok"], true, "{chain}");
+        let indexer = service(&house, "indexer").await;
+        assert_eq!((&indexer["ok"], &indexer["lagBlocks"]), (&json!(true), &json!(0)), "{indexer}");
+        assert_as_anew(&house, &settings, &devnet, "ten agents").await;
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_block_is_announced_by_websocket_also_after_it_went_away() {
+    let devnet = Devnet::start().await.unwrap();
+    let ws = Some(devnet.facts.ws_url.as_str().into());
+    let settings = ChainConfig { ws, poll_ms: NEVER_MS, ..settings(&devnet) };
+    let house = builders(&settings).await.remove(0).start().await;
+    indexed(&house, &devnet).await;
+    play(&devnet, 1).await;
+    indexed(&house, &devnet).await;
+    devnet.control(json!({ "webSocket": "refuse" })).await.unwrap();
+    play(&devnet, 2).await;
+    devnet.honest().await.unwrap();
+    // The gateway opens it again by itself, and asks at once for what it has missed.
+    indexed(&house, &devnet).await;
+    play(&devnet, 3).await;
+    indexed(&house, &devnet).await;
+    assert_as_anew(&house, &settings, &devnet, "three plays").await;
+    close(house).await;
+}
+
+#[tokio::test]
+async fn without_the_websocket_blocks_are_asked_for() {
+    let devnet = Devnet::start().await.unwrap();
+    devnet.control(json!({ "webSocket": "refuse" })).await.unwrap();
+    let ws = Some(devnet.facts.ws_url.as_str().into());
+    let settings = ChainConfig { ws, ..settings(&devnet) };
+    let house = builders(&settings).await.remove(0).start().await;
+    play(&devnet, 1).await;
+    indexed(&house, &devnet).await;
+    assert!(derived(&house).await.contains("JobCompleted"));
+    close(house).await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_was_off_during_a_reorganisation_undoes_it() {
+    let devnet = Devnet::start().await.unwrap();
+    devnet.mine(70).await.unwrap();
+    // What is public is final, so nothing may be public that is taken back here.
+    let settings = ChainConfig { confirmations: 64, ..settings(&devnet) };
+    for builder in builders(&settings).await {
+        let house = builder.start().await;
+        play(&devnet, 1).await;
+        indexed(&house, &devnet).await;
+        let before = derived(&house).await;
+        let house = house.restart_after(|_| {}).await;
+        indexed(&house, &devnet).await;
+        assert_eq!(derived(&house).await, before);
+        // Four blocks of the same height without transactions, then more.
+        devnet.call("anvil_reorg", json!([4, []])).await.unwrap();
+        devnet.mine(1).await.unwrap();
+        let house = house.restart().await;
+        indexed(&house, &devnet).await;
+        assert!(!derived(&house).await.contains("JobRequested"));
+        assert_as_anew(&house, &settings, &devnet, "a play that was taken back").await;
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reorganisation_without_a_longer_branch_is_noticed() {
+    let devnet = Devnet::start().await.unwrap();
+    devnet.mine(70).await.unwrap();
+    let settings = ChainConfig { confirmations: 64, ..settings(&devnet) };
+    let house = builders(&settings).await.remove(0).start().await;
+    play(&devnet, 1).await;
+    indexed(&house, &devnet).await;
+    devnet.call("anvil_reorg", json!([3, []])).await.unwrap();
+    indexed(&house, &devnet).await;
+    assert!(derived(&house).await.contains("AgentRegistered") && !derived(&house).await.contains("JobRequested"));
+    // The head goes back and stays there for now.
+    devnet.call("anvil_rollback", json!([3])).await.unwrap();
+    TestGateway::eventually(LIMIT, "the index is where the chain is", || async {
+        super::report(&house).lag_blocks == Some(0) && super::report(&house).reason.is_none()
+    })
+    .await;
+    assert_as_anew(&house, &settings, &devnet, "a play that was taken back").await;
+    close(house).await;
+}

@@ -1,0 +1,149 @@
+//! The index against a real node: the dev network with its contracts, and the proxy that misbehaves.
+//!
+//! `cargo xtask test` installs what the dev network needs. Each test has a chain of its own.
+
+mod agreement;
+mod faults;
+mod head;
+mod property;
+mod script;
+
+use gateway_tests::{devnet::Devnet, mirror};
+use host::{chain::index::IndexReport, config::ChainConfig};
+use plugin_api::{Hash256, abi::PluginModule_Ref, manifest::Manifest};
+use plugin_testing::{Builder, TestGateway, Value, json};
+use std::{collections::BTreeSet, time::Duration};
+
+const LIMIT: Duration = Duration::from_secs(60);
+/// In wei.
+const FMX: u128 = 1_000_000_000_000_000_000;
+
+/// The chain as its `chains.toml` says it, asked often.
+fn settings(devnet: &Devnet) -> ChainConfig {
+    ChainConfig {
+        rpc: vec![devnet.facts.rpc_url.as_str().into()],
+        chain_id: Some(devnet.facts.chain_id),
+        deploy_block: Some(1),
+        poll_ms: 20,
+        timeout_ms: 1000,
+        contracts: devnet.facts.contracts.clone(),
+        ..ChainConfig::default()
+    }
+}
+
+/// A gateway with the plugin on each database, not yet started.
+async fn builders(settings: &ChainConfig) -> Vec<Builder> {
+    builders_with(settings, &[mirror::module()]).await
+}
+
+async fn builders_with(settings: &ChainConfig, plugins: &[PluginModule_Ref]) -> Vec<Builder> {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    let with = |builder: Builder| {
+        let settings = settings.clone();
+        let builder = plugins.iter().fold(builder, |builder, plugin| builder.plugin(*plugin));
+        builder.configure(|config| {
+            config.chains.insert("main".to_owned(), settings);
+        })
+    };
+    builders.into_iter().map(with).collect()
+}
+
+/// Waits until the newest block is indexed.
+async fn indexed(house: &TestGateway, devnet: &Devnet) {
+    let newest = newest(devnet).await;
+    house.indexed_up_to(|| newest).await;
+}
+
+async fn newest(devnet: &Devnet) -> (u64, Hash256) {
+    let block = devnet.call("eth_getBlockByNumber", json!(["latest", false])).await.unwrap();
+    let number = u64::from_str_radix(block["number"].as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+    (number, serde_json::from_value(block["hash"].clone()).unwrap())
+}
+
+/// Everything that is derived, in one text.
+async fn derived(house: &TestGateway) -> String {
+    derived_by(house, &[mirror::module()]).await
+}
+
+async fn derived_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> String {
+    let mut all = Vec::new();
+    for plugin in plugins {
+        let subscriptions = manifest(plugin).subscriptions;
+        let tables: BTreeSet<String> = subscriptions.into_iter().flat_map(|one| one.derived_tables).collect();
+        for table in tables {
+            let mut rows = house.rows(&format!("SELECT * FROM {table}")).await;
+            rows.sort();
+            all.push(table);
+            all.extend(rows);
+        }
+    }
+    all.join("\n")
+}
+
+/// What each plugin published, oldest first: what and when, without the numbers that the activity log gives. Indexes go their
+/// ways side by side, so that only the order of one plugin's events is always the same.
+async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<String> {
+    let events = house.events().await;
+    let mut all = Vec::new();
+    for plugin in plugins {
+        let kinds = manifest(plugin).event_types;
+        let own = events.iter().filter(|event| kinds.contains(&event.kind));
+        all.extend(own.map(|event| format!("{} {} {}", event.ts, event.kind, event.data)));
+    }
+    all
+}
+
+fn manifest(plugin: &PluginModule_Ref) -> Manifest {
+    let bytes = (plugin.manifest())().into_result().unwrap_or_else(|fault| panic!("{}", fault.message));
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// What is derived and public is what a gateway has that sees this chain for the first time.
+async fn assert_as_anew(house: &TestGateway, settings: &ChainConfig, devnet: &Devnet, story: &str) {
+    assert_as_anew_with(house, settings, devnet, story, &[mirror::module()]).await;
+}
+
+async fn assert_as_anew_with(
+    house: &TestGateway,
+    settings: &ChainConfig,
+    devnet: &Devnet,
+    story: &str,
+    plugins: &[PluginModule_Ref],
+) {
+    let place = usize::from(house.dialect() == "postgres");
+    let fresh = builders_with(settings, plugins).await.remove(place).start().await;
+    indexed(&fresh, devnet).await;
+    assert_eq!(derived_by(house, plugins).await, derived_by(&fresh, plugins).await, "{story}");
+    assert_eq!(published_by(house, plugins).await, published_by(&fresh, plugins).await, "{story}");
+    fresh.stop().await;
+}
+
+/// An agent and a job on it that is paid for: three blocks.
+async fn play(devnet: &Devnet, agent: u64) {
+    let id = agent.to_string();
+    devnet
+        .send("user1", "registry", script::REGISTER, &["ä😀'", "https://a.example", "", "1"], 100 * FMX)
+        .await
+        .unwrap();
+    let input = format!("0x{agent:064x}");
+    devnet.send("user2", "escrow", script::REQUEST, &[&id, &input, ""], FMX).await.unwrap();
+    devnet.send("user1", "escrow", script::DELIVER, &[&id, &input, ""], 0).await.unwrap();
+    let last = devnet.send("user2", "escrow", script::RELEASE, &[&id, "5"], 0).await.unwrap();
+    devnet.included(&last).await.unwrap();
+}
+
+fn report(house: &TestGateway) -> IndexReport {
+    house.gateway().services.indexes.reports().remove(0)
+}
+
+/// A service of `/api/status`.
+async fn service(house: &TestGateway, name: &str) -> Value {
+    house.get("/api/status").await.json()["services"][name].clone()
+}
+
+/// The end of a good test.
+async fn close(house: TestGateway) {
+    assert_eq!(house.faults().await, Vec::<String>::new());
+    house.stop().await;
+}

@@ -1,0 +1,87 @@
+//! What the gateway says of itself and of its chain.
+
+use crate::chain::{builders, close, opened, started};
+use plugin_testing::{ScriptedChain, TestGateway, Value, json};
+
+async fn read(house: &TestGateway, path: &str) -> Value {
+    let answer = house.get(path).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+    answer.json()
+}
+
+#[tokio::test]
+async fn status_tells_how_far_each_index_and_each_job_is() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    let head = chain.mine_empty(4);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let status = read(&house, "/api/status").await;
+        let services = &status["services"];
+        let index = &services["indexer"]["indexes"][0];
+        assert_eq!((&index["plugin"], &index["state"]), (&json!("ledger"), &json!("following")), "{status}");
+        assert_eq!([&index["indexedBlock"], &index["lagBlocks"], &index["lagSeconds"]], [head, 0, 0]);
+        assert_eq!(
+            (&services["v3indexer"]["backfilled"], &services["v3indexer"]["contracts"]),
+            (&json!(true), &json!(["bank"]))
+        );
+        assert_eq!([&services["rpc"]["head"], &services["rpc"]["chainId"]], [head, 3961]);
+        assert_eq!(services["jobs"], json!({ "ok": true, "jobs": 0, "running": 0, "failing": [], "overdue": [] }));
+        assert!(services["db"]["sizeBytes"].as_i64() > Some(0), "{status}");
+        assert_eq!((&status["ok"], &status["degraded"]), (&json!(true), &json!([])));
+        close(house).await;
+    }
+}
+
+#[tokio::test]
+async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_is() {
+    let chain = ScriptedChain::start().await;
+    for builder in builders(&chain).await {
+        let private = format!("{}/v3/hunter2?key=hunter2", chain.url());
+        let builder = builder.configure(|config| {
+            let main = config.chains.get_mut("main").unwrap();
+            main.rpc = vec![private.into()];
+            main.public_rpc = Some("https://rpc.test".to_owned());
+            main.explorer = Some("https://explorer.test".to_owned());
+            main.label = Some("Test Net".to_owned());
+            (main.currency_name, main.currency_symbol) = ("Test Coin".to_owned(), "TST".to_owned());
+            (main.consensus, main.evm) = ("one node".to_owned(), "london".to_owned());
+        });
+        let house = started(builder, &chain).await;
+        let manifest = read(&house, "/.well-known/service.json").await;
+        let currency = json!({ "name": "Test Coin", "symbol": "TST", "decimals": 18 });
+        assert_eq!(
+            manifest["walletAddEthereumChain"],
+            json!({
+                "chainId": "0xf79", "chainName": "Test Net", "rpcUrls": ["https://rpc.test"],
+                "nativeCurrency": currency, "blockExplorerUrls": ["https://explorer.test"]
+            })
+        );
+        assert_eq!((&manifest["currency"], &manifest["rpc"]), (&currency, &json!("https://rpc.test")));
+        assert_eq!((&manifest["consensus"], &manifest["evm"]), (&json!("one node"), &json!("london")));
+        let contracts = manifest["contracts"].as_object().unwrap();
+        assert_eq!(contracts.len(), 14, "those of the network, and the bank");
+        assert_eq!((&contracts["memoryAnchor"], contracts["bank"].is_string()), (&json!(null), true));
+        let health = read(&house, "/api/health").await;
+        assert_eq!(
+            (&health["v3"]["deployed"], &health["v3"]["contracts"]["streamPay"]),
+            (&json!(["bank"]), &json!(null))
+        );
+        for page in [
+            "/api",
+            "/api/openapi.json",
+            "/llms.txt",
+            "/.well-known/agent.json",
+            "/.well-known/service.json",
+            "/api/status",
+            "/api/health",
+            "/api/stats",
+            "/docs",
+        ] {
+            let answer = house.get(page).await;
+            assert_eq!(answer.status, 200, "{page}");
+            assert!(!answer.text().contains("hunter2"), "{page}: {}", answer.text());
+        }
+        close(house).await;
+    }
+}

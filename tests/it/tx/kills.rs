@@ -1,0 +1,199 @@
+//! SIGKILL at every step of sending, against a real node: with reorganisations, a pool that holds back, loses or refuses what
+//! tips too little, and somebody else who sends with the key. Then the chain is asked: every payment once, none lost.
+
+use super::{
+    executioner::{Executioner, Moment},
+    payee,
+};
+use crate::crash::Dice;
+use alloy_primitives::U256;
+use gateway_tests::{devnet::Devnet, postgres, process};
+use plugin_api::Address;
+use plugin_testing::{Value, Wallet, json};
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// A life that meets no end at a request ends after this long, wherever it is.
+const LIFE: Duration = Duration::from_millis(1500);
+/// Requests of a life at most.
+const REQUESTS: u64 = 30;
+/// How long the last life may take until all is final.
+const LAST_LIFE: Duration = Duration::from_secs(240);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_few_kills_lose_and_double_no_payment() {
+    suffer(12, String::new()).await;
+}
+
+/// `cargo xtask kills` runs it, with as many kills as it is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes: cargo xtask kills"]
+async fn many_kills_lose_and_double_no_payment() {
+    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300);
+    suffer(kills, String::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes: cargo xtask kills"]
+async fn many_kills_lose_and_double_no_payment_on_postgres() {
+    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300);
+    suffer(kills, postgres::fresh_database().await.unwrap()).await;
+}
+
+/// What was done to the payments.
+#[derive(Debug, Default)]
+struct Story {
+    before: u64,
+    after: u64,
+    anywhere: u64,
+    reorganisations: u64,
+    /// Rules of the pool: hold, drop, refuse.
+    moods: u64,
+    losses: u64,
+    foreign: u64,
+}
+
+async fn suffer(kills: u64, database: String) {
+    let Some(world) = World::start(database).await else { return };
+    let (mut dice, mut story, started) = (Dice::new(), Story::default(), Instant::now());
+    for kill in 1..=kills {
+        world.live(kill, &mut dice, &mut story).await;
+        world.happen(&mut dice, &mut story).await;
+    }
+    world.devnet.honest().await.unwrap();
+    world.live_to_the_end(kills).await;
+    world.count(kills).await;
+    eprintln!("{kills} kills in {:?}: {story:?}", started.elapsed());
+    assert_eq!(story.before + story.after + story.anywhere, kills);
+}
+
+struct World {
+    devnet: Devnet,
+    executioner: Executioner,
+    folder: TempDir,
+    database: String,
+    payer: String,
+}
+
+impl World {
+    async fn start(database: String) -> Option<Self> {
+        let devnet = match Devnet::start().await {
+            Ok(devnet) => devnet,
+            Err(error) => {
+                eprintln!("SKIPPED: no dev network here: {error:#}");
+                return None;
+            }
+        };
+        let executioner = Executioner::start(devnet.facts.rpc_url.clone()).await;
+        let payer = Wallet::new(0x777).address().to_owned();
+        let (folder, world) = (TempDir::new().unwrap(), devnet);
+        world.call("anvil_setBalance", json!([payer, "0x56bc75e2d63100000"])).await.unwrap();
+        world.call("evm_setAutomine", json!([false])).await.unwrap();
+        Some(Self { devnet: world, executioner, folder, database, payer })
+    }
+
+    fn spawn(&self, last: u64) -> std::process::Child {
+        let mut command = process::clean(env!("CARGO_BIN_EXE_payments-under-test"));
+        let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
+        command.arg(self.folder.path().join("data")).args([&self.database, &self.executioner.url, &last.to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
+    /// One life, with one payment more to make, and its end.
+    async fn live(&self, number: u64, dice: &mut Dice, story: &mut Story) {
+        let moment = if dice.below(2) == 0 { Moment::Before } else { Moment::After };
+        self.executioner.take(self.spawn(number), Some((dice.below(REQUESTS), moment)));
+        let begun = Instant::now();
+        while self.executioner.ended().is_none() {
+            if begun.elapsed() > LIFE {
+                self.executioner.kill();
+                story.anywhere += 1;
+                return;
+            }
+            if dice.below(8) == 0 {
+                self.devnet.mine(1).await.unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        match self.executioner.ended().and_then(|status| status.code()) {
+            None if moment == Moment::Before => story.before += 1,
+            None => story.after += 1,
+            // All was final: that life had nothing to lose.
+            Some(0) => story.anywhere += 1,
+            Some(code) => panic!("it ended by itself with {code}:\n{}", self.log()),
+        }
+    }
+
+    /// What happens between two lives.
+    async fn happen(&self, dice: &mut Dice, story: &mut Story) {
+        let mood = |underpriced: &str| json!({ "tip": { "minWei": 3_000_000_000u64.to_string(), "underpriced": underpriced } });
+        match dice.below(12) {
+            0..=2 => {
+                let depth = 1 + dice.below(payee::DEPTH - 2);
+                if self.devnet.head().await.unwrap() > depth {
+                    self.devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
+                    story.reorganisations += 1;
+                }
+            }
+            3 => self.be(mood("hold"), story).await,
+            4 => self.be(mood("drop"), story).await,
+            5 => self.be(mood("refuse"), story).await,
+            6 | 7 => self.devnet.honest().await.unwrap(),
+            8 => {
+                self.devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap();
+                story.losses += 1;
+            }
+            9 => {
+                let transaction = json!({ "from": self.payer, "to": Address([0xee; 20]), "value": "0x0", "gas": "0x5208",
+                    "gasPrice": "0x174876e800" });
+                // The pool may hold one of ours with this nonce that pays as much.
+                if self.devnet.call("eth_sendTransaction", json!([transaction])).await.is_ok() {
+                    story.foreign += 1;
+                }
+            }
+            _ => self.devnet.mine(1 + dice.below(3)).await.unwrap(),
+        }
+    }
+
+    async fn be(&self, rules: Value, story: &mut Story) {
+        self.devnet.control(rules).await.unwrap();
+        story.moods += 1;
+    }
+
+    async fn live_to_the_end(&self, last: u64) {
+        self.executioner.take(self.spawn(last), None);
+        let begun = Instant::now();
+        while self.executioner.ended().is_none() {
+            assert!(begun.elapsed() < LAST_LIFE, "not all is final within {LAST_LIFE:?}:\n{}", self.log());
+            self.devnet.mine(1).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let status = self.executioner.ended().unwrap();
+        assert!(status.success(), "{status}:\n{}", self.log());
+    }
+
+    /// Every account has what its payment is, no more and no less.
+    async fn count(&self, payments: u64) {
+        let mut wrong = Vec::new();
+        for number in 1..=i64::try_from(payments).unwrap() {
+            let account = payee::account(number);
+            let balance = self.devnet.call("eth_getBalance", json!([account, "latest"])).await.unwrap();
+            let balance: U256 = serde_json::from_value(balance).unwrap();
+            if balance != payee::amount(number) {
+                wrong.push(format!("{number}: {balance} instead of {}", payee::amount(number)));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new(), "{}", self.log());
+        let beyond = self.devnet.call("eth_getBalance", json!([payee::account(0), "latest"])).await.unwrap();
+        assert_eq!(beyond, "0x0");
+    }
+
+    fn log(&self) -> String {
+        let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(80)..].join("\n")
+    }
+}

@@ -1,0 +1,124 @@
+//! The journal of transactions and the keys, on both databases, against a scripted chain.
+
+mod executioner;
+mod gaps;
+mod kills;
+mod life;
+mod payee;
+mod payer;
+mod record;
+mod refusals;
+mod replicas;
+mod servers;
+mod signing;
+mod steps;
+
+use alloy_primitives::U256;
+use payer::Pay;
+use plugin_api::{Address, IntentStatus, TxState, Wei};
+use plugin_testing::{Builder, ScriptedChain, ScriptedTx, TestGateway, Value, Wallet, json};
+use std::time::Duration;
+
+pub const MINUTE: Duration = Duration::from_secs(60);
+/// Number of the wallet whose key the role relayer has.
+pub const RELAYER: u64 = 77;
+pub const RICH: &str = "1000000000000000000000";
+/// Blocks after which an inclusion is final.
+pub const DEPTH: u64 = 4;
+
+pub fn relayer() -> Address {
+    Wallet::new(RELAYER).address().parse().unwrap()
+}
+
+/// Gateways with the plugin on each database, not yet started; the relayer can pay.
+pub async fn builders(chain: &ScriptedChain) -> Vec<Builder> {
+    chain.set_balance(relayer(), RICH);
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    builders.into_iter().map(|builder| prepared(builder, chain)).collect()
+}
+
+pub fn prepared(builder: Builder, chain: &ScriptedChain) -> Builder {
+    let builder = builder.plugin(payer::module()).chain(chain, &[]).signer("relayer", RELAYER);
+    builder.configure(|config| {
+        let main = config.chains.get_mut("main").unwrap();
+        (main.confirmations, main.reorg_depth) = (2, DEPTH);
+    })
+}
+
+/// A chain and the same gateway on each database, one after the other.
+pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
+    let count = builders(&ScriptedChain::start().await).await.len();
+    for place in 0..count {
+        let chain = ScriptedChain::start().await;
+        let house = builders(&chain).await.remove(place).start().await;
+        test(&chain, &house).await;
+        assert_eq!(house.faults().await, Vec::<String>::new());
+        house.stop().await;
+    }
+}
+
+/// What the plugin says to a question.
+pub async fn ask(house: &TestGateway, point: &str, input: &Value) -> Value {
+    let input = serde_json::to_vec(input).unwrap();
+    let mut answers = host::plugins::collect(&house.gateway().services, point, &input).await;
+    answers.pop().map(|answer| answer.value).unwrap_or_default()
+}
+
+pub async fn pay(house: &TestGateway, pay: Pay) -> Value {
+    ask(house, "pay", &json!(pay)).await
+}
+
+pub async fn status(house: &TestGateway, key: &str) -> IntentStatus {
+    serde_json::from_value(ask(house, "paid", &json!(key)).await).unwrap()
+}
+
+/// Waits for a state.
+pub async fn becomes(house: &TestGateway, key: &str, state: TxState) -> IntentStatus {
+    let holds = async || status(house, key).await.state == state;
+    let what = format!("{key} becomes {state:?}");
+    if tokio::time::timeout(MINUTE, until(holds)).await.is_err() {
+        panic!("{what}: it is {:#?}", status(house, key).await);
+    }
+    status(house, key).await
+}
+
+pub async fn until(holds: impl AsyncFn() -> bool) {
+    while !holds().await {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Waits until the reason of an intent says so.
+pub async fn says(house: &TestGateway, key: &str, words: &str) {
+    let holds = async || status(house, key).await.reason.is_some_and(|reason| reason.contains(words));
+    if tokio::time::timeout(MINUTE, until(holds)).await.is_err() {
+        panic!("`{words}` is not said: {:#?}", status(house, key).await);
+    }
+}
+
+/// Waits until so many transactions wait to be mined.
+pub async fn waits(chain: &ScriptedChain, count: usize) -> Vec<ScriptedTx> {
+    let in_time = tokio::time::timeout(MINUTE, until(async || chain.waiting().len() == count)).await;
+    assert!(in_time.is_ok(), "{count} transactions should wait: {:?}", chain.waiting());
+    chain.waiting()
+}
+
+/// A payment of so many wei to an address of its own.
+pub fn payment(number: u8) -> Pay {
+    Pay { key: number.to_string(), to: Address([number; 20]), value: wei(number.into()), ..Pay::default() }
+}
+
+pub fn wei(amount: u64) -> Wei {
+    Wei(U256::from(amount))
+}
+
+/// Each of these payments is on the chain once, and nothing else is.
+pub fn assert_paid_once(chain: &ScriptedChain, numbers: impl IntoIterator<Item = u8>) {
+    let mined = chain.mined();
+    let mut paid: Vec<Wei> =
+        mined.iter().filter(|tx| tx.from == relayer() && tx.value != Wei::ZERO).map(|tx| tx.value).collect();
+    paid.sort_unstable();
+    let expected: Vec<Wei> = numbers.into_iter().map(|number| wei(number.into())).collect();
+    assert_eq!(paid, expected, "{mined:#?}");
+}

@@ -1,0 +1,133 @@
+//! The plugin of these tests: pays on request, with a row of its own for each payment.
+
+use plugin_api::{
+    Address, Context, Created, Definition, Failure, Gateway, Grants, HostError, HostHandle, Identity, IntentStatus,
+    Migration, NoConfig, Plugin, Problem, Refusal, Route, SendTx, Signed, Tx, Wei,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    sql,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub struct Payer;
+
+impl Identity for Payer {
+    const NAME: &'static str = "payer";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Pays on request";
+}
+
+const MIGRATION: &str = "CREATE TABLE payer_payments (name TEXT NOT NULL, intent BIGINT NOT NULL);";
+
+/// A payment to be made.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pay {
+    pub role: String,
+    pub key: String,
+    pub to: Address,
+    pub value: Wei,
+    pub function: Option<String>,
+    pub gas: Option<u64>,
+    pub valid_until_s: Option<i64>,
+    pub chain: String,
+    /// Whether the transaction is given up at its end.
+    pub gives_up: bool,
+}
+
+impl Default for Pay {
+    fn default() -> Self {
+        Self {
+            role: "relayer".into(),
+            key: "one".into(),
+            to: Address([0x11; 20]),
+            value: Wei::ZERO,
+            function: None,
+            gas: None,
+            valid_until_s: None,
+            chain: "main".into(),
+            gives_up: false,
+        }
+    }
+}
+
+impl Plugin for Payer {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        let roles = ["gateway", "facilitator", "relayer"].map(str::to_owned).to_vec();
+        Definition::new()
+            .migrations([Migration::new(1, "create", MIGRATION)])
+            .grants(Grants { chains: vec!["main".into()], signer_roles: roles, ..Grants::default() })
+            .routes([create_route()])
+            .contributes("pay", pay)
+            .contributes("paid", paid)
+            .contributes("lane", lane)
+            .contributes("sign", super::signing::ask)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+async fn record(tx: &Tx, pay: &Pay) -> Result<i64, HostError> {
+    let mut send = SendTx::new(&pay.role, &pay.key, pay.to).value(pay.value).chain(&pay.chain);
+    if let Some(function) = &pay.function {
+        send = send.call(function, &[7])?;
+    }
+    if let Some(gas) = pay.gas {
+        send = send.gas(gas);
+    }
+    if let Some(until_s) = pay.valid_until_s {
+        send = send.valid_until_s(until_s);
+    }
+    let id = send.record(tx).await?;
+    let row = sql("INSERT INTO payer_payments (name, intent) VALUES ($1, $2)").bind(&pay.key).bind(id);
+    tx.execute(row).await?;
+    Ok(id)
+}
+
+/// The id, or what went wrong.
+async fn pay(gateway: Gateway<Payer>, pay: Pay) -> Result<Value, HostError> {
+    let tx = gateway.begin();
+    let recorded = record(&tx, &pay).await;
+    match recorded {
+        Ok(id) if pay.gives_up => Ok(json!(id)),
+        Ok(id) => tx.commit().await.map(|()| json!(id)),
+        Err(error) => Ok(json!({ "code": error.code, "error": error.message.as_str() })),
+    }
+}
+
+async fn paid(gateway: Gateway<Payer>, key: String) -> Result<Option<IntentStatus>, HostError> {
+    let by_key = gateway.sent_as("relayer", &key).await?;
+    if let Some(status) = &by_key {
+        assert_eq!(gateway.sent(status.id).await?.map(|other| other.key), Some(key), "one intent, found in two ways");
+    }
+    Ok(by_key)
+}
+
+async fn lane(gateway: Gateway<Payer>, role: String) -> Result<Value, HostError> {
+    let lane = gateway.lane(&role, "main").await;
+    Ok(lane.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |lane| json!(lane)))
+}
+
+fn create_route() -> Route<Payer> {
+    Route::post("/api/payer/payments", create_payment).signed("payer.pay").summary("Pay")
+}
+
+async fn create_payment(cx: Context<Payer>, Signed { payload, .. }: Signed<Pay>) -> Result<Created<Value>, Failure> {
+    let id = record(&cx.transaction(), &payload).await?;
+    if payload.gives_up {
+        return Err(Problem::new(409, "given_up", "the payment is given up").into());
+    }
+    Ok(Created(json!({ "intent": id })))
+}
+
+pub fn module() -> PluginModule_Ref {
+    let module =
+        PluginModule { manifest: plugin_api::object_manifest::<Payer>, construct: plugin_api::object_new::<Payer> };
+    module.leak_into_prefix()
+}

@@ -1,0 +1,112 @@
+//! What is recorded and cannot be sent now, or ever.
+
+use super::{
+    DEPTH, RICH, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, says, status, until, waits,
+    wei,
+};
+use plugin_api::{Address, HostErrorCode, TxState};
+use plugin_testing::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn an_account_that_cannot_pay_is_said_before_and_after_recording() {
+    each(async |chain, house| {
+        // It has something when it is asked, and less when the turn comes.
+        until(async || !ask(house, "lane", &json!("relayer")).await["balance"].is_null()).await;
+        chain.set_balance(relayer(), "1000");
+        pay(house, payment(8)).await;
+        says(house, "8", "has 1000 wei that are not spoken for").await;
+        let refused = pay(house, Pay { value: wei(2000), ..payment(9) }).await;
+        assert_eq!(refused["code"], HostErrorCode::Disabled as u32, "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains("of the role relayer has 1000 wei"), "{refused}");
+        let service = house.get("/api/status").await.json()["services"]["tx"].clone();
+        assert_eq!(service["ok"], false, "{service}");
+        assert!(service["detail"].as_str().unwrap().contains("1000 wei"), "{service}");
+        chain.set_balance(relayer(), RICH);
+        waits(chain, 1).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "8", TxState::Final).await;
+        assert_paid_once(chain, [8]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_counts_as_spent() {
+    each(async |chain, house| {
+        chain.hold(true);
+        let half = "40000000000000000000";
+        chain.set_balance(relayer(), "70000000000000000000");
+        for key in ["1", "2"] {
+            pay(house, Pay { key: key.into(), value: half.parse().unwrap(), ..Pay::default() }).await;
+        }
+        waits(chain, 1).await;
+        says(house, "2", "not spoken for").await;
+        assert_eq!(status(house, "1").await.state, TxState::Sent);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_that_would_revert_is_not_sent() {
+    each(async |chain, house| {
+        let contract = Address([0xcc; 20]);
+        chain.refuse_calls(contract, true);
+        pay(house, Pay { to: contract, ..Pay::default() }).await;
+        let failed = becomes(house, "one", TxState::Failed).await;
+        assert!(failed.reason.is_some_and(|reason| reason.contains("would revert: execution reverted: not now")));
+        assert_eq!((failed.nonce, failed.hashes.len()), (None, 0), "no nonce is used");
+        // While something is on its way, that may be what it needs: it waits.
+        chain.hold(true);
+        pay(house, payment(1)).await;
+        pay(house, Pay { to: contract, key: "two".into(), ..Pay::default() }).await;
+        says(house, "two", "tried again later").await;
+        // Others go on meanwhile.
+        pay(house, payment(2)).await;
+        waits(chain, 2).await;
+        chain.hold(false);
+        chain.refuse_calls(contract, false);
+        waits(chain, 3).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "two", TxState::Final).await;
+        assert_paid_once(chain, [1, 2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_gas_limit_is_kept() {
+    each(async |chain, house| {
+        let call = |key: &str, gas| Pay {
+            key: key.into(),
+            to: Address([0xcc; 20]),
+            function: Some("settle(uint256)".into()),
+            gas: Some(gas),
+            ..Pay::default()
+        };
+        pay(house, call("tight", 49_999)).await;
+        let failed = becomes(house, "tight", TxState::Failed).await;
+        assert_eq!(failed.reason.as_deref(), Some("it would take 50000 gas, and its limit is 49999"));
+        pay(house, call("endless", 30_000_001)).await;
+        let failed = becomes(house, "endless", TxState::Failed).await;
+        assert!(failed.reason.is_some_and(|reason| reason.contains("more than a block holds (30000000)")));
+        pay(house, call("wide", 300_000)).await;
+        assert_eq!(waits(chain, 1).await[0].gas, 300_000);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_comes_too_late_is_not_begun() {
+    each(async |chain, house| {
+        let until_s = house.now_s() + 60;
+        until(async || !ask(house, "lane", &json!("relayer")).await["balance"].is_null()).await;
+        chain.set_balance(relayer(), "1");
+        pay(house, Pay { valid_until_s: Some(until_s), ..payment(0) }).await;
+        house.clock().advance(Duration::from_secs(61)).await;
+        let failed = becomes(house, "0", TxState::Failed).await;
+        assert!(failed.reason.is_some_and(|reason| reason.contains("its time was over")));
+        assert_eq!(chain.waiting(), []);
+    })
+    .await;
+}

@@ -1,0 +1,133 @@
+//! A gateway without doors that pays: the process that `tests/it/tx/kills.rs` kills.
+//!
+//! `payments-under-test DATA_DIR DATABASE_URL RPC_URL LAST` records payments up to the number LAST, a row and an intent in one
+//! transaction each, and ends when all are final. What earlier lives recorded it does not record again.
+
+use anyhow::{Context as _, Result, ensure};
+use host::{
+    clock::Clock,
+    config::{ChainConfig, Config, SignerConfig},
+    house::House,
+    plugins::LoadedPlugin,
+};
+use plugin_api::{
+    Definition, Gateway, Grants, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, Query as _, Refusal,
+    SendTx, TxState, Wei,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    sql,
+};
+use std::{net::Ipv4Addr, time::Duration};
+
+#[path = "../it/tx/payee.rs"]
+mod payee;
+
+const MIGRATION: &str = "CREATE TABLE payments_made (number BIGINT NOT NULL PRIMARY KEY, intent BIGINT NOT NULL);";
+const PAUSE: Duration = Duration::from_millis(10);
+
+struct Payments;
+
+impl Identity for Payments {
+    const NAME: &'static str = "payments";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Pays numbered amounts to numbered accounts";
+}
+
+impl Plugin for Payments {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .migrations([Migration::new(1, "create", MIGRATION)])
+            .grants(Grants { chains: vec!["main".into()], signer_roles: vec!["relayer".into()], ..Grants::default() })
+            .contributes("pay_up_to", pay_up_to)
+            .contributes("open", open)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+/// One row and one intent, committed together. Answers whether there was one more to record.
+async fn pay_up_to(gateway: Gateway<Payments>, last: i64) -> Result<bool, HostError> {
+    let tx = gateway.begin();
+    let made: i64 = tx.one(sql("SELECT count(*) FROM payments_made")).await?;
+    if made >= last {
+        return Ok(false);
+    }
+    let (number, key) = (made + 1, format!("payment {}", made + 1));
+    let send = SendTx::new("relayer", key, payee::account(number)).value(Wei(payee::amount(number)));
+    let intent = send.record(&tx).await?;
+    tx.execute(sql("INSERT INTO payments_made (number, intent) VALUES ($1, $2)").bind(number).bind(intent)).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Payments that are not final. One that failed is an error: none of these can.
+async fn open(gateway: Gateway<Payments>, _: serde_json::Value) -> Result<i64, HostError> {
+    let intents: Vec<i64> = gateway.db().rows(sql("SELECT intent FROM payments_made ORDER BY number")).await?;
+    let mut open = 0;
+    for intent in intents {
+        match gateway.sent(intent).await? {
+            Some(status) if status.state == TxState::Final => {}
+            Some(status) if status.state != TxState::Failed => open += 1,
+            other => {
+                return Err(HostError::new(plugin_api::HostErrorCode::Internal, format!("{intent}: {other:?}")));
+            }
+        }
+    }
+    Ok(open)
+}
+
+fn module() -> PluginModule_Ref {
+    let module = PluginModule {
+        manifest: plugin_api::object_manifest::<Payments>,
+        construct: plugin_api::object_new::<Payments>,
+    };
+    module.leak_into_prefix()
+}
+
+fn configuration(data_dir: &str, database: &str, rpc: &str) -> Config {
+    let mut config = Config::default();
+    config.data_dir = data_dir.into();
+    config.database.url = (!database.is_empty()).then(|| database.into());
+    let main = ChainConfig {
+        rpc: vec![rpc.into()],
+        poll_ms: 20,
+        timeout_ms: 3000,
+        confirmations: 2,
+        reorg_depth: payee::DEPTH,
+        ..ChainConfig::default()
+    };
+    config.chains.insert("main".to_owned(), main);
+    config.signers.insert("relayer".to_owned(), SignerConfig::with_key(payee::KEY));
+    (config.tx.resend_ms, config.tx.replace_ms) = (300, 1000);
+    config
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [data_dir, database, rpc, last] = arguments.as_slice() else { anyhow::bail!("four arguments are expected") };
+    let last: i64 = last.parse()?;
+    let loaded = LoadedPlugin::linked(module()).context("the plugin")?;
+    let bound = (Ipv4Addr::LOCALHOST, 8080).into();
+    let house = House::open(configuration(data_dir, database, rpc), Clock::System, bound, vec![Ok(loaded)]).await?;
+    while ask(&house, "pay_up_to", last).await? == true {
+        tokio::time::sleep(PAUSE).await;
+    }
+    while ask(&house, "open", last).await? != 0 {
+        tokio::time::sleep(PAUSE).await;
+    }
+    house.close().await;
+    Ok(())
+}
+
+async fn ask(house: &House, point: &str, input: i64) -> Result<serde_json::Value> {
+    let input = input.to_string();
+    let mut answers = host::plugins::collect(&house.gateway.services, point, input.as_bytes()).await;
+    let answer = answers.pop().with_context(|| format!("no answer: {:?}", house.gateway.plugin_reports()))?;
+    ensure!(answers.is_empty(), "one plugin answers");
+    Ok(answer.value)
+}

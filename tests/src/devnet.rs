@@ -1,0 +1,179 @@
+//! The dev network for tests: a real node with the reference contracts behind the proxy that misbehaves on demand.
+//!
+//! The rule: whatever a test does goes to the node itself, and only the gateway talks to the proxy.
+
+use crate::process::LIMIT;
+use alloy::dyn_abi::{DynSolValue, Specifier as _};
+use alloy::{dyn_abi::JsonAbiExt as _, json_abi::Function};
+use anyhow::{Context as _, Result, bail};
+use plugin_api::Address;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json, value::RawValue};
+use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+    time::timeout,
+};
+
+const POLL: Duration = Duration::from_millis(5);
+/// Enough for any call of the contracts, so that nobody has to estimate.
+const GAS: &str = "0x2dc6c0";
+
+/// The same for every transaction, so that who sends one again sends the same: 100 gwei.
+const GAS_PRICE: &str = "0x174876e800";
+
+pub struct Devnet {
+    /// Ends with it, and anvil with the program.
+    _program: Child,
+    _folder: TempDir,
+    http: reqwest::Client,
+    pub facts: Facts,
+}
+
+/// `devnet.json`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Facts {
+    /// The proxy's.
+    pub rpc_url: String,
+    pub ws_url: String,
+    pub control_url: String,
+    /// The node itself.
+    pub anvil_url: String,
+    pub chain_id: u64,
+    pub contracts: BTreeMap<String, Address>,
+    pub keys: Vec<Key>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Key {
+    pub role: String,
+    pub address: String,
+}
+
+#[derive(Deserialize)]
+struct Reply<'a> {
+    error: Option<Value>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+impl Devnet {
+    /// A fresh chain that mines a block for each transaction. `cargo xtask test` has installed what it needs.
+    pub async fn start() -> Result<Self> {
+        Self::start_with(&[]).await
+    }
+
+    /// Whether its packages are there.
+    pub fn is_installed() -> bool {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("devnet/node_modules/viem").is_dir()
+    }
+
+    /// With more options of `tests/devnet/devnet.mjs`.
+    pub async fn start_with(options: &[&str]) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("gateway-devnet-").tempdir()?;
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("devnet/devnet.mjs");
+        let mut node = Command::new("node");
+        node.arg(program).args(["--port", "0", "--block-time", "0", "--out"]).arg(folder.path()).args(options);
+        let mut program = node.stdout(Stdio::piped()).kill_on_drop(true).spawn().context("node is not installed")?;
+        let mut lines = BufReader::new(program.stdout.take().context("it has an output")?).lines();
+        let is_ready = async {
+            while let Some(line) = lines.next_line().await? {
+                if line.starts_with("chain ") {
+                    return Ok(());
+                }
+            }
+            bail!("the dev network ended before it was ready; `cargo xtask test` installs what it needs")
+        };
+        timeout(8 * LIMIT, is_ready).await??;
+        let text = std::fs::read_to_string(folder.path().join("devnet.json"))?;
+        // It may have been installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let facts = serde_json::from_str(&text)?;
+        Ok(Self { _program: program, _folder: folder, http: reqwest::Client::new(), facts })
+    }
+
+    /// Asks the node; an error object is an error.
+    pub async fn call(&self, method: &str, params: Value) -> Result<Value> {
+        self.ask(method, params).await
+    }
+
+    /// As [`Self::call`], for an answer of a known shape.
+    pub async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let body = self.http.post(&self.facts.anvil_url).json(&request).send().await?.bytes().await?;
+        match serde_json::from_slice(&body)? {
+            Reply { error: Some(error), .. } => bail!("{method}: {error}"),
+            Reply { result, .. } => Ok(serde_json::from_str(result.map_or("null", RawValue::get))?),
+        }
+    }
+
+    /// The number of the newest block.
+    pub async fn head(&self) -> Result<u64> {
+        let head = self.call("eth_blockNumber", json!([])).await?;
+        Ok(u64::from_str_radix(head.as_str().context("a number")?.trim_start_matches("0x"), 16)?)
+    }
+
+    /// Waits until a transaction is in a block: the node mines after it has answered.
+    pub async fn included(&self, hash: &str) -> Result<()> {
+        let is_there = async {
+            while self.call("eth_getTransactionReceipt", json!([hash])).await?.is_null() {
+                tokio::time::sleep(POLL).await;
+            }
+            Ok(())
+        };
+        timeout(LIMIT, is_there).await?
+    }
+
+    pub async fn mine(&self, blocks: u64) -> Result<()> {
+        self.call("anvil_mine", json!([format!("{blocks:#x}")])).await.map(drop)
+    }
+
+    /// Changes rules of the proxy: `tests/devnet/README.md` lists them.
+    pub async fn control(&self, rules: Value) -> Result<()> {
+        let answer = self.http.post(&self.facts.control_url).json(&rules).send().await?;
+        if answer.status().is_success() { Ok(()) } else { bail!("the proxy says {}", answer.text().await?) }
+    }
+
+    /// Makes the proxy honest again.
+    pub async fn honest(&self) -> Result<()> {
+        self.http.delete(&self.facts.control_url).send().await?.error_for_status().map(drop).map_err(Into::into)
+    }
+
+    /// The account of a role, for example `user1`.
+    pub fn account(&self, role: &str) -> Result<&str> {
+        let key = self.facts.keys.iter().find(|key| key.role == role);
+        key.map(|key| key.address.as_str()).with_context(|| format!("there is no test key {role}"))
+    }
+
+    /// Sends a transaction to a contract by its key; answers its hash. Whether it reverts is not looked at.
+    pub async fn send(&self, role: &str, contract: &str, function: &str, args: &[&str], wei: u128) -> Result<String> {
+        let to = self.facts.contracts.get(contract).with_context(|| format!("there is no contract {contract}"))?;
+        let transaction = json!({
+            "from": self.account(role)?,
+            "to": to,
+            "data": encoded(function, args)?,
+            "value": format!("{wei:#x}"),
+            "gas": GAS,
+            "gasPrice": GAS_PRICE,
+        });
+        let hash = self.call("eth_sendTransaction", json!([transaction])).await?;
+        Ok(hash.as_str().context("a hash")?.to_owned())
+    }
+}
+
+/// The input of a call: its signature, and its arguments as text.
+pub fn encoded(function: &str, args: &[&str]) -> Result<String> {
+    let function = Function::parse(function)?;
+    let value = |(input, text): (&alloy::json_abi::Param, &&str)| -> Result<DynSolValue> {
+        let kind = input.resolve()?;
+        Ok(match kind {
+            alloy::dyn_abi::DynSolType::String => DynSolValue::String((*text).to_owned()),
+            kind => kind.coerce_str(text)?,
+        })
+    };
+    let values = function.inputs.iter().zip(args).map(value).collect::<Result<Vec<_>>>()?;
+    Ok(alloy_primitives::hex::encode_prefixed(function.abi_encode_input(&values)?))
+}

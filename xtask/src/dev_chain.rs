@@ -1,0 +1,120 @@
+//! The chain of `cargo xtask dev`. Rules: it ends with the gateway, and a gateway that cannot have one starts all the same and
+//! says why.
+
+use crate::{Failure, devnet, process, repository};
+use std::{
+    io::{BufRead as _, BufReader},
+    net::{Ipv4Addr, TcpListener},
+    os::unix::process::CommandExt as _,
+    path::Path,
+    process::Stdio,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+pub const USAGE: &str = "usage: cargo xtask dev [OPTIONS] [-- ARGS of `gateway run`…]
+  --block-time S   seconds between two blocks of the chain (7)
+  --agents N       agents of the small economy that is played on it first (10)
+  --no-chain       without a chain, for example because the configuration names one";
+
+const PORT: u16 = 8545;
+const FOLDER: &str = "data/devnet";
+/// 2026-01-01.
+const EPOCH_S: u64 = 1_767_225_600;
+
+/// The chain that is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wanted {
+    block_time_s: String,
+    agents: String,
+}
+
+impl Wanted {
+    /// Reads the options before `--`; nothing when no chain is wanted.
+    pub fn read(options: &[String]) -> Result<Option<Self>, Failure> {
+        let mut wanted = Self { block_time_s: "7".to_owned(), agents: "10".to_owned() };
+        let mut words = options.iter().map(String::as_str);
+        let mut is_wanted = true;
+        while let Some(word) = words.next() {
+            let place = match word {
+                "--no-chain" => {
+                    is_wanted = false;
+                    continue;
+                }
+                "--block-time" => &mut wanted.block_time_s,
+                "--agents" => &mut wanted.agents,
+                _ => return Err(format!("there is no option {word:?}; what is for the gateway follows --\n\n{USAGE}")),
+            };
+            let value = words.next().filter(|value| value.parse::<u32>().is_ok());
+            *place = value.ok_or_else(|| format!("{word} takes a whole number"))?.to_owned();
+        }
+        Ok(is_wanted.then_some(wanted))
+    }
+
+    /// Starts it and waits until it is ready; answers the gateway's variables for it.
+    pub fn start(&self, root: &Path) -> Vec<(String, String)> {
+        let outcome = self.try_start(root);
+        outcome.unwrap_or_else(|failure| {
+            eprintln!("without a chain: {failure}");
+            Vec::new()
+        })
+    }
+
+    fn try_start(&self, root: &Path) -> Result<Vec<(String, String)>, Failure> {
+        process::need("node", "nodejs")?;
+        devnet::install(root)?;
+        println!("a chain is started, and a small economy played on it (--no-chain leaves it out)");
+        let out = root.join(FOLDER);
+        let port = if is_free(PORT) { PORT } else { 0 };
+        let mut node = devnet::node(root)?;
+        node.arg(devnet::folder(root).join("devnet.mjs")).arg("--with-parent").arg("--out").arg(&out);
+        node.args(["--port", &port.to_string(), "--first-block", &first_block().to_string()]);
+        node.args(["--block-time", &self.block_time_s, "--agents", &self.agents]);
+        // In a group of its own, so that Ctrl-C is the gateway's, which needs the chain until it has stopped.
+        let mut chain = node.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let chain = chain.as_mut().map_err(|error| format!("node could not be started: {error}"))?;
+        let lines = BufReader::new(chain.stdout.take().ok_or("it has no output")?).lines();
+        let ready = lines.map_while(Result::ok).find(|line| line.starts_with("chain "));
+        println!("{}", ready.ok_or("the dev network ended before it was ready")?);
+        let text = repository::read(&out.join("gateway.env"))?;
+        let pair = |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Ok(text.lines().filter_map(pair).collect())
+    }
+}
+
+/// Another one at each start: what the gateway has derived from the chain before belongs to another beginning, and it
+/// derives anew.
+fn first_block() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(Duration::from_secs(EPOCH_S)).as_secs()
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Option<Wanted>, Failure> {
+        Wanted::read(&line.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_chain_is_wanted_unless_said() {
+        let wanted = |block_time_s: &str, agents: &str| {
+            Ok(Some(Wanted { block_time_s: block_time_s.to_owned(), agents: agents.to_owned() }))
+        };
+        assert_eq!(read(""), wanted("7", "10"));
+        assert_eq!(read("--agents 3 --block-time 1"), wanted("1", "3"));
+        assert_eq!(read("--no-chain"), Ok(None));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        assert!(read("--block-time soon").is_err_and(|failure| failure.contains("--block-time")));
+        assert!(
+            read("--listen 1").is_err_and(|failure| failure.contains("--listen") && failure.contains("follows --"))
+        );
+    }
+}
