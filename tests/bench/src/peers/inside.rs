@@ -54,13 +54,12 @@ pub async fn serve(handler: Handler) -> Result<()> {
 }
 
 async fn answer(gateway: &Gateway, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
-    if handler == Handler::Own {
-        if let Found::Route { route, params } = gateway.find_route(request.method(), request.uri().path())
-            && route.spec.operation == OPERATION
-            && let Some(response) = greet(gateway, &route, &params, &request).await
-        {
-            return response;
-        }
+    if handler == Handler::Own
+        && let Found::Route { route, params } = gateway.find_route(request.method(), request.uri().path())
+        && route.spec.operation == OPERATION
+        && let Some(response) = greet(gateway, &route, &params, &request).await
+    {
+        return response;
     }
     gateway.handle(request).await
 }
