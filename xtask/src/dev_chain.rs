@@ -83,6 +83,7 @@ impl Wanted {
 
 /// Another one at each start: what the gateway has derived from the chain before belongs to another beginning, and it
 /// derives anew.
+#[allow(clippy::disallowed_methods, reason = "a chore has no gateway's clock")]
 fn first_block() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.saturating_sub(Duration::from_secs(EPOCH_S)).as_secs()

@@ -97,13 +97,13 @@ impl Rpc {
     }
 
     async fn send(&self, calls: &[Call]) -> Result<Vec<Answer>, RpcFailure> {
+        // The server's time begins when it is asked. Only a closed semaphore fails, and nothing closes this one.
+        let _place = self.places.acquire().await;
         let late = |_| RpcFailure::Timeout(u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX));
         tokio::time::timeout(self.timeout, self.exchange(calls)).await.map_err(late)?
     }
 
     async fn exchange(&self, calls: &[Call]) -> Result<Vec<Answer>, RpcFailure> {
-        // Only a closed semaphore fails, and nothing closes this one.
-        let _place = self.places.acquire().await;
         if let [call] = calls {
             let answer = self.client.request::<_, Box<RawValue>>(call.method, &call.params).await;
             return match answer.map_err(failure) {

@@ -29,7 +29,7 @@ async fn a_server_that_fails_is_told_of_and_heals() {
 #[tokio::test]
 async fn failures_now_and_then_do_not_stop_the_index() {
     let devnet = Devnet::start().await.unwrap();
-    let settings = ChainConfig { timeout_ms: 200, ..settings(&devnet) };
+    let settings = settings(&devnet);
     let modes = ["status", "garbage", "truncated", "reset", "timeout", "error"];
     let failures: Vec<_> = (20..).zip(modes).map(|(every, mode)| json!({ "mode": mode, "every": every })).collect();
     devnet.control(json!({ "failures": failures })).await.unwrap();

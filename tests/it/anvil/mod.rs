@@ -25,7 +25,7 @@ fn settings(devnet: &Devnet) -> ChainConfig {
         chain_id: Some(devnet.facts.chain_id),
         deploy_block: Some(1),
         poll_ms: 20,
-        timeout_ms: 1000,
+        timeout_ms: 2000,
         contracts: devnet.facts.contracts.clone(),
         ..ChainConfig::default()
     }

@@ -34,8 +34,7 @@ async fn run(devnet: &Devnet, number: u64, place: usize) {
     let (confirmations, steps) = script(number);
     // Every other gateway hears of new blocks by WebSocket, too.
     let ws = number.is_multiple_of(2).then(|| devnet.facts.ws_url.as_str().into());
-    let timeout_ms = 500;
-    let settings = ChainConfig { confirmations, ws, timeout_ms, ..settings(devnet) };
+    let settings = ChainConfig { confirmations, ws, ..settings(devnet) };
     let mut stage = Stage::open(devnet).await;
     let plugins = [mirror::module(), agents::plugin_module(), economy::plugin_module()];
     let mut house = builders_with(&settings, &plugins).await.remove(place).start().await;

@@ -98,7 +98,7 @@ fn fault() -> impl Strategy<Value = Fault> {
     let style =
         prop_oneof![Just("infura"), Just("alchemy"), Just("quicknode"), Just("ankr"), Just("bsc"), Just("geth")];
     prop_oneof![
-        4 => (mode, 1..5u8).prop_map(|(mode, times)| Fault::Fails(mode, times)),
+        4 => (mode, 1..4u8).prop_map(|(mode, times)| Fault::Fails(mode, times)),
         2 => (1..10u8).prop_map(Fault::Lags),
         2 => style.prop_map(Fault::Caps),
         1 => Just(Fault::Repeats),

@@ -8,7 +8,7 @@ use std::{io::IsTerminal as _, sync::LazyLock};
 /// Bars of several indexes stand below each other.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-const STYLE: &str = "{prefix} {bar:40} {pos}/{len} blocks, {msg}";
+const STYLE: &str = "{prefix} {bar:40} {pos}/{len} blocks{msg}";
 
 pub struct Bar {
     plugin: String,
@@ -35,8 +35,8 @@ impl Bar {
         bar.set_length(report.head.unwrap_or_default().saturating_sub(start));
         bar.set_position(report.indexed_block.unwrap_or(start).saturating_sub(start));
         bar.set_message(match report.left_s {
-            Some(left_s) => format!("{} a second, {left_s} s left", report.blocks_per_s),
-            None => format!("{} a second", report.blocks_per_s),
+            Some(left_s) => format!(", {} a second, {left_s} s left", report.blocks_per_s),
+            None => String::new(),
         });
     }
 

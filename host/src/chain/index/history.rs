@@ -14,6 +14,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, Instant},
 };
+use tokio_util::task::AbortOnDropHandle;
 
 /// Ranges that are fetched at a time.
 const PARALLEL: usize = 4;
@@ -72,16 +73,24 @@ type Part = (Vec<RawLog>, Header);
 impl Index {
     pub(super) async fn history(&mut self, to: u64) -> Result<(), Trouble> {
         let from = self.known.as_ref().ok_or(Trouble::Moved)?.place.next;
-        let (chain, filter, span) = (self.chain.clone(), self.filter.clone(), self.span.clone());
+        let span = self.span.clone();
         let ranges = stream::unfold(from, |next| {
             let end = next.saturating_add(span.blocks.load(Relaxed).max(1) - 1).min(to);
             async move { (next <= to).then_some(((next, end), end + 1)) }
         });
-        let fetched = ranges.map(|(from, to)| fetch(&chain, &filter, (from, to), &span)).buffered(PARALLEL);
+        // Tasks of their own, so that answers are read while what came before them is written.
+        let tasks = self.plugin.life.tasks.clone();
+        let (chain, filter, span) = (self.chain.clone(), self.filter.clone(), self.span.clone());
+        let fetch_range = |range| {
+            let (chain, filter, span) = (chain.clone(), filter.clone(), span.clone());
+            AbortOnDropHandle::new(tasks.spawn(async move { fetch(&chain, &filter, range, &span).await }))
+        };
+        let fetched = ranges.map(fetch_range).buffered(PARALLEL);
         let mut fetched = std::pin::pin!(fetched);
         let mut waiting = Waiting::default();
         while let Some(parts) = fetched.next().await {
-            for (mut logs, last) in parts? {
+            // A task ends early only when the plugin stops.
+            for (mut logs, last) in parts.map_err(|_| Trouble::Closing)?? {
                 waiting.logs.append(&mut logs);
                 waiting.last = Some(last);
                 if waiting.logs.len() >= self.commit_events || waiting.since.elapsed() > WAIT_MAX {
