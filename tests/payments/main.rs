@@ -41,7 +41,7 @@ impl Plugin for Payments {
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: vec!["relayer".into()], ..Grants::default() })
             .contributes("pay_up_to", pay_up_to)
-            .contributes("open", open)
+            .contributes("is_final", is_final)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
@@ -64,20 +64,15 @@ async fn pay_up_to(gateway: Gateway<Payments>, last: i64) -> Result<bool, HostEr
     Ok(true)
 }
 
-/// Payments that are not final. One that failed is an error: none of these can.
-async fn open(gateway: Gateway<Payments>, _: serde_json::Value) -> Result<i64, HostError> {
-    let intents: Vec<i64> = gateway.db().rows(sql("SELECT intent FROM payments_made ORDER BY number")).await?;
-    let mut open = 0;
-    for intent in intents {
-        match gateway.sent(intent).await? {
-            Some(status) if status.state == TxState::Final => {}
-            Some(status) if status.state != TxState::Failed => open += 1,
-            other => {
-                return Err(HostError::new(plugin_api::HostErrorCode::Internal, format!("{intent}: {other:?}")));
-            }
+/// Whether that payment is final. One that failed is an error: none of these can.
+async fn is_final(gateway: Gateway<Payments>, number: i64) -> Result<bool, HostError> {
+    let made = sql("SELECT intent FROM payments_made WHERE number = $1").bind(number);
+    match gateway.sent(gateway.db().one(made).await?).await? {
+        Some(status) if status.state == TxState::Failed => {
+            Err(HostError::new(plugin_api::HostErrorCode::Internal, format!("payment {number}: {status:?}")))
         }
+        status => Ok(status.is_some_and(|status| status.state == TxState::Final)),
     }
-    Ok(open)
 }
 
 fn module() -> PluginModule_Ref {
@@ -117,8 +112,10 @@ async fn main() -> Result<()> {
     while ask(&house, "pay_up_to", last).await? == true {
         tokio::time::sleep(PAUSE).await;
     }
-    while ask(&house, "open", last).await? != 0 {
-        tokio::time::sleep(PAUSE).await;
+    for number in 1..=last {
+        while ask(&house, "is_final", number).await? != true {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
     house.close().await;
     Ok(())
