@@ -72,9 +72,10 @@ impl Gateway {
     }
 
     async fn job_service(&self) -> ServiceStatus {
-        let serving = self.services.serving.list();
         let known = self.jobs.store.list().await;
-        jobs::service(known, |plugin| serving.iter().any(|one| one.name() == plugin), self.services.clock.now_ms())
+        let mut serving = self.plugin_reports();
+        serving.retain(|report| report.state == plugins::PluginState::Serving);
+        jobs::service(known, |plugin| serving.iter().any(|report| report.name == plugin), self.services.clock.now_ms())
     }
 
     fn index_services(&self) -> Services {
