@@ -28,12 +28,15 @@ CREATE TABLE agents_agents (
     rating_rank BIGINT NOT NULL
 );
 
--- One index per sort; those of the list in its default order also by status.
+-- Two indexes per sort: for all agents, and for those in a status.
 CREATE INDEX agents_agents_newest ON agents_agents (registered_at DESC, id DESC);
-CREATE INDEX agents_agents_status ON agents_agents (status, registered_at DESC, id DESC);
 CREATE INDEX agents_agents_rating ON agents_agents (rating_rank DESC, payers DESC, earned DESC, id DESC);
 CREATE INDEX agents_agents_jobs ON agents_agents (paid_jobs DESC, payers DESC, earned DESC, id DESC);
 CREATE INDEX agents_agents_earned ON agents_agents (earned DESC, payers DESC, id DESC);
+CREATE INDEX agents_agents_status_newest ON agents_agents (status, registered_at DESC, id DESC);
+CREATE INDEX agents_agents_status_rating ON agents_agents (status, rating_rank DESC, payers DESC, earned DESC, id DESC);
+CREATE INDEX agents_agents_status_jobs ON agents_agents (status, paid_jobs DESC, payers DESC, earned DESC, id DESC);
+CREATE INDEX agents_agents_status_earned ON agents_agents (status, earned DESC, payers DESC, id DESC);
 -- Who stands for an address: an active agent first, then the lowest id.
 CREATE INDEX agents_agents_owner ON agents_agents (owner, active DESC, id);
 CREATE INDEX agents_agents_slug ON agents_agents (slug, id);

@@ -52,12 +52,12 @@ pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, 
     Ok(Counters { stats, manifest: Map::new() })
 }
 
-/// Probes make progress while the agent that waits longest waits not much longer than the interval.
 pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let progress = cards::progress(&gateway.db()).await?;
     let interval_s = i64::from(gateway.plugin().config.probe_interval_s);
-    let oldest_age_s = progress.oldest_s.map(|at| (gateway.now_s() - at).max(0));
-    let ok = oldest_age_s.is_none_or(|age| age <= 3 * interval_s);
+    let now_s = gateway.now_s();
+    let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
+    let ok = progress.is_made(interval_s, now_s);
     let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
     let numbers = named([
         ("agents", progress.agents.into()),

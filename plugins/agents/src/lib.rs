@@ -42,7 +42,7 @@ impl Plugin for Agents {
                 Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
-            .jobs([jobs::probe_cards::job(), jobs::read_review_window::job()])
+            .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
             .contributes_cached(point::AUTHORS, contributions::authors)

@@ -1,4 +1,5 @@
 //! Work that runs by itself.
 
 pub mod probe_cards;
+pub mod prune_probe_days;
 pub mod read_review_window;

@@ -35,12 +35,25 @@ pub struct Progress {
     pub probed: i64,
     /// When the one was asked that waits longest.
     pub oldest_s: Option<i64>,
+    /// When one was asked last.
+    pub newest_s: Option<i64>,
+}
+
+/// After so long without any probe, while agents wait, the job stands still.
+const STILL_S: i64 = 60;
+
+impl Progress {
+    /// Nobody waits much longer than the interval; or many do, after a pause, and the job works on it.
+    pub fn is_made(&self, interval_s: i64, now_s: i64) -> bool {
+        let within = |at: Option<i64>, age_s: i64| at.is_none_or(|at| now_s - at <= age_s);
+        within(self.oldest_s, 3 * interval_s) || within(self.newest_s, STILL_S)
+    }
 }
 
 pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
     let progress = sql(format!(
         "SELECT count(*) AS agents, count(c.agent_id) AS probed, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, \
-         min(c.checked_at) AS oldest_s FROM {PROBED}"
+         min(c.checked_at) AS oldest_s, max(c.checked_at) AS newest_s FROM {PROBED}"
     ));
     db.one(progress).await
 }
@@ -52,7 +65,7 @@ pub struct Probe {
     pub at_ms: i64,
 }
 
-const DAY_S: i64 = 86_400;
+pub const DAY_S: i64 = 86_400;
 
 pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     let statements = probes.iter().flat_map(|probe| {
@@ -107,4 +120,23 @@ fn count(probe: &Probe) -> Sql {
     .bind(ok)
     .bind(1 - ok)
     .bind(probe.at_ms)
+}
+
+/// `day` counts from 1970.
+pub async fn forget_days_before(tx: &Tx, day: i64) -> Result<(), HostError> {
+    tx.execute(sql("DELETE FROM agents_probe_days WHERE day < $1").bind(day)).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_make_progress_while_nobody_waits_long_or_some_are_asked() {
+        let made = |oldest_s, newest_s| Progress { oldest_s, newest_s, ..Progress::default() }.is_made(300, 10_000);
+        assert!(made(None, None), "nobody to ask");
+        assert!(made(Some(9_100), Some(9_100)));
+        assert!(!made(Some(9_099), Some(9_939)), "one waits, and none was asked for a minute");
+        assert!(made(Some(0), Some(9_940)), "it catches up");
+    }
 }

@@ -55,7 +55,10 @@ pub async fn list(db: &impl Query, filter: Filter, limit: u32, offset: u32) -> R
         let word = if statement.bound() == 0 { " WHERE " } else { " AND " };
         statement.push_bind(&format!("{word}{condition}"), address)
     };
-    newest(db, conditions.into_iter().flatten().fold(select(), add), limit, offset).await
+    let statement = conditions.into_iter().flatten().fold(select(), add);
+    // An owner has few of all jobs: they are found by their agents and then sorted, instead of passing by all others in order.
+    let order = if filter.agent_owner.is_some() && filter.client.is_none() { "+j.id" } else { "j.id" };
+    page(db, statement, order, limit, offset).await
 }
 
 pub async fn of_agent(
@@ -70,11 +73,12 @@ pub async fn of_agent(
         Some(status) => statement.push_bind(" AND j.status = {}", status),
         None => statement,
     };
-    newest(db, statement, limit, offset).await
+    page(db, statement, "j.id", limit, offset).await
 }
 
-async fn newest(db: &impl Query, statement: Sql, limit: u32, offset: u32) -> Result<Vec<JobRow>, HostError> {
-    db.rows(statement.push_bind(" ORDER BY j.id DESC LIMIT {}", limit).push_bind(" OFFSET {}", offset)).await
+async fn page(db: &impl Query, statement: Sql, order: &str, limit: u32, offset: u32) -> Result<Vec<JobRow>, HostError> {
+    let statement = statement.push(&format!(" ORDER BY {order} DESC"));
+    db.rows(statement.push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)).await
 }
 
 pub async fn find(db: &impl Query, id: JobId) -> Result<Option<JobRow>, HostError> {

@@ -58,9 +58,9 @@ async fn an_address_is_named_after_its_first_active_agent() {
 }
 
 #[tokio::test]
-async fn hundreds_of_authors_are_named_at_once() {
-    for site in sites(many_agents(210)).await {
-        for count in [1u64, 2, 8, 9, 41, 201, 210] {
+async fn many_authors_are_named_at_once() {
+    for site in sites(many_agents(41)).await {
+        for count in [1u64, 2, 8, 9, 40, 41] {
             let names = authors(&site, 1..=count).await;
             assert_eq!(names.len() as u64, count);
             assert!((1..=count).zip(&names).all(|(id, author)| author["agentId"] == id), "{names:?}");
@@ -182,8 +182,7 @@ async fn the_status_tells_how_the_probes_go() {
 
 #[test]
 fn every_path_named_to_agents_is_a_route() {
-    let manifest: plugin_api::manifest::Manifest =
-        serde_json::from_slice(&(agents::plugin_module().manifest())().unwrap()).unwrap();
+    let manifest = super::manifest();
     for path in ["/api/agents", "/api/jobs", "/api/agents/{id}/erc8004.json"] {
         assert!(manifest.routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
     }

@@ -1,6 +1,7 @@
 //! `GET /api/agents`: what a list shows, filters, search, pages. Orders are in sort_agents.rs.
 
 use super::{
+    limits,
     script::{PAUSED, RETIRED, account, agent, many_agents, registered, status},
     sites,
 };
@@ -118,10 +119,11 @@ async fn pages_are_parts_of_one_order() {
 
 #[tokio::test]
 async fn a_page_has_50_agents_unless_said_and_at_most_200() {
-    for site in sites(many_agents(201)).await {
-        assert_eq!(site.ids("/api/agents").await, (152..=201).rev().collect::<Vec<_>>());
-        assert_eq!(site.ids("/api/agents?limit=1000").await.len(), 200);
-        assert_eq!(site.ids("/api/agents?limit=1000&offset=200").await, [1]);
+    assert_eq!(limits("list_agents"), (50, 200));
+    for site in sites(many_agents(51)).await {
+        assert_eq!(site.ids("/api/agents").await, (2..=51).rev().collect::<Vec<_>>());
+        assert_eq!(site.ids("/api/agents?limit=1000").await.len(), 51);
+        assert_eq!(site.ids("/api/agents?limit=1000&offset=50").await, [1]);
         site.close().await;
     }
 }

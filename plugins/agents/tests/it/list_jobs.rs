@@ -1,8 +1,8 @@
 //! `GET /api/jobs`
 
 use super::{
-    Site,
-    script::{account, agent, many_jobs, registered, requested, transferred},
+    Site, limits,
+    script::{account, agent, registered, requested, transferred},
     sites,
 };
 use plugin_testing::json;
@@ -73,11 +73,14 @@ async fn a_filter_that_is_no_address_is_refused() {
 }
 
 #[tokio::test]
-async fn a_page_has_500_jobs_unless_said() {
-    for site in sites([vec![agent(1)], many_jobs(501)].concat()).await {
-        assert_eq!(of(&site, "").await.len(), 500);
-        assert_eq!(of(&site, "limit=2000").await.len(), 501);
-        assert_eq!(of(&site, "offset=500").await, [1]);
+async fn pages_go_to_the_end() {
+    assert_eq!(limits("list_jobs"), (500, 2000));
+    let jobs = (1..=5).map(|job| requested(job, 1, 50, "1")).collect();
+    for site in sites(vec![agent(1), jobs]).await {
+        assert_eq!(of(&site, "limit=2").await, [5, 4]);
+        assert_eq!(of(&site, "limit=2&offset=2").await, [3, 2]);
+        assert_eq!(of(&site, "limit=2&offset=4").await, [1]);
+        assert_eq!(of(&site, "limit=9999&offset=5").await, Vec::<i64>::new());
         site.close().await;
     }
 }

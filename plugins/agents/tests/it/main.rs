@@ -13,6 +13,7 @@ mod list_agents;
 mod list_jobs;
 mod probe;
 mod probe_cards;
+mod prune_probe_days;
 mod read_review_window;
 mod reorganisation;
 mod script;
@@ -49,6 +50,19 @@ async fn sites_with(blocks: Vec<Vec<ScriptedLog>>, configure: impl Fn(Builder) -
         sites.push(Site { house, chain });
     }
     sites
+}
+
+/// What the plugin declares.
+fn manifest() -> plugin_api::manifest::Manifest {
+    serde_json::from_slice(&(agents::plugin_module().manifest())().unwrap()).unwrap()
+}
+
+/// Items on a page of this list, unless said and at most.
+fn limits(operation: &str) -> (i64, i64) {
+    let routes = manifest().routes;
+    let route = routes.iter().find(|route| route.operation == operation).unwrap();
+    let limit = route.parameters.iter().find(|parameter| parameter.name == "limit").unwrap();
+    (limit.schema["default"].as_i64().unwrap(), limit.schema["maximum"].as_i64().unwrap())
 }
 
 impl Site {

@@ -51,17 +51,7 @@ pub fn agent(id: u64) -> Vec<ScriptedLog> {
 /// Agents 1 to `count`, a few in each block: a commit has a limited time.
 pub fn many_agents(count: u64) -> Vec<Vec<ScriptedLog>> {
     let logs: Vec<ScriptedLog> = (1..=count).map(|id| agent(id).swap_remove(0)).collect();
-    in_blocks(&logs)
-}
-
-/// Jobs 1 to `count` of agent 1.
-pub fn many_jobs(count: u64) -> Vec<Vec<ScriptedLog>> {
-    let logs: Vec<ScriptedLog> = (1..=count).map(|job| requested(job, 1, 50, "1")).collect();
-    in_blocks(&logs)
-}
-
-fn in_blocks(logs: &[ScriptedLog]) -> Vec<Vec<ScriptedLog>> {
-    logs.chunks(50).map(<[ScriptedLog]>::to_vec).collect()
+    logs.chunks(20).map(<[ScriptedLog]>::to_vec).collect()
 }
 
 /// The three events of a registration.
