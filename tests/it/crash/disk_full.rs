@@ -11,7 +11,8 @@ use std::{
     process::Command,
 };
 
-const SIZE_BYTES: usize = 8 * 1024 * 1024;
+/// Several times what the database's log grows to before it is folded into the file.
+const SIZE_BYTES: usize = 64 * 1024 * 1024;
 
 /// A file system in memory that can be filled up.
 pub struct SmallDisk {
@@ -43,7 +44,7 @@ impl SmallDisk {
     /// Takes what is left to the last byte.
     pub fn fill(&self) {
         let mut file = File::options().create(true).append(true).open(self.ballast()).unwrap();
-        for size in [64 * 1024, 4096, 1] {
+        for size in [1024 * 1024, 4096, 1] {
             while file.write_all(&vec![1; size]).is_ok() {}
         }
     }

@@ -5,7 +5,7 @@ use super::{
     member::{Answer, Ask, Message},
     reader::{CancelOnDrop, refused, stopped},
     watch::Cancelled,
-    work::Work,
+    work::{Opened, Work},
 };
 use crate::storage::{StorageError, Version, check::Admitted};
 use parking_lot::Mutex;
@@ -112,11 +112,21 @@ impl Conversation {
             None => return self.delegate(deadline, Message::Commit(last)).await,
         };
         if let Some(group) = self.desk.finish(&self.seat, group) {
-            let _wanted = WantCommit { desk: &self.desk, group };
-            // Who is ready to write as well shares the commit.
-            tokio::task::yield_now().await;
+            self.lead(group).await;
         }
         answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// Asks for the group's commit when nobody else is ready to write: all who are share it.
+    async fn lead(&self, mut group: Opened) {
+        let _wanted = WantCommit { desk: &self.desk, group: group.number };
+        loop {
+            tokio::task::yield_now().await;
+            match self.desk.grown(group) {
+                Some(grown) => group = grown,
+                None => return,
+            }
+        }
     }
 
     pub async fn rollback(&self) {

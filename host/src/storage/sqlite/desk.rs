@@ -55,6 +55,8 @@ struct State {
     group: Option<Opened>,
     /// Somebody asked for its commit.
     commit_wanted: bool,
+    /// One of its members will ask.
+    is_led: bool,
     is_closed: bool,
 }
 
@@ -126,6 +128,7 @@ impl Desk {
             order: None,
             group: None,
             commit_wanted: false,
+            is_led: false,
             is_closed: false,
         };
         Self { state: Mutex::new(state), called: Condvar::new(), limits, work: Mutex::new(work) }
@@ -187,15 +190,23 @@ impl Desk {
     }
 
     /// The holder's work waits for the group's commit. Answers the group when nobody else sees to that commit.
-    pub fn finish(&self, seat: &Arc<Seat>, group: Option<Opened>) -> Option<u64> {
+    pub fn finish(&self, seat: &Arc<Seat>, group: Option<Opened>) -> Option<Opened> {
         let mut state = self.state.lock();
         state.holder(seat)?;
         state.group = group;
         self.pass_on(&mut state);
-        match (&state.turn, &state.group) {
-            (Turn::Free, Some(group)) => Some(group.number),
-            _ => None,
+        if !matches!(state.turn, Turn::Free) || state.is_led {
+            return None;
         }
+        state.is_led = state.group.is_some();
+        state.group
+    }
+
+    /// The group as it is now, when others have joined it and may still do so.
+    pub fn grown(&self, group: Opened) -> Option<Opened> {
+        let state = self.state.lock();
+        let now = state.group.filter(|now| now.number == group.number)?;
+        (now.members > group.members && !self.is_full(&now)).then_some(now)
     }
 
     /// The holder's work is taken back; `done` hears when it is. False: it has no turn.
@@ -269,6 +280,7 @@ impl Desk {
     pub fn writer_is_done(&self, group: Option<Opened>) {
         let mut state = self.state.lock();
         state.commit_wanted = group.is_some();
+        state.is_led &= group.is_some();
         state.group = group;
         self.pass_on(&mut state);
     }

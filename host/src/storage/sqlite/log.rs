@@ -6,8 +6,8 @@
 use rusqlite::{Connection, hooks::Wal};
 use std::{cell::Cell, ffi::c_int};
 
-/// 32 MiB.
-const PAGES_MAX: c_int = 8192;
+/// 16 MiB.
+const PAGES_MAX: c_int = 4096;
 
 thread_local! {
     /// As the last COMMIT of this thread left it: only the writer thread commits.
@@ -22,12 +22,9 @@ pub fn note_pages(_: &Wal, pages: c_int) -> rusqlite::Result<()> {
 
 /// Folds a long log into the file, as far as readers allow. Not between BEGIN and COMMIT.
 pub fn fold_when_long(connection: &Connection) {
-    if PAGES.replace(0) >= PAGES_MAX {
-        fold(connection);
+    if PAGES.replace(0) < PAGES_MAX {
+        return;
     }
-}
-
-pub fn fold(connection: &Connection) {
     let folded =
         connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)").and_then(|mut fold| fold.query_row([], |_| Ok(())));
     if let Err(error) = folded {

@@ -216,8 +216,6 @@ impl Work {
                 };
                 self.roll_back();
                 done.into_iter().for_each(|member| member.fail(answer.clone()));
-                // On a full disk the log itself may be what takes the room; once folded it is written from its beginning.
-                log::fold(&self.guarded.connection);
             }
         }
         self.ensure_idle();
