@@ -21,14 +21,15 @@ fn placed(mut data: Value, log: &ScriptedLog, block: u64, contract: &str, event:
     data
 }
 
-#[tokio::test]
-async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
-    let chain = ScriptedChain::start().await;
-    let until = u64::try_from(time_of(0)).unwrap() + 100;
-    let named = |logs: Vec<ScriptedLog>| -> Vec<ScriptedLog> {
-        logs.into_iter().enumerate().map(|(place, log)| log.in_transaction(&format!("tx {place}"))).collect()
-    };
-    let logs = named(vec![
+/// Until when the streams and subscriptions here are paid.
+fn paid_through() -> u64 {
+    u64::try_from(time_of(0)).unwrap() + 100
+}
+
+/// One log of each kind, each in a transaction of its own.
+fn logs() -> Vec<ScriptedLog> {
+    let until = paid_through();
+    let logs = [
         scene::agent(4, 40, "four"),
         scene::job(9, 4, 31),
         scene::account(40, 0x60),
@@ -40,17 +41,37 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
         scene::case_closed(2, 9, 8500),
         scene::launched(4, 0x70, "FOUR"),
         scene::bought(0x70, "1"),
-    ]);
-    let block = chain.mine(logs.clone());
-    let confirmed = chain.mine_empty(3);
-    assert_eq!((block, confirmed), (1, 4));
-    let row = |place: usize, kind: &str, actor: Option<u64>, about: &str, contract: &str, event: &str, data: Value| {
-        let data = placed(data, &logs[place], block, contract, event);
-        json!([kind, actor.map(address), about, time_of(block), data])
-    };
+    ];
+    logs.into_iter().enumerate().map(|(place, log)| log.in_transaction(&format!("tx {place}"))).collect()
+}
+
+/// What is told of logs in one block.
+struct Told {
+    logs: Vec<ScriptedLog>,
+    block: u64,
+}
+
+impl Told {
+    #[expect(clippy::too_many_arguments, reason = "a row of a table")]
+    fn row(
+        &self,
+        place: usize,
+        kind: &str,
+        actor: Option<u64>,
+        about: &str,
+        contract: &str,
+        event: &str,
+        data: Value,
+    ) -> Value {
+        let data = placed(data, &self.logs[place], self.block, contract, event);
+        json!([kind, actor.map(address), about, time_of(self.block), data])
+    }
+}
+
+fn of_accounts_and_streams(told: &Told) -> Vec<Value> {
     let start = time_of(0);
-    let expected = vec![
-        row(
+    vec![
+        told.row(
             2,
             "account.created",
             Some(40),
@@ -59,7 +80,7 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             "AccountCreated",
             json!({ "owner": address(40), "account": address(0x60) }),
         ),
-        row(
+        told.row(
             3,
             "stream.opened",
             Some(10),
@@ -69,7 +90,7 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             json!({ "streamId": 1, "payer": address(10), "payee": address(11), "ratePerSec": "7", "deposit": "705",
                 "start": start, "stop": start + 100 }),
         ),
-        row(
+        told.row(
             4,
             "stream.cancelled",
             Some(11),
@@ -78,7 +99,13 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             "StreamCancelled",
             json!({ "streamId": 1, "payer": address(10), "payee": address(11), "toPayee": "90", "toPayer": "607", "fee": "8" }),
         ),
-        row(
+    ]
+}
+
+fn of_subscriptions(told: &Told) -> Vec<Value> {
+    let until = paid_through();
+    vec![
+        told.row(
             5,
             "plan.created",
             Some(20),
@@ -88,7 +115,7 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             json!({ "planId": 5, "payee": address(20), "pricePerPeriod": "1000", "period": 3600,
                 "metadataURI": "fmx://plan/5 ä😀'\"" }),
         ),
-        row(
+        told.row(
             6,
             "sub.created",
             Some(10),
@@ -97,7 +124,12 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             "Subscribed",
             json!({ "subId": 6, "planId": 5, "payer": address(10), "payee": address(20), "periods": 3, "paidThrough": until }),
         ),
-        row(
+    ]
+}
+
+fn of_disputes_and_tokens(told: &Told) -> Vec<Value> {
+    vec![
+        told.row(
             7,
             "case.opened",
             Some(31),
@@ -107,7 +139,7 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             json!({ "caseId": 2, "jobId": 9, "opener": address(31), "evidenceURI": "fmx://case/2 \u{fffd} ä😀'\"",
                 "agentId": 4, "agentName": "four", "client": address(31) }),
         ),
-        row(
+        told.row(
             8,
             "case.closed",
             None,
@@ -116,7 +148,7 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             "CaseClosed",
             json!({ "caseId": 2, "jobId": 9, "clientBps": 8500 }),
         ),
-        row(
+        told.row(
             9,
             "token.launched",
             Some(40),
@@ -125,7 +157,18 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
             "Launched",
             json!({ "token": address(0x70), "agentId": 4, "agentName": "four", "symbol": "FOUR" }),
         ),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
+    let chain = ScriptedChain::start().await;
+    let logs = logs();
+    let block = chain.mine(logs.clone());
+    let confirmed = chain.mine_empty(3);
+    assert_eq!((block, confirmed), (1, 4));
+    let told = Told { logs, block };
+    let expected = [of_accounts_and_streams(&told), of_subscriptions(&told), of_disputes_and_tokens(&told)].concat();
     for house in houses(&chain).await {
         TestGateway::eventually(std::time::Duration::from_secs(60), "the events are public", || async {
             house.events().await.len() >= expected.len()

@@ -69,15 +69,19 @@ async fn a_branch_that_is_taken_back_leaves_nothing() {
         before.push(everything(house).await);
     }
     // One event a block, so that each is undone by itself.
-    let depth = branch().into_iter().map(|log| chain.mine(vec![log])).count();
+    let branch = branch();
+    let depth = u64::try_from(branch.len()).unwrap();
+    for log in branch {
+        chain.mine(vec![log]);
+    }
     for (house, before) in houses.iter().zip(&before) {
         house.indexed(&chain).await;
         for (list, (now, before)) in LISTS.iter().zip(everything(house).await.iter().zip(before)) {
             assert_ne!(now, before, "{list} did not hear of the branch");
         }
     }
-    chain.take_back(u64::try_from(depth).unwrap());
-    chain.mine_empty(u64::try_from(depth).unwrap() + 1);
+    chain.take_back(depth);
+    chain.mine_empty(depth + 1);
     for (house, before) in houses.into_iter().zip(before) {
         house.indexed(&chain).await;
         assert_eq!(everything(&house).await, before);
