@@ -44,8 +44,9 @@ enum Start {
 }
 
 impl Lane {
-    pub(super) async fn begin(&mut self, turn: &mut Turn, queued: Vec<IntentRow>) -> Result<(), Trouble> {
-        let Some(key) = self.key.clone() else { return Ok(()) };
+    /// Answers what is in the way of the whole queue, if anything.
+    pub(super) async fn begin(&mut self, turn: &mut Turn, queued: Vec<IntentRow>) -> Result<Option<String>, Trouble> {
+        let Some(key) = self.key.clone() else { return Ok(None) };
         self.close_gap(turn, &key).await?;
         for mut intent in queued {
             let pending = turn.signed.iter().filter(|intent| intent.is_pending()).count();
@@ -58,12 +59,11 @@ impl Lane {
                 Start::Skipped(reason) => self.store().explain(&mut intent, &reason).await?,
                 Start::Blocked(reason) => {
                     self.store().explain(&mut intent, &reason).await?;
-                    self.explain(Some(reason));
-                    break;
+                    return Ok(Some(reason));
                 }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn start(&self, turn: &mut Turn, intent: &mut IntentRow, key: &Arc<Key>) -> Result<Start, Trouble> {

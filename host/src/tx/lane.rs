@@ -131,12 +131,13 @@ impl Lane {
         let account = self.chain.account(self.sender).await?;
         let ids: Vec<i64> = signed.iter().map(|intent| intent.id).collect();
         let attempts = self.store().attempts(&ids).await?;
-        self.explain(None);
         self.saw_balance(account.balance);
         let mut turn = Turn { now_ms: self.now_ms(), account, signed, attempts };
         self.follow(&mut turn).await?;
         self.pursue(&mut turn).await?;
-        self.begin(&mut turn, queued).await?;
+        // Said at the end, so that it does not come and go with every turn.
+        let blocked = self.begin(&mut turn, queued).await?;
+        self.explain(blocked);
         Ok(true)
     }
 
