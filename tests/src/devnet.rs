@@ -92,7 +92,9 @@ impl Devnet {
         // It may have been installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let facts = serde_json::from_str(&text)?;
-        Ok(Self { _program: program, _folder: folder, http: reqwest::Client::new(), facts })
+        // Node closes connections that were idle for a while; a test must not meet that moment.
+        let http = reqwest::Client::builder().pool_max_idle_per_host(0).build()?;
+        Ok(Self { _program: program, _folder: folder, http, facts })
     }
 
     /// Asks the node; an error object is an error.
