@@ -18,7 +18,7 @@ async fn stats(site: &Site) -> Value {
 #[tokio::test]
 async fn an_agent_and_a_job_hold_the_largest_amount() {
     let blocks = vec![
-        vec![agent(1), vec![updated(1, "", "", MAX), bond(1, MAX)]].concat(),
+        [agent(1), vec![updated(1, "", "", MAX), bond(1, MAX)]].concat(),
         vec![requested(1, 1, 50, MAX), delivered(1, 1, "")],
     ];
     for site in sites(blocks).await {
