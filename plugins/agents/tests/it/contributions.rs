@@ -133,7 +133,7 @@ async fn the_network_is_counted() {
 #[tokio::test]
 async fn the_manifest_names_endpoints_and_the_top_agents() {
     let blocks = vec![
-        (1..=13).flat_map(agent).collect(),
+        many_agents(13).concat(),
         [
             done(1, 3, 50, "1", 4),
             done(2, 3, 50, "1", 5),
