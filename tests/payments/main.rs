@@ -23,6 +23,8 @@ use std::{net::Ipv4Addr, time::Duration};
 mod payee;
 
 const MIGRATION: &str = "CREATE TABLE payments_made (number BIGINT NOT NULL PRIMARY KEY, intent BIGINT NOT NULL);";
+/// That of the test wallet 0x777. Everybody can know it.
+const KEY: &str = "0x4242424242424242424242424242424242424242424242420000000000000777";
 const PAUSE: Duration = Duration::from_millis(10);
 
 struct Payments;
@@ -96,7 +98,7 @@ fn configuration(data_dir: &str, database: &str, rpc: &str) -> Config {
         ..ChainConfig::default()
     };
     config.chains.insert("main".to_owned(), main);
-    config.signers.insert("relayer".to_owned(), SignerConfig::with_key(payee::KEY));
+    config.signers.insert("relayer".to_owned(), SignerConfig::with_key(KEY));
     (config.tx.resend_ms, config.tx.replace_ms) = (300, 1000);
     config
 }

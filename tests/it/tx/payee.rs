@@ -3,8 +3,6 @@
 use alloy_primitives::U256;
 use plugin_api::Address;
 
-/// Everybody can know it: it belongs to a test.
-pub const KEY: &str = "0x4242424242424242424242424242424242424242424242420000000000000777";
 /// Blocks after which an inclusion is final.
 pub const DEPTH: u64 = 6;
 
