@@ -62,7 +62,7 @@ impl Gateway {
             jobs,
             plugins: Mutex::default(),
             plugin_changes: tokio::sync::Mutex::default(),
-            router: ArcSwap::from_pointee(Router::build(Vec::new())?),
+            router: ArcSwap::from_pointee(Router::build(Vec::new(), Vec::new())?),
             routes_made: AtomicU64::new(0),
             unrouted,
         };
@@ -94,7 +94,8 @@ impl Gateway {
                 self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }, sources.clone())
             })
         });
-        let router = Router::build(own.chain(plugins).collect())?;
+        let manifests = serving.iter().map(|plugin| plugin.manifest.clone()).collect();
+        let router = Router::build(own.chain(plugins).collect(), manifests)?;
         self.router.store(Arc::new(router));
         Ok(())
     }

@@ -36,7 +36,7 @@ impl Gateway {
             }
             MetaPage::Status => self.status().await,
             MetaPage::Index => self.with_facts(|facts| Ok(json(&index::index(facts)))).await,
-            MetaPage::OpenApi => self.with_facts(|facts| Ok(json(&openapi::document(facts)))).await,
+            MetaPage::OpenApi => Ok(self.openapi_answer()),
             MetaPage::Llms => self.with_facts(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
             MetaPage::AgentCard => self.with_facts(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
             MetaPage::Manifest => self.with_facts(|facts| Ok(json(&service_manifest::manifest(facts)))).await,
@@ -44,9 +44,11 @@ impl Gateway {
         }
     }
 
-    /// The OpenAPI document as it is now; for the command line.
-    pub async fn openapi(&self) -> serde_json::Value {
-        self.facts(openapi::document).await
+    /// It follows from the routes, and takes a hundred times longer to make than to send.
+    fn openapi_answer(&self) -> Response<Body> {
+        let router = self.router();
+        let make = || serde_json::to_vec(&self.own_facts(openapi::document)).unwrap_or_default().into();
+        typed("application/json", router.openapi.get_or_init(make).clone())
     }
 
     async fn with_facts(
@@ -77,8 +79,8 @@ impl Gateway {
         answer: impl FnOnce(&Facts<'_>) -> T,
     ) -> T {
         let services = &self.services;
-        let serving = services.serving.list();
-        let plugins: Vec<&Manifest> = serving.iter().map(|plugin| &*plugin.manifest).collect();
+        let router = self.router();
+        let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
         let chain = house::chain_facts(self.config());
         answer(&Facts {
             environment: &services.environment,

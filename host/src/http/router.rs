@@ -4,14 +4,23 @@ use crate::{
     http::edge::RouteLabel, http::limits::RouteLimits, meta::MetaPage, plugins::Running, provenance::Sources,
     telemetry::OperationUsage,
 };
+use bytes::Bytes;
 use http::{HeaderValue, Method};
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
-use plugin_api::manifest::{Auth, Parent, RouteSpec};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use plugin_api::manifest::{Auth, Manifest, Parent, RouteSpec};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 pub struct Router {
     tree: Tree<Vec<(Method, Arc<Route>)>>,
+    /// The plugins whose routes these are.
+    pub plugins: Vec<Arc<Manifest>>,
+    /// The OpenAPI document of these routes; made when somebody asks for it.
+    pub openapi: OnceLock<Bytes>,
 }
 
 /// A route with everything the dispatcher needs, worked out beforehand.
@@ -83,7 +92,7 @@ pub enum Found {
 }
 
 impl Router {
-    pub fn build(routes: Vec<Route>) -> Result<Self, RouteConflict> {
+    pub fn build(routes: Vec<Route>, plugins: Vec<Arc<Manifest>>) -> Result<Self, RouteConflict> {
         let mut by_path: BTreeMap<String, Vec<(Method, Arc<Route>)>> = BTreeMap::new();
         let mut operations: BTreeMap<String, String> = BTreeMap::new();
         for route in routes {
@@ -108,7 +117,7 @@ impl Router {
                 return Err(RouteConflict::Path { path, newcomer, reason: error.to_string() });
             }
         }
-        Ok(Self { tree })
+        Ok(Self { tree, plugins, openapi: OnceLock::new() })
     }
 
     pub fn find(&self, method: &Method, path: &str) -> Found {

@@ -90,9 +90,9 @@ fn has_two_processors() -> bool {
 }
 
 /// p99 without and with the abuse; of several rounds the one whose ratio is in the middle.
-async fn measure(abuse: &'static Abuse, time: Duration) -> (Duration, Duration, f64) {
+async fn measure(abuse: &'static Abuse, count: usize, time: Duration) -> (Duration, Duration, f64) {
     let mut rounds = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..count {
         // One gateway each, so that none pays for what came before; with the limits that an operator gets.
         run_on(0);
         let gateway = setup().start().await.unwrap();
@@ -105,34 +105,35 @@ async fn measure(abuse: &'static Abuse, time: Duration) -> (Duration, Duration, 
         rounds.push((without, with, with.as_secs_f64() / without.as_secs_f64()));
     }
     rounds.sort_by(|one, other| one.2.total_cmp(&other.2));
-    rounds[ROUNDS / 2]
+    rounds[count / 2]
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: cargo xtask abuse"]
 async fn p99_of_those_who_behave() {
     let seconds = std::env::var("ABUSE_SECONDS").map_or(SECONDS, |text| text.parse().unwrap());
+    let rounds = std::env::var("ABUSE_ROUNDS").map_or(ROUNDS, |text| text.parse().unwrap());
     let time = Duration::from_secs(seconds);
     let mut table = String::new();
     for abuse in &ABUSES {
-        let (without, with, ratio) = measure(abuse, time).await;
+        let (without, with, ratio) = measure(abuse, rounds, time).await;
         let us = |time: Duration| format!("{} µs", time.as_micros());
         let line = format!("| {} | {} | {} | {ratio:.2} |", abuse.name, us(without), us(with));
         println!("{line}");
         let _ = writeln!(table, "{line}");
     }
     if let Ok(report) = std::env::var("ABUSE_REPORT") {
-        write_into(PathBuf::from(report), seconds, &table);
+        write_into(PathBuf::from(report), rounds, seconds, &table);
     }
 }
 
 const TITLE: &str = "## What others feel of abuse";
 
 /// Into the place of the section of the last time, or at the end.
-fn write_into(report: PathBuf, seconds: u64, table: &str) {
+fn write_into(report: PathBuf, rounds: usize, seconds: u64, table: &str) {
     let section = format!(
         "{TITLE}\n\nMade by `cargo xtask abuse {seconds}`: the p99 of {NEIGHBOURS} clients, each with a request every {} ms or so, \
-         without and with one kind of abuse from another address; the median of {ROUNDS} rounds of {seconds} s. The gateway has one \
+         without and with one kind of abuse from another address; the median of {rounds} rounds of {seconds} s. The gateway has one \
          processor with the limits it has by default; clients have another, where abusers run only while those who behave have \
          nothing to do. Goal: at most 2.\n\n| abuse | without | with | ratio |\n|---|---:|---:|---:|\n{table}",
         REST.as_millis(),
