@@ -59,7 +59,7 @@ struct Session {
 
 impl Work {
     pub fn new(guarded: Guarded, versions: Arc<Versions>, statement_timeout: Duration, reopen: Reopen) -> Self {
-        Self {
+        let mut work = Self {
             guarded,
             versions,
             foreign_commits: NEVER_LOOKED,
@@ -68,7 +68,10 @@ impl Work {
             group: None,
             groups: 0,
             session: None,
-        }
+        };
+        // What is there from the beginning is no change.
+        work.look_for_others();
+        work
     }
 
     pub fn group(&self) -> Option<Opened> {
