@@ -35,12 +35,12 @@ impl Gateway {
                 self.own_facts(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
-            MetaPage::Index => self.with_facts(|facts| Ok(json(&index::index(facts)))).await,
+            MetaPage::Index => self.facts(|facts| Ok(json(&index::index(facts)))).await,
             MetaPage::OpenApi => Ok(self.openapi_answer()),
-            MetaPage::Llms => self.with_facts(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
-            MetaPage::AgentCard => self.with_facts(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
-            MetaPage::Manifest => self.with_facts(|facts| Ok(json(&service_manifest::manifest(facts)))).await,
-            MetaPage::Stats => self.with_facts(|facts| Ok(json(&stats::stats(facts.counters)))).await,
+            MetaPage::Llms => self.facts(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
+            MetaPage::AgentCard => self.facts(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
+            MetaPage::Manifest => self.facts(|facts| Ok(json(&service_manifest::manifest(facts)))).await,
+            MetaPage::Stats => self.facts(|facts| Ok(json(&stats::stats(facts.counters)))).await,
         }
     }
 
@@ -49,13 +49,6 @@ impl Gateway {
         let router = self.router();
         let make = || serde_json::to_vec(&self.own_facts(openapi::document)).unwrap_or_default().into();
         typed("application/json", router.openapi.get_or_init(make).clone())
-    }
-
-    async fn with_facts(
-        &self,
-        answer: impl FnOnce(&Facts<'_>) -> Result<Response<Body>, Refused>,
-    ) -> Result<Response<Body>, Refused> {
-        self.facts(answer).await
     }
 
     async fn facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
