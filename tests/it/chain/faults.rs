@@ -1,6 +1,6 @@
 //! Servers that fail, lag and lie.
 
-use super::{assert_as_anew, builders, close, moved, opened, rules::fails, started};
+use super::{assert_as_anew, builders, close, moved, opened, rules::fails, started, with_second_server};
 use plugin_testing::{Fault, ScriptedChain, TestGateway, json};
 use rstest::rstest;
 use std::time::Duration;
@@ -9,13 +9,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// A gateway on SQLite that knows both doors, the first one preferred.
 async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
-    let url = second.url();
-    let builder = builders(first).await.remove(0).configure(|config| {
-        let main = config.chains.get_mut("main").unwrap();
-        main.rpc.push(url.into());
-        main.timeout_ms = 300;
-    });
-    builder.start().await
+    with_second_server(builders(first).await.remove(0), second).start().await
 }
 
 #[rstest]

@@ -20,6 +20,16 @@ pub async fn builders(chain: &ScriptedChain) -> Vec<Builder> {
     builders.into_iter().map(|builder| builder.plugin(ledger::module()).chain(chain, &[BANK])).collect()
 }
 
+/// The gateway asks this one when the other does not answer, and soon.
+pub fn with_second_server(builder: Builder, second: &ScriptedChain) -> Builder {
+    let url = second.url();
+    builder.configure(|config| {
+        let main = config.chains.get_mut("main").unwrap();
+        main.rpc.push(url.into());
+        main.timeout_ms = 300;
+    })
+}
+
 /// The gateway with every block indexed.
 pub async fn started(builder: Builder, chain: &ScriptedChain) -> TestGateway {
     let house = builder.start().await;

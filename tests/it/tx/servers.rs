@@ -1,18 +1,13 @@
 //! RPC servers that fail, lag and contradict each other.
 
 use super::{DEPTH, MINUTE, assert_paid_once, becomes, builders, pay, payment, says, status, waits};
+use crate::chain::with_second_server;
 use plugin_api::TxState;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 use rstest::rstest;
 
 async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
-    let url = second.url();
-    let builder = builders(first).await.remove(0).configure(|config| {
-        let main = config.chains.get_mut("main").unwrap();
-        main.rpc.push(url.into());
-        main.timeout_ms = 300;
-    });
-    builder.start().await
+    with_second_server(builders(first).await.remove(0), second).start().await
 }
 
 #[rstest]
