@@ -62,18 +62,18 @@ pub fn reorgs(arguments: &[String]) -> Result<(), Failure> {
     process::run(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
 
-/// `[COUNT]` of kills, on each database that there is.
+/// `[COUNT]` of kills on each database.
 pub fn kills(arguments: &[String]) -> Result<(), Failure> {
     let count = match arguments {
         [] => KILLS,
         [count] => number(count)?,
         _ => return Err("`cargo xtask kills` takes a number of kills".to_owned()),
     };
-    let root = repository::root()?;
-    devnet::install(&root)?;
+    devnet::install(&repository::root()?)?;
+    let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
     nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^tx::kills::/)"]);
-    process::run(nextest.env("KILLS", count.to_string()))
+    process::run(nextest.env("KILLS", count.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
 
 fn number(text: &str) -> Result<u64, Failure> {
