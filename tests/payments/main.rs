@@ -6,7 +6,7 @@
 use anyhow::{Context as _, Result, ensure};
 use host::{
     clock::Clock,
-    config::{ChainConfig, Config, SignerConfig},
+    config::{ChainConfig, Config, LogConfig, SignerConfig},
     house::House,
     plugins::LoadedPlugin,
 };
@@ -108,6 +108,7 @@ async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [data_dir, database, rpc, last] = arguments.as_slice() else { anyhow::bail!("four arguments are expected") };
     let last: i64 = last.parse()?;
+    host::telemetry::start_logging(&LogConfig::default());
     let loaded = LoadedPlugin::linked(module()).context("the plugin")?;
     let bound = (Ipv4Addr::LOCALHOST, 8080).into();
     let house = House::open(configuration(data_dir, database, rpc), Clock::System, bound, vec![Ok(loaded)]).await?;

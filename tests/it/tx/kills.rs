@@ -92,6 +92,8 @@ impl World {
         let (folder, world) = (TempDir::new().unwrap(), devnet);
         world.call("anvil_setBalance", json!([payer, "0x56bc75e2d63100000"])).await.unwrap();
         world.call("evm_setAutomine", json!([false])).await.unwrap();
+        // Below every reorganisation to come: one that goes back to before the gift would take it.
+        world.mine(payee::DEPTH).await.unwrap();
         Some(Self { devnet: world, executioner, folder, database, payer })
     }
 
