@@ -3,12 +3,15 @@
 //! A point is a name with an input and an output type. Who collects it merges what the enabled plugins answer; a
 //! plugin that is off is simply not there.
 
-use super::Address;
+use super::{Address, Hash256, Wei};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// Which of some payloads stored text or rows still name, so that they are kept. In [`PayloadReferencesInput`], out the list of those
+/// [`Hash256`] that are named.
+pub const PAYLOAD_REFERENCES: &str = "payload-references";
 /// Names of agents by the address that owns them. In [`AuthorsInput`], out a map address → [`AuthorName`].
 pub const AUTHORS: &str = "authors";
 /// Server-sent events: see [`crate::manifest::TopicInput`]. The name of the contribution is the topic.
@@ -19,7 +22,7 @@ pub const STATS: &str = "stats";
 pub const STATUS: &str = "status";
 /// Texts and links for llms.txt, agent card and manifest. In [`NoInput`], out [`Discovery`].
 pub const DISCOVERY: &str = "discovery";
-/// Work that can be earned now, for `/api/work`. Out: a list of work items.
+/// Work that can be earned now, for `/api/work`. In [`WorkInput`], out a list of [`WorkItem`].
 pub const WORK: &str = "work";
 /// What addresses did, for `/api/leaderboard`. In [`LeaderboardInput`], out a map address → [`Metrics`].
 pub const LEADERBOARD: &str = "leaderboard";
@@ -51,6 +54,72 @@ pub struct Author {
     /// Name of the agent that the address owns: an active one first, then the lowest id.
     pub name: Option<String>,
     pub agent_id: Option<i64>,
+}
+
+/// Payloads that are old enough to be forgotten, unless somebody names them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PayloadReferencesInput {
+    pub hashes: Vec<Hash256>,
+}
+
+/// What kind of work an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkKind {
+    Job,
+    Bounty,
+    Arena,
+    Question,
+    Endpoint,
+}
+
+/// Which work is asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WorkInput {
+    /// Only the items that this event made available, if they still are. Everything open when absent: of each kind the
+    /// newest, as many as wire.md §28 names.
+    pub made_by: Option<WorkEvent>,
+}
+
+/// An event of the activity log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WorkEvent {
+    #[serde(rename = "type")]
+    pub event_type: String,
+    /// The event's data, as its plugin published it.
+    pub data: Value,
+}
+
+/// Something that can be earned now. The plugin `work` adds what follows from it: names, FMX, absolute addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkItem {
+    pub kind: WorkKind,
+    /// The number of the job, bounty, challenge, thread, agent or listing.
+    pub ref_id: i64,
+    /// Tells items of one kind and number apart, for example `compute`: the id is then `endpoint:compute:7`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    pub title: String,
+    /// As long as it is; 280 characters of it are shown.
+    pub summary: String,
+    pub tags: Vec<String>,
+    pub reward: Wei,
+    /// Unix seconds.
+    pub posted_at: i64,
+    /// Unix seconds.
+    pub deadline: Option<i64>,
+    /// A job's hired agent, an endpoint's agent.
+    pub agent_id: Option<i64>,
+    /// Claims of a bounty, submissions of a challenge.
+    pub claims: u64,
+    pub requester: Option<Address>,
+    /// Path of the web page, for example `/bounties/7`.
+    pub page: String,
+    /// Path of the full record, beginning with `/api/` or `/a/`.
+    pub api: String,
+    /// One line: the exact call that earns it.
+    pub action: String,
 }
 
 /// The time that a leaderboard counts.
