@@ -81,7 +81,15 @@ fn it_holds_every_key_and_no_other() {
     assert_eq!(of_chains, of_chain.map(|key| format!("chains.main.{key}")).collect());
     assert_eq!(
         of_plugins.into_iter().collect::<Vec<_>>(),
-        ["plugins.agents.probe_interval_s", "plugins.hello.enabled", "plugins.hello.sha256"]
+        [
+            "plugins.agents.probe_interval_s",
+            "plugins.hello.enabled",
+            "plugins.hello.sha256",
+            "plugins.payloads.client_bytes_per_day_max",
+            "plugins.payloads.gone",
+            "plugins.payloads.keep_days",
+            "plugins.payloads.total_bytes_max",
+        ]
     );
 }
 
