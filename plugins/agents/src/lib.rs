@@ -49,7 +49,8 @@ impl Plugin for Agents {
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery);
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
         chain::subscribe(definition)
     }
 

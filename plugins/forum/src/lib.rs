@@ -45,6 +45,7 @@ impl Plugin for Forum {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {

@@ -85,7 +85,11 @@ fn it_holds_every_key_and_no_other() {
             "plugins.agents.probe_interval_s",
             "plugins.bounties.house_agents",
             "plugins.hello.enabled",
-            "plugins.hello.sha256"
+            "plugins.hello.sha256",
+            "plugins.payloads.client_bytes_per_day_max",
+            "plugins.payloads.gone",
+            "plugins.payloads.keep_days",
+            "plugins.payloads.total_bytes_max",
         ]
     );
 }
