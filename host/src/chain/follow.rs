@@ -3,7 +3,7 @@
 //! The rule: a server stays the preferred one while it answers and keeps up, so that two servers on two branches do not
 //! make the index go back and forth.
 
-use super::{Chain, Header, error::RpcFailure, named::parse};
+use super::{Chain, Header, error::RpcFailure, named::parse, sealers};
 use alloy::{
     pubsub::RawSubscription,
     rpc::client::{RpcClient, WsConnect},
@@ -29,6 +29,7 @@ pub async fn run(chain: Arc<Chain>, stop: CancellationToken) {
         () = stop.cancelled() => {}
         () = poll(&chain, &hint) => {}
         () = announced => {}
+        () = sealers::watch(&chain) => {}
     }
 }
 

@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// In wei.
 const FMX: u128 = 1_000_000_000_000_000_000;
 
-/// The chain as its `chains.toml` says it, asked often.
+/// The chain as its `gateway.toml` says it, asked often.
 fn settings(devnet: &Devnet) -> ChainConfig {
     ChainConfig {
         rpc: vec![devnet.facts.rpc_url.as_str().into()],

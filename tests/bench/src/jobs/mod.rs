@@ -1,6 +1,7 @@
 //! The jobs: what is measured, beside whom, and what is asked of the gateway.
 
 mod again;
+mod agents;
 mod chain;
 mod flat;
 mod hello;
@@ -30,6 +31,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "list", run: list::run },
     Job { name: "again", run: again::run },
     Job { name: "record", run: record::run },
+    Job { name: "agents", run: agents::run },
     Job { name: "write", run: write::run },
     Job { name: "stream", run: stream::run },
     Job { name: "flat", run: flat::run },
