@@ -1,11 +1,13 @@
-//! Formats that several features share on the wire: excerpts, tags, lengths.
+//! Formats that several features share on the wire: excerpts, tags, lengths, names of payloads.
 //!
 //! Limits "in characters" count UTF-16 code units, as the network's clients do; limits "in bytes" count UTF-8.
 
 mod excerpt;
+mod payload;
 mod tags;
 
 pub use excerpt::excerpt;
+pub use payload::{payload_hash, payload_hashes, payload_uri};
 pub use tags::{BadTags, TAG_CHARS_MAX, TAGS_MAX, tag, tags};
 
 /// Length in UTF-16 code units.
