@@ -81,7 +81,15 @@ fn it_holds_every_key_and_no_other() {
     assert_eq!(of_chains, of_chain.map(|key| format!("chains.main.{key}")).collect());
     assert_eq!(
         of_plugins.into_iter().collect::<Vec<_>>(),
-        ["plugins.agents.probe_interval_s", "plugins.hello.enabled", "plugins.hello.sha256"]
+        [
+            "plugins.agents.probe_interval_s",
+            "plugins.hello.enabled",
+            "plugins.hello.sha256",
+            "plugins.kb.network_pages",
+            "plugins.kb.operators",
+            "plugins.kb.pinned.prices",
+            "plugins.kb.protected",
+        ]
     );
 }
 
