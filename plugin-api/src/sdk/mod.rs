@@ -61,7 +61,7 @@ pub use wei::{BadWei, Wei};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
 pub use crate::manifest::{
-    BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState,
+    BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState, UrlProblem,
 };
 pub use schemars::JsonSchema;
 

@@ -89,6 +89,7 @@ fn it_holds_every_key_and_no_other() {
             "plugins.kb.operators",
             "plugins.kb.pinned.prices",
             "plugins.kb.protected",
+            "plugins.tools.probe_interval_s",
         ]
     );
 }
