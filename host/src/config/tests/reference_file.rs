@@ -90,6 +90,10 @@ fn it_holds_every_key_and_no_other() {
             "plugins.kb.pinned.prices",
             "plugins.kb.protected",
             "plugins.tools.probe_interval_s",
+            "plugins.validators.entries_max",
+            "plugins.validators.operators",
+            "plugins.validators.signatures_required",
+            "plugins.validators.signups_per_hour",
         ]
     );
 }
