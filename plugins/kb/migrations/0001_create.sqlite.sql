@@ -46,8 +46,6 @@ CREATE TABLE kb_totals (
 
 INSERT INTO kb_totals (pages, words) VALUES (0, 0);
 
--- The words of the current revisions, as model/words.rs makes them: this tokenizer only parts them at spaces. It keeps no
--- texts, and its row ids are those of the pages.
-CREATE VIRTUAL TABLE kb_search USING fts5(
-    title, summary, body, content='', contentless_delete=1, tokenize='ascii'
-);
+-- The words of the current revisions, as model/words.rs makes them: this tokenizer only parts them at spaces. Its row ids are
+-- those of the pages. It keeps the words, since without them a deleted page stays in the number of pages that ranks are made of.
+CREATE VIRTUAL TABLE kb_search USING fts5(title, summary, body, tokenize='ascii');

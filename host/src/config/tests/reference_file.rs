@@ -94,6 +94,11 @@ fn it_holds_every_key_and_no_other() {
             "plugins.payloads.gone",
             "plugins.payloads.keep_days",
             "plugins.payloads.total_bytes_max",
+            "plugins.tools.probe_interval_s",
+            "plugins.validators.entries_max",
+            "plugins.validators.operators",
+            "plugins.validators.signatures_required",
+            "plugins.validators.signups_per_hour",
         ]
     );
 }

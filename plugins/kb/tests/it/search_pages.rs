@@ -166,16 +166,16 @@ async fn a_page_has_all_the_words_or_longer_ones() {
 async fn a_title_weighs_more_than_a_body_and_ties_are_the_newer_pages() {
     for house in houses().await {
         fill(&house).await;
-        let answer = search(&house, "escrow").await;
+        let answer = search(&house, "agent").await;
         let items = answer["items"].as_array().unwrap();
-        assert_eq!(items[0]["slug"], "escrow", "{answer}");
+        assert_eq!(items[0]["slug"], "hire", "{answer}");
         let ranks: Vec<f64> = items.iter().map(|item| item["rank"].as_f64().unwrap()).collect();
         assert!(ranks.is_sorted() && ranks[0] < 0.0, "{ranks:?}");
         assert_eq!(found(&house, "alike").await, ["twins-two", "twins-one"]);
-        let query = "?q=escrow&limit=2&offset=1&sort=title";
+        let query = "?q=agent&limit=2&offset=1&sort=title";
         let page: Vec<&str> = items[1..3].iter().map(|item| item["slug"].as_str().unwrap()).collect();
         assert_eq!(slugs(&house, query).await, page);
-        assert_eq!(slugs(&house, "?q=escrow&offset=100").await, Vec::<String>::new());
+        assert_eq!(slugs(&house, "?q=agent&offset=100").await, Vec::<String>::new());
         finish(house).await;
     }
 }
@@ -192,7 +192,7 @@ async fn a_snippet_shows_where_the_words_stand() {
         let (before, after) = ("word1997 the word1998 the word1999 the", "the word2001 the word2002 the word2003 the");
         assert_eq!(snippet("word2000").await, format!("…{before} [word2000] {after}…"));
         // Found by its title: the beginning.
-        assert_eq!(snippet("renting").await, "A provider lists a GPU with its VRAM: max_price=10, region eu-west-1");
+        assert_eq!(snippet("renting").await, "A provider lists a GPU with its VRAM: max_price=10, region eu-west…");
         finish(house).await;
     }
 }
