@@ -13,6 +13,7 @@ mod jobs;
 mod model;
 mod routes;
 mod store;
+mod work;
 
 pub use config::Config;
 
@@ -50,7 +51,8 @@ impl Plugin for Agents {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::WORK, work::work);
         chain::subscribe(definition)
     }
 

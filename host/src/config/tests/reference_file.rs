@@ -83,8 +83,13 @@ fn it_holds_every_key_and_no_other() {
         of_plugins.into_iter().collect::<Vec<_>>(),
         [
             "plugins.agents.probe_interval_s",
+            "plugins.bounties.house_agents",
             "plugins.hello.enabled",
             "plugins.hello.sha256",
+            "plugins.kb.network_pages",
+            "plugins.kb.operators",
+            "plugins.kb.pinned.prices",
+            "plugins.kb.protected",
             "plugins.payloads.client_bytes_per_day_max",
             "plugins.payloads.gone",
             "plugins.payloads.keep_days",
