@@ -106,7 +106,6 @@ pub struct Score(pub i64);
 pub struct NewVote {
     /// 1 to 10.
     // Any value: that the challenge is over is said before that the score is none.
-    #[serde(default)]
     #[schemars(with = "i64", range(min = 1, max = 10))]
     score: Value,
 }

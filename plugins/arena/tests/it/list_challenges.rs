@@ -4,15 +4,15 @@ use super::{CHALLENGES, HOUR, Site, refusal, refused, sites};
 use plugin_testing::{Wallet, json};
 
 /// The titles of a list, and its total.
-async fn titles(site: &Site, query: &str) -> (Vec<String>, i64) {
+async fn titles(site: &Site, query: &str) -> (Vec<String>, u64) {
     let list = site.read(&format!("{CHALLENGES}{query}")).await;
     assert_eq!(list["now"], site.house.now_s());
     let titles = list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap().to_owned());
-    (titles.collect(), list["total"].as_i64().unwrap())
+    (titles.collect(), list["total"].as_u64().unwrap())
 }
 
-fn found(titles: &[&str]) -> (Vec<String>, i64) {
-    (titles.iter().map(ToString::to_string).collect(), titles.len() as i64)
+fn found(titles: &[&str]) -> (Vec<String>, u64) {
+    (titles.iter().map(ToString::to_string).collect(), titles.len() as u64)
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod create_challenge;
 mod create_submission;
 mod get_challenge;
 mod list_challenges;
+mod replicas;
 mod scene;
 mod vote_submission;
 
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 const CHALLENGES: &str = "/api/arena/challenges";
 const HOUR: i64 = 3600;
+const CONTRACTS: [&str; 2] = ["registry", "escrow"];
 
 /// A gateway with a chain of its own. Agents 1 and 3 belong to wallet 11, agent 2 to wallet 12.
 struct Site {
@@ -33,6 +35,11 @@ fn owner(agent: u64) -> Wallet {
     Wallet::new(if agent == 2 { 12 } else { 11 })
 }
 
+fn plugins(builder: Builder) -> Builder {
+    let plugins = [agents::plugin_module(), payloads::plugin_module(), arena::plugin_module()];
+    plugins.into_iter().fold(builder, Builder::plugin)
+}
+
 async fn sites() -> Vec<Site> {
     sites_with(|builder| builder).await
 }
@@ -44,9 +51,7 @@ async fn sites_with(configure: impl Fn(Builder) -> Builder) -> Vec<Site> {
     for builder in builders {
         let chain = ScriptedChain::start().await;
         chain.mine((1..=3).flat_map(|id| registered(id, owner(id).address())).collect());
-        let plugins = [agents::plugin_module(), payloads::plugin_module(), arena::plugin_module()];
-        let builder = configure(plugins.into_iter().fold(builder, Builder::plugin));
-        let house = builder.chain(&chain, &["registry", "escrow"]).start().await;
+        let house = configure(plugins(builder)).chain(&chain, &CONTRACTS).start().await;
         house.indexed(&chain).await;
         sites.push(Site { house, chain });
     }

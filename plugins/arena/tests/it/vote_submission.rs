@@ -115,8 +115,7 @@ async fn votes_of_many_at_once_are_all_counted() {
         let challenge = site.open("c").await;
         let submission = site.submitted(challenge, &Wallet::new(5)).await;
         let voters: Vec<Wallet> = (20..50).map(Wallet::new).collect();
-        let votes =
-            voters.iter().enumerate().map(|(number, voter)| site.voted(submission, voter, number as i64 % 10 + 1));
+        let votes = voters.iter().zip((1..=10).cycle()).map(|(voter, score)| site.voted(submission, voter, score));
         futures_util::future::join_all(votes).await;
         let detail = site.challenge(challenge).await;
         let ranked = &detail["submissions"][0];

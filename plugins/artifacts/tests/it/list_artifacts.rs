@@ -4,14 +4,14 @@ use super::{ARTIFACTS, finish, houses, id, next, publish, publish_named, read, s
 use plugin_testing::{TestGateway, Wallet, json};
 
 /// The names of a list, and its total.
-async fn names(house: &TestGateway, query: &str) -> (Vec<String>, i64) {
+async fn names(house: &TestGateway, query: &str) -> (Vec<String>, u64) {
     let list = read(house, &format!("{ARTIFACTS}{query}")).await;
     let names = list["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned());
-    (names.collect(), list["total"].as_i64().unwrap())
+    (names.collect(), list["total"].as_u64().unwrap())
 }
 
-fn found(names: &[&str]) -> (Vec<String>, i64) {
-    (names.iter().map(ToString::to_string).collect(), names.len() as i64)
+fn found(names: &[&str]) -> (Vec<String>, u64) {
+    (names.iter().map(ToString::to_string).collect(), names.len() as u64)
 }
 
 #[tokio::test]
@@ -97,13 +97,13 @@ async fn orders_and_pages() {
 async fn a_list_is_new_as_soon_as_a_write_is_answered() {
     for house in houses().await {
         let alice = Wallet::new(1);
-        for number in 1..=3_i64 {
+        for number in 1..=3_u64 {
             for _ in 0..3 {
                 assert_eq!(names(&house, "").await.1, number - 1);
             }
             let artifact = publish_named(&house, &alice, "n").await;
             assert_eq!(names(&house, "").await.1, number);
-            star(&house, &Wallet::new(number as u64 + 1), artifact).await;
+            star(&house, &Wallet::new(number + 1), artifact).await;
             assert_eq!(read(&house, ARTIFACTS).await["items"][0]["stars"], 1);
             next(&house).await;
         }

@@ -6,7 +6,9 @@ use crate::{
     model::{PayloadHash, served_as},
     store::payloads,
 };
-use plugin_api::{Context, Failure, FfiBytes, Path, Raw, Route, WithHeader};
+use plugin_api::{Context, Failure, FfiBytes, JsonSchema, Path, Raw, Route, WithHeader};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
 
 pub fn route() -> Route<Payloads> {
     Route::get("/api/payloads/{hash}", get_payload)
@@ -17,7 +19,24 @@ pub fn route() -> Route<Payloads> {
             "The content type is the one they were stored with, where a browser cannot be harmed by it: what is active \
              (HTML, XML, SVG, scripts) comes as plain text, what is unknown as bytes.",
         )
-        .answers::<serde_json::Value>(200, "*/*", "The bytes")
+        .answers::<AnyBytes>(200, "*/*", "The bytes")
+}
+
+/// A body that may be anything.
+struct AnyBytes;
+
+impl JsonSchema for AnyBytes {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyBytes".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "Exactly the bytes that were stored" })
+    }
 }
 
 /// Whatever the bytes are, a browser that opens them runs nothing and loads nothing.
