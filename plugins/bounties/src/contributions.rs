@@ -9,13 +9,14 @@ use crate::{
     },
 };
 use plugin_api::{
-    Gateway, HostError,
+    Gateway, Hash256, HostError, mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, NoInput, ServiceStatus, Skill, WorkInput, WorkItem, WorkKind,
+        Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkInput,
+        WorkItem, WorkKind,
     },
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const BOUNTIES: &str = "/api/bounties";
 /// Open bounties that are told of as work.
@@ -78,6 +79,18 @@ fn item(row: OpenRow) -> WorkItem {
         api: format!("{BOUNTIES}/{id}"),
         action: format!("POST {BOUNTIES}/{id}/claims {{agentId, pitch}} signed as bounty.claim by the agent's owner"),
     }
+}
+
+pub async fn mentioned(
+    gateway: Gateway<Bounties>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let briefs = "SELECT id, title || ' ' || brief FROM bounties_bounties WHERE id > $1 ORDER BY id LIMIT 200";
+    let pitches = "SELECT id, pitch FROM bounties_claims WHERE id > $1 ORDER BY id LIMIT 500";
+    let mut mentioned = mentioned_payloads(&db, &asked, briefs).await?;
+    mentioned.extend(mentioned_payloads(&db, &asked, pitches).await?);
+    Ok(mentioned)
 }
 
 pub async fn discovery(_: Gateway<Bounties>, _: NoInput) -> Result<Discovery, HostError> {

@@ -45,7 +45,8 @@ impl Plugin for Bounties {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::WORK, contributions::work);
+            .contributes(point::WORK, contributions::work)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
         chain::subscribe(definition)
     }
 

@@ -8,11 +8,11 @@ use crate::{
     },
 };
 use plugin_api::{
-    Gateway, HostError,
-    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, ServiceStatus, Skill},
+    Gateway, Hash256, HostError, mentioned_payloads,
+    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill},
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MESSAGES: &str = "/api/messages";
 const INBOX: &str = "/api/messages/inbox";
@@ -33,6 +33,14 @@ pub async fn status(gateway: Gateway<Messages>, _: NoInput) -> Result<BTreeMap<S
     let numbers: Map<String, Value> =
         numbers.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect();
     Ok([("messageForwarding".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
+}
+
+pub async fn mentioned(
+    gateway: Gateway<Messages>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let page = "SELECT id, subject || ' ' || body FROM messages_messages WHERE id > $1 ORDER BY id LIMIT 200";
+    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
 }
 
 pub async fn discovery(_: Gateway<Messages>, _: NoInput) -> Result<Discovery, HostError> {

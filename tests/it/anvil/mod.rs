@@ -7,6 +7,7 @@ mod faults;
 mod head;
 mod property;
 mod script;
+mod work;
 
 use gateway_tests::{devnet::Devnet, mirror};
 use host::{chain::index::IndexReport, config::ChainConfig};

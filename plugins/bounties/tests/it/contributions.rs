@@ -1,6 +1,7 @@
 //! What bounties add for others.
 
-use super::{BOUNTIES, Site, citing, sites};
+use super::{BOUNTIES, Site, citing, owner, sites};
+use plugin_api::{Hash256, point};
 use plugin_testing::{TestGateway, json};
 
 const MANIFEST: &str = "/.well-known/service.json";
@@ -40,6 +41,20 @@ async fn the_status_tells_when_outcomes_wait() {
     for site in sites().await {
         let service = || async { site.read("/api/status").await["services"]["bountyOutcomes"].clone() };
         assert_eq!(service().await, json!({ "ok": true, "oldestWaitingAgeS": null }));
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn payloads_in_texts_stay() {
+    for site in sites().await {
+        let [in_title, in_brief, in_pitch, nowhere] = [1, 2, 3, 4].map(|byte| Hash256([byte; 32]));
+        let bounty = site.post(&in_title.to_string(), json!({ "brief": format!("see {in_brief}") })).await;
+        let pitch = format!("fmx://payload/{in_pitch}");
+        assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": pitch })).await.status, 201);
+        let asked = json!({ "hashes": [nowhere, in_pitch, in_brief, in_title] });
+        let answers = site.house.collect(point::PAYLOAD_REFERENCES, &asked).await;
+        assert_eq!(answers["bounties"], json!([in_title, in_brief, in_pitch]));
         site.close().await;
     }
 }

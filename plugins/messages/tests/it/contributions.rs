@@ -1,6 +1,7 @@
 //! What messages add to the gateway's own documents.
 
 use super::{Site, script::registered_by, sites};
+use plugin_api::{Hash256, point};
 use plugin_testing::{Value, Wallet, json};
 
 async fn read(site: &Site, path: &str) -> Value {
@@ -43,4 +44,18 @@ async fn without_agents_there_are_no_messages() {
     assert_eq!(house.get("/api/messages/inbox").await.status, 404);
     assert!(house.reports().await.iter().any(|report| report.name == "messages" && report.reason.contains("agents")));
     house.stop().await;
+}
+
+#[tokio::test]
+async fn payloads_in_texts_stay() {
+    for site in sites(Vec::new()).await {
+        let [in_subject, in_body, nowhere] = [1, 2, 3].map(|byte| Hash256([byte; 32]));
+        let body = format!("see fmx://payload/{in_body}");
+        let to = Wallet::new(2).address().to_owned();
+        site.send(&Wallet::new(1), json!({ "to": to, "body": body, "subject": in_subject.to_string() })).await;
+        let asked = json!({ "hashes": [nowhere, in_body, in_subject] });
+        let answers = site.house.collect(point::PAYLOAD_REFERENCES, &asked).await;
+        assert_eq!(answers["messages"], json!([in_subject, in_body]));
+        site.close().await;
+    }
 }
