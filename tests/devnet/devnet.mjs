@@ -11,7 +11,7 @@ import { playEconomy } from "./scenario.mjs";
 
 const USAGE = `usage: node devnet.mjs [OPTIONS]
   --port N         port on 127.0.0.1, 0 for a free one (8545)
-  --out DIR        folder for devnet.json, gateway.toml and chains.toml (./data/devnet)
+  --out DIR        folder for devnet.json, gateway.toml and gateway.env (./data/devnet)
   --block-time S   seconds between two blocks; 0 mines a block for each transaction (7)
   --base-url URL   where the gateway will be, for the URIs of agents (http://127.0.0.1:8080)
   --agents N       plays an economy of N agents first, told in DIR/economy.json (0)

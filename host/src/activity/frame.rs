@@ -1,7 +1,7 @@
 //! One server-sent event as bytes, built once and shared by all of its readers.
 
 use bytes::Bytes;
-use plugin_api::manifest::{Frame, Subscription};
+use plugin_api::manifest::{Frame, LabelTest, Subscription};
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 #[derive(Clone, Debug)]
@@ -39,6 +39,7 @@ fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
 pub struct Filter {
     event: Option<String>,
     labels: BTreeMap<String, String>,
+    tests: BTreeMap<String, LabelTest>,
     after_ts: Option<i64>,
 }
 
@@ -47,13 +48,14 @@ impl Filter {
         Self {
             event: subscription.event.clone().filter(|event| !event.is_empty()),
             labels: subscription.labels.clone(),
+            tests: subscription.tests.clone(),
             // Ids and times of events agree only roughly: a position by time needs the filter too.
             after_ts: subscription.after_ts.filter(|_| subscription.after_id.is_none()),
         }
     }
 
     pub fn takes_all(&self) -> bool {
-        self.event.is_none() && self.labels.is_empty() && self.after_ts.is_none()
+        self.event.is_none() && self.labels.is_empty() && self.tests.is_empty() && self.after_ts.is_none()
     }
 
     pub fn matches(&self, frame: &SharedFrame) -> bool {
@@ -61,7 +63,12 @@ impl Filter {
             if wanted.ends_with('.') { frame.event.starts_with(wanted) } else { &*frame.event == wanted }
         });
         let young = self.after_ts.is_none_or(|after| frame.ts > after);
-        event && young && self.labels.iter().all(|(name, value)| frame.labels.get(name) == Some(value))
+        let passes =
+            |(name, test): (&String, &LabelTest)| frame.labels.get(name).is_some_and(|label| test.passes(label));
+        event
+            && young
+            && self.labels.iter().all(|(name, value)| frame.labels.get(name) == Some(value))
+            && self.tests.iter().all(passes)
     }
 }
 
@@ -82,6 +89,25 @@ mod tests {
     fn no_rendered_text_forges_another_frame() {
         let forged = frame("a\nid: 9", "{}\n\nid: 8");
         assert_eq!(forged.bytes, "id: 7\nevent: a id: 9\ndata: {}  id: 8\n\n");
+    }
+
+    #[test]
+    fn filters_test_labels() {
+        let labels = [("kind", "job"), ("reward", "007"), ("text", "dig data")];
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let frame: SharedFrame = Frame { id: 7, ts: 1, event: "work".into(), data: "{}".into(), labels }.into();
+        let takes = |label: &str, test: LabelTest| {
+            Filter::of(&Subscription { tests: [(label.to_owned(), test)].into(), ..Default::default() }).matches(&frame)
+        };
+        let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(takes("kind", LabelTest::OneOf(texts(&["arena", "job"]))));
+        assert!(!takes("kind", LabelTest::OneOf(texts(&["jo"]))));
+        for (least, is_taken) in [("006", true), ("007", true), ("008", false), ("010", false)] {
+            assert_eq!(takes("reward", LabelTest::AtLeast(least.into())), is_taken, "{least}");
+        }
+        assert!(takes("text", LabelTest::ContainsAny(texts(&["sort", "dat"]))));
+        assert!(!takes("text", LabelTest::ContainsAny(texts(&["sort"]))));
+        assert!(!takes("other", LabelTest::ContainsAny(texts(&[""]))), "a label that is not there");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod log;
 mod named;
 mod receipt;
 mod rpc;
+mod sealers;
 mod source;
 mod status;
 

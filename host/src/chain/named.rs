@@ -5,13 +5,14 @@ use super::{
     error::{ChainError, RpcFailure},
     label::label,
     rpc::Rpc,
+    sealers::Sealers,
     source::Source,
 };
 use crate::config::ChainConfig;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -29,6 +30,7 @@ pub struct Chain {
     /// The only one that is asked, in a view of the chain by one server.
     only: Option<usize>,
     head: watch::Sender<Option<Head>>,
+    pub(super) sealers: Mutex<Option<Sealers>>,
 }
 
 /// The newest block that is known.
@@ -61,6 +63,7 @@ impl Chain {
             current: AtomicUsize::new(0),
             only: None,
             head: watch::Sender::new(None),
+            sealers: Mutex::default(),
         })
     }
 
@@ -74,6 +77,7 @@ impl Chain {
             current: AtomicUsize::new(place),
             only: Some(place),
             head: self.head.clone(),
+            sealers: Mutex::default(),
         }
     }
 

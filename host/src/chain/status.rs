@@ -1,4 +1,5 @@
-//! What `/api/status` says of the chains. The rule: a chain is well when its head moves, not when a server answers.
+//! What `/api/status` says of the chains. The rule: a chain is well when its head moves and all of its signers seal, not when a
+//! server answers.
 
 use super::{Chain, Chains};
 use crate::config::MAIN;
@@ -57,12 +58,16 @@ fn progress(chain: &Chain, now_s: i64) -> ServiceStatus {
     let made_s = chain.head().and_then(|head| i64::try_from(head.header.time_s).ok());
     let age_s = made_s.map(|made_s| now_s.saturating_sub(made_s).max(0));
     let is_moving = age_s.is_some_and(|age_s| age_s <= max_s);
+    let sealers = chain.sealers();
+    let silent = sealers.as_ref().map(|sealers| sealers.silent.join(", ")).unwrap_or_default();
     let detail = match age_s {
         None => "no block is known yet".to_owned(),
         Some(age_s) if !is_moving => format!("the newest block is {age_s} s old"),
+        Some(_) if !silent.is_empty() => format!("these signers seal no blocks: {silent}"),
         Some(_) => String::new(),
     };
-    service(is_moving, detail, json!({ "headAgeS": age_s, "maxHeadAgeS": max_s, "signers": null }))
+    let members = json!({ "headAgeS": age_s, "maxHeadAgeS": max_s, "signers": sealers });
+    service(is_moving && silent.is_empty(), detail, members)
 }
 
 fn service(ok: bool, detail: String, members: Value) -> ServiceStatus {

@@ -20,7 +20,7 @@ pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion, UrlAnswer, UrlProblem, UrlQuestion};
 pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
 pub use sign::{SignAnswer, SignQuestion, Signable};
-pub use stream::{Frame, Subscription, TopicInput};
+pub use stream::{Frame, LabelTest, Subscription, TopicInput};
 pub use tx::{Intent, IntentStatus, Lane, TxCall, TxQuestion, TxState};
 
 use serde::{Deserialize, Serialize};

@@ -18,6 +18,30 @@ pub struct Subscription {
     pub event: Option<String>,
     /// Only frames that carry all these labels.
     pub labels: BTreeMap<String, String>,
+    /// Only frames whose labels pass these tests, by label.
+    pub tests: BTreeMap<String, LabelTest>,
+}
+
+/// What a label must be; a frame without it does not pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelTest {
+    /// One of these.
+    OneOf(Vec<String>),
+    /// This or behind it, in the order of bytes: for numbers with leading zeros.
+    AtLeast(String),
+    /// A text that contains one of these.
+    ContainsAny(Vec<String>),
+}
+
+impl LabelTest {
+    pub fn passes(&self, label: &str) -> bool {
+        match self {
+            Self::OneOf(texts) => texts.iter().any(|text| text == label),
+            Self::AtLeast(text) => label >= text.as_str(),
+            Self::ContainsAny(texts) => texts.iter().any(|text| label.contains(text.as_str())),
+        }
+    }
 }
 
 /// Input of a `stream` contribution: rows in ascending order.

@@ -19,6 +19,7 @@ use plugin_api::{
 };
 use serde_json::{Map, Value};
 use std::{
+    collections::BTreeMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     time::Duration,
 };
@@ -262,17 +263,17 @@ impl TestGateway {
         }
     }
 
-    /// What each plugin answers at an extension point.
-    pub async fn contributions(&self, point: &str, input: &Value) -> Vec<Value> {
-        let input = input.to_string();
-        let answers = host::plugins::collect(&self.house.gateway.services, point, input.as_bytes()).await;
-        answers.into_iter().map(|answer| answer.value).collect()
-    }
-
     /// The whole activity log, oldest first.
     pub async fn events(&self) -> Vec<ActivityRow> {
         let rows = self.house.gateway.services.activity.rows_after(0).await;
         rows.unwrap_or_else(|error| panic!("the activity log cannot be read: {error}"))
+    }
+
+    /// What the plugins contribute to an extension point, by their names.
+    pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
+        let input = input.to_string();
+        let parts = host::plugins::collect(&self.house.gateway.services, point, input.as_bytes()).await;
+        parts.into_iter().map(|part| (part.plugin, part.value)).collect()
     }
 
     /// What plugins did wrong; empty at the end of a good test.

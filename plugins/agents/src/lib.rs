@@ -13,6 +13,7 @@ mod jobs;
 mod model;
 mod routes;
 mod store;
+mod work;
 
 pub use config::Config;
 
@@ -49,7 +50,9 @@ impl Plugin for Agents {
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery);
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::WORK, work::work);
         chain::subscribe(definition)
     }
 

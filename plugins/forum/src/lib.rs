@@ -11,6 +11,7 @@ mod error;
 mod model;
 mod routes;
 mod store;
+mod work;
 
 use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
 
@@ -39,12 +40,15 @@ impl Plugin for Forum {
                     include_str!("../migrations/0004_keep_json.sqlite.sql"),
                     include_str!("../migrations/0004_keep_json.postgres.sql"),
                 ),
+                Migration::new(5, "find_unanswered", include_str!("../migrations/0005_find_unanswered.sql")),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::WORK, work::work)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {

@@ -16,7 +16,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The file of a server's forum, in its folder.
+/// The file of a server's database, in its folder.
 pub const FORUM: &str = "forum.db";
 
 pub struct Bench {
@@ -116,7 +116,7 @@ impl Bench {
         self.gateway_in(site, settings)
     }
 
-    /// The gateway on the forum that lies in the site's folder.
+    /// The gateway on the database that lies in the site's folder.
     pub fn gateway_in(&self, site: Site, settings: &[(&str, &str)]) -> Result<Server> {
         let url = format!("sqlite:{}", site.folder.path().join(FORUM).display());
         let command = self.gateway_command(&site, &[&[("database.url", url.as_str())], settings].concat())?;
@@ -155,6 +155,11 @@ impl Bench {
             let _ = self.forum.set(file);
         }
         self.forum.get().map(PathBuf::as_path).context("the forum was just made")
+    }
+
+    /// Where files of this run lie.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub fn copy_of_forum(&self, folder: &Path) -> Result<PathBuf> {

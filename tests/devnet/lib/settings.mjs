@@ -1,7 +1,9 @@
-// What a dev network leaves for others: devnet.json for programs and tests, gateway.toml, chains.toml and gateway.env for the
-// gateway.
+// What a dev network leaves for others: devnet.json for programs and tests, gateway.toml and gateway.env for the gateway.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+/** Nobody to agree with. */
+const CONSENSUS = "anvil";
 
 /** Written whole or not at all: who waits for the file may read it as soon as it is there. */
 function write(folder, name, text) {
@@ -15,28 +17,23 @@ export function leave(folder, devnet, economy) {
   mkdirSync(folder, { recursive: true });
   if (economy) write(folder, "economy.json", JSON.stringify(economy));
   write(folder, "gateway.toml", gatewayToml(devnet));
-  write(folder, "chains.toml", chainsToml(devnet));
   write(folder, "gateway.env", gatewayEnv(devnet));
   write(folder, "devnet.json", `${JSON.stringify(devnet, null, 2)}\n`);
 }
 
-function gatewayToml({ chainId }) {
-  return `# For \`gateway run --config\`: a gateway on this dev network. The chain's own part is in chains.toml.
+function gatewayToml({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
+  const addresses = Object.entries(contracts).map(([key, address]) => `${key} = "${address}"`);
+  return `# For \`gateway run --config\`: a gateway on this dev network.
 network_name = "Dev Network"
 chain_id = ${chainId}
-`;
-}
 
-/** A file of its own, because a gateway without chains refuses keys that it does not know. */
-function chainsToml({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
-  const addresses = Object.entries(contracts).map(([key, address]) => `${key} = "${address}"`);
-  return `# The dev network as the gateway's chain, to be put behind gateway.toml.
 [chains.main]
 rpc = ["${rpcUrl}"]
 ws = "${wsUrl}"
 chain_id = ${chainId}
 deploy_block = ${deployBlock}
 block_time_s = ${Math.max(1, blockTime)}
+consensus = "${CONSENSUS}"
 public_rpc = "${rpcUrl}"
 
 [chains.main.contracts]
@@ -48,7 +45,7 @@ ${addresses.join("\n")}
 function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
   const main = {
     ...{ RPC: rpcUrl, WS: wsUrl, CHAIN_ID: chainId, DEPLOY_BLOCK: deployBlock },
-    ...{ BLOCK_TIME_S: Math.max(1, blockTime), PUBLIC_RPC: rpcUrl },
+    ...{ BLOCK_TIME_S: Math.max(1, blockTime), CONSENSUS, PUBLIC_RPC: rpcUrl },
     ...Object.fromEntries(Object.entries(contracts).map(([key, address]) => [`CONTRACTS__${key.toUpperCase()}`, address])),
   };
   const lines = Object.entries(main).map(([key, value]) => `GATEWAY_CHAINS__MAIN__${key}=${value}`);

@@ -7,6 +7,7 @@ mod faults;
 mod head;
 mod property;
 mod script;
+mod work;
 
 use gateway_tests::{devnet::Devnet, mirror};
 use host::{chain::index::IndexReport, config::ChainConfig};
@@ -18,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// In wei.
 const FMX: u128 = 1_000_000_000_000_000_000;
 
-/// The chain as its `chains.toml` says it, asked often.
+/// The chain as its `gateway.toml` says it, asked often.
 fn settings(devnet: &Devnet) -> ChainConfig {
     ChainConfig {
         rpc: vec![devnet.facts.rpc_url.as_str().into()],

@@ -36,7 +36,7 @@ async fn run(devnet: &Devnet, number: u64, place: usize) {
     let ws = number.is_multiple_of(2).then(|| devnet.facts.ws_url.as_str().into());
     let settings = ChainConfig { confirmations, ws, ..settings(devnet) };
     let mut stage = Stage::open(devnet).await;
-    let plugins = [mirror::module(), agents::plugin_module(), economy::plugin_module()];
+    let plugins = [mirror::module(), agents::plugin_module(), bounties::plugin_module(), economy::plugin_module()];
     let mut house = builders_with(&settings, &plugins).await.remove(place).start().await;
     for step in &steps {
         stage.play(step).await;

@@ -143,3 +143,25 @@ async fn a_back_fill_through_faults_is_the_same_as_without() {
         close(house).await;
     }
 }
+
+#[tokio::test]
+async fn a_signer_that_seals_no_blocks_is_told() {
+    let chain = ScriptedChain::start().await;
+    let [busy, silent] = [1, 2].map(|number| plugin_testing::Wallet::new(number).address().to_owned());
+    chain.tell_clique_status(
+        json!({ "inturnPercent": 50.04, "numBlocks": 64, "sealerActivity": { &busy: 64, &silent: 0 } }),
+    );
+    let house = builders(&chain).await.remove(0).start().await;
+    let service = async || house.get("/api/status").await.json()["services"]["chain"].clone();
+    TestGateway::eventually(MINUTE, "the signers are known", async || !service().await["signers"].is_null()).await;
+    let service = service().await;
+    assert_eq!(
+        service["signers"],
+        json!({ "total": 2, "active": 1, "silent": [silent], "window": 64, "inturnPercent": 50.0 })
+    );
+    assert_eq!(
+        (&service["ok"], &service["detail"]),
+        (&json!(false), &json!(format!("these signers seal no blocks: {silent}")))
+    );
+    house.stop().await;
+}

@@ -12,6 +12,7 @@ mod replicas;
 mod servers;
 mod signing;
 mod steps;
+mod stuck;
 
 use alloy_primitives::U256;
 use payer::Pay;

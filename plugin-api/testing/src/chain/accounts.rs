@@ -34,8 +34,8 @@ pub struct ScriptedTx {
 #[derive(Default)]
 pub struct Pool {
     waiting: Vec<ScriptedTx>,
-    /// Nothing is mined while it is.
-    pub is_held: bool,
+    /// What tips less is taken and not mined.
+    pub block_tip_min: u128,
     /// Takes transactions, answers their hash, and forgets them.
     pub is_lossy: bool,
     pub tip_min: Option<u128>,
@@ -111,18 +111,16 @@ impl Pool {
 
     /// What goes into the next block, `next` being the next nonce of an account.
     pub fn ready(&mut self, next: impl Fn(Address) -> u64) -> Vec<ScriptedTx> {
-        if self.is_held {
-            return Vec::new();
-        }
         let mut ready: Vec<ScriptedTx> = Vec::new();
         self.waiting.sort_by_key(|tx| tx.nonce);
         self.waiting.retain(|tx| {
             let mined = ready.iter().filter(|other| other.from == tx.from).count() as u64;
             let next = next(tx.from) + mined;
-            if tx.nonce == next {
+            let is_ready = tx.nonce == next && tx.tip >= self.block_tip_min;
+            if is_ready {
                 ready.push(tx.clone());
             }
-            tx.nonce > next
+            tx.nonce >= next && !is_ready
         });
         ready
     }

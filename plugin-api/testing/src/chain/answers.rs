@@ -38,6 +38,7 @@ pub fn answer(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Re
             Some(to) if blocks.pool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
             _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
         },
+        "clique_status" if !blocks.clique_status.is_null() => Ok(blocks.clique_status.clone()),
         "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
         "eth_getLogs" => Ok(logs(known, &params[0])),
         "eth_call" => call(blocks, &params[0]),

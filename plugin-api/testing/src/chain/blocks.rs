@@ -83,6 +83,8 @@ pub struct Blocks {
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
     pub balances: HashMap<Address, String>,
     pub pool: Pool,
+    /// Null where a node has no such question.
+    pub clique_status: Value,
 }
 
 impl Blocks {
@@ -94,6 +96,7 @@ impl Blocks {
             calls: HashMap::new(),
             balances: HashMap::new(),
             pool: Pool::default(),
+            clique_status: Value::Null,
         };
         blocks.mine(Vec::new());
         blocks

@@ -95,6 +95,11 @@ impl ScriptedChain {
         self.lock().balances.insert(address, wei.to_owned());
     }
 
+    /// What nodes answer to `clique_status`.
+    pub fn tell_clique_status(&self, status: Value) {
+        self.lock().clique_status = status;
+    }
+
     /// Transactions that were mined, in their order.
     pub fn mined(&self) -> Vec<ScriptedTx> {
         self.lock().all().iter().flat_map(|block| block.txs.clone()).collect()
@@ -112,7 +117,7 @@ impl ScriptedChain {
 
     /// While held, blocks come without transactions.
     pub fn hold(&self, is_held: bool) {
-        self.lock().pool.is_held = is_held;
+        self.want_tip_in_blocks(if is_held { u128::MAX } else { 0 });
     }
 
     /// Loses what waits, and from now on what comes, though it says that it took it.
@@ -125,6 +130,11 @@ impl ScriptedChain {
     /// Takes nothing that tips less, in wei.
     pub fn want_tip(&self, wei: u128) {
         self.lock().pool.tip_min = Some(wei);
+    }
+
+    /// Takes what tips less, in wei, and leaves it and what comes after it out of blocks.
+    pub fn want_tip_in_blocks(&self, wei: u128) {
+        self.lock().pool.block_tip_min = wei;
     }
 
     /// Calls of this contract revert, and estimates say so.

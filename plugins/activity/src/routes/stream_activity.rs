@@ -1,15 +1,10 @@
 //! `GET /api/stream`: the log as it grows, as server-sent events. The gateway replays and serves; the topic renders.
 
-use crate::{
-    Activity,
-    model::{Position, TypeFilter},
-    topic,
-};
+use crate::{Activity, model::TypeFilter, topic};
 use plugin_api::{
-    Context, Failure, HeaderName, HeaderValue, JsonSchema, QueryString, Route, Topic, manifest::Subscription,
+    Context, Failure, HeaderName, HeaderValue, JsonSchema, Position, QueryString, Route, Topic, manifest::Subscription,
 };
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
 pub fn route() -> Route<Activity> {
     Route::get("/api/stream", stream_activity)
@@ -56,6 +51,6 @@ async fn stream_activity(
         after_id: position.after_id(),
         after_ts: position.after_second(),
         event: TypeFilter::new(&given.kind).map(|filter| filter.as_str().to_owned()),
-        labels: BTreeMap::new(),
+        ..Subscription::default()
     }))
 }

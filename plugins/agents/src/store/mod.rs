@@ -10,3 +10,4 @@ pub mod leaderboard;
 pub mod settings;
 pub mod totals;
 pub mod validations;
+pub mod work;

@@ -55,8 +55,13 @@ pub fn many_agents(count: u64) -> Vec<Vec<ScriptedLog>> {
 
 /// The three events of a registration.
 pub fn registered(id: u64, owner: u64, name: &str, endpoint: &str) -> Vec<ScriptedLog> {
+    registered_by(id, &account(owner), name, endpoint)
+}
+
+/// The same for the agent of any address.
+pub fn registered_by(id: u64, owner: &str, name: &str, endpoint: &str) -> Vec<ScriptedLog> {
     let arguments =
-        [json!(id), json!(account(owner)), json!(name), json!(endpoint), json!("ipfs://m"), json!("5"), json!("100")];
+        [json!(id), json!(owner), json!(name), json!(endpoint), json!("ipfs://m"), json!("5"), json!("100")];
     let name = format!("registration {id} of {owner}");
     let logs = [registry(REGISTERED, &arguments), status(id, ACTIVE), bond(id, "100")];
     logs.map(|log| log.in_transaction(&name)).into()
@@ -83,12 +88,20 @@ pub fn outcome(id: u64, success: bool, rating: u8) -> ScriptedLog {
 }
 
 pub fn transferred(id: u64, from: u64, to: u64) -> ScriptedLog {
-    registry(TRANSFERRED, &[json!(id), json!(account(from)), json!(account(to))])
+    transferred_by(id, &account(from), &account(to))
+}
+
+pub fn transferred_by(id: u64, from: &str, to: &str) -> ScriptedLog {
+    registry(TRANSFERRED, &[json!(id), json!(from), json!(to)])
 }
 
 pub fn requested(job: u64, agent: u64, client: u64, amount: &str) -> ScriptedLog {
-    let arguments =
-        [json!(job), json!(agent), json!(account(client)), json!(amount), json!(hash(job)), json!("fmx://payload/in")];
+    requested_by(job, agent, &account(client), amount, "fmx://payload/in")
+}
+
+/// A job of any address, about anything.
+pub fn requested_by(job: u64, agent: u64, client: &str, amount: &str, uri: &str) -> ScriptedLog {
+    let arguments = [json!(job), json!(agent), json!(client), json!(amount), json!(hash(job)), json!(uri)];
     escrow(REQUESTED, &arguments)
 }
 

@@ -1,10 +1,12 @@
 //! The jobs: what is measured, beside whom, and what is asked of the gateway.
 
 mod again;
+mod agents;
 mod chain;
 mod flat;
 mod hello;
 mod list;
+mod past;
 mod postgres;
 mod record;
 mod stream;
@@ -30,10 +32,12 @@ pub const JOBS: &[Job] = &[
     Job { name: "list", run: list::run },
     Job { name: "again", run: again::run },
     Job { name: "record", run: record::run },
+    Job { name: "agents", run: agents::run },
     Job { name: "write", run: write::run },
     Job { name: "stream", run: stream::run },
     Job { name: "flat", run: flat::run },
     Job { name: "postgres", run: postgres::run },
+    Job { name: "past", run: past::run },
     Job { name: "chain", run: chain::run },
 ];
 

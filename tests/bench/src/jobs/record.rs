@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 
 /// Far from the number before, so that neighbours in a page of the database are not asked for one after the other.
-const STRIDE: u64 = 7919;
+pub const STRIDE: u64 = 7919;
 
 pub fn path(threads: u64) -> String {
     let view = new_view();

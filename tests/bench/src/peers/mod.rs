@@ -1,9 +1,11 @@
 //! Servers in Rust that the gateway is measured beside, minimal and as one would write them. Each runs as
 //! `bench --serve NAME`, listens where `BENCH_LISTEN` says, and gets the rest from other variables of that kind.
 
+pub mod agents;
 pub mod forum;
 mod forum_rows;
 mod forum_write;
+pub mod indexers;
 pub mod inside;
 pub mod nchan;
 pub mod plain;
@@ -23,6 +25,7 @@ pub fn serve(name: &str) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         match name {
+            agents::NAME => agents::serve().await,
             forum::NAME => forum::serve().await,
             plain::HYPER => plain::serve_hyper().await,
             plain::AXUM => plain::serve_axum().await,

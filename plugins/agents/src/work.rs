@@ -1,0 +1,86 @@
+//! Open jobs and priced endpoints, as work.
+
+use crate::{
+    Agents,
+    store::work::{self as store, OpenJob, PricedAgent},
+};
+use plugin_api::{
+    Environment, Gateway, HostError,
+    point::{WorkEvent, WorkInput, WorkItem, WorkKind},
+};
+
+const ITEMS_MAX: u32 = 500;
+/// Of a card's capabilities.
+const TAGS_MAX: usize = 4;
+
+/// Everything open, or what an event of a job or of an agent made available.
+pub async fn work(gateway: Gateway<Agents>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let (db, environment) = (gateway.db(), gateway.environment());
+    let (jobs, agents) = match made_by {
+        None => (store::open_jobs(&db, ITEMS_MAX).await?, store::priced_agents(&db, ITEMS_MAX).await?),
+        Some(WorkEvent { event_type, data }) => match event_type.as_str() {
+            "job.requested" => {
+                let job = data["jobId"].as_i64().unwrap_or_default();
+                (store::open_job(&db, job).await?.into_iter().collect(), Vec::new())
+            }
+            "agent.registered" | "agent.updated" => {
+                let agent = data["agentId"].as_i64().unwrap_or_default();
+                (Vec::new(), store::priced_agent(&db, agent).await?.into_iter().collect())
+            }
+            _ => (Vec::new(), Vec::new()),
+        },
+    };
+    let jobs = jobs.into_iter().map(|job| job_item(job, environment));
+    Ok(jobs.chain(agents.into_iter().map(endpoint_item)).collect())
+}
+
+fn job_item(job: OpenJob, environment: &Environment) -> WorkItem {
+    let OpenJob { id, agent_id, agent_name, client, amount, input_uri, created_at } = job;
+    let escrow = environment.contract("escrow").map(|address| format!(" ({address})")).unwrap_or_default();
+    WorkItem {
+        kind: WorkKind::Job,
+        ref_id: id.0,
+        variant: None,
+        title: format!("Job {id} for {}", agent_name.unwrap_or_else(|| format!("agent {agent_id}"))),
+        summary: format!("Input: {input_uri}"),
+        tags: ["escrow", "job"].map(str::to_owned).into(),
+        reward: amount,
+        posted_at: created_at,
+        deadline: None,
+        agent_id: Some(agent_id.0),
+        claims: 0,
+        requester: Some(client),
+        page: format!("/jobs/{id}"),
+        api: format!("/api/jobs/{id}"),
+        action: format!(
+            "call deliver(uint256 {id}, bytes32 outputHash, string outputURI) on the contract escrow{escrow} as the owner of \
+             agent {agent_id}"
+        ),
+    }
+}
+
+fn endpoint_item(agent: PricedAgent) -> WorkItem {
+    let PricedAgent { id, name, owner, endpoint, registered_at, description, capabilities, price_per_call } = agent;
+    let capabilities: Vec<String> = capabilities.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
+    let capabilities = capabilities.iter().take(TAGS_MAX).map(|capability| capability.to_lowercase());
+    WorkItem {
+        kind: WorkKind::Endpoint,
+        ref_id: id.0,
+        variant: None,
+        title: name,
+        summary: description.unwrap_or_default(),
+        tags: ["x402", "invoke"].map(str::to_owned).into_iter().chain(capabilities).collect(),
+        reward: price_per_call,
+        posted_at: registered_at,
+        deadline: None,
+        agent_id: Some(id.0),
+        claims: 0,
+        requester: Some(owner),
+        page: format!("/agents/{id}"),
+        api: format!("/api/agents/{id}"),
+        action: format!(
+            "POST {}/invoke {{input}} with an x402 payment of {price_per_call} wei",
+            endpoint.trim_end_matches('/')
+        ),
+    }
+}

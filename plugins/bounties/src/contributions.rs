@@ -1,0 +1,143 @@
+//! What bounties add for others: open ones as work, and the gateway's own documents.
+
+use crate::{
+    Bounties,
+    model::{BRIEF_BYTES_MAX, BountyId, Status},
+    store::{
+        bounties, outcomes,
+        state::{self, Filter, OpenRow},
+    },
+};
+use plugin_api::{
+    Gateway, Hash256, HostError, mentioned_payloads,
+    point::{
+        Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkInput,
+        WorkItem, WorkKind,
+    },
+};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+const BOUNTIES: &str = "/api/bounties";
+/// Open bounties that are told of as work.
+const WORK_MAX: u32 = 500;
+/// A public event of a job that waits longer shows that outcomes are not announced: the job comes every ten seconds.
+const WAIT_MAX_S: i64 = 120;
+
+fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+pub async fn counters(gateway: Gateway<Bounties>, _: NoInput) -> Result<Counters, HostError> {
+    let db = gateway.db();
+    let open = Filter { status: Some(Status::Open), ..Filter::default() };
+    let open = state::count(&db, gateway.plugin().terms(&gateway), &open).await?;
+    let manifest = named([("bounties", bounties::count(&db).await?.into()), ("openBounties", open.into())]);
+    Ok(Counters { stats: Map::new(), manifest })
+}
+
+pub async fn status(gateway: Gateway<Bounties>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let db = gateway.db();
+    let published = outcomes::published_up_to(&db).await?;
+    let next = outcomes::next(&db, published, 1).await?;
+    let waiting_s = next.first().map(|event| (gateway.now_s() - event.ts).max(0));
+    let ok = waiting_s.is_none_or(|waiting| waiting <= WAIT_MAX_S);
+    let detail = (!ok).then(|| "what jobs did to bounties is not announced in time".to_owned());
+    let numbers = named([("oldestWaitingAgeS", waiting_s.into())]);
+    Ok([("bountyOutcomes".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
+}
+
+/// Open bounties, or the one that was posted or opened again.
+pub async fn work(gateway: Gateway<Bounties>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let (db, terms, now_s) = (gateway.db(), gateway.plugin().terms(&gateway), gateway.now_s());
+    let Some(event) = made_by else {
+        return Ok(state::open(&db, terms, now_s, WORK_MAX).await?.into_iter().map(item).collect());
+    };
+    if !matches!(event.event_type.as_str(), "bounty.create" | "bounty.reopen") {
+        return Ok(Vec::new());
+    }
+    let Some(bounty) = event.data["bountyId"].as_i64().map(BountyId) else { return Ok(Vec::new()) };
+    Ok(state::open_one(&db, terms, bounty, now_s).await?.into_iter().map(item).collect())
+}
+
+fn item(row: OpenRow) -> WorkItem {
+    let id = row.id;
+    WorkItem {
+        kind: WorkKind::Bounty,
+        ref_id: id.0,
+        variant: None,
+        title: row.title,
+        summary: row.summary,
+        tags: row.tags,
+        reward: row.reward,
+        posted_at: row.created_at,
+        deadline: row.deadline,
+        agent_id: None,
+        claims: row.claims,
+        requester: Some(row.poster),
+        page: format!("/bounties/{id}"),
+        api: format!("{BOUNTIES}/{id}"),
+        action: format!("POST {BOUNTIES}/{id}/claims {{agentId, pitch}} signed as bounty.claim by the agent's owner"),
+    }
+}
+
+pub async fn mentioned(
+    gateway: Gateway<Bounties>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let briefs = "SELECT id, title || ' ' || brief FROM bounties_bounties WHERE id > $1 ORDER BY id LIMIT 200";
+    let pitches = "SELECT id, pitch FROM bounties_claims WHERE id > $1 ORDER BY id LIMIT 500";
+    let mut mentioned = mentioned_payloads(&db, &asked, briefs).await?;
+    mentioned.extend(mentioned_payloads(&db, &asked, pitches).await?);
+    Ok(mentioned)
+}
+
+pub async fn discovery(_: Gateway<Bounties>, _: NoInput) -> Result<Discovery, HostError> {
+    Ok(Discovery {
+        endpoints: [("bounties".to_owned(), BOUNTIES.to_owned())].into(),
+        skills: vec![skill()],
+        limits: named([("bountyBriefBytes", BRIEF_BYTES_MAX.into())]),
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn skill() -> Skill {
+    Skill {
+        id: "bounties".into(),
+        name: "Bounties".into(),
+        description: "Promise a reward for work, claim one with an agent, award it and pay through the escrow".into(),
+        tags: ["bounties", "work", "rewards"].map(str::to_owned).into(),
+        examples: [
+            "GET /api/bounties?status=open&sort=reward",
+            "POST /api/bounties {title, brief, rewardWei, tags, deadline} signed as bounty.create",
+            "POST /api/bounties/{id}/claims {agentId, pitch} signed as bounty.claim",
+            "POST /api/bounties/{id}/award {agentId, jobId} signed as bounty.award by the poster",
+        ]
+        .map(str::to_owned)
+        .into(),
+    }
+}
+
+const NOTE: &str = "list and search (status, sort=new|reward|deadline|active, q, tag, poster); POST a signed bounty.create to post one; \
+     /{id} is a bounty with its claims, POST a signed bounty.claim to /{id}/claims, the poster a bounty.award to /{id}/award; an \
+     escrow job of the poster with the input fmx://bounty/{id} awards it by itself";
+
+fn briefing() -> Briefing {
+    let link = BriefingLink { name: "Bounties".into(), path: BOUNTIES.into(), note: NOTE.into() };
+    Briefing { title: "Bounties".into(), links: vec![link] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_named_to_agents_is_a_route() {
+        let routes = crate::tests::manifest().routes;
+        for path in briefing().links.into_iter().map(|link| link.path) {
+            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
+        }
+    }
+}

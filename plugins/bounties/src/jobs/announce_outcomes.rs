@@ -1,0 +1,122 @@
+//! Publishes what jobs do to bounties: a job that cites one awards it, its completion completes it, its refund opens it again.
+//!
+//! The rule: only what will not be undone is published. So this follows the public events of jobs (`job.…`), which the gateway
+//! holds back until their block is deep enough, and publishes each effect once.
+
+use crate::{
+    Bounties,
+    model::{Awarded, Completed, JobId, Previous, Reopened, Status},
+    store::{
+        agents, citations,
+        outcomes::{self, JobEvent},
+        state::{self, BountyRow},
+    },
+};
+use plugin_api::{Gateway, HostError, Job, Tx};
+use std::time::Duration;
+
+const INTERVAL: Duration = Duration::from_secs(10);
+const EVENTS_PER_READ: u32 = 200;
+
+pub fn job() -> Job<Bounties> {
+    Job::every("announce_outcomes", INTERVAL, announce_outcomes)
+}
+
+async fn announce_outcomes(gateway: Gateway<Bounties>) -> Result<(), HostError> {
+    loop {
+        let db = gateway.db();
+        let mut before = outcomes::published_up_to(&db).await?;
+        let events = outcomes::next(&db, before, EVENTS_PER_READ).await?;
+        let is_last = events.len() < EVENTS_PER_READ as usize;
+        for event in events {
+            // Jobs are public through the index of another plugin; this one may be behind.
+            let Some(cited) = citations::cited_by(&db, event.job).await? else { return Ok(()) };
+            let tx = gateway.begin();
+            if !outcomes::advance(&tx, before, event.id).await? {
+                return Ok(());
+            }
+            for bounty in outcomes::touched_by(&tx, event.job, cited).await? {
+                let found = state::find(&tx, gateway.plugin().terms(&gateway), bounty).await?;
+                if let Some(row) = found.first()? {
+                    announce(&tx, &row, &event).await?;
+                }
+            }
+            tx.commit().await?;
+            before = event.id;
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn announce(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
+    match event.kind.as_str() {
+        "job.requested" if bounty.job == Some(event.job) => award(tx, bounty, event).await,
+        "job.completed" if bounty.job == Some(event.job) && bounty.status == Status::Completed => {
+            award(tx, bounty, event).await?;
+            complete(bounty, event.job, event.ts)?.map_or(Ok(()), |completed| completed.publish(tx))
+        }
+        "job.refunded" => reopen(tx, bounty, event).await,
+        _ => Ok(()),
+    }
+}
+
+/// When a job that cites the bounty is what awards it; the poster's own award was published when it was made.
+async fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
+    let (Some(agent_id), Some(job)) = (bounty.agent, bounty.job) else { return Ok(()) };
+    if bounty.own_job == Some(job) && bounty.own_agent == Some(agent_id) {
+        return Ok(());
+    }
+    let prev = bounty.own_agent.map(|agent| Previous { agent_id: Some(agent), awarded_at: bounty.own_at });
+    let awarded = Awarded {
+        bounty_id: bounty.id,
+        title: bounty.title,
+        agent_id,
+        agent_name: bounty.agent_name,
+        job_id: Some(job),
+        reward_wei: bounty.reward,
+        via_job: Some(true),
+        prev,
+    };
+    let key = format!("bounty.award:{}:{job}", bounty.id);
+    awarded.by(bounty.poster)?.once(key).at(event.ts).publish(tx)
+}
+
+/// The event, when the job completes the bounty.
+pub fn complete(bounty: &BountyRow<'_>, job: JobId, ts: i64) -> Result<Option<plugin_api::Event>, HostError> {
+    let Some(agent_id) = bounty.agent.filter(|_| bounty.job == Some(job)) else { return Ok(None) };
+    let completed = Completed {
+        bounty_id: bounty.id,
+        title: bounty.title,
+        agent_id,
+        agent_name: bounty.agent_name,
+        job_id: job,
+        reward_wei: bounty.reward,
+    };
+    completed.by(bounty.poster).map(|event| Some(event.at(ts)))
+}
+
+/// A refund opens the bounty, or passes it on to the next job that cites it.
+async fn reopen(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
+    let Some(refunded) = agents::job(tx, event.job).await? else { return Ok(()) };
+    if refunded.client != bounty.poster {
+        return Ok(());
+    }
+    if bounty.status != Status::Open {
+        // One that was requested before this refund is as certain as it.
+        let is_certain =
+            bounty.job.is_some() && bounty.own_at.is_none() && bounty.awarded_at.is_some_and(|at| at <= event.ts);
+        return if is_certain { award(tx, bounty, event).await } else { Ok(()) };
+    }
+    let agent = agents::agent(tx, refunded.agent_id).await?;
+    let reopened = Reopened {
+        bounty_id: bounty.id,
+        title: bounty.title,
+        agent_id: refunded.agent_id,
+        agent_name: agent.as_ref().map(|agent| agent.name.as_str()),
+        job_id: event.job,
+        reason: "refunded",
+    };
+    reopened.by(bounty.poster)?.at(event.ts).publish(tx)
+}

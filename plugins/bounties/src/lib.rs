@@ -1,0 +1,110 @@
+//! Bounties: a reward is promised, agents claim, the poster awards one of them and pays it through an escrow job.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: what people wrote is stored, what became of
+//! the job is read from the chain's own rows each time (`store/state.rs`). So a reorganisation needs no repair here.
+
+#![forbid(unsafe_code)]
+
+mod chain;
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use crate::{model::AgentId, store::state::Terms};
+use plugin_api::{Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Refusal, export_plugin, point};
+
+/// What the plugin keeps in memory while it runs.
+pub struct Bounties {
+    config: Config,
+}
+
+impl Plugin for Bounties {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        let definition = Definition::new()
+            .tag("Bounties")
+            .requires(&["agents"])
+            .routes([
+                routes::list_bounties::route(),
+                routes::create_bounty::route(),
+                routes::get_bounty::route(),
+                routes::claim_bounty::route(),
+                routes::award_bounty::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([jobs::announce_outcomes::job()])
+            .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
+            .publishes(&model::EVENT_TYPES)
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::WORK, contributions::work)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+        chain::subscribe(definition)
+    }
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        config.validate()?;
+        Ok(Self { config })
+    }
+}
+
+impl Bounties {
+    /// How the state of bounties is asked for.
+    fn terms<'a>(&'a self, host: &'a HostHandle) -> Terms<'a> {
+        Terms { dialect: &host.environment().dialect, house: &self.config.house_agents }
+    }
+
+    fn is_house(&self, agent: AgentId) -> bool {
+        self.config.house_agents.contains(&agent.0)
+    }
+}
+
+export_plugin!(Bounties);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Auth, Manifest, RateLimit};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/bounties", "list_bounties", None),
+                ("POST", "/api/bounties", "create_bounty", Some("bounty.create")),
+                ("GET", "/api/bounties/{id}", "get_bounty", None),
+                ("POST", "/api/bounties/{id}/claims", "claim_bounty", Some("bounty.claim")),
+                ("POST", "/api/bounties/{id}/award", "award_bounty", Some("bounty.award")),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
+        for route in manifest().routes {
+            let write = route.method == "POST";
+            assert_eq!(matches!(route.auth, Auth::SignedBody { .. }), write, "{}", route.operation);
+            let limits = if write { vec![RateLimit::commons_writes()] } else { Vec::new() };
+            assert_eq!(route.rate_limits, limits, "{}", route.operation);
+        }
+    }
+}

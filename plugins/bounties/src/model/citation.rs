@@ -1,0 +1,47 @@
+//! How a job says which bounty it pays: its input is `fmx://bounty/<id>`, whatever follows.
+
+use super::BountyId;
+
+const SCHEME: &str = "fmx://bounty/";
+
+/// The scheme in any case, then digits.
+pub fn cited_bounty(input_uri: &str) -> Option<BountyId> {
+    let (scheme, rest) = input_uri.split_at_checked(SCHEME.len())?;
+    if !scheme.eq_ignore_ascii_case(SCHEME) {
+        return None;
+    }
+    let digits = rest.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
+    digits.parse().ok().filter(|id| *id > 0).map(BountyId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_behind_the_scheme() {
+        for uri in
+            ["fmx://bounty/12", "FMX://Bounty/12", "fmx://bounty/12/more", "fmx://bounty/12?x=1", "fmx://bounty/012"]
+        {
+            assert_eq!(cited_bounty(uri), Some(BountyId(12)), "{uri}");
+        }
+    }
+
+    #[test]
+    fn other_inputs_cite_nothing() {
+        for uri in [
+            "",
+            "fmx://bounty/",
+            "fmx://bounty/x1",
+            "fmx://bounty/0",
+            "fmx://bounty/-1",
+            " fmx://bounty/1",
+            "fmx://arena/1",
+            "fmx://bounty/99999999999999999999",
+            "fmx://bount\u{e9}/1",
+            "ünïcödé-ünïcödé",
+        ] {
+            assert_eq!(cited_bounty(uri), None, "{uri}");
+        }
+    }
+}

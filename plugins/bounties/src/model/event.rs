@@ -1,0 +1,117 @@
+//! What the activity log tells about bounties. Readers depend on these members: wire names, no private parts.
+
+use super::{AgentId, BountyId, ClaimId, JobId};
+use plugin_api::{Address, Event, HostError, Wei};
+use serde::Serialize;
+
+pub const EVENT_TYPES: [&str; 5] =
+    ["bounty.create", "bounty.claim", "bounty.award", "bounty.complete", "bounty.reopen"];
+
+fn about(kind: &str, data: &impl Serialize, bounty: BountyId, actor: Address) -> Result<Event, HostError> {
+    Ok(Event::new(kind, data)?.actor(actor).about("bounty", bounty))
+}
+
+/// Data of `bounty.create`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BountyCreated<'a> {
+    pub bounty_id: BountyId,
+    pub title: &'a str,
+    pub reward_wei: Wei,
+    pub tags: &'a [String],
+}
+
+impl BountyCreated<'_> {
+    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+        about("bounty.create", self, self.bounty_id, poster)
+    }
+}
+
+/// Data of `bounty.claim`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claimed<'a> {
+    pub bounty_id: BountyId,
+    pub title: &'a str,
+    pub claim_id: ClaimId,
+    pub agent_id: AgentId,
+    pub agent_name: Option<&'a str>,
+    pub updated: bool,
+}
+
+impl Claimed<'_> {
+    pub fn by(&self, claimer: Address) -> Result<Event, HostError> {
+        about("bounty.claim", self, self.bounty_id, claimer)
+    }
+}
+
+/// Data of `bounty.award`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Awarded<'a> {
+    pub bounty_id: BountyId,
+    pub title: &'a str,
+    pub agent_id: AgentId,
+    pub agent_name: Option<&'a str>,
+    pub job_id: Option<JobId>,
+    pub reward_wei: Wei,
+    /// Whether a job did it that cites the bounty; absent for the poster's own award.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_job: Option<bool>,
+    /// The poster's own award that the job takes the place of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prev: Option<Previous>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Previous {
+    pub agent_id: Option<AgentId>,
+    pub awarded_at: Option<i64>,
+}
+
+impl Awarded<'_> {
+    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+        about("bounty.award", self, self.bounty_id, poster)
+    }
+}
+
+/// Data of `bounty.complete`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Completed<'a> {
+    pub bounty_id: BountyId,
+    pub title: &'a str,
+    pub agent_id: AgentId,
+    pub agent_name: Option<&'a str>,
+    pub job_id: JobId,
+    pub reward_wei: Wei,
+}
+
+impl Completed<'_> {
+    /// Once for this job.
+    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+        let key = format!("bounty.complete:{}:{}", self.bounty_id, self.job_id);
+        Ok(about("bounty.complete", self, self.bounty_id, poster)?.once(key))
+    }
+}
+
+/// Data of `bounty.reopen`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reopened<'a> {
+    pub bounty_id: BountyId,
+    pub title: &'a str,
+    pub agent_id: AgentId,
+    pub agent_name: Option<&'a str>,
+    pub job_id: JobId,
+    pub reason: &'static str,
+}
+
+impl Reopened<'_> {
+    /// Once for this job.
+    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+        let key = format!("bounty.reopen:{}:{}", self.bounty_id, self.job_id);
+        Ok(about("bounty.reopen", self, self.bounty_id, poster)?.once(key))
+    }
+}

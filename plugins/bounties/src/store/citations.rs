@@ -1,0 +1,15 @@
+//! Which bounty a job cites: a derived table, written by the chain's events alone.
+
+use crate::model::{BountyId, JobId};
+use plugin_api::{HostError, Query, Tx, sql};
+
+pub fn insert(tx: &Tx, job: JobId, bounty: Option<BountyId>) -> Result<(), HostError> {
+    tx.defer(sql("INSERT INTO bounties_jobs (job_id, bounty_id) VALUES ($1, $2)").bind(job).bind(bounty))
+}
+
+/// Whether this index has come to the job, and the bounty that it cites.
+pub async fn cited_by(db: &impl Query, job: JobId) -> Result<Option<Option<BountyId>>, HostError> {
+    let row: Option<(Option<BountyId>,)> =
+        db.row(sql("SELECT bounty_id FROM bounties_jobs WHERE job_id = $1").bind(job)).await?;
+    Ok(row.map(|(bounty,)| bounty))
+}

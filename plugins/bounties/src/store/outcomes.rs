@@ -1,0 +1,58 @@
+//! How far the effects of jobs on bounties were published, and what comes next in the activity log.
+
+use crate::model::{BountyId, JobId};
+use plugin_api::{HostError, Query, Tx, sql};
+use serde::Deserialize;
+
+/// A public event about a job: its block is deep enough that it stays.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct JobEvent {
+    pub id: i64,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub ts: i64,
+    pub job: JobId,
+}
+
+pub async fn published_up_to(db: &impl Query) -> Result<i64, HostError> {
+    Ok(db.row(sql("SELECT event_id FROM bounties_progress WHERE id = 1")).await?.unwrap_or(0))
+}
+
+/// Whether this one is the next after `before`, so that several gateways do not take the same event.
+pub async fn advance(tx: &Tx, before: i64, event: i64) -> Result<bool, HostError> {
+    let advance = sql("UPDATE bounties_progress SET event_id = $2 WHERE id = 1 AND event_id = $1");
+    Ok(tx.execute(advance.bind(before).bind(event)).await? > 0)
+}
+
+/// Public events that may change a bounty's status, in their order.
+pub async fn next(db: &impl Query, after: i64, limit: u32) -> Result<Vec<JobEvent>, HostError> {
+    db.rows(
+        sql("SELECT id, type, ts, ref_id AS job FROM host_activity_v1 \
+             WHERE type IN ('job.requested', 'job.completed', 'job.refunded') AND id > $1 ORDER BY id LIMIT $2")
+        .bind(after)
+        .bind(limit),
+    )
+    .await
+}
+
+/// Whether it is public, and so certain, that the job is completed.
+pub async fn is_public_completion(db: &impl Query, job: JobId) -> Result<bool, HostError> {
+    let found: Option<i64> = db
+        .row(
+            sql("SELECT id FROM host_activity_v1 WHERE type = 'job.completed' AND ref_kind = 'job' AND ref_id = $1 LIMIT 1")
+                .bind(job.to_string()),
+        )
+        .await?;
+    Ok(found.is_some())
+}
+
+/// Bounties whose poster named the job, and the one that it cites.
+pub async fn touched_by(db: &impl Query, job: JobId, cited: Option<BountyId>) -> Result<Vec<BountyId>, HostError> {
+    db.rows(
+        sql("SELECT id FROM bounties_bounties WHERE awarded_job = $1 UNION SELECT id FROM bounties_bounties WHERE id = $2 \
+             ORDER BY id")
+        .bind(job)
+        .bind(cited.map_or(0, |bounty| bounty.0)),
+    )
+    .await
+}

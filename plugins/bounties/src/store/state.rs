@@ -1,0 +1,259 @@
+//! What is true of bounties: their rows, and what the chain tells of the jobs that pay them.
+//!
+//! The rule: nothing of this is stored. Which job pays a bounty, and so its status, follows each time anew from the poster's
+//! award, the jobs that cite the bounty (`bounties_jobs`, of the poster only) and what became of these jobs (`jobs_v1`):
+//!
+//! - An award holds until its job is refunded. One that names no job, or a job that turned out to be for another client or
+//!   agent, holds until a citing job is refunded after it.
+//! - The job is the one that the award names, if it is not a stranger's; else the oldest citing one that is not refunded.
+//! - `completed`: the job is. `awarded`: there is a job, or an award that holds. `open`: neither.
+
+use crate::model::{AgentId, BountyId, JobId, Sort, Status};
+use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, Wei, sql};
+use serde::Deserialize;
+
+/// Which bounties are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub status: Option<Status>,
+    /// In title or brief.
+    pub search: Option<Search>,
+    /// As it is stored: trimmed, lower case.
+    pub tag: Option<String>,
+    pub poster: Option<Address>,
+    /// This one.
+    pub only: Option<BountyId>,
+    /// Open to claims at this second: no deadline, or a later one.
+    pub due_after_s: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub sort: Sort,
+    pub limit: u32,
+    pub offset: u32,
+}
+
+/// How this gateway's database is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// `sqlite` or `postgres`.
+    pub dialect: &'a str,
+    /// The operator's own agents.
+    pub house: &'a [i64],
+}
+
+/// A bounty with its state.
+#[derive(Clone, Debug, Deserialize)]
+pub struct BountyRow<'r> {
+    pub id: BountyId,
+    pub kept: &'r str,
+    pub title: &'r str,
+    /// 78 digits.
+    pub reward: Wei,
+    pub poster: Address,
+    pub status: Status,
+    pub agent: Option<AgentId>,
+    #[serde(borrow)]
+    pub agent_name: Option<&'r str>,
+    pub job: Option<JobId>,
+    #[serde(borrow)]
+    pub job_status: Option<&'r str>,
+    pub claims: i64,
+    pub house_claims: i64,
+    pub deadline: Option<i64>,
+    pub active_at: i64,
+    pub awarded_at: Option<i64>,
+    pub completed_at: Option<i64>,
+    /// The poster's own award, while it holds.
+    pub own_agent: Option<AgentId>,
+    pub own_job: Option<JobId>,
+    pub own_at: Option<i64>,
+}
+
+/// An open bounty, as work is told of.
+#[derive(Clone, Debug, Deserialize)]
+pub struct OpenRow {
+    pub id: BountyId,
+    pub title: String,
+    pub summary: String,
+    #[serde(deserialize_with = "plugin_api::json_text")]
+    pub tags: Vec<String>,
+    pub reward: Wei,
+    pub poster: Address,
+    pub created_at: i64,
+    pub deadline: Option<i64>,
+    pub claims: u64,
+}
+
+const DETAIL: &str = "s.id, s.kept, s.title, s.reward, s.poster, s.status, s.agent, \
+    (SELECT a.name FROM agents_v1 a WHERE a.agent_id = s.agent) AS agent_name, s.job, s.job_status, s.deadline, \
+    s.active_at, s.awarded_at, s.completed_at, s.own_agent, s.own_job, s.own_at";
+const OPEN: &str = "s.id, s.title, s.summary, s.tags, s.reward, s.poster, s.created_at, s.deadline";
+
+/// Rows that borrow their texts from here.
+pub struct Bounties(Outcome);
+
+impl Bounties {
+    pub fn rows(&self) -> Result<Vec<BountyRow<'_>>, HostError> {
+        self.0.all()
+    }
+
+    pub fn first(&self) -> Result<Option<BountyRow<'_>>, HostError> {
+        self.0.first()
+    }
+}
+
+/// A page, and how many match in all.
+pub async fn list(
+    db: &impl Query,
+    terms: Terms<'_>,
+    filter: &Filter,
+    window: Window,
+) -> Result<(Bounties, i64), HostError> {
+    let page = db.run(page(DETAIL, terms, filter, window)).await?;
+    Ok((Bounties(page), count(db, terms, filter).await?))
+}
+
+/// The newest that can be claimed.
+pub async fn open(db: &impl Query, terms: Terms<'_>, now_s: i64, limit: u32) -> Result<Vec<OpenRow>, HostError> {
+    let filter = Filter { status: Some(Status::Open), due_after_s: Some(now_s), ..Filter::default() };
+    db.rows(page(OPEN, terms, &filter, Window { sort: Sort::New, limit, offset: 0 })).await
+}
+
+/// The bounty, if it can be claimed.
+pub async fn open_one(
+    db: &impl Query,
+    terms: Terms<'_>,
+    bounty: BountyId,
+    now_s: i64,
+) -> Result<Option<OpenRow>, HostError> {
+    let filter =
+        Filter { status: Some(Status::Open), due_after_s: Some(now_s), only: Some(bounty), ..Filter::default() };
+    db.row(page(OPEN, terms, &filter, Window { sort: Sort::New, limit: 1, offset: 0 })).await
+}
+
+pub async fn find(db: &impl Query, terms: Terms<'_>, bounty: BountyId) -> Result<Bounties, HostError> {
+    let filter = Filter { only: Some(bounty), ..Filter::default() };
+    db.run(page(DETAIL, terms, &filter, Window { sort: Sort::New, limit: 1, offset: 0 })).await.map(Bounties)
+}
+
+pub async fn count(db: &impl Query, terms: Terms<'_>, filter: &Filter) -> Result<i64, HostError> {
+    let Some(status) = filter.status else {
+        return db.one(conditions(sql("SELECT count(*) FROM bounties_bounties b"), filter)).await;
+    };
+    let counted = with_state("count(*)", terms.dialect, |inputs| conditions(inputs, filter));
+    db.one(counted.push_bind(" WHERE s.status = {}", status.as_str())).await
+}
+
+fn page(columns: &str, terms: Terms<'_>, filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
+    let columns = format!("{columns}, {}", claim_counts(terms.house));
+    let order = format!(" ORDER BY {}", sort.order_by());
+    let cut = |statement: Sql| statement.push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset);
+    if filter.status.is_none() && sort.is_stored() {
+        // The state of the page's own rows alone.
+        let inputs = |inputs: Sql| cut(conditions(inputs, filter).push(&order));
+        return with_state(&columns, terms.dialect, inputs).push(&order);
+    }
+    let mut statement = with_state(&columns, terms.dialect, |inputs| conditions(inputs, filter));
+    if let Some(status) = filter.status {
+        statement = statement.push_bind(" WHERE s.status = {}", status.as_str());
+    }
+    cut(statement.push(&order))
+}
+
+fn claim_counts(house: &[i64]) -> String {
+    let ids: Vec<String> = house.iter().chain([&0]).map(i64::to_string).collect();
+    let ids = ids.join(", ");
+    let count = |condition: &str, name: &str| {
+        format!(
+            "(SELECT count(*) FROM bounties_claims c WHERE c.bounty_id = s.id AND c.agent_id {condition} ({ids})) AS {name}"
+        )
+    };
+    format!("{}, {}", count("NOT IN", "claims"), count("IN", "house_claims"))
+}
+
+/// `WHERE …` on `bounties_bounties b`, but for the status.
+fn conditions(mut statement: Sql, filter: &Filter) -> Sql {
+    let mut word = " WHERE ";
+    let mut add = |statement: Sql, text: &str| {
+        let text = format!("{word}{text}");
+        word = " AND ";
+        statement.push(&text)
+    };
+    if let Some(bounty) = filter.only {
+        let text = format!("b.id = ${}", statement.bound() + 1);
+        statement = add(statement, &text).bind(bounty);
+    }
+    if let Some(search) = &filter.search {
+        let place = format!("${}", statement.bound() + 1);
+        let text = format!("({} OR {})", search.condition("b.title", &place), search.condition("b.brief", &place));
+        statement = add(statement, &text).bind(search.needle());
+    }
+    if let Some(tag) = &filter.tag {
+        let text = format!("b.id IN (SELECT bounty_id FROM bounties_tags WHERE tag = ${})", statement.bound() + 1);
+        statement = add(statement, &text).bind(tag.as_str());
+    }
+    if let Some(poster) = filter.poster {
+        let text = format!("b.poster = ${}", statement.bound() + 1);
+        statement = add(statement, &text).bind(poster);
+    }
+    if let Some(second) = filter.due_after_s {
+        let text = format!("b.deadline_order > ${}", statement.bound() + 1);
+        statement = add(statement, &text).bind(second);
+    }
+    statement
+}
+
+/// `columns` of bounties with their state, which is called `s`. `narrow` adds condition, order and limit to the inputs.
+fn with_state(columns: &str, dialect: &str, narrow: impl FnOnce(Sql) -> Sql) -> Sql {
+    let greatest = if dialect == "postgres" { "greatest" } else { "max" };
+    let begin =
+        format!("SELECT {columns} FROM ({} FROM ({JOBS} FROM ({LINKED} FROM ({HELD} FROM ({INPUTS}", state(greatest));
+    narrow(sql(begin)).push(") i) h) l) j) s")
+}
+
+/// What is stored, and what the chain tells of the jobs in question. `own` is the job that the poster's award names.
+const INPUTS: &str = "SELECT b.id, b.kept, b.title, b.summary, b.tags, b.poster, b.reward, b.deadline, b.deadline_order, \
+    b.created_at, b.updated_at, b.awarded_agent, b.awarded_job, b.awarded_at, \
+    CASE WHEN b.awarded_job IS NULL THEN 'None' ELSE coalesce((SELECT CASE WHEN v.client = b.poster \
+        AND v.agent_id = b.awarded_agent THEN v.status ELSE 'Strange' END FROM jobs_v1 v WHERE v.job_id = b.awarded_job), \
+        'Unknown') END AS own_status, \
+    coalesce((SELECT v.closed_at FROM jobs_v1 v WHERE v.job_id = b.awarded_job AND v.client = b.poster), 0) AS own_closed, \
+    (SELECT min(c.job_id) FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
+        WHERE c.bounty_id = b.id AND v.client = b.poster AND v.status <> 'Refunded') AS cited_job, \
+    coalesce((SELECT max(v.closed_at) FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
+        WHERE c.bounty_id = b.id AND v.client = b.poster AND v.status = 'Refunded'), -1) AS refunded_at \
+    FROM bounties_bounties b";
+
+/// Whether the poster's award holds.
+const HELD: &str = "SELECT i.*, CASE WHEN i.awarded_agent IS NULL OR i.own_status = 'Refunded' \
+    OR (i.own_status IN ('None', 'Strange') AND i.refunded_at >= i.awarded_at) THEN 0 ELSE 1 END AS holds";
+
+/// Which job pays it.
+const LINKED: &str = "SELECT h.*, CASE WHEN h.holds = 1 AND h.own_status NOT IN ('None', 'Strange') THEN h.awarded_job \
+    ELSE h.cited_job END AS job";
+
+const JOBS: &str = "SELECT l.*, \
+    (SELECT v.status FROM jobs_v1 v WHERE v.job_id = l.job) AS job_status, \
+    (SELECT v.agent_id FROM jobs_v1 v WHERE v.job_id = l.job) AS job_agent, \
+    (SELECT v.created_at FROM jobs_v1 v WHERE v.job_id = l.job) AS job_created, \
+    (SELECT v.closed_at FROM jobs_v1 v WHERE v.job_id = l.job) AS job_closed";
+
+fn state(greatest: &str) -> String {
+    format!(
+        "SELECT j.id, j.kept, j.title, j.summary, j.tags, j.poster, j.reward, j.deadline, j.deadline_order, j.created_at, \
+         CASE WHEN j.job_status = 'Completed' THEN 'completed' WHEN j.holds = 1 OR j.job IS NOT NULL THEN 'awarded' \
+             ELSE 'open' END AS status, \
+         CASE WHEN j.job IS NOT NULL AND (j.holds = 0 OR j.own_status IN ('None', 'Strange')) THEN j.job_agent \
+             WHEN j.holds = 1 THEN j.awarded_agent END AS agent, \
+         j.job, j.job_status, \
+         CASE WHEN j.holds = 1 THEN j.awarded_at ELSE j.job_created END AS awarded_at, \
+         CASE WHEN j.job_status = 'Completed' THEN j.job_closed END AS completed_at, \
+         {greatest}(j.updated_at, coalesce(j.job_created, 0), coalesce(j.job_closed, 0), j.own_closed, j.refunded_at) \
+             AS active_at, \
+         CASE WHEN j.holds = 1 THEN j.awarded_agent END AS own_agent, \
+         CASE WHEN j.holds = 1 THEN j.awarded_job END AS own_job, \
+         CASE WHEN j.holds = 1 THEN j.awarded_at END AS own_at"
+    )
+}

@@ -1,0 +1,97 @@
+//! What messages add to the gateway's own documents.
+
+use crate::{
+    Messages,
+    store::{
+        messages,
+        outbox::{self, Backlog},
+    },
+};
+use plugin_api::{
+    Gateway, Hash256, HostError, mentioned_payloads,
+    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill},
+};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+const MESSAGES: &str = "/api/messages";
+const INBOX: &str = "/api/messages/inbox";
+/// A message that waits longer shows that forwarding makes no progress: the job comes every ten seconds.
+const WAIT_MAX_S: i64 = 120;
+
+pub async fn counters(gateway: Gateway<Messages>, _: NoInput) -> Result<Counters, HostError> {
+    let count = messages::count(&gateway.db()).await?;
+    Ok(Counters { stats: Map::new(), manifest: Map::from_iter([("messages".to_owned(), count.into())]) })
+}
+
+pub async fn status(gateway: Gateway<Messages>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let Backlog { waiting, oldest_s } = outbox::backlog(&gateway.db()).await?;
+    let oldest_age_s = oldest_s.map(|at| (gateway.now_s() - at).max(0));
+    let ok = oldest_age_s.is_none_or(|age| age <= WAIT_MAX_S);
+    let detail = (!ok).then(|| "messages wait to be forwarded".to_owned());
+    let numbers = [("waiting", waiting.into()), ("oldestWaitingAgeS", oldest_age_s.into())];
+    let numbers: Map<String, Value> =
+        numbers.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect();
+    Ok([("messageForwarding".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
+}
+
+pub async fn mentioned(
+    gateway: Gateway<Messages>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let page = "SELECT id, subject || ' ' || body FROM messages_messages WHERE id > $1 ORDER BY id LIMIT 200";
+    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+}
+
+pub async fn discovery(_: Gateway<Messages>, _: NoInput) -> Result<Discovery, HostError> {
+    let endpoints = [("messages", MESSAGES), ("inbox", INBOX)];
+    Ok(Discovery {
+        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        skills: vec![skill()],
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn skill() -> Skill {
+    Skill {
+        id: "messages".into(),
+        name: "Messages".into(),
+        description: "Write to an address or an agent, and read your own inbox".into(),
+        tags: ["messages", "inbox"].map(str::to_owned).into(),
+        examples: [
+            "POST /api/messages {to, body, subject} signed as message.send",
+            "GET /api/messages/inbox?address=0x…&ts=…&sig=… signed as inbox.read over {}",
+        ]
+        .map(str::to_owned)
+        .into(),
+    }
+}
+
+const MESSAGES_NOTE: &str = "POST a signed message.send {to: address or agent id, body, subject}; an agent with an endpoint gets a \
+     copy at <endpoint>/inbox";
+const INBOX_NOTE: &str =
+    "your own messages, newest first; address, ts and sig in the query, signed as inbox.read over {}";
+
+fn briefing() -> Briefing {
+    let links = [("Messages", MESSAGES, MESSAGES_NOTE), ("Inbox", INBOX, INBOX_NOTE)];
+    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        note: note.to_owned(),
+    };
+    Briefing { title: "Messages".into(), links: links.map(link).into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_named_to_agents_is_a_route() {
+        let routes = crate::tests::manifest().routes;
+        for path in briefing().links.into_iter().map(|link| link.path) {
+            assert!(routes.iter().any(|route| route.path == path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Messages from wallet to wallet, signed by who sends them, with a copy to the agent that stands for who gets them.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: a message is stored first and forwarded
+//! afterwards, from the outbox alone (`forwarding.rs`), so no agent can delay or fail a write.
+
+#![forbid(unsafe_code)]
+
+mod contributions;
+mod error;
+mod forwarding;
+mod model;
+mod routes;
+mod store;
+
+use plugin_api::{Definition, Grants, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+
+pub struct Messages;
+
+impl Plugin for Messages {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Messages")
+            .requires(&["agents"])
+            .routes([routes::create_message::route(), routes::list_inbox::route()])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([forwarding::job()])
+            .grants(Grants { egress: true, ..Grants::default() })
+            .publishes(&[model::MessageSent::TYPE])
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+export_plugin!(Messages);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Auth, Manifest, RateLimit};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("POST", "/api/messages", "create_message", Some("message.send")),
+                ("GET", "/api/messages/inbox", "list_inbox", Some("inbox.read")),
+            ]
+        );
+        assert_eq!(manifest.event_types, ["message.send"]);
+    }
+
+    #[test]
+    fn a_write_is_used_up_and_an_inbox_may_be_read_again() {
+        let routes = manifest().routes;
+        assert!(matches!(routes[0].auth, Auth::SignedBody { .. }));
+        assert_eq!(routes[0].rate_limits, [RateLimit::commons_writes()]);
+        assert!(matches!(routes[1].auth, Auth::SignedQuery { .. }));
+        assert!(!routes[1].auth.is_guarded() && !routes[1].cached && routes[1].rate_limits.is_empty());
+    }
+}

@@ -1,0 +1,24 @@
+//! What a message is, without a database: who gets it, checks, the shapes on the wire.
+
+mod event;
+mod recipient;
+mod submission;
+mod view;
+
+pub use event::MessageSent;
+pub use recipient::Recipient;
+pub use submission::{BODY_BYTES_MAX, Draft, NewMessage, SUBJECT_CHARS_MAX};
+pub use view::{Inbox, MessageView};
+
+use plugin_api::record_id;
+
+record_id!(
+    /// A message.
+    MessageId,
+    "message"
+);
+record_id!(
+    /// An agent of the registry.
+    AgentId,
+    "agent"
+);

@@ -1,0 +1,50 @@
+//! `POST /api/messages`: a message to an address or to an agent's owner, signed by who sends it.
+
+use super::render;
+use crate::{
+    Messages,
+    error::MessageError,
+    forwarding,
+    model::{Draft, MessageSent, MessageView, NewMessage, Recipient},
+    store::{agents, messages, outbox},
+};
+use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+
+pub fn route() -> Route<Messages> {
+    Route::post("/api/messages", create_message)
+        .signed("message.send")
+        .rate_limit(RateLimit::commons_writes())
+        .summary("Send a message to an address or an agent")
+        .description(
+            "The agent that stands for the recipient gets a copy at `<endpoint>/inbox`, if it can be reached: afterwards, once, \
+             and whatever becomes of that, the message is in the inbox.",
+        )
+}
+
+async fn create_message(
+    cx: Context<Messages>,
+    Signed { signer, payload }: Signed<NewMessage>,
+) -> Result<Created<MessageView>, Failure<MessageError>> {
+    let Draft { to, subject, body } = payload.check()?;
+    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    let db = cx.db();
+    let (recipient, named) = match to {
+        Recipient::Address(address) => (address, None),
+        Recipient::Agent(agent) => {
+            let owner = agents::owner(&db, agent).await?;
+            (owner.ok_or(MessageError::UnknownAgent { agent })?, Some(agent))
+        }
+    };
+    let endpoint = agents::endpoint(&db, recipient, named).await?;
+    let authors = cx.authors([signer, recipient]).await?;
+
+    let (tx, now_s) = (cx.transaction(), cx.now_s());
+    let message = messages::insert(&tx, signer, recipient, (subject, body), now_s).await?;
+    let sent = MessageSent { message_id: message.id, to: recipient, subject: &message.subject };
+    sent.by(signer, now_s)?.publish(&tx)?;
+    if let Some(endpoint) = endpoint {
+        outbox::insert(&tx, message.id, &forwarding::inbox_url(&endpoint), now_s)?;
+        forwarding::begin_soon(cx.gateway());
+    }
+    Ok(Created(render::message(message, &authors)))
+}

@@ -1,0 +1,24 @@
+//! `GET /api/messages/inbox`: what an address sent and got, for that address alone.
+
+use super::render;
+use crate::{Messages, model::Inbox, store::messages};
+use plugin_api::{Context, Failure, Json, Limit, Route, SignedBy};
+
+pub fn route() -> Route<Messages> {
+    Route::get("/api/messages/inbox", list_inbox)
+        .signed_query("inbox.read")
+        .cache_control("no-store")
+        .summary("Read your own messages, sent and received")
+        .description("The signature stands in the query (`address`, `ts`, `sig`) and is over the payload `{}`.")
+}
+
+async fn list_inbox(
+    cx: Context<Messages>,
+    SignedBy(address): SignedBy,
+    Limit(limit): Limit<200, 200>,
+) -> Result<Json<Inbox>, Failure> {
+    let rows = messages::of(&cx.db(), address, limit).await?;
+    let authors = cx.authors(rows.iter().flat_map(|row| [row.sender, row.recipient])).await?;
+    let items = rows.into_iter().map(|row| render::message(row, &authors)).collect();
+    Ok(Json(Inbox { address, items }))
+}

@@ -1,0 +1,6 @@
+//! One file per route, named after its operation.
+
+pub mod create_message;
+pub mod list_inbox;
+
+pub mod render;

@@ -1,0 +1,150 @@
+//! Copies for agents: after the commit, once, and never in the way of the write.
+
+use super::{
+    LIMIT, Site,
+    script::{PAUSED, registered_by, status},
+    sites,
+};
+use plugin_testing::{TestGateway, Value, Wallet, json};
+use std::time::Duration;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+
+/// An agent that answers everything like this.
+async fn agent(answer: ResponseTemplate) -> MockServer {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    server
+}
+
+/// What came to `/inbox`, once that many did; time passes meanwhile.
+async fn received(site: &Site, server: &MockServer, count: usize) -> Vec<Request> {
+    let inbox = || async {
+        let mut requests = server.received_requests().await.unwrap();
+        requests.retain(|request| request.url.path().ends_with("/inbox"));
+        requests
+    };
+    TestGateway::eventually(LIMIT, "the agent gets its copy", || async {
+        site.wait(1).await;
+        inbox().await.len() >= count
+    })
+    .await;
+    inbox().await
+}
+
+/// Until the outbox is empty.
+async fn all_taken(site: &Site) {
+    TestGateway::eventually(LIMIT, "the outbox is empty", || async {
+        site.wait(1).await;
+        site.house.rows("SELECT message_id FROM messages_outbox").await.is_empty()
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_gets_what_its_owner_reads() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in sites(Vec::new()).await {
+        let server = agent(ResponseTemplate::new(204)).await;
+        let endpoint = format!("{}/me/", server.uri());
+        site.mine(registered_by(7, bob.address(), "seven", &endpoint)).await;
+        let message = site.send(&alice, json!({ "to": 7, "body": "Grüße 👋", "subject": "S" })).await;
+        let copies = received(&site, &server, 1).await;
+        assert_eq!((copies[0].method.as_str(), copies[0].url.path()), ("POST", "/me/inbox"));
+        assert_eq!(copies[0].headers["content-type"], "application/json");
+        assert_eq!(copies[0].body_json::<Value>().unwrap(), message);
+        all_taken(&site).await;
+        assert_eq!(received(&site, &server, 1).await.len(), 1, "once");
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_named_agent_then_an_active_one_then_the_oldest() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in sites(Vec::new()).await {
+        let server = agent(ResponseTemplate::new(200)).await;
+        let at = |path: &str| format!("{}/{path}", server.uri());
+        for (id, endpoint) in
+            [(1, at("one")), (2, at("two")), (3, at("three")), (4, String::new()), (5, "ftp://x".into())]
+        {
+            site.mine(registered_by(id, bob.address(), "agent", &endpoint)).await;
+        }
+        site.mine(vec![status(1, PAUSED)]).await;
+        for (to, path) in [
+            (json!(3), "/three/inbox"),
+            (json!(1), "/one/inbox"),
+            (json!(bob.address()), "/two/inbox"),
+            (json!(4), "/two/inbox"),
+            (json!(5), "/two/inbox"),
+        ] {
+            let seen = server.received_requests().await.unwrap().iter().filter(|r| r.url.path() == path).count();
+            site.send(&alice, json!({ "to": to, "body": "b" })).await;
+            TestGateway::eventually(LIMIT, "the right agent is called", || async {
+                site.wait(1).await;
+                server.received_requests().await.unwrap().iter().filter(|r| r.url.path() == path).count() > seen
+            })
+            .await;
+        }
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn no_agent_delays_or_fails_the_write() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in sites(Vec::new()).await {
+        let slow = agent(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))).await;
+        let wrong = agent(ResponseTemplate::new(500)).await;
+        let endpoints = [
+            slow.uri(),
+            wrong.uri(),
+            "http://127.0.0.1:1".to_owned(),
+            "http://10.0.0.1".to_owned(),
+            "http://[".to_owned(),
+            "https://nowhere.invalid".to_owned(),
+        ];
+        for (id, endpoint) in (1..).zip(&endpoints) {
+            site.mine(registered_by(id, bob.address(), "agent", endpoint)).await;
+        }
+        for id in 1..=endpoints.len() {
+            // The answer comes while the clock stands still: nothing was forwarded yet.
+            site.send(&alice, json!({ "to": id, "body": "b" })).await;
+            assert_eq!(site.house.rows("SELECT message_id FROM messages_outbox").await.len(), 1, "{id}");
+            all_taken(&site).await;
+        }
+        assert_eq!(site.inbox(&bob, "").await["items"].as_array().unwrap().len(), endpoints.len());
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_fails_forwards_nothing() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in sites(Vec::new()).await {
+        let server = agent(ResponseTemplate::new(200)).await;
+        site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
+        let body = alice.signed_body("message.send", site.house.now_s(), &json!({ "to": 7, "body": "b" })).to_string();
+        let writes = (0..50).map(|_| site.house.send("POST", super::MESSAGES, &[], body.clone()));
+        let answers = futures_util::future::join_all(writes).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+        all_taken(&site).await;
+        site.wait(30).await;
+        assert_eq!(received(&site, &server, 1).await.len(), 1);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_when_the_gateway_stops_is_forwarded_by_the_next() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in sites(Vec::new()).await {
+        let server = agent(ResponseTemplate::new(200)).await;
+        site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
+        let message = site.send(&alice, json!({ "to": 7, "body": "b" })).await;
+        // The clock stood still, so nothing was forwarded.
+        let site = Site { house: site.house.restart().await, chain: site.chain };
+        let copies = received(&site, &server, 1).await;
+        assert_eq!(copies[0].body_json::<Value>().unwrap(), message);
+        site.close().await;
+    }
+}

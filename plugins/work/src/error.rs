@@ -1,0 +1,25 @@
+//! Filters that are refused, and how.
+
+use plugin_api::{ApiError, Case};
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WorkError {
+    #[error("minReward: digits are wei, digits with a dot are FMX")]
+    MinReward,
+    #[error("kind: job, bounty, arena, question, endpoint, or several of them with commas")]
+    Kind,
+    #[error("agentId: a positive integer")]
+    AgentId,
+    #[error("sort: new or reward")]
+    Sort,
+}
+
+const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named part of the query, or leave it out");
+
+impl ApiError for WorkError {
+    const CASES: &'static [Case] = &[BAD_REQUEST];
+
+    fn case(&self) -> Case {
+        BAD_REQUEST
+    }
+}

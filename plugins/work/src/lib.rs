@@ -1,0 +1,54 @@
+//! Work: what can be earned now, as the enabled plugins tell it, as a list and as a live feed.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: this plugin knows no feature. It sums the
+//! extension point `work`, and an item looks the same in the list and in the feed: both come from `model::WorkItemView`.
+
+#![forbid(unsafe_code)]
+
+mod contributions;
+mod error;
+mod model;
+mod routes;
+mod store;
+mod topic;
+
+use plugin_api::{Definition, HostHandle, NoConfig, Plugin, Refusal, export_plugin, point};
+
+pub struct Work;
+
+impl Plugin for Work {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Work")
+            .requires(&["agents"])
+            .routes([routes::list_work::route(), routes::stream_work::route()])
+            .contributes_as(point::STREAM, topic::NAME, topic::frames)
+            .contributes(point::DISCOVERY, contributions::discovery)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+export_plugin!(Work);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::Manifest;
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest.routes.iter().map(|route| (route.method.as_str(), route.path.as_str())).collect();
+        assert_eq!(routes, [("GET", "/api/work"), ("GET", "/api/work/feed")]);
+        assert_eq!(manifest.routes[1].cache_control.as_deref(), Some("no-cache, no-transform"));
+    }
+}

@@ -1,0 +1,98 @@
+//! What readers get.
+
+use super::coin;
+use plugin_api::{
+    JsonSchema, Wei, format,
+    point::{Author, WorkItem, WorkKind},
+};
+use serde::Serialize;
+
+pub const KINDS: [WorkKind; 5] =
+    [WorkKind::Job, WorkKind::Bounty, WorkKind::Arena, WorkKind::Question, WorkKind::Endpoint];
+const SUMMARY_CHARS: usize = 280;
+/// Longer than any title, and than any call.
+const LINE_CHARS: usize = 1_000;
+
+/// As it stands in answers, filters and ids.
+pub fn kind_name(kind: WorkKind) -> &'static str {
+    match kind {
+        WorkKind::Job => "job",
+        WorkKind::Bounty => "bounty",
+        WorkKind::Arena => "arena",
+        WorkKind::Question => "question",
+        WorkKind::Endpoint => "endpoint",
+    }
+}
+
+/// For example `bounty:7` or `endpoint:compute:7`.
+pub fn id(item: &WorkItem) -> String {
+    let kind = kind_name(item.kind);
+    match &item.variant {
+        Some(variant) => format!("{kind}:{variant}:{}", item.ref_id),
+        None => format!("{kind}:{}", item.ref_id),
+    }
+}
+
+/// What terms are looked for in, in lower case.
+pub fn text(item: &WorkItem) -> String {
+    format!("{}\n{}\n{}", item.title, item.summary, item.tags.join("\n")).to_lowercase()
+}
+
+/// Something that can be earned now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkItemView {
+    pub kind: WorkKind,
+    /// `<kind>:<refId>`; a compute listing is `endpoint:compute:<refId>`.
+    pub id: String,
+    /// The number of the job, bounty, challenge, thread, agent or listing.
+    pub ref_id: i64,
+    pub title: String,
+    /// One line of at most 280 characters.
+    pub summary: String,
+    pub tags: Vec<String>,
+    /// 0 for questions.
+    pub reward_wei: Wei,
+    /// The same in coins, with at most 4 decimals.
+    pub reward_fmx: String,
+    /// Unix seconds.
+    pub posted_at: i64,
+    /// Unix seconds.
+    pub deadline: Option<i64>,
+    /// A job's hired agent, an endpoint's agent.
+    pub agent_id: Option<i64>,
+    /// Claims of a bounty, submissions of a challenge.
+    pub claims: u64,
+    /// Who asks for it, or who sells it.
+    pub requester: Option<Author>,
+    /// The page for people.
+    pub url: String,
+    /// Path of the full record.
+    pub api: String,
+    /// The exact call that earns it, in one line.
+    pub action: String,
+}
+
+impl WorkItemView {
+    /// `base_url` has no slash at its end.
+    pub fn new(item: WorkItem, base_url: &str, requester: Option<Author>) -> Self {
+        Self {
+            id: id(&item),
+            kind: item.kind,
+            ref_id: item.ref_id,
+            title: format::excerpt(&item.title, LINE_CHARS),
+            summary: format::excerpt(&item.summary, SUMMARY_CHARS),
+            tags: item.tags,
+            reward_wei: item.reward,
+            reward_fmx: coin::shown(item.reward),
+            posted_at: item.posted_at,
+            deadline: item.deadline,
+            agent_id: item.agent_id,
+            claims: item.claims,
+            requester,
+            url: format!("{base_url}{}", item.page),
+            api: item.api,
+            action: format::excerpt(&item.action, LINE_CHARS),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `GET /api/work`: everything that can be earned now, from all enabled plugins.
+
+use super::with_words_of_agent;
+use crate::{
+    Work,
+    error::WorkError,
+    model::{FilterView, KINDS, WorkItemView, WorkQuery, kind_name},
+};
+use plugin_api::{
+    Authors, Context, Failure, Json, JsonSchema, Page, QueryString, Route,
+    point::{self, WorkInput, WorkItem},
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+const FEED: &str = "/api/work/feed";
+const HOW: &str = "`action` of each item is the call that earns it. Signed calls are described in the manifest under `signing`. \
+     Follow `feed` (SSE) with the same filters to hear of new work.";
+
+pub fn route() -> Route<Work> {
+    Route::get("/api/work", list_work).public().summary("List everything that can be earned now")
+}
+
+#[derive(Serialize, JsonSchema)]
+struct WorkList {
+    items: Vec<WorkItemView>,
+    /// How many items match, on all pages.
+    total: usize,
+    /// Of these, by kind.
+    counts: BTreeMap<&'static str, usize>,
+    /// The kinds there are.
+    kinds: Vec<&'static str>,
+    /// The gateway's clock, unix seconds.
+    now: i64,
+    filter: FilterView,
+    /// The same as a live stream.
+    feed: String,
+    /// How to go on.
+    how: &'static str,
+}
+
+async fn list_work(
+    cx: Context<Work>,
+    QueryString(query): QueryString<WorkQuery>,
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<Json<WorkList>, Failure<WorkError>> {
+    let (mut filter, sort, view) = query.check()?;
+    with_words_of_agent(&cx, &mut filter).await?;
+    let parts = cx.collect::<Vec<WorkItem>>(point::WORK, &WorkInput::default()).await?;
+    let mut items: Vec<WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
+    items.retain(|item| filter.takes(item));
+    sort.apply(&mut items);
+
+    let total = items.len();
+    let count = |kind| items.iter().filter(|item| item.kind == kind).count();
+    let counts = KINDS.map(|kind| (kind_name(kind), count(kind))).into();
+    let page: Vec<WorkItem> = items.into_iter().skip(offset as usize).take(limit as usize).collect();
+    let authors = cx.authors(page.iter().filter_map(|item| item.requester)).await?;
+    let base_url = &cx.environment().base_url;
+    Ok(Json(WorkList {
+        items: page.into_iter().map(|item| render(item, base_url, &authors)).collect(),
+        total,
+        counts,
+        kinds: KINDS.map(kind_name).into(),
+        now: cx.now_s(),
+        filter: view,
+        feed: format!("{base_url}{FEED}"),
+        how: HOW,
+    }))
+}
+
+fn render(item: WorkItem, base_url: &str, authors: &Authors) -> WorkItemView {
+    let requester = item.requester.map(|address| authors.get(address));
+    WorkItemView::new(item, base_url, requester)
+}

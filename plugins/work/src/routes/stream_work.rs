@@ -1,0 +1,58 @@
+//! `GET /api/work/feed`: new work as it comes, as server-sent events. The gateway replays, filters and serves; the topic renders.
+
+use super::with_words_of_agent;
+use crate::{Work, error::WorkError, model::WorkQuery, topic};
+use plugin_api::{
+    Context, Failure, HeaderName, HeaderValue, JsonSchema, Position, QueryString, Route, Topic, manifest::Subscription,
+};
+use serde::Deserialize;
+
+pub fn route() -> Route<Work> {
+    Route::get("/api/work/feed", stream_work)
+        .public()
+        .cache_control("no-cache, no-transform")
+        .summary("Follow new work, live (SSE)")
+        .description(
+            "Each event is called `work`, has the id of what made the work in the activity log, and one line of JSON: an item of \
+             `/api/work` with `activityId`. The filters are those of the list. With a position (`Last-Event-ID`, else `sinceId`, \
+             else `since`) what came after it and is still open is replayed first, oldest first.",
+        )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FeedQuery {
+    #[serde(flatten)]
+    work: WorkQuery,
+    /// Replay what happened after this unix second.
+    #[serde(default)]
+    #[schemars(with = "Option<u64>")]
+    since: Option<String>,
+    /// Replay what comes after this event.
+    #[serde(default)]
+    #[schemars(with = "Option<u64>")]
+    since_id: Option<String>,
+}
+
+struct LastEventId;
+
+impl HeaderName for LastEventId {
+    const NAME: &'static str = "last-event-id";
+}
+
+async fn stream_work(
+    cx: Context<Work>,
+    QueryString(given): QueryString<FeedQuery>,
+    last_event_id: HeaderValue<LastEventId>,
+) -> Result<Topic, Failure<WorkError>> {
+    let (mut filter, _, _) = given.work.check()?;
+    with_words_of_agent(&cx, &mut filter).await?;
+    let position = Position::new(last_event_id.0.as_deref(), given.since_id.as_deref(), given.since.as_deref());
+    Ok(Topic(Subscription {
+        topic: topic::NAME.to_owned(),
+        after_id: position.after_id(),
+        after_ts: position.after_second(),
+        tests: filter.tests(),
+        ..Subscription::default()
+    }))
+}

@@ -1,0 +1,59 @@
+//! The topic `work`: an event that makes work becomes a frame for each item that it made, unless somebody took that meanwhile.
+
+use crate::{
+    Work,
+    model::{WorkItemView, labels},
+};
+use plugin_api::{
+    Gateway, HostError, HostErrorCode,
+    manifest::{ActivityRow, Frame, TopicInput},
+    point::{self, WorkEvent, WorkInput, WorkItem},
+};
+use serde::Serialize;
+
+pub const NAME: &str = "work";
+pub const EVENT: &str = "work";
+
+/// Events that make work.
+const TRIGGERS: [&str; 8] = [
+    "job.requested",
+    "bounty.create",
+    "bounty.reopen",
+    "arena.create",
+    "thread.create",
+    "tool.publish",
+    "agent.registered",
+    "agent.updated",
+];
+
+#[derive(Serialize)]
+struct FedItem {
+    #[serde(flatten)]
+    item: WorkItemView,
+    #[serde(rename = "activityId")]
+    activity_id: i64,
+}
+
+pub async fn frames(gateway: Gateway<Work>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
+    let mut frames = Vec::new();
+    for row in rows.into_iter().filter(|row| TRIGGERS.contains(&row.kind.as_str())) {
+        let ActivityRow { id, kind, ts, data, .. } = row;
+        let question = WorkInput { made_by: Some(WorkEvent { event_type: kind, data }) };
+        for (_, items) in gateway.collect::<Vec<WorkItem>>(point::WORK, &question).await? {
+            for item in items {
+                frames.push(frame(&gateway, (id, ts), item).await?);
+            }
+        }
+    }
+    Ok(frames)
+}
+
+async fn frame(gateway: &Gateway<Work>, (id, ts): (i64, i64), item: WorkItem) -> Result<Frame, HostError> {
+    let labels = labels(&item);
+    let authors = gateway.authors(item.requester).await?;
+    let requester = item.requester.map(|address| authors.get(address));
+    let item = WorkItemView::new(item, &gateway.environment().base_url, requester);
+    let data = serde_json::to_string(&FedItem { item, activity_id: id })
+        .map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+    Ok(Frame { id, ts, event: EVENT.to_owned(), data, labels })
+}

@@ -1,0 +1,187 @@
+//! `GET /api/work`
+
+use super::{NO_CALLS, Site, WORK, all, owner, poster, script::completed, sites, sites_of};
+use plugin_testing::{ScriptedChain, Value, json};
+
+async fn item(site: &Site, id: &str) -> Value {
+    let list = site.read(WORK).await;
+    list["items"].as_array().unwrap().iter().find(|item| item["id"] == id).cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn every_kind_is_told_with_its_call() {
+    for site in sites().await {
+        site.probed().await;
+        let now = site.house.now_s();
+        let bounty =
+            site.bounty("Index it", json!({ "rewardWei": "1500000000000000000", "deadline": now + 1000 })).await;
+        let thread = site.question("Why?").await;
+        site.job(7, "9").await;
+        let base = site.house.gateway().services.environment.base_url.clone();
+        let nameless = json!({ "address": poster().address(), "name": null, "agentId": null });
+        assert_eq!(
+            item(&site, &format!("bounty:{bounty}")).await,
+            json!({
+                "kind": "bounty", "id": format!("bounty:{bounty}"), "refId": bounty, "title": "Index it",
+                "summary": "what to do", "tags": ["paid"], "rewardWei": "1500000000000000000", "rewardFmx": "1.5",
+                "postedAt": now, "deadline": now + 1000, "agentId": null, "claims": 0, "requester": nameless,
+                "url": format!("{base}/bounties/{bounty}"), "api": format!("/api/bounties/{bounty}"),
+                "action": format!("POST /api/bounties/{bounty}/claims {{agentId, pitch}} signed as bounty.claim by the agent's owner")
+            })
+        );
+        let question = item(&site, &format!("question:{thread}")).await;
+        assert_eq!(
+            (&question["rewardWei"], &question["rewardFmx"], &question["tags"]),
+            (&json!("0"), &json!("0"), &json!(["help"]))
+        );
+        assert_eq!(question["api"], format!("/api/forum/threads/{thread}"));
+        let job = item(&site, "job:7").await;
+        assert_eq!((&job["agentId"], &job["rewardWei"], &job["requester"]), (&json!(1), &json!("9"), &nameless));
+        assert_eq!((&job["title"], &job["tags"]), (&json!("Job 7 for Digger"), &json!(["escrow", "job"])));
+        assert!(job["action"].as_str().unwrap().contains(&ScriptedChain::address_of("escrow").to_string()), "{job}");
+        let endpoint = item(&site, "endpoint:2").await;
+        assert_eq!((&endpoint["agentId"], &endpoint["rewardFmx"]), (&json!(2), &json!("2")));
+        assert_eq!(endpoint["tags"], json!(["x402", "invoke", "sort", "rust", "c", "d"]));
+        assert_eq!(endpoint["requester"], json!({ "address": owner(2).address(), "name": "Sorter", "agentId": 2 }));
+
+        let list = site.read(WORK).await;
+        assert_eq!(list["total"], 4);
+        assert_eq!(list["counts"], json!({ "job": 1, "bounty": 1, "arena": 0, "question": 1, "endpoint": 1 }));
+        assert_eq!(list["kinds"], json!(["job", "bounty", "arena", "question", "endpoint"]));
+        assert_eq!(
+            (&list["feed"], &list["now"]),
+            (&json!(format!("{base}/api/work/feed")), &json!(site.house.now_s()))
+        );
+        // What an item points to is there.
+        for item in list["items"].as_array().unwrap() {
+            site.read(item["api"].as_str().unwrap()).await;
+        }
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_taken_is_no_work_any_more() {
+    for site in sites().await {
+        let due = site.house.now_s() + 100;
+        let taken = site.bounty("a", json!({})).await;
+        let claimed = site.bounty("b", json!({ "deadline": due })).await;
+        let thread = site.question("Why?").await;
+        site.job(7, "9").await;
+        let claim = json!({ "agentId": 1, "pitch": "p" });
+        site.write(&format!("/api/bounties/{claimed}/claims"), &owner(1), "bounty.claim", claim).await;
+        assert_eq!(item(&site, &format!("bounty:{claimed}")).await["claims"], 1, "a claimed bounty is open");
+        assert_eq!(site.ids(NO_CALLS).await.len(), 4);
+        let award = site.house.post_signed(
+            &format!("/api/bounties/{taken}/award"),
+            &poster(),
+            "bounty.award",
+            json!({ "agentId": 1 }),
+        );
+        assert_eq!(award.await.status, 200);
+        site.wait(200).await;
+        site.write(&format!("/api/forum/threads/{thread}/posts"), &owner(1), "post.create", json!({ "body": "so" }))
+            .await;
+        site.mine(vec![super::script::delivered(7, 7, "o"), completed(7, "8", 5)]).await;
+        assert_eq!(site.ids(NO_CALLS).await, Vec::<String>::new());
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn filters_and_orders() {
+    for site in sites().await {
+        site.probed().await;
+        let cheap = format!("bounty:{}", site.bounty("Dig for C++ data", json!({ "rewardWei": "5" })).await);
+        let dear = format!("bounty:{}", site.bounty("Paint", json!({ "rewardWei": "1500000000000000000" })).await);
+        let question = format!("question:{}", site.question("How to sort?").await);
+        site.job(7, "6").await;
+        let (job, endpoint) = ("job:7".to_owned(), "endpoint:2".to_owned());
+        let sorted = |mut ids: Vec<String>| {
+            ids.sort();
+            ids
+        };
+        for (query, expected) in [
+            ("?kind=bounty", vec![&cheap, &dear]),
+            ("?kind=job,question", vec![&job, &question]),
+            ("?kind=arena", vec![]),
+            ("?minReward=6", vec![&dear, &job, &endpoint]),
+            ("?minReward=1.5", vec![&dear, &endpoint]),
+            ("?minReward=1.500000000000000001", vec![&endpoint]),
+            ("?capability=c%2B%2B", vec![&cheap]),
+            ("?capability=SORT,paint", vec![&dear, &question, &endpoint]),
+            ("?capability=paid&minReward=6", vec![&dear]),
+            // Agent 2 sorts, by its card; the job is another agent's.
+            ("?agentId=2", vec![&question, &endpoint]),
+            ("?agentId=1&capability=digger", vec![&job]),
+            ("?agentId=2&capability=job", vec![]),
+            ("?agentId=999", vec![&cheap, &dear, &question, &endpoint]),
+        ] {
+            let expected = sorted(expected.into_iter().cloned().collect());
+            assert_eq!(sorted(site.ids(query).await), expected, "{query}");
+        }
+        assert_eq!(site.ids("?sort=reward").await, [&endpoint, &dear, &job, &cheap, &question].map(Clone::clone));
+        assert_eq!(site.ids("?sort=reward&limit=2&offset=1").await, [dear, job]);
+        let filter =
+            site.read("/api/work?kind=job&minReward=0.5&agentId=2&sort=reward&limit=0").await["filter"].clone();
+        assert_eq!(
+            filter,
+            json!({ "capability": null, "minReward": "500000000000000000", "kind": ["job"], "agentId": 2, "sort": "reward" })
+        );
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_in_a_filter_is_400() {
+    for site in sites().await {
+        for query in [
+            "minReward=-1",
+            "minReward=abc",
+            "minReward=1.",
+            "kind=jobs",
+            "kind=job,",
+            "agentId=0",
+            "agentId=x",
+            "sort=old",
+        ] {
+            for path in [WORK, "/api/work/feed"] {
+                let answer = site.house.get(&format!("{path}?{query}")).await;
+                assert_eq!((answer.status, answer.code().as_str()), (400, "bad_request"), "{path}?{query}");
+                assert!(!answer.json()["hint"].as_str().unwrap().is_empty());
+            }
+        }
+        assert_eq!(site.ids("?kind=bounty&limit=abc&offset=-1").await, Vec::<String>::new());
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_off_has_no_work_and_the_others_do() {
+    let [agents, bounties, forum, work] = <[_; 4]>::try_from(all()).unwrap_or_else(|_| panic!("four plugins"));
+    for (plugins, expected) in [
+        (vec![agents, forum, work], vec!["job:7", "question:1"]),
+        (vec![agents, bounties, work], vec!["bounty:1", "job:7"]),
+        (vec![agents, work], vec!["job:7"]),
+    ] {
+        for site in sites_of(&plugins).await {
+            if plugins.len() == 3 {
+                let has_forum = site.house.get("/api/forum/threads").await.status == 200;
+                if has_forum {
+                    site.question("Why?").await
+                } else {
+                    site.bounty("T", json!({})).await
+                };
+            }
+            site.job(7, "9").await;
+            let mut ids = site.ids(NO_CALLS).await;
+            ids.sort();
+            assert_eq!(ids, expected);
+            let manifest = site.read("/.well-known/service.json").await;
+            for (name, path) in [("work", "/api/work"), ("workFeed", "/api/work/feed")] {
+                assert!(manifest["endpoints"][name].as_str().unwrap().ends_with(path));
+            }
+            site.close().await;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Work behind a gateway with agents, bounties and a forum, on each database, with a chain that the test writes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod actions;
+mod list_work;
+#[path = "../../../agents/tests/it/script.rs"]
+#[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
+mod script;
+mod stream_work;
+
+use plugin_api::abi::PluginModule_Ref;
+use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Value, Wallet, json};
+use script::{registered_by, requested_by};
+use std::time::Duration;
+use wiremock::{
+    Mock, MockServer, ResponseTemplate,
+    matchers::{method, path},
+};
+
+const WORK: &str = "/api/work";
+/// All but endpoints: when the card of agent 2 is read, is up to the job that reads it.
+const NO_CALLS: &str = "?kind=job,bounty,arena,question";
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A gateway with a chain of its own. Agent 1 belongs to wallet 11, agent 2 to wallet 12 and sells calls.
+struct Site {
+    house: TestGateway,
+    chain: ScriptedChain,
+    /// Where agent 2 answers.
+    agent: MockServer,
+}
+
+fn poster() -> Wallet {
+    Wallet::new(1)
+}
+
+fn owner(agent: u64) -> Wallet {
+    Wallet::new(10 + agent)
+}
+
+fn all() -> Vec<PluginModule_Ref> {
+    vec![agents::plugin_module(), bounties::plugin_module(), forum::plugin_module(), work::plugin_module()]
+}
+
+async fn sites() -> Vec<Site> {
+    sites_of(&all()).await
+}
+
+/// With an index, and a card that says that a call of agent 2 costs 2 FMX.
+async fn sites_of(plugins: &[PluginModule_Ref]) -> Vec<Site> {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    let mut sites = Vec::new();
+    for builder in builders {
+        let agent = MockServer::start().await;
+        let card = json!({
+            "service": 1, "description": "Sorts", "capabilities": ["Sort", "rust", "c", "d", "e"],
+            "pricePerCall": "2000000000000000000"
+        });
+        let well_known = Mock::given(method("GET")).and(path("/.well-known/service-agent.json"));
+        well_known.respond_with(ResponseTemplate::new(200).set_body_json(card)).mount(&agent).await;
+        let chain = ScriptedChain::start().await;
+        chain.mine(registered_by(1, owner(1).address(), "Digger", ""));
+        chain.mine(registered_by(2, owner(2).address(), "Sorter", &agent.uri()));
+        let builder = plugins.iter().fold(builder, |builder, plugin| builder.plugin(*plugin));
+        let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
+        let house = builder.chain(&chain, &["registry", "escrow"]).start().await;
+        house.indexed(&chain).await;
+        sites.push(Site { house, chain, agent });
+    }
+    sites
+}
+
+impl Site {
+    async fn wait(&self, seconds: u64) {
+        self.house.clock().advance(Duration::from_secs(seconds)).await;
+    }
+
+    async fn mine(&self, logs: Vec<ScriptedLog>) {
+        self.chain.mine(logs);
+        self.house.indexed(&self.chain).await;
+    }
+
+    /// Lets what the chain says become public.
+    async fn bury(&self) {
+        self.chain.mine_empty(4);
+        self.house.indexed(&self.chain).await;
+    }
+
+    /// What a GET answers with 200.
+    async fn read(&self, path: &str) -> Value {
+        let answer = self.house.get(path).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        answer.json()
+    }
+
+    /// The ids of a list of work.
+    async fn ids(&self, query: &str) -> Vec<String> {
+        let list = self.read(&format!("{WORK}{query}")).await;
+        list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Until the card of agent 2 was read.
+    async fn probed(&self) {
+        TestGateway::eventually(LIMIT, "the card is read", || async {
+            self.wait(6).await;
+            self.ids("?kind=endpoint").await == ["endpoint:2"]
+        })
+        .await;
+    }
+
+    async fn write(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> i64 {
+        let answer = self.house.post_signed(path, wallet, action, payload).await;
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        self.wait(2).await;
+        answer.json()["id"].as_i64().unwrap()
+    }
+
+    async fn bounty(&self, title: &str, more: Value) -> i64 {
+        let mut payload = json!({ "title": title, "brief": "what\nto do", "rewardWei": "5", "tags": ["Paid"] });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.write("/api/bounties", &poster(), "bounty.create", payload).await
+    }
+
+    async fn question(&self, title: &str) -> i64 {
+        let payload = json!({ "title": title, "body": "who knows?", "tags": ["help"] });
+        self.write("/api/forum/threads", &poster(), "thread.create", payload).await
+    }
+
+    /// A job of the poster for agent 1.
+    async fn job(&self, job: u64, amount: &str) {
+        self.mine(vec![requested_by(job, 1, poster().address(), amount, "fmx://payload/in")]).await;
+    }
+
+    /// Nothing went wrong inside.
+    async fn close(self) {
+        assert_eq!(self.house.faults().await, Vec::<String>::new());
+        self.house.stop().await;
+    }
+}

@@ -1,0 +1,86 @@
+//! A lane that is stuck goes on within a minute by the gateway's clock, with the settings it comes with and a block every seven
+//! seconds.
+
+use super::{DEPTH, assert_paid_once, becomes, each, pay, payment, relayer, status, waits};
+use plugin_api::TxState;
+use plugin_testing::{ScriptedChain, TestGateway};
+use std::time::Duration;
+
+const LIMIT_S: u64 = 60;
+const BLOCK_S: u64 = 7;
+/// Questions in which the journal has seen what a second changed: every turn asks for the account, and nothing asks more often.
+const TURN: u64 = 8;
+
+/// Seconds until all of these payments are in a block.
+async fn seconds_until_included(chain: &ScriptedChain, house: &TestGateway, payments: &[&str]) -> u64 {
+    for second in 1..=LIMIT_S {
+        house.clock().advance(Duration::from_secs(1)).await;
+        if second % BLOCK_S == 0 {
+            chain.mine_empty(1);
+        }
+        let asked = chain.requests();
+        super::until(async || chain.requests() >= asked + TURN).await;
+        let mut included = 0;
+        for payment in payments {
+            included += usize::from(status(house, payment).await.state == TxState::Included);
+        }
+        if included == payments.len() {
+            return second;
+        }
+    }
+    panic!("stuck for {LIMIT_S} s: {:#?}", status(house, payments[0]).await);
+}
+
+#[tokio::test]
+async fn one_that_every_pool_lost_recovers() {
+    each(async |chain, house| {
+        chain.lose(true);
+        pay(house, payment(1)).await;
+        becomes(house, "1", TxState::Sent).await;
+        chain.lose(false);
+        seconds_until_included(chain, house, &["1"]).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "1", TxState::Final).await;
+        assert_paid_once(chain, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_pays_too_little_for_the_blocks_recovers_with_those_behind_it() {
+    each(async |chain, house| {
+        chain.want_tip_in_blocks(2_000_000_000);
+        for number in 1..=3 {
+            pay(house, payment(number)).await;
+        }
+        assert_eq!(waits(chain, 3).await[0].tip, 1_000_000_000);
+        let first = seconds_until_included(chain, house, &["1"]).await;
+        assert!(first > BLOCK_S, "the block that came before the better offer passed it by");
+        chain.want_tip_in_blocks(0);
+        seconds_until_included(chain, house, &["2", "3"]).await;
+        chain.mine_empty(DEPTH + 1);
+        for number in 1..=3 {
+            becomes(house, &number.to_string(), TxState::Final).await;
+        }
+        assert_paid_once(chain, 1..=3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_behind_a_nonce_that_nobody_has_recovers() {
+    each(async |chain, house| {
+        chain.hold(true);
+        chain.send_elsewhere(relayer(), 0);
+        pay(house, payment(1)).await;
+        waits(chain, 2).await;
+        // Both are lost, and the other one for ever.
+        chain.lose(false);
+        chain.hold(false);
+        seconds_until_included(chain, house, &["1"]).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "1", TxState::Final).await;
+        assert_paid_once(chain, [1]);
+    })
+    .await;
+}
