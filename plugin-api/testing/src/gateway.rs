@@ -263,13 +263,6 @@ impl TestGateway {
         }
     }
 
-    /// What each plugin answers at an extension point.
-    pub async fn contributions(&self, point: &str, input: &Value) -> Vec<Value> {
-        let input = input.to_string();
-        let answers = host::plugins::collect(&self.house.gateway.services, point, input.as_bytes()).await;
-        answers.into_iter().map(|answer| answer.value).collect()
-    }
-
     /// The whole activity log, oldest first.
     pub async fn events(&self) -> Vec<ActivityRow> {
         let rows = self.house.gateway.services.activity.rows_after(0).await;

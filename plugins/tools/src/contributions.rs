@@ -99,7 +99,7 @@ fn work_item(row: OfferRow) -> Result<WorkItem, HostError> {
         requester: Some(row.owner),
         page: format!("/compute/{}", row.id),
         api: format!("{COMPUTE}/{}", row.id),
-        action: format!("GET {endpoint} and pay what it asks by x402: {price_per_second} wei a second"),
+        action: format!("POST {endpoint} {{input}} with an x402 payment of {price_per_second} wei for each second"),
     })
 }
 

@@ -46,10 +46,8 @@ async fn the_status_says_whether_tools_are_asked_in_time() {
     }
 }
 
-/// The answer of the one plugin there is.
 async fn contribution(house: &TestGateway, point: &str, input: Value) -> Value {
-    let [answer] = house.contributions(point, &input).await.try_into().unwrap();
-    answer
+    house.collect(point, &input).await["tools"].clone()
 }
 
 #[tokio::test]
@@ -65,7 +63,7 @@ async fn compute_for_rent_is_work() {
             "tags": ["compute", "x402", "nvidia h100", "eu-west"], "reward": "1000", "postedAt": now, "deadline": null,
             "agentId": null, "claims": 0, "requester": alice.address(), "page": format!("/compute/{id}"),
             "api": format!("/api/compute/{id}"),
-            "action": format!("GET {NOWHERE} and pay what it asks by x402: 1000 wei a second")
+            "action": format!("POST {NOWHERE} {{input}} with an x402 payment of 1000 wei for each second")
         });
         assert_eq!(contribution(&house, "work", json!({})).await, json!([item]));
         assert_eq!(read(&house, item["api"].as_str().unwrap()).await["id"], *id);
