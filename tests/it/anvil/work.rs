@@ -26,8 +26,9 @@ async fn the_action_of_a_job_delivers_it() {
     }
 
     // The types of the call that was read, and values for the names.
-    let sent = devnet.send("user1", "escrow", "deliver(uint256,bytes32,string)", &["1", &hash, "fmx://payload/out"], 0);
-    devnet.included(&sent.await.unwrap()).await.unwrap();
+    let values = ["1", &hash, "fmx://payload/out"];
+    let sent = devnet.send("user1", "escrow", "deliver(uint256,bytes32,string)", &values, 0).await.unwrap();
+    devnet.included(&sent).await.unwrap();
     for house in houses {
         indexed(&house, &devnet).await;
         assert_eq!(house.get("/api/jobs/1").await.json()["status"], "Delivered");

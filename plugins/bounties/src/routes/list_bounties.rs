@@ -32,7 +32,7 @@ struct BountyFilter {
     /// Bounties of this account.
     #[serde(default)]
     #[schemars(with = "Option<Address>")]
-    poster: String,
+    poster: Option<String>,
 }
 
 #[derive(JsonSchema)]
@@ -54,7 +54,7 @@ async fn list_bounties(
     QueryString(given): QueryString<BountyFilter>,
     Page { limit, offset }: Page<25, 100>,
 ) -> Result<KeptJson<BountyList>, Failure<BountyError>> {
-    let poster = match given.poster.trim() {
+    let poster = match given.poster.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(BountyError::PosterFilter)?),
     };

@@ -17,7 +17,7 @@ pub struct WorkQuery {
     kind: String,
     /// An agent: of jobs only its own, and words from what it says of itself unless `capability` names some.
     #[schemars(with = "Option<u64>")]
-    agent_id: String,
+    agent_id: Option<String>,
     /// `new` (default) or `reward`.
     #[schemars(regex(pattern = "^(new|reward)?$"))]
     sort: String,
@@ -41,7 +41,7 @@ impl WorkQuery {
         let min_reward =
             given(&self.min_reward).map(|text| coin::read(text).ok_or(WorkError::MinReward)).transpose()?;
         let kinds = given(&self.kind).map(kinds).transpose()?;
-        let agent = given(&self.agent_id).map(agent_id).transpose()?;
+        let agent = self.agent_id.as_deref().and_then(given).map(agent_id).transpose()?;
         let (sort, name) = match self.sort.trim() {
             "" | "new" => (Sort::New, "new"),
             "reward" => (Sort::Reward, "reward"),

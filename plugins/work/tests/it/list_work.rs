@@ -72,13 +72,8 @@ async fn what_is_taken_is_no_work_any_more() {
         site.write(&format!("/api/bounties/{claimed}/claims"), &owner(1), "bounty.claim", claim).await;
         assert_eq!(item(&site, &format!("bounty:{claimed}")).await["claims"], 1, "a claimed bounty is open");
         assert_eq!(site.ids(NO_CALLS).await.len(), 4);
-        let award = site.house.post_signed(
-            &format!("/api/bounties/{taken}/award"),
-            &poster(),
-            "bounty.award",
-            json!({ "agentId": 1 }),
-        );
-        assert_eq!(award.await.status, 200);
+        let (path, award) = (format!("/api/bounties/{taken}/award"), json!({ "agentId": 1 }));
+        assert_eq!(site.house.post_signed(&path, &poster(), "bounty.award", award).await.status, 200);
         site.wait(200).await;
         site.write(&format!("/api/forum/threads/{thread}/posts"), &owner(1), "post.create", json!({ "body": "so" }))
             .await;

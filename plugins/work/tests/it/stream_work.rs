@@ -1,7 +1,6 @@
 //! `GET /api/work/feed`
 
 use super::{LIMIT, Site, WORK, owner, poster, sites};
-use http_body_util::BodyExt as _;
 use plugin_testing::{Value, json};
 
 /// The next events of an open stream, as their ids, names and data.
