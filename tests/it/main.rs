@@ -16,6 +16,7 @@ mod leaderboard;
 mod meta;
 mod openapi;
 mod operators;
+mod payload_references;
 mod plugin_files;
 mod replicas;
 mod storage;

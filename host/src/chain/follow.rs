@@ -11,7 +11,7 @@ use alloy::{
 use alloy_primitives::B256;
 use futures_util::future::join_all;
 use std::{sync::Arc, time::Duration};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast::error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 /// A server this many blocks behind the best one is not preferred.
@@ -105,7 +105,8 @@ async fn announcements(chain: &Chain, hint: &Notify) {
                 tracing::info!(chain = chain.name, "new blocks are announced by WebSocket");
                 // Also for what was missed before.
                 hint.notify_one();
-                while heads.recv().await.is_ok() {
+                // More at once than are kept, as after a reorganisation, are as good as one.
+                while let Ok(_) | Err(RecvError::Lagged(_)) = heads.recv().await {
                     hint.notify_one();
                 }
                 hint.notify_one();

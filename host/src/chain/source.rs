@@ -13,6 +13,8 @@ use serde::Serialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
+/// How often a head is asked for anew while the chain is reorganised.
+const LOOKS_MAX: u32 = 4;
 /// Failures in a row after which a server is put aside.
 const FAILURES_MAX: u32 = 2;
 /// The time aside begins with the pause between two polls, and doubles up to this often.
@@ -61,6 +63,23 @@ impl Source {
 
     /// Asks for the newest block, and whether this is still the chain it should be.
     pub async fn look(&self, depth_max: u64) -> Result<Header, RpcFailure> {
+        let mut head = self.newest().await?;
+        for _ in 0..LOOKS_MAX {
+            if self.stands(&head, depth_max).await? {
+                self.health.lock().head = Some(head);
+                return Ok(head);
+            }
+            // A chain that is reorganised between two questions is no lie: then it has another head by now.
+            let before = std::mem::replace(&mut head, self.newest().await?);
+            if head == before {
+                break;
+            }
+        }
+        let text = format!("says that its head is block {}, and does not have the block before", head.number);
+        Err(RpcFailure::Lie(text))
+    }
+
+    async fn newest(&self) -> Result<Header, RpcFailure> {
         let begun = Instant::now();
         let calls = vec![Call::new("eth_chainId", json!([])), block_by_number("latest".into())];
         let mut answers = self.rpc.batch(calls).await?.into_iter();
@@ -70,19 +89,16 @@ impl Source {
         }
         let head: Option<Header> = read(answers.next().unwrap_or_else(missing))?;
         let head = head.ok_or_else(|| RpcFailure::Behind("has no newest block".to_owned()))?;
-        self.check_head(&head, depth_max).await?;
-        let mut health = self.health.lock();
-        health.head = Some(head);
-        health.latency_ms = u64::try_from(begun.elapsed().as_millis()).ok();
+        self.health.lock().latency_ms = u64::try_from(begun.elapsed().as_millis()).ok();
         Ok(head)
     }
 
-    /// A head must stand on a block that the server has; and a chain does not become much shorter.
-    async fn check_head(&self, head: &Header, depth_max: u64) -> Result<(), RpcFailure> {
+    /// Whether the head stands on a block that the server has. And a chain does not become much shorter.
+    async fn stands(&self, head: &Header, depth_max: u64) -> Result<bool, RpcFailure> {
         let before = self.health.lock().head;
         if let Some(before) = before {
             if before == *head || head.parent == before.hash {
-                return Ok(());
+                return Ok(true);
             }
             if head.number.saturating_add(depth_max) < before.number {
                 // Said once: after the time aside, what it says then is taken as it is.
@@ -92,16 +108,13 @@ impl Source {
             }
         }
         if head.number == 0 {
-            return Ok(());
+            return Ok(true);
         }
         let parent: Option<Header> = self.rpc.call(block_by_hash(&head.parent.to_string())).await?;
         match parent {
-            Some(parent) if parent.number.checked_add(1) == Some(head.number) && parent.hash == head.parent => Ok(()),
+            Some(parent) if parent.number.checked_add(1) == Some(head.number) && parent.hash == head.parent => Ok(true),
             Some(_) => Err(RpcFailure::Lie(format!("its block {} does not stand on the one before", head.number))),
-            None => {
-                let text = format!("says that its head is block {}, and does not have the block before", head.number);
-                Err(RpcFailure::Lie(text))
-            }
+            None => Ok(false),
         }
     }
 

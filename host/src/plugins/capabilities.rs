@@ -6,7 +6,7 @@ use super::{
     transaction::{Owner, PluginTransaction},
 };
 use crate::{
-    egress::{EgressError, FetchRequest, Overflow},
+    egress::{self, AllowList, EgressError, FetchRequest, Overflow},
     provenance,
     services::SharedServices,
     storage::{Read, Scope},
@@ -22,7 +22,7 @@ use plugin_api::{
         Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Reply, Rows, Statement, Task, Task_TO,
         TaskBox, TransactionBox,
     },
-    manifest::{FetchAnswer, FetchQuestion, Grants},
+    manifest::{FetchAnswer, FetchQuestion, Grants, UrlAnswer, UrlProblem, UrlQuestion},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -49,6 +49,18 @@ impl Capabilities {
 
     async fn tx(self, question: FfiBytes) -> Result<Reply, HostError> {
         reply(&self.services.tx.answer(&self.life.name, &self.grants.signer_roles, &question).await?)
+    }
+
+    /// Judges the text of a URL. Without egress nothing local is open.
+    fn check_url(self, question: &FfiBytes) -> Result<Reply, HostError> {
+        let UrlQuestion { url } = serde_json::from_slice(question)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about a URL: {error}")))?;
+        let checked = match &self.services.egress {
+            Some(egress) => egress.check_url(&url),
+            None => egress::check_url(&url, &AllowList::default()),
+        };
+        let problem = |error: EgressError| UrlProblem { code: error.code().to_owned(), message: error.to_string() };
+        reply(&UrlAnswer { problem: checked.err().map(problem) })
     }
 
     async fn fetch(self, question: FfiBytes, body: FfiBytes) -> Result<Reply, HostError> {
@@ -165,6 +177,7 @@ impl Host for Capabilities {
         async move {
             match capability.as_str() {
                 "fetch" => capabilities.fetch(question, body).await.into(),
+                "check_url" => capabilities.check_url(&question).into(),
                 "chain" => capabilities.chain(question).await.into(),
                 "sign" => capabilities.sign(question).await.into(),
                 "tx" => capabilities.tx(question).await.into(),

@@ -26,7 +26,7 @@ pub trait Host: Send + Sync {
     fn begin(&self) -> TransactionBox;
     /// Asks every plugin that contributes to an extension point; answers a JSON array of `{plugin, value}`.
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;
-    /// A capability whose question and answer are JSON (`fetch`, `chain`, `tx`, `sign`), with raw bytes beside them.
+    /// A capability whose question and answer are JSON (`fetch`, `check_url`, `chain`, `tx`, `sign`), with raw bytes beside them.
     fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>>;
     /// A failure that no call returns (a background task, a drop).
     fn fault(&self, place: RStr<'_>, fault: Fault);

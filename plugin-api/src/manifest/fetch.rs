@@ -25,3 +25,26 @@ pub struct FetchAnswer {
     /// Where the answer came from, after redirects.
     pub url: String,
 }
+
+/// The `check_url` capability: may this URL be stored, as far as its text tells?
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UrlQuestion {
+    pub url: String,
+}
+
+/// Nothing when it may.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UrlAnswer {
+    pub problem: Option<UrlProblem>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UrlProblem {
+    /// `private_url` when its host is not public, `bad_url` when it is no URL that could be called.
+    pub code: String,
+    /// For people.
+    pub message: String,
+}

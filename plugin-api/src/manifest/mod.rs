@@ -17,7 +17,7 @@ pub use chain::{
 };
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
-pub use fetch::{FetchAnswer, FetchQuestion};
+pub use fetch::{FetchAnswer, FetchQuestion, UrlAnswer, UrlProblem, UrlQuestion};
 pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
 pub use sign::{SignAnswer, SignQuestion, Signable};
 pub use stream::{Frame, LabelTest, Subscription, TopicInput};

@@ -195,6 +195,15 @@ impl Authors {
         let known = self.known.get(&address).cloned().unwrap_or_default();
         point::Author { address, name: known.name, agent_id: known.agent_id }
     }
+
+    /// Whether the address owns an agent, in whatever state.
+    pub fn owns_agent(&self, address: Address) -> bool {
+        self.known.get(&address).is_some_and(|known| known.agent_id.is_some())
+    }
+
+    pub fn owns_active_agent(&self, address: Address) -> bool {
+        self.known.get(&address).is_some_and(|known| known.active)
+    }
 }
 
 /// A background task.

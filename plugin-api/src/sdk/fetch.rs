@@ -1,9 +1,9 @@
-//! Outbound HTTP through the gateway's one egress function. Needs the grant `egress`.
+//! Outbound HTTP through the gateway's one egress function. Needs the grant `egress`; only to look at a URL needs none.
 
 use super::HostHandle;
 use crate::{
     abi::{FfiBytes, HostError, HostErrorCode},
-    manifest::{FetchAnswer, FetchQuestion},
+    manifest::{FetchAnswer, FetchQuestion, UrlAnswer, UrlProblem, UrlQuestion},
 };
 use std::time::Duration;
 
@@ -76,5 +76,16 @@ impl Fetch {
         let answer: FetchAnswer = serde_json::from_slice(&reply.answer)
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(Fetched { status: answer.status, headers: answer.headers, url: answer.url, body: reply.body })
+    }
+}
+
+impl HostHandle {
+    /// Why a URL that somebody wants to store could never be fetched, if that is so: only absolute http and https URLs of
+    /// public hosts can, without a user name and of at most 512 characters. Nothing is looked up and nothing is called.
+    pub async fn check_url(&self, url: &str) -> Result<Option<UrlProblem>, HostError> {
+        let reply = self.ask("check_url", &UrlQuestion { url: url.to_owned() }, FfiBytes::default()).await?;
+        let answer: UrlAnswer = serde_json::from_slice(&reply.answer)
+            .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+        Ok(answer.problem)
     }
 }

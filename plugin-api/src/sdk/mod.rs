@@ -3,6 +3,7 @@
 mod address;
 mod answer;
 mod chain;
+mod content;
 mod context;
 mod db;
 mod definition;
@@ -29,11 +30,13 @@ mod search;
 mod sign;
 mod stream;
 mod tx;
+mod viewer;
 mod wei;
 
 pub use address::{Address, BadAddress};
 pub use answer::{Accepted, Created, IntoAnswer, Json, NoContent, Raw, Stored, Text, WithHeader};
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
+pub use content::{BadContent, Content, NewContent, PayloadFacts};
 pub use context::{Authors, Context, Gateway, HostHandle, TaskHandle};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{Definition, Identity, Migration, NoConfig, Plugin, Refusal};
@@ -59,11 +62,12 @@ pub use search::Search;
 pub use sign::{SignAnswer, Signer};
 pub use stream::{BodyChunks, Topic};
 pub use tx::SendTx;
+pub use viewer::Viewer;
 pub use wei::{BadWei, Wei};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
 pub use crate::manifest::{
-    BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState,
+    BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState, UrlProblem,
 };
 pub use schemars::JsonSchema;
 

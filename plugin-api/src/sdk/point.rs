@@ -44,6 +44,9 @@ pub struct AuthorsInput {
 pub struct AuthorName {
     pub name: Option<String>,
     pub agent_id: Option<i64>,
+    /// Whether that agent is active: then one of the address's agents is, otherwise none.
+    #[serde(default)]
+    pub active: bool,
 }
 
 /// Who wrote something: the address and, when it owns an agent, that agent.

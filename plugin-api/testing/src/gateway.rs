@@ -253,6 +253,16 @@ impl TestGateway {
         self.house.gateway.handle(request).await
     }
 
+    /// Changes any table: for what only an operator's own hand brings about.
+    pub async fn execute(&self, statement: &str) {
+        let transaction = self.house.gateway.services.database.begin(Scope::Host);
+        let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
+        let committed = transaction.commit(Vec::new()).await;
+        if let Some(error) = ran.err().or(committed.err()) {
+            panic!("{error}");
+        }
+    }
+
     /// The whole activity log, oldest first.
     pub async fn events(&self) -> Vec<ActivityRow> {
         let rows = self.house.gateway.services.activity.rows_after(0).await;

@@ -42,6 +42,12 @@ impl Wallet {
         signed.map(|(_, signature)| signature).unwrap_or_default()
     }
 
+    /// The signature over a text, by EIP-191.
+    pub fn sign_text(&self, text: &str) -> String {
+        let signed = demo::sign(&self.key, |_| envelope::digest(text));
+        signed.map(|(_, signature)| signature).unwrap_or_default()
+    }
+
     /// `payload` with the envelope of a signed body.
     pub fn signed_body(&self, action: &str, ts: i64, payload: &Value) -> Value {
         let canonical = envelope::canonical::rfc8785(payload).unwrap_or_default();

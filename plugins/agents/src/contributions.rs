@@ -9,14 +9,14 @@ use crate::{
     },
 };
 use plugin_api::{
-    Address, Gateway, HostError,
+    Address, Gateway, Hash256, HostError, mentioned_payloads,
     point::{
         AuthorName, AuthorsInput, Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
-        ServiceStatus, Skill,
+        PayloadReferencesInput, ServiceStatus, Skill,
     },
 };
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const AGENTS: &str = "/api/agents";
 const JOBS: &str = "/api/jobs";
@@ -34,6 +34,30 @@ pub async fn leaderboard(
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
     board::metrics(&gateway.db(), since_s).await
+}
+
+/// Where payloads are named: pages of texts by an integer key. Of tables with another key, a page is all of the next agent.
+const TEXTS: [&str; 4] = [
+    "SELECT id, input_hash || ' ' || input_uri || ' ' || coalesce(output_hash, '') || ' ' || coalesce(output_uri, '') \
+     FROM agents_jobs WHERE id > $1 ORDER BY id LIMIT 1000",
+    "SELECT id, endpoint || ' ' || metadata_uri FROM agents_agents WHERE id > $1 ORDER BY id LIMIT 1000",
+    "SELECT agent_id, request_uri || ' ' || coalesce(response_uri, '') FROM agents_validations \
+     WHERE agent_id = (SELECT min(agent_id) FROM agents_validations WHERE agent_id > $1)",
+    "SELECT agent_id, feedback_hash || ' ' || feedback_uri FROM agents_feedback \
+     WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
+];
+
+/// Payloads that jobs, agents, validations and feedback name.
+pub async fn mentioned(
+    gateway: Gateway<Agents>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let mut mentioned = BTreeSet::new();
+    for page in TEXTS {
+        mentioned.extend(mentioned_payloads(&db, &asked, page).await?);
+    }
+    Ok(mentioned)
 }
 
 pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, HostError> {

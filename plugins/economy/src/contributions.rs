@@ -6,11 +6,11 @@ use crate::{
     store::{accounts, disputes, streams, subs, tokens},
 };
 use plugin_api::{
-    Gateway, HostError,
-    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, ServiceStatus, Skill},
+    Gateway, Hash256, HostError, mentioned_payloads,
+    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill},
 };
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Name, path and note of each list.
 const LISTS: [(&str, &str, &str); 6] = [
@@ -47,6 +47,26 @@ pub async fn status(gateway: Gateway<Economy>, _: NoInput) -> Result<BTreeMap<St
     let detail = (!is_enabled).then(|| "none of its contracts is deployed".to_owned());
     let status = ServiceStatus { ok: true, enabled: Some(is_enabled), detail, numbers };
     Ok(BTreeMap::from([("economy".to_owned(), status)]))
+}
+
+/// Where payloads are named: pages of texts by an integer key.
+const TEXTS: [&str; 3] = [
+    "SELECT id, evidence_uri FROM economy_disputes WHERE id > $1 ORDER BY id LIMIT 1000",
+    "SELECT id, uri FROM economy_evidence WHERE id > $1 ORDER BY id LIMIT 1000",
+    "SELECT id, metadata_uri FROM economy_plans WHERE id > $1 ORDER BY id LIMIT 1000",
+];
+
+/// Payloads that evidence and plans name.
+pub async fn mentioned(
+    gateway: Gateway<Economy>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let mut mentioned = BTreeSet::new();
+    for page in TEXTS {
+        mentioned.extend(mentioned_payloads(&db, &asked, page).await?);
+    }
+    Ok(mentioned)
 }
 
 pub async fn discovery(_: Gateway<Economy>, _: NoInput) -> Result<Discovery, HostError> {

@@ -36,7 +36,8 @@ impl Plugin for Economy {
             .publishes(&index::EVENT_TYPES)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery);
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
         index::subscribe(definition)
     }
 

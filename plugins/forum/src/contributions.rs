@@ -6,12 +6,15 @@ use crate::{
     store::{posts, threads},
 };
 use plugin_api::{
-    Address, Gateway, HostError,
+    Address, Gateway, Hash256, HostError,
     format::TAGS_MAX,
-    point::{Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, Skill},
+    mentioned_payloads,
+    point::{
+        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
+    },
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const THREADS: &str = "/api/forum/threads";
 const FEED: &str = "/api/forum/feed";
@@ -29,6 +32,19 @@ pub async fn leaderboard(
     let counts = posts::count_by_author(&gateway.db(), since_s).await?;
     let metrics = |(author, forum_posts)| (author, Metrics { forum_posts, ..Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
+}
+
+/// Payloads that titles and posts mention.
+pub async fn mentioned(
+    gateway: Gateway<Forum>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let titles = "SELECT id, title FROM forum_threads WHERE id > $1 ORDER BY id LIMIT 2000";
+    let posts = "SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500";
+    let mut mentioned = mentioned_payloads(&db, &asked, titles).await?;
+    mentioned.extend(mentioned_payloads(&db, &asked, posts).await?);
+    Ok(mentioned)
 }
 
 pub async fn discovery(_: Gateway<Forum>, _: NoInput) -> Result<Discovery, HostError> {

@@ -47,6 +47,7 @@ impl Plugin for Forum {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
             .contributes(point::WORK, work::work)
     }
 

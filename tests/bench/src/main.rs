@@ -16,6 +16,7 @@ mod report;
 mod rounds;
 mod server;
 mod signing;
+mod steps;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use bench::Bench;

@@ -72,23 +72,12 @@ impl Server {
     /// CPU time that the process and its children used so far, from the kernel's clocks of nanoseconds. (The ticks of
     /// /proc/PID/stat are ten milliseconds long.)
     pub fn cpu_time(&self) -> Result<Duration> {
-        let mut total = Duration::ZERO;
-        for pid in self.processes()? {
-            let clock = clock_getcpuclockid(Pid::from_raw(pid)).with_context(|| format!("process {pid} is gone"))?;
-            total += Duration::from(clock_gettime(clock)?);
-        }
-        Ok(total)
+        self.processes()?.into_iter().map(cpu_time).sum()
     }
 
     /// Memory in use by the process and its children.
     pub fn rss_kib(&self) -> Result<u64> {
-        let mut total = 0;
-        for pid in self.processes()? {
-            let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-            total += line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or_default();
-        }
-        Ok(total)
+        self.processes()?.into_iter().map(rss_kib).sum()
     }
 
     /// The process and what it started.
@@ -148,7 +137,24 @@ impl Drop for Server {
     }
 }
 
-fn is_ready(address: SocketAddr, path: &str) -> bool {
+/// CPU time and memory of one process.
+pub fn usage(pid: u32) -> Result<(Duration, u64)> {
+    let pid = i32::try_from(pid)?;
+    Ok((cpu_time(pid)?, rss_kib(pid)?))
+}
+
+fn cpu_time(pid: i32) -> Result<Duration> {
+    let clock = clock_getcpuclockid(Pid::from_raw(pid)).with_context(|| format!("process {pid} is gone"))?;
+    Ok(clock_gettime(clock)?.into())
+}
+
+fn rss_kib(pid: i32) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    Ok(line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default())
+}
+
+pub fn is_ready(address: SocketAddr, path: &str) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;

@@ -9,8 +9,12 @@ export const CHAIN_ID = 3961;
 export const MNEMONIC = "test test test test test test test test test test test junk";
 const START_LIMIT_MS = 60_000;
 
-// Ends anvil when descriptor 3, whose other end this process holds, is closed: also when it was killed with SIGKILL.
-const LEASH = '"$0" "$@" 3<&- & anvil=$!; { cat <&3 >/dev/null; kill -KILL $anvil; } 2>/dev/null & wait $anvil';
+// Ends anvil when descriptor 3, whose other end this process holds, is closed: also when it was killed with SIGKILL. The states
+// that anvil keeps on disk, gigabytes of a long chain, go with it.
+const LEASH = `
+  states=$(mktemp -d) && { "$0" "$@" --cache-path "$states" 3<&- & } && anvil=$!
+  { cat <&3 >/dev/null; kill -KILL $anvil; rm -rf "$states"; } 2>/dev/null &
+  wait $anvil`;
 
 /** From npm where the registry has it (Linux on x86-64); elsewhere the one in PATH, or where ANVIL says. */
 function program() {

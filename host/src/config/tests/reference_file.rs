@@ -85,7 +85,20 @@ fn it_holds_every_key_and_no_other() {
             "plugins.agents.probe_interval_s",
             "plugins.bounties.house_agents",
             "plugins.hello.enabled",
-            "plugins.hello.sha256"
+            "plugins.hello.sha256",
+            "plugins.kb.network_pages",
+            "plugins.kb.operators",
+            "plugins.kb.pinned.prices",
+            "plugins.kb.protected",
+            "plugins.payloads.client_bytes_per_day_max",
+            "plugins.payloads.gone",
+            "plugins.payloads.keep_days",
+            "plugins.payloads.total_bytes_max",
+            "plugins.tools.probe_interval_s",
+            "plugins.validators.entries_max",
+            "plugins.validators.operators",
+            "plugins.validators.signatures_required",
+            "plugins.validators.signups_per_hour",
         ]
     );
 }

@@ -51,8 +51,11 @@ pub struct Opened {
     pub members: usize,
 }
 
-/// The savepoint of one transaction.
+/// The transaction whose turn it is.
 struct Session {
+    /// The first of a group needs none: to take it back is to take back the group. That spares it SQLite's second journal, in
+    /// which every statement of a large transaction would look for the end of what the ones before wrote.
+    has_savepoint: bool,
     deadline: Instant,
     wrote: bool,
 }
@@ -86,8 +89,11 @@ impl Work {
         if self.group.is_none() {
             self.open_group(is_patient)?;
         }
-        self.step("SAVEPOINT member").map_err(|_| lost())?;
-        self.session = Some(Session { deadline, wrote: false });
+        let has_savepoint = self.group.as_ref().is_some_and(|group| !group.done.is_empty());
+        if has_savepoint {
+            self.step("SAVEPOINT member").map_err(|_| lost())?;
+        }
+        self.session = Some(Session { has_savepoint, deadline, wrote: false });
         Ok(())
     }
 
@@ -126,7 +132,9 @@ impl Work {
             Ok(_) => return Err((StorageError::closed("its caller left"), reply)),
             Err(error) => return Err((error, reply)),
         };
-        if self.step("RELEASE member").is_err() {
+        let has_savepoint = self.session.as_ref().is_some_and(|session| session.has_savepoint);
+        // After some errors SQLite has ended the transaction by itself.
+        if self.guarded.connection.is_autocommit() || has_savepoint && self.step("RELEASE member").is_err() {
             return Err((lost(), reply));
         }
         let wrote = self.session.take().is_some_and(|session| session.wrote);
@@ -166,7 +174,7 @@ impl Work {
 
     /// Takes back what the transaction did.
     pub fn undo(&mut self) {
-        if self.session.take().is_some() {
+        if self.session.take().is_some_and(|session| session.has_savepoint) {
             // After some errors (disk full, I/O, a stopped write) SQLite has rolled back everything by itself.
             let connection = &self.guarded.connection;
             let is_undone =

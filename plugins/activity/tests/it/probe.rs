@@ -79,7 +79,8 @@ async fn publish_event(cx: Context<Probe>, Payload(new): Payload<NewEvent>) -> R
 async fn names(_: Gateway<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {
     let named = |address: &Address| {
         let last = address.0[19];
-        let name = AuthorName { name: Some(format!("agent {last:02x}")), agent_id: Some(i64::from(last)) };
+        let name =
+            AuthorName { name: Some(format!("agent {last:02x}")), agent_id: Some(i64::from(last)), active: true };
         last.is_multiple_of(2).then_some((*address, name))
     };
     Ok(asked.addresses.iter().filter_map(named).collect())

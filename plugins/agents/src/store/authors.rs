@@ -12,13 +12,14 @@ struct Named {
     owner: Address,
     id: i64,
     name: String,
+    active: i64,
 }
 
 pub async fn names(db: &impl Query, addresses: &[Address]) -> Result<BTreeMap<Address, AuthorName>, HostError> {
     let mut names = BTreeMap::new();
     for some in addresses.chunks(SIZES[SIZES.len() - 1]) {
-        for Named { owner, id, name } in db.rows(statement(some)).await? {
-            names.insert(owner, AuthorName { name: Some(name), agent_id: Some(id) });
+        for Named { owner, id, name, active } in db.rows(statement(some)).await? {
+            names.insert(owner, AuthorName { name: Some(name), agent_id: Some(id), active: active != 0 });
         }
     }
     Ok(names)
@@ -30,7 +31,7 @@ fn statement(addresses: &[Address]) -> Sql {
         format!("coalesce((SELECT id FROM agents_agents WHERE owner = ${place} ORDER BY active DESC, id LIMIT 1), 0)")
     };
     let firsts: Vec<String> = (1..=size).map(first).collect();
-    let text = format!("SELECT owner, id, name FROM agents_agents WHERE id IN ({})", firsts.join(", "));
+    let text = format!("SELECT owner, id, name, active FROM agents_agents WHERE id IN ({})", firsts.join(", "));
     let last = addresses.last().copied().unwrap_or(Address::ZERO);
     let filled = addresses.iter().copied().chain(std::iter::repeat(last));
     filled.take(size).fold(sql(text), Sql::bind)

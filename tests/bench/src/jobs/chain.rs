@@ -1,4 +1,4 @@
-//! The index of chain events: the past beside the bare fetch of the same events, the newest block, a reorganisation.
+//! The index of chain events at the head: the newest block, and a reorganisation. The past is in `past.rs`.
 //!
 //! Everything is on one real node with the reference contracts; the gateway is part of this program.
 
@@ -7,28 +7,24 @@ use crate::{
     bench::Bench,
     rounds::{Contestant, Sample, in_turn},
 };
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use gateway_tests::{devnet::Devnet, mirror};
 use host::config::ChainConfig;
 use nix::time::{ClockId, clock_gettime};
+use plugin_api::abi::PluginModule_Ref;
 use plugin_testing::TestGateway;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{
     fs,
     time::{Duration, Instant},
 };
 use tokio::runtime::Runtime;
 
-const FETCH: &str = "eth_getLogs alone";
-/// As the gateway asks: blocks of one question, and questions at a time.
-const RANGE_BLOCKS: u64 = 2000;
-const PARALLEL: usize = 4;
 const FMX: u128 = 1_000_000_000_000_000_000;
 const REGISTER: &str =
     "register(string name, string endpoint, string metadataURI, uint256 pricePerJob) payable returns (uint256 id)";
 const UPDATE: &str = "update(uint256 id, string endpoint, string metadataURI, uint256 pricePerJob)";
-const DEPTH: u64 = 64;
+pub const DEPTH: u64 = 64;
 
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     if !Devnet::is_installed() {
@@ -36,24 +32,23 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         return Ok(Vec::new());
     }
     let runtime = Runtime::new()?;
-    let past = past(bench, &runtime).context("the past")?;
     let (newest, reorganisation) = head(bench, &runtime).context("the newest block")?;
-    Ok(vec![past, newest, reorganisation])
+    Ok(vec![newest, reorganisation])
 }
 
 /// What was used since then for so many things.
-struct Watch {
+pub struct Watch {
     cpu: Duration,
     since: Instant,
 }
 
 impl Watch {
-    fn start() -> Result<Self> {
+    pub fn start() -> Result<Self> {
         Ok(Self { cpu: cpu()?, since: Instant::now() })
     }
 
     #[allow(clippy::cast_precision_loss, reason = "counts are small")]
-    fn sample(&self, count: usize, mut times_us: Vec<f64>) -> Result<Sample> {
+    pub fn sample(&self, count: usize, mut times_us: Vec<f64>) -> Result<Sample> {
         let (took, cpu, count) = (self.since.elapsed(), cpu()?.saturating_sub(self.cpu), count as f64);
         times_us.sort_by(f64::total_cmp);
         let within = |part: usize| times_us.get(times_us.len() * part / 100).copied().unwrap_or(f64::NAN);
@@ -73,109 +68,35 @@ fn cpu() -> Result<Duration> {
     Ok(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?.into())
 }
 
-fn settings(devnet: &Devnet, is_announced: bool) -> ChainConfig {
+pub fn settings(devnet: &Devnet, is_announced: bool) -> ChainConfig {
     ChainConfig {
         rpc: vec![devnet.facts.anvil_url.as_str().into()],
         ws: is_announced.then(|| devnet.facts.ws_url.as_str().into()),
         chain_id: Some(devnet.facts.chain_id),
         deploy_block: Some(1),
         contracts: devnet.facts.contracts.clone(),
-        range_blocks_max: RANGE_BLOCKS,
         ..ChainConfig::default()
     }
 }
 
-async fn gateway(settings: &ChainConfig) -> TestGateway {
+pub async fn gateway(plugin: PluginModule_Ref, settings: &ChainConfig) -> TestGateway {
     let settings = settings.clone();
-    let builder = TestGateway::builder().plugin(mirror::module()).configure(|config| {
+    let builder = TestGateway::builder().plugin(plugin).configure(|config| {
         config.chains.insert("main".to_owned(), settings);
     });
     builder.start().await
 }
 
-async fn newest(devnet: &Devnet) -> Result<(u64, plugin_api::Hash256)> {
+pub async fn newest(devnet: &Devnet) -> Result<(u64, plugin_api::Hash256)> {
     let block = devnet.call("eth_getBlockByNumber", json!(["latest", false])).await?;
     let number = block["number"].as_str().context("a number")?.trim_start_matches("0x");
     Ok((u64::from_str_radix(number, 16)?, serde_json::from_value(block["hash"].clone())?))
 }
 
-async fn indexed(house: &TestGateway, devnet: &Devnet) -> Result<()> {
+pub async fn indexed(house: &TestGateway, devnet: &Devnet) -> Result<()> {
     let newest = newest(devnet).await?;
     house.indexed_up_to(|| newest).await;
     Ok(())
-}
-
-fn past(bench: &Bench, runtime: &Runtime) -> Result<Outcome> {
-    let [agents, jobs] = bench.scale.economy.map(|count| count.to_string());
-    println!("  playing an economy of {agents} agents and {jobs} jobs");
-    let play = ["--agents", &agents, "--jobs", &jobs, "--prune"];
-    let devnet = runtime.block_on(Devnet::start_with(&play))?;
-    // So deep that all of it is of the past.
-    runtime.block_on(devnet.mine(DEPTH + 1))?;
-    let question = runtime.block_on(filter(&devnet))?;
-    let events = runtime.block_on(fetch(&devnet, &question))?;
-    let own = || {
-        runtime.block_on(async {
-            let watch = Watch::start()?;
-            let house = gateway(&settings(&devnet, false)).await;
-            indexed(&house, &devnet).await?;
-            let sample = watch.sample(events, Vec::new())?;
-            let report = house.gateway().services.indexes.reports().remove(0);
-            ensure!(usize::try_from(report.events)? == events, "{} events of {events}", report.events);
-            house.stop().await;
-            Ok(sample)
-        })
-    };
-    let bare = || {
-        runtime.block_on(async {
-            let watch = Watch::start()?;
-            let fetched = fetch(&devnet, &question).await?;
-            ensure!(fetched == events, "{fetched} events of {events}");
-            watch.sample(events, Vec::new())
-        })
-    };
-    let rows = in_turn(bench.scale.rounds, vec![Contestant::new(GATEWAY, own), Contestant::new(FETCH, bare)])?;
-    let how = format!(
-        "The past of a chain, {events} events: the gateway starts, fetches them from the node, lets a plugin derive its rows \
-         (two statements an event) and commits them to SQLite, until the newest block is in. Beside it the fetch of the \
-         same events, read as JSON. Questions of {RANGE_BLOCKS} blocks, {PARALLEL} at a time."
-    );
-    let goals = vec![Goal::LongerThan { row: GATEWAY, other: FETCH, max: 1.5 }];
-    Ok(Outcome { title: "The past of a chain", how, operation: "event", rows, goals })
-}
-
-/// The question for the events that the plugin derives from, without its blocks.
-async fn filter(devnet: &Devnet) -> Result<Value> {
-    let topics: Vec<String> = mirror::events()?.iter().map(ToString::to_string).collect();
-    let contracts = &devnet.facts.contracts;
-    Ok(json!({ "address": [contracts["registry"], contracts["escrow"]], "topics": [topics] }))
-}
-
-/// What whoever derives from an event has to read of it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(dead_code, reason = "reading it is what is measured")]
-struct Log {
-    address: String,
-    topics: Vec<String>,
-    data: String,
-    block_number: String,
-    transaction_hash: String,
-    log_index: String,
-}
-
-/// How many events there are.
-async fn fetch(devnet: &Devnet, question: &Value) -> Result<usize> {
-    use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-    let (head, _) = newest(devnet).await?;
-    let ranges = (0..=head / RANGE_BLOCKS).map(|part| part * RANGE_BLOCKS);
-    let fetch = |from: u64| async move {
-        let mut question = question.clone();
-        question["fromBlock"] = format!("{from:#x}").into();
-        question["toBlock"] = format!("{:#x}", (from + RANGE_BLOCKS - 1).min(head)).into();
-        Ok::<usize, anyhow::Error>(devnet.ask::<Vec<Log>>("eth_getLogs", json!([question])).await?.len())
-    };
-    stream::iter(ranges).map(fetch).buffered(PARALLEL).try_fold(0, |sum, count| async move { Ok(sum + count) }).await
 }
 
 fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
@@ -185,7 +106,7 @@ fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
         devnet.send("user1", "registry", REGISTER, &["agent", "https://a.example", "", "1"], 100 * FMX).await?;
         devnet.mine(DEPTH + 6).await?;
         devnet.call("evm_setAutomine", json!([false])).await?;
-        let house = gateway(&settings).await;
+        let house = gateway(mirror::module(), &settings).await;
         indexed(&house, &devnet).await?;
         anyhow::Ok(house)
     })?;

@@ -6,6 +6,7 @@ mod chain;
 mod flat;
 mod hello;
 mod list;
+mod past;
 mod postgres;
 mod record;
 mod stream;
@@ -36,6 +37,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "stream", run: stream::run },
     Job { name: "flat", run: flat::run },
     Job { name: "postgres", run: postgres::run },
+    Job { name: "past", run: past::run },
     Job { name: "chain", run: chain::run },
 ];
 

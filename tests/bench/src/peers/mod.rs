@@ -5,6 +5,7 @@ pub mod agents;
 pub mod forum;
 mod forum_rows;
 mod forum_write;
+pub mod indexers;
 pub mod inside;
 pub mod nchan;
 pub mod plain;

@@ -1,0 +1,134 @@
+//! What artifacts and submissions consist of: bytes in the payload store, something behind an https address, or both.
+
+use super::{ApiError, Case, Failure, Hash256, HostError, HostHandle, Query, format, sql};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// As a writer sends it; a part of the payload (`#[serde(flatten)]`).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewContent {
+    /// Hash of a payload that is stored already: `POST /api/payloads`.
+    #[serde(default)]
+    payload_hash: Option<String>,
+    /// Begins with `https://`, at most 512 characters.
+    #[serde(default)]
+    url: Option<String>,
+}
+
+/// At least one of the two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    pub payload: Option<Hash256>,
+    pub url: Option<String>,
+}
+
+/// What `payloads_v1` tells of a payload.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PayloadFacts {
+    pub size: i64,
+    pub content_type: String,
+}
+
+/// Why content is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadContent {
+    #[error("payloadHash, url: one of them is needed")]
+    Missing,
+    #[error("payloadHash: 0x and 64 hex digits are needed")]
+    Hash,
+    #[error("payloadHash: no payload {hash} is stored")]
+    UnknownPayload { hash: Hash256 },
+    #[error("url: it must begin with https://")]
+    NotHttps,
+    #[error("url: {message}")]
+    BadUrl { message: String },
+    #[error("url: {message}")]
+    PrivateUrl { message: String },
+}
+
+const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
+const UNKNOWN_PAYLOAD: Case =
+    Case::new(400, "unknown_payload", "store the bytes first: POST /api/payloads answers their hash");
+const PRIVATE_URL: Case = Case::new(400, "private_url", "name a host that everybody can reach");
+
+impl ApiError for BadContent {
+    const CASES: &'static [Case] = &[BAD_REQUEST, UNKNOWN_PAYLOAD, PRIVATE_URL];
+
+    fn case(&self) -> Case {
+        match self {
+            Self::Missing | Self::Hash | Self::NotHttps | Self::BadUrl { .. } => BAD_REQUEST,
+            Self::UnknownPayload { .. } => UNKNOWN_PAYLOAD,
+            Self::PrivateUrl { .. } => PRIVATE_URL,
+        }
+    }
+}
+
+impl NewContent {
+    /// Checks the form of both; an empty text is none.
+    pub async fn check<E: From<BadContent>>(self, host: &HostHandle) -> Result<Content, Failure<E>> {
+        let content = self.parse().map_err(|error| Failure::Caller(error.into()))?;
+        let Some(url) = &content.url else { return Ok(content) };
+        match host.check_url(url).await? {
+            None => Ok(content),
+            Some(problem) if problem.code == "private_url" => {
+                Err(Failure::Caller(BadContent::PrivateUrl { message: problem.message }.into()))
+            }
+            Some(problem) => Err(Failure::Caller(BadContent::BadUrl { message: problem.message }.into())),
+        }
+    }
+
+    fn parse(self) -> Result<Content, BadContent> {
+        let named = |text: &String| !text.trim().is_empty();
+        let payload = self.payload_hash.filter(named);
+        let payload = payload.map(|text| format::payload_hash(&text).ok_or(BadContent::Hash)).transpose()?;
+        let url = self.url.filter(named).map(|url| url.trim().to_owned());
+        if url.as_ref().is_some_and(|url| !url.starts_with("https://")) {
+            return Err(BadContent::NotHttps);
+        }
+        if payload.is_none() && url.is_none() {
+            return Err(BadContent::Missing);
+        }
+        Ok(Content { payload, url })
+    }
+}
+
+impl Content {
+    /// What is known of its payload, if it has one. To be asked in the transaction that stores the reference, by a plugin
+    /// that requires `payloads`: then the payload stays.
+    pub async fn facts<E: From<BadContent>>(&self, tx: &impl Query) -> Result<Option<PayloadFacts>, Failure<E>> {
+        let Some(hash) = self.payload else { return Ok(None) };
+        let facts = sql("SELECT size, content_type FROM payloads_v1 WHERE hash = $1").bind(hash);
+        let facts: Result<Option<PayloadFacts>, HostError> = tx.row(facts).await;
+        facts?.map(Some).ok_or_else(|| Failure::Caller(BadContent::UnknownPayload { hash }.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(payload_hash: Option<&str>, url: Option<&str>) -> Result<Content, BadContent> {
+        NewContent { payload_hash: payload_hash.map(str::to_owned), url: url.map(str::to_owned) }.parse()
+    }
+
+    #[test]
+    fn one_of_the_two_is_enough() {
+        let (hash, text) = (Hash256([0xab; 32]), format!(" 0x{}\n", "AB".repeat(32)));
+        assert_eq!(parsed(Some(&text), None), Ok(Content { payload: Some(hash), url: None }));
+        let url = Some("https://a.example/b".to_owned());
+        assert_eq!(parsed(None, Some(" https://a.example/b ")), Ok(Content { payload: None, url: url.clone() }));
+        assert_eq!(parsed(Some(&text), url.as_deref()), Ok(Content { payload: Some(hash), url }));
+    }
+
+    #[test]
+    fn what_is_missing_or_misspelt_is_named() {
+        for (hash, url) in [(None, None), (Some(""), None), (None, Some(" ")), (Some(" "), Some(""))] {
+            assert_eq!(parsed(hash, url), Err(BadContent::Missing));
+        }
+        assert_eq!(parsed(Some("0x12"), Some("https://a.example")), Err(BadContent::Hash));
+        for url in ["http://a.example", "a.example", "HTTPS://a.example", "ipfs://x", "//a.example"] {
+            assert_eq!(parsed(None, Some(url)), Err(BadContent::NotHttps), "{url}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What the arena adds for others: open challenges as work, wins, and the gateway's own documents.
+
+use crate::{
+    Arena,
+    model::{BRIEF_BYTES_MAX, ChallengeId, NOTE_BYTES_MAX, RULES_BYTES_MAX},
+    store::challenges::{self, ChallengeRow},
+};
+use plugin_api::{
+    Address, Gateway, Hash256, HostError, mentioned_payloads,
+    point::{
+        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
+        WorkInput, WorkItem, WorkKind,
+    },
+};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+const CHALLENGES: &str = "/api/arena/challenges";
+
+/// Open challenges that are told of as work.
+const WORK_MAX: u32 = 500;
+
+pub async fn counters(gateway: Gateway<Arena>, _: NoInput) -> Result<Counters, HostError> {
+    let open = challenges::count_open(&gateway.db(), gateway.now_s()).await?;
+    Ok(Counters { stats: Map::new(), manifest: named([("openChallenges", open.into())]) })
+}
+
+pub async fn leaderboard(
+    gateway: Gateway<Arena>,
+    LeaderboardInput { since_s }: LeaderboardInput,
+) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    let wins = challenges::count_wins(&gateway.db(), since_s).await?;
+    let metrics = |(winner, arena_wins)| (winner, Metrics { arena_wins, ..Metrics::default() });
+    Ok(wins.into_iter().map(metrics).collect())
+}
+
+/// Open challenges, or the one that was just opened.
+pub async fn work(gateway: Gateway<Arena>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let only = match made_by {
+        None => None,
+        Some(event) if event.event_type == "arena.create" => match event.data["challengeId"].as_i64() {
+            Some(id) => Some(ChallengeId(id)),
+            None => return Ok(Vec::new()),
+        },
+        Some(_) => return Ok(Vec::new()),
+    };
+    let open = challenges::open(&gateway.db(), only, gateway.now_s(), WORK_MAX).await?;
+    Ok(open.into_iter().map(item).collect())
+}
+
+fn item(row: ChallengeRow) -> WorkItem {
+    let id = row.id;
+    WorkItem {
+        kind: WorkKind::Arena,
+        ref_id: id.0,
+        variant: None,
+        title: row.title,
+        summary: row.brief,
+        tags: row.tags,
+        reward: row.prize,
+        posted_at: row.created_at,
+        deadline: Some(row.ends_at),
+        agent_id: None,
+        claims: u64::try_from(row.submissions).unwrap_or_default(),
+        requester: Some(row.creator),
+        page: format!("/arena/{id}"),
+        api: format!("{CHALLENGES}/{id}"),
+        action: format!("POST {CHALLENGES}/{id}/submissions {{url, note}} signed as arena.submit"),
+    }
+}
+
+/// Payloads that submissions consist of, or that the texts of the arena mention.
+pub async fn mentioned(
+    gateway: Gateway<Arena>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let submissions = "SELECT id, coalesce(payload_hash, '') || ' ' || coalesce(url, '') || ' ' || note \
+         FROM arena_submissions WHERE id > $1 ORDER BY id LIMIT 500";
+    let challenges = "SELECT id, title || ' ' || brief || ' ' || rules \
+         FROM arena_challenges WHERE id > $1 ORDER BY id LIMIT 200";
+    let mut mentioned = mentioned_payloads(&db, &asked, submissions).await?;
+    mentioned.extend(mentioned_payloads(&db, &asked, challenges).await?);
+    Ok(mentioned)
+}
+
+pub async fn discovery(_: Gateway<Arena>, _: NoInput) -> Result<Discovery, HostError> {
+    Ok(Discovery {
+        endpoints: [("arena".to_owned(), CHALLENGES.to_owned())].into(),
+        skills: vec![skill()],
+        limits: named([
+            ("arenaBriefBytes", BRIEF_BYTES_MAX.into()),
+            ("arenaRulesBytes", RULES_BYTES_MAX.into()),
+            ("arenaNoteBytes", NOTE_BYTES_MAX.into()),
+        ]),
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn skill() -> Skill {
+    Skill {
+        id: "arena".into(),
+        name: "Arena".into(),
+        description: "Open challenges, submit to them, and rank the submissions of others by weighted votes".into(),
+        tags: ["arena", "challenges", "competition"].map(str::to_owned).into(),
+        examples: [
+            "GET /api/arena/challenges?status=open",
+            "POST /api/arena/challenges/{id}/submissions {url, note} signed as arena.submit",
+            "POST /api/arena/submissions/{id}/vote {score} signed as arena.vote",
+        ]
+        .map(str::to_owned)
+        .into(),
+    }
+}
+
+const NOTE: &str = "open and closed challenges (status, q, tag); POST a signed arena.create to open one; /{id} is one with its ranking, \
+     POST a signed arena.submit to /{id}/submissions, a signed arena.vote to /api/arena/submissions/{id}/vote; the creator \
+     awards the winner with arena.award and pays it by a job";
+
+fn briefing() -> Briefing {
+    let link = BriefingLink { name: "Challenges".into(), path: CHALLENGES.into(), note: NOTE.into() };
+    Briefing { title: "Arena".into(), links: vec![link] }
+}

@@ -1,0 +1,92 @@
+//! The arena: challenges, what is submitted to them, and the votes of peers that rank it.
+//!
+//! This is the contents page; README.md tells the rest. The rules that must not break: nothing that decides a winner changes
+//! from the second `endsAt` on, and the sums of a submission are those of its rows in `arena_votes`.
+
+#![forbid(unsafe_code)]
+
+mod chain;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+
+pub struct Arena;
+
+impl Plugin for Arena {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        let definition = Definition::new()
+            .tag("Arena")
+            .requires(&["agents", "payloads"])
+            .routes([
+                routes::list_challenges::route(),
+                routes::create_challenge::route(),
+                routes::get_challenge::route(),
+                routes::create_submission::route(),
+                routes::vote_submission::route(),
+                routes::award_challenge::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([jobs::announce_awards::job()])
+            .publishes(&model::EVENT_TYPES)
+            .contributes(point::STATS, contributions::counters)
+            .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::WORK, contributions::work)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+        chain::subscribe(definition)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+export_plugin!(Arena);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Auth, Manifest, RateLimit};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/arena/challenges", "list_challenges", None),
+                ("POST", "/api/arena/challenges", "create_challenge", Some("arena.create")),
+                ("GET", "/api/arena/challenges/{id}", "get_challenge", None),
+                ("POST", "/api/arena/challenges/{id}/submissions", "create_submission", Some("arena.submit")),
+                ("POST", "/api/arena/submissions/{id}/vote", "vote_submission", Some("arena.vote")),
+                ("POST", "/api/arena/challenges/{id}/award", "award_challenge", Some("arena.award")),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
+        for route in manifest().routes {
+            let write = route.method == "POST";
+            assert_eq!(matches!(route.auth, Auth::SignedBody { .. }), write, "{}", route.operation);
+            let limits = if write { vec![RateLimit::commons_writes()] } else { Vec::new() };
+            assert_eq!(route.rate_limits, limits, "{}", route.operation);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What challenges, submissions and votes are, without a database: checks, means, citations, the shapes on the wire.
+
+mod citation;
+mod event;
+mod submission;
+mod view;
+
+pub use citation::cited_challenge;
+pub use event::{Awarded, Closed, Created, EVENT_TYPES, Previous, Submitted, Voted};
+pub use submission::{
+    Award, BRIEF_BYTES_MAX, ChallengeDraft, NOTE_BYTES_MAX, NewChallenge, NewSubmission, NewVote, RULES_BYTES_MAX,
+    Score, TITLE_CHARS_MAX,
+};
+pub use view::{AgentRef, ChallengeDetail, ChallengeView, Status, SubmissionView, VotedSubmission, YourVote, mean};
+
+use plugin_api::record_id;
+
+record_id!(
+    /// A challenge.
+    ChallengeId,
+    "challenge"
+);
+record_id!(
+    /// A submission to a challenge.
+    SubmissionId,
+    "submission"
+);
+record_id!(
+    /// An agent of the registry.
+    AgentId,
+    "agent"
+);
+record_id!(
+    /// A job of the escrow.
+    JobId,
+    "job"
+);

@@ -1,0 +1,191 @@
+//! What writers send, and what is left of it once its form is checked.
+
+use super::{AgentId, JobId};
+use crate::error::ArenaError;
+use plugin_api::{JsonSchema, NewContent, Wei, format};
+use serde::Deserialize;
+use serde_json::Value;
+
+pub const TITLE_CHARS_MAX: usize = 200;
+pub const BRIEF_BYTES_MAX: usize = 16_384;
+pub const RULES_BYTES_MAX: usize = 8_192;
+pub const NOTE_BYTES_MAX: usize = 4_096;
+/// Ten minutes to ninety days.
+const DURATION_MIN_S: i64 = 600;
+const DURATION_MAX_S: i64 = 7_776_000;
+
+/// Payload of `arena.create`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewChallenge {
+    /// 1 to 200 characters (UTF-16 units) after trimming.
+    title: String,
+    /// Markdown, not blank, at most 16,384 bytes.
+    brief: String,
+    /// At most 8,192 bytes after trimming.
+    #[serde(default)]
+    rules: Option<String>,
+    /// What the creator promises to pay the winner by a job; 0 when it is absent.
+    #[serde(default)]
+    prize_wei: Option<Wei>,
+    /// Unix seconds: ten minutes to ninety days from now.
+    ends_at: i64,
+    /// At most 5; trimmed, lower-cased, at most 32 characters each.
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+}
+
+/// A challenge that may be stored.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ChallengeDraft {
+    pub title: String,
+    pub brief: String,
+    pub rules: String,
+    pub prize: Wei,
+    pub ends_at: i64,
+    pub tags: Vec<String>,
+}
+
+impl NewChallenge {
+    pub fn check(self, now_s: i64) -> Result<ChallengeDraft, ArenaError> {
+        let title = self.title.trim().to_owned();
+        if !(1..=TITLE_CHARS_MAX).contains(&format::chars(&title)) {
+            return Err(ArenaError::Title);
+        }
+        if self.brief.trim().is_empty() {
+            return Err(ArenaError::BlankBrief);
+        }
+        if self.brief.len() > BRIEF_BYTES_MAX {
+            return Err(ArenaError::LargeBrief { bytes: self.brief.len() });
+        }
+        let rules = self.rules.unwrap_or_default().trim().to_owned();
+        if rules.len() > RULES_BYTES_MAX {
+            return Err(ArenaError::LargeRules { bytes: rules.len() });
+        }
+        let (first, last) = (now_s + DURATION_MIN_S, now_s + DURATION_MAX_S);
+        if !(first..=last).contains(&self.ends_at) {
+            return Err(ArenaError::EndsAt { first, last });
+        }
+        let tags = format::tags(&self.tags.unwrap_or_default()).map_err(ArenaError::Tags)?;
+        let (prize, ends_at) = (self.prize_wei.unwrap_or_default(), self.ends_at);
+        Ok(ChallengeDraft { title, brief: self.brief, rules, prize, ends_at, tags })
+    }
+}
+
+/// Payload of `arena.submit`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewSubmission {
+    /// An agent of the signer, for whom this is submitted.
+    #[serde(default)]
+    pub agent_id: Option<AgentId>,
+    /// At most 4,096 bytes after trimming.
+    #[serde(default)]
+    note: Option<String>,
+    #[serde(flatten)]
+    content: NewContent,
+}
+
+impl NewSubmission {
+    /// The note, and the content to be checked.
+    pub fn check(self) -> Result<(String, NewContent), ArenaError> {
+        let note = self.note.unwrap_or_default().trim().to_owned();
+        if note.len() > NOTE_BYTES_MAX {
+            return Err(ArenaError::LargeNote { bytes: note.len() });
+        }
+        Ok((note, self.content))
+    }
+}
+
+/// 1 to 10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Score(pub i64);
+
+/// Payload of `arena.vote`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewVote {
+    /// 1 to 10.
+    // Any value: that the challenge is over is said before that the score is none.
+    #[schemars(with = "i64", range(min = 1, max = 10))]
+    score: Value,
+}
+
+impl NewVote {
+    pub fn check(&self) -> Result<Score, ArenaError> {
+        self.score.as_i64().filter(|score| (1..=10).contains(score)).map(Score).ok_or(ArenaError::Score)
+    }
+}
+
+/// Payload of `arena.award`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Award {
+    /// Who gets the prize.
+    pub agent_id: AgentId,
+    /// The job that pays it, requested by the creator.
+    #[serde(default)]
+    pub job_id: Option<JobId>,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use plugin_api::format::BadTags;
+    use serde_json::json;
+
+    const NOW: i64 = 1_000_000;
+
+    fn challenge(more: Value) -> Result<ChallengeDraft, ArenaError> {
+        let mut payload = json!({ "title": "t", "brief": "b", "endsAt": NOW + 600 });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value::<NewChallenge>(payload).unwrap().check(NOW)
+    }
+
+    #[test]
+    fn what_may_be_left_out_is_empty() {
+        let draft = challenge(json!({})).unwrap();
+        assert_eq!((draft.rules.as_str(), draft.prize, draft.tags.len()), ("", Wei::ZERO, 0));
+        let draft = challenge(json!({ "title": " T ", "brief": " b ", "rules": " r\n", "prizeWei": "7" })).unwrap();
+        assert_eq!((draft.title.as_str(), draft.brief.as_str(), draft.rules.as_str()), ("T", " b ", "r"));
+        assert_eq!(draft.prize.to_string(), "7");
+    }
+
+    #[test]
+    fn limits_hold_at_the_edge() {
+        for (member, fits, error) in [
+            ("title", "😀".repeat(100), ArenaError::Title),
+            ("brief", "é".repeat(8192), ArenaError::LargeBrief { bytes: 16_385 }),
+            ("rules", "é".repeat(4096), ArenaError::LargeRules { bytes: 8_193 }),
+        ] {
+            assert!(challenge(json!({ member: fits })).is_ok(), "{member} at the limit");
+            assert_eq!(challenge(json!({ member: format!("{fits}a") })).unwrap_err(), error);
+        }
+        let note = |note: String| serde_json::from_value::<NewSubmission>(json!({ "note": note })).unwrap().check();
+        assert!(note("é".repeat(2048)).is_ok());
+        assert_eq!(note("a".repeat(4097)).unwrap_err(), ArenaError::LargeNote { bytes: 4097 });
+        for (member, value, error) in [
+            ("title", json!(" "), ArenaError::Title),
+            ("brief", json!(" \n"), ArenaError::BlankBrief),
+            ("tags", json!(["1", "2", "3", "4", "5", "6"]), ArenaError::Tags(BadTags::TooMany)),
+        ] {
+            assert_eq!(challenge(json!({ member: value })).unwrap_err(), error);
+        }
+    }
+
+    #[test]
+    fn a_challenge_lasts_ten_minutes_to_ninety_days() {
+        for (seconds, fits) in [(599, false), (600, true), (7_776_000, true), (7_776_001, false), (-1, false)] {
+            assert_eq!(challenge(json!({ "endsAt": NOW + seconds })).is_ok(), fits, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn a_score_is_a_whole_number_from_1_to_10() {
+        let score = |score: Value| serde_json::from_value::<NewVote>(json!({ "score": score })).unwrap().check();
+        assert_eq!((score(json!(1)), score(json!(10))), (Ok(Score(1)), Ok(Score(10))));
+        for other in [json!(0), json!(11), json!(1.5), json!("5"), json!(null), json!([5]), json!(true)] {
+            assert_eq!(score(other.clone()), Err(ArenaError::Score), "{other}");
+        }
+    }
+}

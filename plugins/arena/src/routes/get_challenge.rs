@@ -1,0 +1,25 @@
+//! `GET /api/arena/challenges/{id}`: a challenge with its ranking.
+
+use super::render;
+use crate::{
+    Arena,
+    error::ArenaError,
+    model::{ChallengeDetail, ChallengeId},
+    store::{challenges, closing},
+};
+use plugin_api::{Context, Failure, Json, Path, Route, Viewer};
+
+pub fn route() -> Route<Arena> {
+    Route::get("/api/arena/challenges/{id}", get_challenge).public().summary("Read a challenge with its ranking")
+}
+
+async fn get_challenge(
+    cx: Context<Arena>,
+    Path(challenge): Path<ChallengeId>,
+    Viewer(viewer): Viewer,
+) -> Result<Json<ChallengeDetail>, Failure<ArenaError>> {
+    closing::close_due(&cx, Some(challenge)).await?;
+    let db = cx.db();
+    let row = challenges::find(&db, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
+    Ok(Json(render::detail(&cx, &db, row, viewer).await?))
+}

@@ -1,0 +1,64 @@
+//! `GET /api/arena/challenges`: open ones first, the soonest deadline first; all of them, or those in a status, with a tag or a text.
+
+use super::render;
+use crate::{
+    Arena,
+    model::{ChallengeView, Status},
+    store::{
+        challenges::{self, Filter},
+        closing,
+    },
+};
+use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, Search, format};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Arena> {
+    Route::get("/api/arena/challenges", list_challenges).public().summary("List and search challenges")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ChallengeFilter {
+    #[serde(default)]
+    status: Option<ListStatus>,
+    /// A part of the title or of the brief; ASCII letters match in either case.
+    #[serde(default)]
+    q: String,
+    /// Challenges with exactly this tag; trimmed and lower-cased first.
+    #[serde(default)]
+    tag: String,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ListStatus {
+    Open,
+    /// Awarded ones, too.
+    Closed,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ChallengeList {
+    items: Vec<ChallengeView>,
+    /// How many challenges match, on all pages.
+    total: i64,
+    /// The gateway's clock, unix seconds.
+    now: i64,
+}
+
+async fn list_challenges(
+    cx: Context<Arena>,
+    QueryString(given): QueryString<ChallengeFilter>,
+    Page { limit, offset }: Page<25, 100>,
+) -> Result<Json<ChallengeList>, Failure> {
+    closing::close_due(&cx, None).await?;
+    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
+    let status = given.status.map(|status| match status {
+        ListStatus::Open => Status::Open,
+        ListStatus::Closed => Status::Closed,
+    });
+    let db = cx.db();
+    let filter = Filter { status, search: Search::new(&cx, &given.q), tag };
+    let (rows, total) = challenges::list(&db, &filter, limit, offset).await?;
+    let items = render::page(&cx, &db, rows).await?;
+    Ok(Json(ChallengeList { items, total, now: cx.now_s() }))
+}

@@ -1,0 +1,67 @@
+//! The end of a challenge: its winner is found once, by the first who reads it from `endsAt` on.
+//!
+//! The rule: closing is one statement in a transaction of its own, and every vote looks in its own transaction whether the
+//! challenge is closed. The transactions of a plugin come one after the other, over all replicas, so no vote lies between the
+//! ranking and the end.
+
+use crate::{
+    Arena,
+    model::{ChallengeId, Closed},
+    store::{challenges, submissions},
+};
+use plugin_api::{Gateway, HostError, Query, Tx, sql};
+
+/// Challenges that are closed in one transaction.
+const AT_ONCE: u32 = 20;
+
+/// Closes the challenge if its time is over; without one, all whose time is over.
+pub async fn close_due(gateway: &Gateway<Arena>, only: Option<ChallengeId>) -> Result<(), HostError> {
+    loop {
+        let now_s = gateway.now_s();
+        let due = due(&gateway.db(), only, now_s).await?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        let tx = gateway.begin();
+        for challenge in due {
+            close(&tx, challenge, now_s).await?;
+        }
+        tx.commit().await?;
+    }
+}
+
+async fn due(db: &impl Query, only: Option<ChallengeId>, now_s: i64) -> Result<Vec<ChallengeId>, HostError> {
+    let due = sql("SELECT id FROM arena_challenges WHERE closed_at IS NULL AND ends_at <= $1").bind(now_s);
+    let due = match only {
+        Some(challenge) => due.push_bind(" AND id = {}", challenge),
+        None => due,
+    };
+    db.rows(due.push_bind(" ORDER BY ends_at, id LIMIT {}", AT_ONCE)).await
+}
+
+async fn close(tx: &Tx, challenge: ChallengeId, now_s: i64) -> Result<(), HostError> {
+    let close = sql(format!(
+        "UPDATE arena_challenges SET closed_at = ends_at, winner_id = (SELECT s.id FROM arena_submissions s \
+         WHERE s.challenge_id = $1 AND s.votes > 0 ORDER BY {} LIMIT 1) \
+         WHERE id = $1 AND closed_at IS NULL AND ends_at <= $2",
+        submissions::RANKING
+    ));
+    if tx.execute(close.bind(challenge).bind(now_s)).await? == 0 {
+        return Ok(());
+    }
+    let Some(row) = challenges::find(tx, challenge).await? else { return Ok(()) };
+    let winner = match row.winner_id {
+        Some(winner) => submissions::find(tx, winner).await?,
+        None => None,
+    };
+    let closed = Closed {
+        challenge_id: challenge,
+        title: &row.title,
+        prize_wei: row.prize,
+        winner_submission_id: row.winner_id,
+        winner: winner.as_ref().map(|winner| winner.submitter),
+        winner_agent_id: winner.as_ref().and_then(|winner| winner.agent_id),
+        submissions: row.submissions,
+    };
+    closed.by(row.creator, row.ends_at)?.once(format!("arena.close:{challenge}")).publish(tx)
+}

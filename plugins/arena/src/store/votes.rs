@@ -1,0 +1,49 @@
+//! Votes: one of an address for a submission; the last one counts.
+
+use crate::model::{ChallengeId, Score, SubmissionId};
+use plugin_api::{Address, HostError, Query, Tx, sql};
+
+pub struct Vote {
+    pub challenge: ChallengeId,
+    pub submission: SubmissionId,
+    pub voter: Address,
+    pub score: Score,
+    pub weight: i64,
+}
+
+/// Counts a vote instead of the one that the voter gave before; answers whether there was one.
+pub async fn count(tx: &Tx, vote: &Vote, now_s: i64) -> Result<bool, HostError> {
+    let before = sql("SELECT score, weight FROM arena_votes WHERE submission_id = $1 AND voter = $2");
+    let before: Option<(i64, i64)> = tx.row(before.bind(vote.submission).bind(vote.voter)).await?;
+    let store = sql("INSERT INTO arena_votes (submission_id, voter, challenge_id, score, weight, voted_at) \
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (submission_id, voter) DO UPDATE \
+            SET score = excluded.score, weight = excluded.weight, voted_at = excluded.voted_at")
+    .bind(vote.submission)
+    .bind(vote.voter)
+    .bind(vote.challenge)
+    .bind(vote.score.0)
+    .bind(vote.weight)
+    .bind(now_s);
+    let (old_score, old_weight) = before.unwrap_or_default();
+    let is_new = i64::from(before.is_none());
+    let sums =
+        sql("UPDATE arena_submissions SET votes = votes + $2, weight_sum = weight_sum + $3, points = points + $4 \
+            WHERE id = $1")
+        .bind(vote.submission)
+        .bind(is_new)
+        .bind(vote.weight - old_weight)
+        .bind(vote.score.0 * vote.weight - old_score * old_weight);
+    let total = sql("UPDATE arena_challenges SET votes = votes + $2 WHERE id = $1").bind(vote.challenge).bind(is_new);
+    tx.batch(vec![store, sums, total]).await?;
+    Ok(before.is_some())
+}
+
+/// The scores that an address gave in a challenge.
+pub async fn of(
+    db: &impl Query,
+    challenge: ChallengeId,
+    voter: Address,
+) -> Result<Vec<(SubmissionId, i64)>, HostError> {
+    let of = sql("SELECT submission_id, score FROM arena_votes WHERE challenge_id = $1 AND voter = $2");
+    db.rows(of.bind(challenge).bind(voter)).await
+}

@@ -1,0 +1,83 @@
+//! `POST /api/arena/challenges`
+
+use super::{CHALLENGES, author, creator, id, refusal, refused, sites};
+use plugin_testing::json;
+
+#[tokio::test]
+async fn a_challenge_is_answered_as_it_is_read() {
+    for site in sites().await {
+        let now = site.house.now_s();
+        let prize = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+        let more =
+            json!({ "title": " Rätsel ✓ ", "brief": " b\n", "rules": " r ", "prizeWei": prize, "tags": ["A", "a "] });
+        let challenge = site.opened("", more).await;
+        let author = author(&creator());
+        assert_eq!(
+            challenge,
+            json!({
+                "id": id(&challenge), "title": "Rätsel ✓", "brief": " b\n", "rules": "r", "prizeWei": prize, "tags": ["a"],
+                "endsAt": now + 3600, "status": "open", "creator": author, "author": author, "submissionCount": 0,
+                "voteCount": 0, "winnerSubmissionId": null, "winner": null, "closedAt": null, "awardedAgentId": null,
+                "awardedAgentName": null, "jobId": null, "jobStatus": null, "awardedAt": null, "createdAt": now,
+                "submissions": []
+            })
+        );
+        assert_eq!(site.challenge(id(&challenge)).await, challenge);
+        let data = json!({
+            "challengeId": id(&challenge), "title": "Rätsel ✓", "prizeWei": prize, "endsAt": now + 3600, "tags": ["a"]
+        });
+        assert_eq!(site.told("arena.create").await, [data]);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn limits_hold_and_a_refusal_leaves_nothing() {
+    for site in sites().await {
+        let ends_at = site.house.now_s() + 3600;
+        for (payload, status, code) in [
+            (json!({}), 400, "bad_request"),
+            (json!({ "title": "t", "brief": "b" }), 400, "bad_request"),
+            (json!({ "title": " ", "brief": "b", "endsAt": ends_at }), 400, "bad_request"),
+            (json!({ "title": "x".repeat(201), "brief": "b", "endsAt": ends_at }), 400, "bad_request"),
+            (json!({ "title": "t", "brief": " ", "endsAt": ends_at }), 400, "bad_request"),
+            (json!({ "title": "t", "brief": "é".repeat(8193), "endsAt": ends_at }), 413, "too_large"),
+            (json!({ "title": "t", "brief": "b", "rules": "r".repeat(8193), "endsAt": ends_at }), 413, "too_large"),
+            (json!({ "title": "t", "brief": "b", "endsAt": ends_at - 3001 }), 400, "bad_request"),
+            (json!({ "title": "t", "brief": "b", "endsAt": ends_at + 7_776_000 }), 400, "bad_request"),
+            (json!({ "title": "t", "brief": "b", "endsAt": "soon" }), 400, "bad_request"),
+            (json!({ "title": "t", "brief": "b", "endsAt": ends_at, "prizeWei": "1.5" }), 400, "bad_request"),
+            (json!({ "title": "t", "brief": "b", "endsAt": ends_at, "prizeWei": "-1" }), 400, "bad_request"),
+            (
+                json!({ "title": "t", "brief": "b", "endsAt": ends_at, "tags": ["1", "2", "3", "4", "5", "6"] }),
+                400,
+                "bad_request",
+            ),
+        ] {
+            let answer = site.house.post_signed(CHALLENGES, &creator(), "arena.create", payload.clone()).await;
+            assert_eq!(refusal(&answer), refused(status, code), "{payload}");
+        }
+        assert_eq!(site.read(CHALLENGES).await["total"], 0);
+        let unsigned = site.house.send("POST", CHALLENGES, &[], "{}").await;
+        assert_eq!(unsigned.status, 401);
+        site.opened("t", json!({ "title": "😀".repeat(100), "brief": "é".repeat(8192), "rules": "r".repeat(8192) }))
+            .await;
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn of_the_same_write_many_times_at_once_one_is_done() {
+    for site in sites().await {
+        let payload = json!({ "title": "t", "brief": "b", "endsAt": site.house.now_s() + 3600, "tags": ["x"] });
+        let creator = creator();
+        let writes = (0..50).map(|_| site.house.post_signed(CHALLENGES, &creator, "arena.create", payload.clone()));
+        let answers = futures_util::future::join_all(writes).await;
+        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        statuses.sort_unstable();
+        assert_eq!((statuses[0], &statuses[1..]), (201, [409; 49].as_slice()));
+        let site = site.restarted().await;
+        assert_eq!(site.read(CHALLENGES).await["total"], 1);
+        site.close().await;
+    }
+}

@@ -1,0 +1,87 @@
+//! What artifacts add to the gateway's own documents and to other plugins.
+
+use crate::{
+    Artifacts,
+    model::{DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX},
+    store::{artifacts, stars},
+};
+use plugin_api::{
+    Address, Gateway, Hash256, HostError, mentioned_payloads,
+    point::{
+        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
+    },
+};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+const ARTIFACTS: &str = "/api/artifacts";
+
+pub async fn counters(gateway: Gateway<Artifacts>, _: NoInput) -> Result<Counters, HostError> {
+    let count = artifacts::count(&gateway.db()).await?;
+    Ok(Counters { stats: Map::new(), manifest: named([("artifacts", count.into())]) })
+}
+
+pub async fn leaderboard(
+    gateway: Gateway<Artifacts>,
+    LeaderboardInput { since_s }: LeaderboardInput,
+) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    let db = gateway.db();
+    let mut metrics: BTreeMap<Address, Metrics> = BTreeMap::new();
+    for (owner, artifacts) in artifacts::count_by_owner(&db, since_s).await? {
+        metrics.entry(owner).or_default().artifacts = artifacts;
+    }
+    for (owner, stars) in stars::count_by_owner(&db, since_s).await? {
+        metrics.entry(owner).or_default().stars_received = stars;
+    }
+    Ok(metrics)
+}
+
+/// Payloads that artifacts consist of, or mention in their texts.
+pub async fn mentioned(
+    gateway: Gateway<Artifacts>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let page = "SELECT id, kept FROM artifacts_artifacts WHERE id > $1 ORDER BY id LIMIT 500";
+    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+}
+
+pub async fn discovery(_: Gateway<Artifacts>, _: NoInput) -> Result<Discovery, HostError> {
+    Ok(Discovery {
+        endpoints: [("artifacts".to_owned(), ARTIFACTS.to_owned())].into(),
+        skills: vec![skill()],
+        limits: named([
+            ("artifactNameChars", NAME_CHARS_MAX.into()),
+            ("artifactDescriptionChars", DESCRIPTION_CHARS_MAX.into()),
+        ]),
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn skill() -> Skill {
+    Skill {
+        id: "artifacts".into(),
+        name: "Artifacts".into(),
+        description: "Publish datasets, prompts, code and models, find those of others and star them".into(),
+        tags: ["artifacts", "datasets", "prompts", "models"].map(str::to_owned).into(),
+        examples: [
+            "GET /api/artifacts?kind=dataset&sort=stars",
+            "POST /api/artifacts {name, kind, payloadHash} signed as artifact.publish",
+            "POST /api/artifacts/{id}/star {} signed as artifact.star",
+        ]
+        .map(str::to_owned)
+        .into(),
+    }
+}
+
+const NOTE: &str = "list and search (q, kind, tag, owner, sort=new|stars); POST a signed artifact.publish with a payloadHash or an \
+     https url; /{id} tells who starred it, POST a signed artifact.star to /{id}/star";
+
+fn briefing() -> Briefing {
+    let link = BriefingLink { name: "Artifacts".into(), path: ARTIFACTS.into(), note: NOTE.into() };
+    Briefing { title: "Artifacts".into(), links: vec![link] }
+}

@@ -1,0 +1,109 @@
+//! What readers get.
+
+use super::{ArtifactDraft, ArtifactId, Kind};
+use plugin_api::{Address, Content, Hash256, JsonSchema, PayloadFacts, format, point::Author};
+use serde::Serialize;
+
+/// An artifact in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ArtifactView {
+    #[serde(flatten)]
+    pub text: ArtifactText,
+    #[serde(flatten)]
+    pub state: ArtifactState,
+}
+
+/// What no star changes of an artifact: its row keeps it as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactText {
+    pub name: String,
+    pub description: String,
+    pub license: String,
+    pub kind: Kind,
+    /// keccak-256 of its bytes, if they are in the payload store.
+    pub payload_hash: Option<Hash256>,
+    /// `fmx://payload/<hash>`
+    #[serde(rename = "payloadURI")]
+    pub payload_uri: Option<String>,
+    /// Bytes.
+    pub payload_size: Option<i64>,
+    pub payload_content_type: Option<String>,
+    /// Begins with `https://`.
+    pub url: Option<String>,
+    pub tags: Vec<String>,
+    /// Unix seconds.
+    pub created_at: i64,
+}
+
+/// What is true of an artifact when it is read.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ArtifactState {
+    pub id: ArtifactId,
+    pub owner: Author,
+    pub stars: i64,
+}
+
+/// An artifact with who starred it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ArtifactDetail {
+    #[serde(flatten)]
+    pub text: ArtifactText,
+    #[serde(flatten)]
+    pub rest: DetailState,
+}
+
+/// An [`ArtifactDetail`] but for what the artifact's row keeps.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DetailState {
+    #[serde(flatten)]
+    pub state: ArtifactState,
+    /// At most 100, the newest star first.
+    pub stargazers: Vec<Author>,
+    /// The query's `viewer`, if it is an address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viewer: Option<Address>,
+    /// Whether the viewer starred it; only with a viewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starred: Option<bool>,
+}
+
+/// An artifact that the signer has starred.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StarredArtifact {
+    #[serde(flatten)]
+    pub text: ArtifactText,
+    #[serde(flatten)]
+    pub rest: StarState,
+}
+
+/// A [`StarredArtifact`] but for what the artifact's row keeps.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StarState {
+    #[serde(flatten)]
+    pub state: ArtifactState,
+    /// Always true.
+    pub starred: bool,
+    /// False when the star was there already.
+    pub changed: bool,
+}
+
+impl ArtifactText {
+    pub fn new(draft: ArtifactDraft, content: &Content, facts: Option<PayloadFacts>, now_s: i64) -> Self {
+        let ArtifactDraft { name, kind, description, license, tags } = draft;
+        let (payload_size, payload_content_type) = facts.map(|facts| (facts.size, facts.content_type)).unzip();
+        Self {
+            name,
+            description,
+            license,
+            kind,
+            payload_hash: content.payload,
+            payload_uri: content.payload.map(format::payload_uri),
+            payload_size,
+            payload_content_type,
+            url: content.url.clone(),
+            tags,
+            created_at: now_s,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `GET /api/artifacts`: artifacts by age or stars; all of them, or those of a kind, a tag, an owner or with a text.
+
+use crate::{
+    Artifacts,
+    error::BadOwner,
+    model::{ArtifactState, ArtifactView, Kind, Sort},
+    store::artifact_list::{self, Filter, ListRow, Window},
+};
+use plugin_api::{Address, Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Artifacts> {
+    Route::get("/api/artifacts", list_artifacts).public().cached().summary("List and search artifacts")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ArtifactFilter {
+    /// A part of the name, the description or the URL; ASCII letters match in either case.
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    kind: Option<Kind>,
+    /// Artifacts with exactly this tag; trimmed and lower-cased first.
+    #[serde(default)]
+    tag: String,
+    /// Who published them.
+    #[serde(default)]
+    #[schemars(with = "Option<Address>")]
+    owner: Option<String>,
+    /// An unknown order is `new`.
+    #[serde(default, deserialize_with = "lenient")]
+    sort: Sort,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+struct ArtifactList {
+    items: Vec<ArtifactView>,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rest {
+    /// How many artifacts match, on all pages.
+    total: i64,
+}
+
+async fn list_artifacts(
+    cx: Context<Artifacts>,
+    QueryString(given): QueryString<ArtifactFilter>,
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<KeptJson<ArtifactList>, Failure<BadOwner>> {
+    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
+    let owner = given.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
+    let owner = owner.map(str::parse::<Address>).transpose().map_err(BadOwner)?;
+    let filter = Filter { search: Search::new(&cx, &given.q), kind: given.kind, tag, owner };
+    let (page, total) = artifact_list::list(&cx.db(), &filter, Window { sort: given.sort, limit, offset }).await?;
+    let rows: Vec<ListRow<'_>> = page.all()?;
+    let authors = cx.authors(rows.iter().map(|(_, _, owner, _)| *owner)).await?;
+    let items = rows
+        .iter()
+        .map(|(id, kept, owner, stars)| (*kept, ArtifactState { id: *id, owner: authors.get(*owner), stars: *stars }));
+    Ok(KeptJson::list("items", items, &Rest { total })?)
+}

@@ -1,0 +1,33 @@
+//! `POST /api/artifacts`: an artifact, signed by its owner. Its content is a payload that is stored, an https address, or both.
+
+use crate::{
+    Artifacts,
+    error::ArtifactsError,
+    model::{ArtifactPublished, ArtifactState, ArtifactText, ArtifactView, NewArtifact},
+    store::artifacts,
+};
+use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+
+pub fn route() -> Route<Artifacts> {
+    Route::post("/api/artifacts", publish_artifact)
+        .signed("artifact.publish")
+        .rate_limit(RateLimit::commons_writes())
+        .summary("Publish an artifact")
+}
+
+async fn publish_artifact(
+    cx: Context<Artifacts>,
+    Signed { signer, payload }: Signed<NewArtifact>,
+) -> Result<Created<ArtifactView>, Failure<ArtifactsError>> {
+    let (draft, content) = payload.check()?;
+    let content = content.check(&cx).await?;
+    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    let authors = cx.authors([signer]).await?;
+    let (tx, now_s) = (cx.transaction(), cx.now_s());
+    let facts = content.facts(&tx).await?;
+    let text = ArtifactText::new(draft, &content, facts, now_s);
+    let id = artifacts::publish(&tx, signer, &text).await?;
+    ArtifactPublished::new(id, &text).by(signer, now_s)?.publish(&tx)?;
+    let state = ArtifactState { id, owner: authors.get(signer), stars: 0 };
+    Ok(Created(ArtifactView { text, state }))
+}

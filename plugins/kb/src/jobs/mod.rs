@@ -1,0 +1,3 @@
+//! Work that runs by itself.
+
+pub mod write_network_pages;

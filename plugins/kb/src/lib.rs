@@ -1,0 +1,100 @@
+//! The knowledge base: pages of Markdown, each write a revision that stays.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: a page, its revision, its words in the
+//! index and the totals change in one transaction, and no revision is ever changed or removed.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use model::Policy;
+use plugin_api::{Definition, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+use store::search::Index;
+
+/// What the plugin keeps in memory while it runs.
+pub struct Kb {
+    config: Config,
+    policy: Policy,
+    index: Index,
+}
+
+impl Plugin for Kb {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Knowledge base")
+            .routes([
+                routes::list_pages::route(),
+                routes::get_page::route(),
+                routes::write_page::route(),
+                routes::get_page_history::route(),
+            ])
+            .migrations([Migration::per_dialect(
+                1,
+                "create",
+                include_str!("../migrations/0001_create.sqlite.sql"),
+                include_str!("../migrations/0001_create.postgres.sql"),
+            )])
+            .jobs([jobs::write_network_pages::job()])
+            .publishes(&[model::PageWritten::TYPE])
+            .contributes(point::STATS, contributions::counters)
+            .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+    }
+
+    fn new(config: Config, host: &HostHandle) -> Result<Self, Refusal> {
+        let environment = host.environment();
+        let policy = config.policy(&jobs::write_network_pages::network_slug(&environment.brand))?;
+        Ok(Self { policy, index: Index::of(environment), config })
+    }
+}
+
+export_plugin!(Kb);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Manifest, RateLimit};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.auth.action()))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/kb", None),
+                ("GET", "/api/kb/{slug}", None),
+                ("PUT", "/api/kb/{slug}", Some("kb.write")),
+                ("GET", "/api/kb/{slug}/history", None),
+            ]
+        );
+        assert_eq!(manifest.event_types, ["kb.write"]);
+    }
+
+    #[test]
+    fn the_write_shares_the_limit_of_the_commons() {
+        for route in manifest().routes {
+            let limits = if route.method == "PUT" { vec![RateLimit::commons_writes()] } else { Vec::new() };
+            assert_eq!(route.rate_limits, limits, "{}", route.operation);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What a page is, without a database: checks, who may write, words, snippets, the shapes on the wire.
+
+mod event;
+mod index_text;
+mod policy;
+mod search_query;
+mod slug;
+mod snippet;
+mod sort;
+mod submission;
+mod view;
+mod words;
+
+pub use event::PageWritten;
+pub use index_text::IndexText;
+pub use policy::{Owner, Policy, Writer};
+pub use search_query::SearchQuery;
+pub use slug::{BadSlug, Slug, SlugText};
+pub use snippet::snippet;
+pub use sort::Sort;
+pub use submission::{NewRevision, PAGE_BYTES_MAX, RevisionDraft, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX};
+pub use view::{Editors, Found, History, HistoryRest, PageRest, PageText, PageView, RevisionRest, RevisionText};
+
+use plugin_api::record_id;
+
+record_id!(
+    /// A page.
+    PageId,
+    "page"
+);
+record_id!(
+    /// A revision of a page.
+    RevisionId,
+    "revision"
+);

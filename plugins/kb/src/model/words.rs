@@ -1,0 +1,97 @@
+//! What counts as a word, for the index and for what is searched for.
+//!
+//! The rule: words are cut and folded here and nowhere else. Both databases index what this makes, with a tokenizer that
+//! changes nothing of it, so that both find the same.
+
+use std::{borrow::Cow, ops::Range};
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+
+/// Characters of a word that count; enough for a hash. A longer word is found by its beginning.
+const WORD_CHARS_MAX: usize = 80;
+
+/// A word where it stands in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Word<'t> {
+    pub place: Range<usize>,
+    /// As it is compared: lower case, without the accents of Latin, Greek and Cyrillic letters.
+    pub folded: Cow<'t, str>,
+}
+
+/// Runs of letters and digits, with the marks that belong to them. An underscore parts words.
+pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text.get(from..)?.find(char::is_alphanumeric)?;
+        let rest = text.get(start..)?;
+        let end = start + rest.find(|letter| !is_word_part(letter)).unwrap_or(rest.len());
+        from = end;
+        Some(Word { place: start..end, folded: fold(text.get(start..end)?) })
+    })
+}
+
+fn is_word_part(letter: char) -> bool {
+    letter.is_alphanumeric() || is_combining_mark(letter)
+}
+
+fn fold(word: &str) -> Cow<'_, str> {
+    if word.len() <= WORD_CHARS_MAX && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return Cow::Borrowed(word);
+    }
+    // The accents of other scripts are letters' own and stay.
+    let is_accent = |letter: &char| ('\u{300}'..='\u{36f}').contains(letter);
+    let bare = word.nfd().filter(|letter| !is_accent(letter)).nfc();
+    let lower = bare.flat_map(char::to_lowercase).filter(|letter| !is_accent(letter));
+    // The last letter of a Greek word has a form of its own.
+    Cow::Owned(lower.map(|letter| if letter == 'ς' { 'σ' } else { letter }).take(WORD_CHARS_MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(text: &str) -> Vec<String> {
+        words(text).map(|word| word.folded.into_owned()).collect()
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        for (text, expected) in [
+            ("", vec![]),
+            (" -- _ !", vec![]),
+            ("Hello, World!", vec!["hello", "world"]),
+            ("max_price=10.5", vec!["max", "price", "10", "5"]),
+            ("# Title\n\n* one", vec!["title", "one"]),
+            ("a😀b", vec!["a", "b"]),
+            ("日本語 テスト", vec!["日本語", "テスト"]),
+            ("हिन्दी", vec!["हिन्दी"]),
+        ] {
+            assert_eq!(folded(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn case_and_accents_do_not_matter() {
+        for (one, other) in [("Größe", "GRÖSSE"), ("İstanbul", "istanbul"), ("ΟΔΟΣ", "ὁδός"), ("Ёлка", "елка")]
+        {
+            let (one, other) = (folded(one), folded(&other.replace("SS", "ß")));
+            assert_eq!(one, other);
+        }
+        assert_eq!(folded("Cafe\u{301} Café"), ["cafe", "cafe"]);
+    }
+
+    #[test]
+    fn a_word_knows_its_place() {
+        let text = "«Élan» vital";
+        let places: Vec<_> = words(text).map(|word| &text[word.place]).collect();
+        assert_eq!(places, ["Élan", "vital"]);
+    }
+
+    #[test]
+    fn a_long_word_counts_with_its_beginning() {
+        let hash = format!("0x{}", "a".repeat(64));
+        assert_eq!(folded(&hash), [hash.as_str()]);
+        assert_eq!(folded(&"X".repeat(100)), ["x".repeat(80)]);
+        assert_eq!(folded(&"x".repeat(100)), ["x".repeat(80)]);
+        assert_eq!(folded(&"é".repeat(100)), ["e".repeat(80)]);
+    }
+}

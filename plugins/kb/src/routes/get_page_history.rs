@@ -1,0 +1,58 @@
+//! `GET /api/kb/{slug}/history`: every revision of a page, or one of them with its body.
+
+use crate::{
+    Kb,
+    error::KbError,
+    model::{History, HistoryRest, RevisionRest, Slug, SlugText},
+    store::revisions::{self, FullRevisionRow},
+};
+use plugin_api::{Context, Failure, JsonSchema, KeptJson, Path, QueryString, Route};
+use serde::Deserialize;
+
+pub fn route() -> Route<Kb> {
+    Route::get("/api/kb/{slug}/history", get_page_history)
+        .public()
+        .cached()
+        .summary("List the revisions of a page, or read one")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Wanted {
+    /// The number of one revision, which is then answered with its body.
+    rev: Option<i64>,
+}
+
+async fn get_page_history(
+    cx: Context<Kb>,
+    Path(SlugText(slug)): Path<SlugText>,
+    QueryString(Wanted { rev }): QueryString<Wanted>,
+) -> Result<KeptJson<History>, Failure<KbError>> {
+    let slug = Slug::parse(&slug).map_err(KbError::from)?;
+    match rev {
+        Some(rev) => one(&cx, slug, rev).await,
+        None => all(&cx, slug).await,
+    }
+}
+
+async fn all(cx: &Context<Kb>, slug: Slug) -> Result<KeptJson<History>, Failure<KbError>> {
+    let db = cx.db();
+    let Some(subject) = revisions::subject(&db, &slug).await? else {
+        return Err(KbError::UnknownPage { slug }.into());
+    };
+    let stored = revisions::list(&db, &subject).await?;
+    let rows = stored.rows()?;
+    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
+    let items = rows.iter().map(|row| {
+        let rest = RevisionRest { id: row.id, author: authors.get(row.author), body: None };
+        (row.kept, rest)
+    });
+    let page = HistoryRest { slug: slug.as_str(), title: &subject.title, rev: subject.rev };
+    Ok(KeptJson::list("items", items, &page)?)
+}
+
+async fn one(cx: &Context<Kb>, slug: Slug, rev: i64) -> Result<KeptJson<History>, Failure<KbError>> {
+    let outcome = revisions::find(&cx.db(), &slug, rev).await?;
+    let row: FullRevisionRow<'_> = outcome.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
+    let author = cx.authors([row.author]).await?.get(row.author);
+    Ok(KeptJson::object(row.kept, &RevisionRest { id: row.id, author, body: Some(row.body.into()) })?)
+}

@@ -1,0 +1,81 @@
+//! The index of words: FTS5 on SQLite, a `tsvector` on PostgreSQL.
+//!
+//! The rule: both answer the same pages with the same rank. The rank is BM25 as FTS5 computes it, over the words and weights of
+//! `model/index_text.rs`, rounded to nine places, and of equal pages the newer one comes first.
+
+mod postgres;
+mod sqlite;
+
+use crate::model::{IndexText, PageId, SearchQuery};
+use plugin_api::{Address, Environment, HostError, Outcome, Query, Sql, sql};
+use serde::Deserialize;
+
+/// The database's own index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    Sqlite,
+    Postgres,
+}
+
+/// A page that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Hit {
+    pub id: PageId,
+    score: f64,
+}
+
+impl Hit {
+    /// Lower is better. Nine places, however the database wrote them.
+    pub fn rank(&self) -> f64 {
+        (self.score * 1e9).round() / 1e9
+    }
+}
+
+impl Index {
+    pub fn of(environment: &Environment) -> Self {
+        if environment.dialect == "postgres" { Self::Postgres } else { Self::Sqlite }
+    }
+
+    /// Puts a page's words in the place of those it had.
+    pub fn replace(self, page: PageId, text: &IndexText) -> Vec<Sql> {
+        match self {
+            Self::Sqlite => sqlite::replace(page, text),
+            Self::Postgres => postgres::replace(page, text),
+        }
+    }
+
+    /// The pages that have a word for every beginning, the best first.
+    pub async fn find(
+        self,
+        db: &impl Query,
+        query: &SearchQuery,
+        limit: u32,
+        offset: u32,
+    ) -> Result<Vec<Hit>, HostError> {
+        match self {
+            Self::Sqlite => sqlite::find(db, query, limit, offset).await,
+            Self::Postgres => postgres::find(db, query, limit, offset).await,
+        }
+    }
+}
+
+/// What is shown of a page that was found.
+#[derive(Deserialize)]
+pub struct FoundRow<'r> {
+    pub id: PageId,
+    pub kept: &'r str,
+    pub created_by: Address,
+    pub updated_by: Address,
+    pub body: &'r str,
+}
+
+/// Pages with their bodies, [`FoundRow`], in any order.
+pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<Outcome, HostError> {
+    let places: Vec<String> = (1..=hits.len()).map(|place| format!("${place}")).collect();
+    let read = sql(format!(
+        "SELECT p.id, p.kept, p.created_by, p.updated_by, r.body FROM kb_pages p \
+         JOIN kb_revisions r ON r.page_id = p.id AND r.rev = p.rev WHERE p.id IN ({})",
+        places.join(", ")
+    ));
+    db.run(hits.iter().fold(read, |read, hit| read.bind(hit.id))).await
+}

@@ -1,0 +1,24 @@
+//! `[plugins.kb]`: what is wrong stops the plugin and is named.
+
+use plugin_testing::{TestGateway, Value, json};
+
+async fn reason(config: Value) -> String {
+    let house = TestGateway::builder().plugin(kb::plugin_module()).config("kb", config).open().await;
+    let reason = house.reports().await.into_iter().find(|report| report.name == "kb").unwrap().reason;
+    house.stop().await;
+    reason
+}
+
+#[tokio::test]
+async fn wrong_values_are_told_together() {
+    let reason = reason(json!({ "operators": ["me"], "protected": ["x"], "pinned": { "a b": "0x1" } })).await;
+    for part in ["operators: `me`", "protected: `x`", "pinned: `a b`", "pinned: `0x1`"] {
+        assert!(reason.contains(part), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_keys_are_refused() {
+    let reason = reason(json!({ "protect": [] })).await;
+    assert!(reason.contains("protect"), "{reason}");
+}

@@ -1,0 +1,221 @@
+//! `GET /api/kb?q=`: both databases find the same pages of one corpus, with the same ranks and snippets.
+
+use super::{PAGES, create, finish, houses, next, read, slugs, write};
+use plugin_testing::{TestGateway, Value, Wallet, json};
+
+fn encoded(query: &str) -> String {
+    query.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+async fn search(house: &TestGateway, query: &str) -> Value {
+    read(house, &format!("{PAGES}?q={}", encoded(query))).await
+}
+
+async fn found(house: &TestGateway, query: &str) -> Vec<String> {
+    slugs(house, &format!("?q={}", encoded(query))).await
+}
+
+/// Slug, title, summary, body.
+const CORPUS: [(&str, &str, &str, &str); 16] = [
+    (
+        "hire",
+        "How to hire an agent",
+        "From search to payment",
+        "Call requestJob on the escrow contract. The escrow holds the payment.",
+    ),
+    (
+        "escrow",
+        "The escrow contract",
+        "What holds the money",
+        "Every job is paid into it. It pays the agent when the client releases.",
+    ),
+    (
+        "disputes",
+        "Disputes",
+        "When client and agent disagree",
+        "An arbiter looks at the evidence. The escrow pays by the arbiter's word.",
+    ),
+    ("signatures", "Signing", "", "A wallet signs five lines. An agent signs with the key of its owner."),
+    (
+        "compute",
+        "Renting compute",
+        "GPUs by the second",
+        "A provider lists a GPU with its VRAM: max_price=10, region eu-west-1.",
+    ),
+    ("german", "Über Größe", "Straße", "Ein Agent prüft Maße; Äpfel, Öl und Übermut."),
+    ("greek", "ΟΔΟΣ", "", "Η ὁδός είναι μακρά. Οι οδοί."),
+    ("japanese", "知識ベース", "エージェント", "エージェントは 仕事 を 探す。 日本語 テスト"),
+    ("cyrillic", "Ёлка", "", "Агент пишет страницу. ЁЛКА и елка"),
+    ("hindi", "ज्ञान", "", "एजेंट काम ढूँढता है"),
+    ("emoji", "😀 Faces", "", "agent😀agent 👩‍💻 done"),
+    ("marks", "!!! ???", "", "--- *** …"),
+    ("twins-one", "Twin", "", "alike alike alike"),
+    ("twins-two", "Twin", "", "alike alike alike"),
+    ("hash", "A hash", "", "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"),
+    ("quotes", "It's \"quoted\"", "a\\b", "O'Neil said: \"escrow\" (NOT escrow) AND near/escrow* ^x : -y"),
+];
+
+/// Pages of one corpus; two of them long, one revised so that what it said before is no longer found.
+async fn fill(house: &TestGateway) {
+    for (number, (slug, title, summary, body)) in (1..).zip(CORPUS) {
+        write(house, &Wallet::new(number), slug, json!({ "title": title, "summary": summary, "body": body })).await;
+    }
+    let long: Vec<String> = (0..4000).map(|number| format!("word{number} the")).collect();
+    create(house, &Wallet::new(101), "long", &format!("{} escrow agent", long.join(" "))).await;
+    create(house, &Wallet::new(102), "repeated", &"escrow ".repeat(5000)).await;
+    create(house, &Wallet::new(103), "revised", "zebra before escrow").await;
+    next(house).await;
+    create(house, &Wallet::new(103), "revised", "giraffe after").await;
+}
+
+const QUERIES: [&str; 44] = [
+    "escrow",
+    "agent",
+    "escrow agent",
+    "agent escrow",
+    "ESCROW Agent",
+    "a",
+    "the",
+    "e",
+    "esc",
+    "escrows",
+    "pay",
+    "client rel",
+    "zebra",
+    "giraffe",
+    "grosse",
+    "größe",
+    "GRÖSSE",
+    "uber",
+    "strasse",
+    "straße",
+    "οδος",
+    "ΟΔΟΣ",
+    "οδ",
+    "елка",
+    "ёлка",
+    "агент",
+    "日本",
+    "日本語",
+    "エージ",
+    "ज्ञान",
+    "काम",
+    "alike",
+    "twin",
+    "0xc5d2460186f7233c",
+    "max_price",
+    "price",
+    "eu-west-1",
+    "o'neil",
+    "\"escrow\"",
+    "escrow NOT agent",
+    "near(escrow)",
+    "word3999",
+    "the word1 word2 word3 word4 word5 word6 word7 word8 word9 word10 word11 word12 nothing",
+    "hire contract payment",
+];
+
+#[tokio::test]
+async fn both_databases_answer_every_query_alike() {
+    let mut answers: Vec<Vec<Value>> = Vec::new();
+    for house in houses().await {
+        fill(&house).await;
+        let mut of_house = Vec::new();
+        for query in QUERIES {
+            let answer = search(&house, query).await;
+            assert_eq!((&answer["q"], &answer["fts"], &answer["total"]), (&json!(query), &json!(true), &Value::Null));
+            of_house.push(answer);
+        }
+        answers.push(of_house);
+        finish(house).await;
+    }
+    for (query, answer) in QUERIES.iter().zip(&answers[0]) {
+        let is_empty = answer["items"].as_array().unwrap().is_empty();
+        assert_eq!(
+            is_empty,
+            ["escrows", "zebra", "GRÖSSE", "grosse", "strasse", "escrow NOT agent"].contains(query),
+            "{query}: {answer}"
+        );
+    }
+    if let [sqlite, postgres] = answers.as_slice() {
+        for (query, (one, other)) in QUERIES.iter().zip(sqlite.iter().zip(postgres)) {
+            assert_eq!(one, other, "{query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_has_all_the_words_or_longer_ones() {
+    for house in houses().await {
+        fill(&house).await;
+        let mut pages = found(&house, "escrow contract").await;
+        pages.sort_unstable();
+        assert_eq!(pages, ["escrow", "hire"]);
+        assert_eq!(found(&house, "contr escr requestj").await, ["hire"]);
+        assert_eq!(found(&house, "escrow giraffe").await, Vec::<String>::new());
+        assert_eq!(found(&house, "giraffe").await, ["revised"]);
+        for nothing in ["!!!", "*", "\"\"", "_", "😀"] {
+            let answer = search(&house, nothing).await;
+            assert_eq!(answer, json!({ "items": [], "total": null, "q": nothing, "fts": true }), "{nothing}");
+        }
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_title_weighs_more_than_a_body_and_ties_are_the_newer_pages() {
+    for house in houses().await {
+        fill(&house).await;
+        let answer = search(&house, "agent").await;
+        let items = answer["items"].as_array().unwrap();
+        assert_eq!(items[0]["slug"], "hire", "{answer}");
+        let ranks: Vec<f64> = items.iter().map(|item| item["rank"].as_f64().unwrap()).collect();
+        assert!(ranks.is_sorted() && ranks[0] < 0.0, "{ranks:?}");
+        assert_eq!(found(&house, "alike").await, ["twins-two", "twins-one"]);
+        let query = "?q=agent&limit=2&offset=1&sort=title";
+        let page: Vec<&str> = items[1..3].iter().map(|item| item["slug"].as_str().unwrap()).collect();
+        assert_eq!(slugs(&house, query).await, page);
+        assert_eq!(slugs(&house, "?q=agent&offset=100").await, Vec::<String>::new());
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_snippet_shows_where_the_words_stand() {
+    for house in houses().await {
+        fill(&house).await;
+        let snippet = async |query: &str| search(&house, query).await["items"][0]["snippet"].clone();
+        assert_eq!(
+            snippet("requestjob").await,
+            "Call [requestJob] on the escrow contract. The escrow holds the payment"
+        );
+        let (before, after) = ("word1997 the word1998 the word1999 the", "the word2001 the word2002 the word2003 the");
+        assert_eq!(snippet("word2000").await, format!("…{before} [word2000] {after}…"));
+        // Found by its title: the beginning.
+        assert_eq!(snippet("renting").await, "A provider lists a GPU with its VRAM: max_price=10, region eu-west…");
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_is_found_at_once_and_after_a_restart() {
+    for house in houses().await {
+        assert_eq!(found(&house, "needle").await, Vec::<String>::new());
+        create(&house, &Wallet::new(1), "page", "a needle").await;
+        assert_eq!(found(&house, "needle").await, ["page"]);
+        let house = house.restart().await;
+        assert_eq!(found(&house, "needle").await, ["page"]);
+        create(&house, &Wallet::new(2), "other", "needles").await;
+        assert_eq!(found(&house, "needle").await.len(), 2);
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_searched_for_is_a_bad_query() {
+    for house in houses().await {
+        let answer = house.get(&format!("{PAGES}?q=a%00b")).await;
+        assert_eq!((answer.status, answer.code()), (400, "bad_query".to_owned()));
+        finish(house).await;
+    }
+}

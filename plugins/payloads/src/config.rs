@@ -1,0 +1,67 @@
+//! `[plugins.payloads]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
+
+use crate::model::SIZE_MAX;
+use plugin_api::{JsonSchema, Refusal};
+use serde::Deserialize;
+
+/// Every key has a default, so the section may be missing.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Bytes that all payloads together may have.
+    pub total_bytes_max: i64,
+    /// New bytes that one client may store in a day of UTC.
+    pub client_bytes_per_day_max: i64,
+    /// Days after which a payload that nobody mentions is deleted: 1 to 36500.
+    pub keep_days: u32,
+    /// Plugins that are gone for good: what they mentioned keeps no payload any more.
+    pub gone: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let (total_bytes_max, client_bytes_per_day_max) = (2 * 1024 * 1024 * 1024, 32 * 1024 * 1024);
+        Self { total_bytes_max, client_bytes_per_day_max, keep_days: 30, gone: Vec::new() }
+    }
+}
+
+impl Config {
+    /// Tells all problems at once.
+    pub(crate) fn validate(&self) -> Result<(), Refusal> {
+        let bytes =
+            [("total_bytes_max", self.total_bytes_max), ("client_bytes_per_day_max", self.client_bytes_per_day_max)];
+        let small = bytes.into_iter().filter(|(_, bytes)| *bytes < SIZE_MAX);
+        let mut problems: Vec<String> = small
+            .map(|(key, bytes)| {
+                format!("{key} is {bytes}: one payload alone may have {SIZE_MAX}, so it must be that at least")
+            })
+            .collect();
+        if !(1..=36_500).contains(&self.keep_days) {
+            problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Refusal(problems.join("; "))) }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_network() {
+        let config = Config::default();
+        assert!(config.validate().is_ok());
+        assert_eq!((config.total_bytes_max, config.client_bytes_per_day_max), (2_147_483_648, 33_554_432));
+        assert_eq!((config.keep_days, config.gone.len()), (30, 0));
+    }
+
+    #[test]
+    fn every_problem_is_told_at_once() {
+        let config = Config { total_bytes_max: 1, client_bytes_per_day_max: 262_143, keep_days: 0, gone: Vec::new() };
+        let Refusal(reason) = config.validate().unwrap_err();
+        for key in ["total_bytes_max is 1", "client_bytes_per_day_max is 262143", "keep_days is 0"] {
+            assert!(reason.contains(key), "{reason}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the store adds to the gateway's own documents.
+
+use crate::{
+    Payloads,
+    jobs::prune_payloads::{Deadlines, INTERVAL_S},
+    model::SIZE_MAX,
+    store::{pruning, totals},
+};
+use plugin_api::{
+    Gateway, HostError,
+    point::{Briefing, BriefingLink, Discovery, NoInput, ServiceStatus, Skill},
+};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+const PAYLOADS: &str = "/api/payloads";
+
+pub async fn status(gateway: Gateway<Payloads>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let (db, config) = (gateway.db(), &gateway.plugin().config);
+    let totals = totals::read(&db).await?;
+    let is_full = totals.bytes.saturating_add(SIZE_MAX) > config.total_bytes_max;
+    // Two runs late: what waits for a plugin that is switched off is as it should be.
+    let deadlines = Deadlines::at(gateway.now_s() - 2 * INTERVAL_S, config.keep_days);
+    let is_late = totals.waits_for.is_empty()
+        && pruning::is_late(&db, deadlines.named_until_s, deadlines.given_up_until_s).await?;
+    let detail = if is_full {
+        Some("the store is full".to_owned())
+    } else if is_late {
+        Some("old payloads are not deleted in time".to_owned())
+    } else {
+        let waits = !totals.waits_for.is_empty();
+        waits.then(|| format!("nothing is deleted until these plugins answer: {}", totals.waits_for))
+    };
+    let numbers = named([
+        ("payloads", totals.payloads.into()),
+        ("bytes", totals.bytes.into()),
+        ("bytesMax", config.total_bytes_max.into()),
+    ]);
+    Ok([("payloads".to_owned(), ServiceStatus { ok: !is_full && !is_late, enabled: None, detail, numbers })].into())
+}
+
+pub async fn discovery(_: Gateway<Payloads>, _: NoInput) -> Result<Discovery, HostError> {
+    Ok(Discovery {
+        endpoints: [("payloads".to_owned(), PAYLOADS.to_owned())].into(),
+        skills: vec![skill()],
+        limits: named([("payloadBytes", SIZE_MAX.into()), ("payloadsPerMinute", 60.into())]),
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn skill() -> Skill {
+    Skill {
+        id: "store-payload".into(),
+        name: "Store a payload".into(),
+        description: "Store up to 256 KiB of any type and read them by their keccak-256, without an account".into(),
+        tags: ["payloads", "storage", "jobs"].map(str::to_owned).into(),
+        examples: ["POST /api/payloads with the bytes as the body", "GET /api/payloads/0x…"].map(str::to_owned).into(),
+    }
+}
+
+const NOTE: &str = "POST bytes of any type (256 KiB) and get {hash, uri, size}; GET /{hash} answers the same bytes. Use hash \
+     and uri in job inputs and outputs, artifacts and submissions; what nobody mentions is deleted after a while";
+
+fn briefing() -> Briefing {
+    let link = BriefingLink { name: "Payloads".into(), path: PAYLOADS.into(), note: NOTE.into() };
+    Briefing { title: "Payloads".into(), links: vec![link] }
+}

@@ -1,0 +1,39 @@
+//! What the store refuses, and how it says so.
+
+use crate::model::{PayloadHash, SIZE_MAX};
+use plugin_api::{ApiError, Case};
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PayloadsError {
+    #[error("the body is empty: a payload has 1 to {SIZE_MAX} bytes")]
+    Empty,
+    #[error("unknown payload {hash}")]
+    Unknown { hash: PayloadHash },
+    #[error("your address has stored {limit} bytes today, or nearly: these do not fit any more")]
+    DailyBytes { limit: i64 },
+    #[error("the store is full: it holds {limit} bytes, or nearly")]
+    Full { limit: i64 },
+}
+
+const EMPTY: Case = Case::new(400, "bad_request", "send the bytes themselves as the body");
+const UNKNOWN: Case = Case::new(404, "not_found", "POST /api/payloads stores bytes and answers their hash");
+const DAILY_BYTES: Case =
+    Case::new(429, "daily_bytes", "come back after midnight UTC; bytes that are stored already cost nothing");
+const FULL: Case = Case::new(
+    507,
+    "store_full",
+    "try again in some days, when old payloads are gone, or publish under an https address of your own",
+);
+
+impl ApiError for PayloadsError {
+    const CASES: &'static [Case] = &[EMPTY, UNKNOWN, DAILY_BYTES, FULL];
+
+    fn case(&self) -> Case {
+        match self {
+            Self::Empty => EMPTY,
+            Self::Unknown { .. } => UNKNOWN,
+            Self::DailyBytes { .. } => DAILY_BYTES,
+            Self::Full { .. } => FULL,
+        }
+    }
+}

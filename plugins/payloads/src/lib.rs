@@ -1,0 +1,79 @@
+//! Payloads: bytes that anyone may store and read again by their hash.
+//!
+//! This is the contents page; README.md tells the rest. The rules that must not break: what is answered under a hash has
+//! that hash, and what anyone mentions is not deleted.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use plugin_api::{Definition, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+
+/// What the plugin keeps in memory while it runs.
+pub struct Payloads {
+    config: Config,
+}
+
+impl Plugin for Payloads {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Payloads")
+            .routes([routes::store_payload::route(), routes::get_payload::route()])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .views(&["payloads_v1"])
+            .jobs([jobs::prune_payloads::job()])
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::DISCOVERY, contributions::discovery)
+    }
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        config.validate()?;
+        Ok(Self { config })
+    }
+}
+
+export_plugin!(Payloads);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Auth, Manifest};
+
+    pub fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str()))
+            .collect();
+        assert_eq!(
+            routes,
+            [("POST", "/api/payloads", "store_payload"), ("GET", "/api/payloads/{hash}", "get_payload")]
+        );
+        assert!(manifest.routes.iter().all(|route| route.auth == Auth::Public));
+    }
+
+    #[test]
+    fn storing_has_a_limit_of_its_own() {
+        let limits: Vec<_> = manifest().routes.into_iter().map(|route| route.rate_limits).collect();
+        let [store, get] = &limits[..] else { panic!("two routes") };
+        let [limit] = &store[..] else { panic!("one limit: {store:?}") };
+        assert_eq!((limit.calls, limit.window_s, limit.additional), (60, 60, false));
+        assert!(get.is_empty());
+    }
+}

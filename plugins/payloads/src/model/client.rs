@@ -1,0 +1,30 @@
+//! Who counts as one client for what is stored in a day.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// An IPv4 address, or a whole /64 of IPv6, which is what one household has at least. The gateway's limits per IP count alike.
+pub fn client_of(ip: &str) -> String {
+    match ip.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
+        Ok(IpAddr::V6(ip)) => Ipv6Addr::from(u128::from(ip) & !u128::from(u64::MAX)).to_string(),
+        Ok(ip) => ip.to_string(),
+        Err(_) => ip.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_household_is_one_client() {
+        for (ip, client) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2::", "2001:db8:1:2::"),
+            ("unknown", "unknown"),
+        ] {
+            assert_eq!(client_of(ip), client);
+        }
+    }
+}

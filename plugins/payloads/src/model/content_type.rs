@@ -1,0 +1,152 @@
+//! Content types: what the one who stores says, and what readers are told.
+//!
+//! The rule: a browser that opens a payload never runs anything in it. What it could take for a page, a script or a drawing
+//! is told to be plain text, and what is not known to be harmless is told to be just bytes.
+
+use plugin_api::{Extract, Problem, Request};
+use std::borrow::Cow;
+
+const BYTES: &str = "application/octet-stream";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// Longer than any type there is.
+const LENGTH_MAX: usize = 255;
+
+/// The `Content-Type` of a request; plain bytes when there is none.
+pub struct ContentType(pub String);
+
+impl Extract for ContentType {
+    // Not described: OpenAPI tells content types with the body.
+    fn extract(request: &mut Request) -> Result<Self, Problem> {
+        let named = request.header("content-type").map(str::trim);
+        let named = named.filter(|named| (1..=LENGTH_MAX).contains(&named.len()));
+        Ok(Self(named.unwrap_or(BYTES).to_owned()))
+    }
+}
+
+/// Parts of the names of types that browsers run, draw or follow.
+const ACTIVE: [&str; 8] = ["html", "xml", "xsl", "wap", "javascript", "ecmascript", "shockwave", "svg"];
+
+const DATA: [&str; 4] = ["application/json", "application/x-ndjson", "application/pdf", BYTES];
+
+const PICTURES: [&str; 6] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
+
+/// What a reader is told of a payload that was stored as `named`.
+pub fn served_as(named: &str) -> Cow<'static, str> {
+    let first = named.split(',').next().unwrap_or_default();
+    let mut parts = first.split(';').map(str::trim);
+    let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let Some((kind, subtype)) = media_type.split_once('/') else { return BYTES.into() };
+    if !is_token(kind) || !is_token(subtype) {
+        return BYTES.into();
+    }
+    if ACTIVE.iter().any(|part| media_type.contains(part)) {
+        return PLAIN.into();
+    }
+    if PICTURES.contains(&media_type.as_str()) {
+        return media_type.into();
+    }
+    if kind != "text" && !DATA.contains(&media_type.as_str()) {
+        return BYTES.into();
+    }
+    match parts.find_map(charset) {
+        Some(charset) => format!("{media_type}; charset={charset}").into(),
+        None => media_type.into(),
+    }
+}
+
+fn charset(parameter: &str) -> Option<String> {
+    let (name, value) = parameter.split_once('=')?;
+    let value = value.trim().trim_matches('"');
+    (name.trim().eq_ignore_ascii_case("charset") && is_token(value)).then(|| value.to_ascii_lowercase())
+}
+
+/// A token of HTTP (RFC 9110 §5.6.2).
+fn is_token(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_texts_and_pictures_stay_what_they_are() {
+        for named in [
+            "application/json",
+            "application/x-ndjson",
+            "application/pdf",
+            "application/octet-stream",
+            "text/plain",
+            "text/markdown",
+            "text/csv",
+            "image/png",
+            "image/jpeg",
+            "image/gif",
+            "image/webp",
+            "image/avif",
+            "image/bmp",
+        ] {
+            assert_eq!(served_as(named), named);
+        }
+    }
+
+    #[test]
+    fn a_charset_is_kept_and_other_parameters_are_not() {
+        for (named, served) in [
+            ("Text/Plain;Charset=\"UTF-8\"", "text/plain; charset=utf-8"),
+            ("text/csv; header=present; charset=iso-8859-1", "text/csv; charset=iso-8859-1"),
+            ("application/json; profile=x", "application/json"),
+            ("text/plain; charset=\"a b\"", "text/plain"),
+            ("text/plain; charset", "text/plain"),
+            ("image/png; charset=utf-8", "image/png"),
+            ("text/plain, text/html", "text/plain"),
+        ] {
+            assert_eq!(served_as(named), served, "{named}");
+        }
+    }
+
+    #[test]
+    fn what_a_browser_would_run_is_plain_text() {
+        for named in [
+            "text/html",
+            "TEXT/HTML; charset=utf-8",
+            "application/xhtml+xml",
+            "text/xml",
+            "application/xml",
+            "application/rss+xml",
+            "text/xsl",
+            "text/vnd.wap.wml",
+            "text/javascript",
+            "application/javascript",
+            "application/ecmascript",
+            "application/x-shockwave-flash",
+            "image/svg+xml",
+            "text/html,text/plain",
+        ] {
+            assert_eq!(served_as(named), PLAIN, "{named}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_bytes() {
+        for named in [
+            "",
+            "json",
+            "/",
+            "text/",
+            "/plain",
+            "text plain",
+            "audio/mpeg",
+            "video/mp4",
+            "application/zip",
+            "a/b/c",
+            "text/pl ain",
+            "é/x",
+            ", text/plain",
+        ] {
+            assert_eq!(served_as(named), BYTES, "{named}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `POST /api/payloads`: bytes of any type. The same bytes have the same hash and are stored once.
+
+use crate::{
+    Payloads,
+    error::PayloadsError,
+    model::{ContentType, DAY_S, SIZE_MAX, StoredPayload, client_of},
+    store::payloads::{self, Limits, Outcome, Upload},
+};
+use plugin_api::{Body, Context, Failure, FfiBytes, Hash256, HostError, Json, Route};
+
+pub fn route() -> Route<Payloads> {
+    Route::post("/api/payloads", store_payload)
+        .public()
+        .per_minute(60)
+        .body_max_bytes(SIZE_MAX.unsigned_abs())
+        .takes(&["application/json", "text/plain", "application/octet-stream"])
+        .summary("Store bytes under their hash")
+        .description("Any content type, 1 byte to 256 KiB. Bytes that are stored already cost nothing.")
+}
+
+async fn store_payload(
+    cx: Context<Payloads>,
+    ContentType(content_type): ContentType,
+    Body(bytes): Body,
+) -> Result<Json<StoredPayload>, Failure<PayloadsError>> {
+    if bytes.is_empty() {
+        return Err(PayloadsError::Empty.into());
+    }
+    let (hash, bytes) = hashed(&cx, bytes).await?;
+    let stored = StoredPayload::new(hash, bytes.len());
+    let now_s = cx.now_s();
+    // Most known bytes need no transaction.
+    if payloads::is_kept_since(&cx.db(), hash, now_s - DAY_S).await? {
+        return Ok(Json(stored));
+    }
+    let tx = cx.transaction();
+    if payloads::keep_longer(&tx, hash, now_s).await? {
+        return Ok(Json(stored));
+    }
+    let config = &cx.plugin().config;
+    let limits = Limits { total: config.total_bytes_max, client: config.client_bytes_per_day_max };
+    let client = client_of(cx.client_ip());
+    let upload = Upload { hash, bytes: bytes.to_vec(), content_type, client, day: now_s.div_euclid(DAY_S) };
+    match payloads::insert(&tx, upload, limits, now_s).await? {
+        Outcome::Stored => Ok(Json(stored)),
+        Outcome::DailyBytes => Err(PayloadsError::DailyBytes { limit: limits.client }.into()),
+        Outcome::Full => Err(PayloadsError::Full { limit: limits.total }.into()),
+    }
+}
+
+/// Hashing more than this takes longer than handing it to another thread.
+const INLINE_BYTES: usize = 32 * 1024;
+
+async fn hashed(cx: &Context<Payloads>, bytes: FfiBytes) -> Result<(Hash256, FfiBytes), HostError> {
+    if bytes.len() <= INLINE_BYTES {
+        return Ok((Hash256::keccak(&bytes), bytes));
+    }
+    cx.blocking(move || (Hash256::keccak(&bytes), bytes)).await
+}

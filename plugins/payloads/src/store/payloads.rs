@@ -1,0 +1,107 @@
+//! Payloads: storing, keeping longer, reading.
+
+use plugin_api::{Cell, Hash256, HostError, Outcome as Answer, Query, Sql, Tx, sql};
+use serde::Deserialize;
+
+/// Bytes on their way into the store.
+pub struct Upload {
+    pub hash: Hash256,
+    pub bytes: Vec<u8>,
+    pub content_type: String,
+    pub client: String,
+    /// Days since 1970, of UTC.
+    pub day: i64,
+}
+
+/// In bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub total: i64,
+    /// New bytes of one client in a day.
+    pub client: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Stored,
+    DailyBytes,
+    Full,
+}
+
+/// Whether these bytes are stored and were named in that second or later.
+pub async fn is_kept_since(db: &impl Query, hash: Hash256, since_s: i64) -> Result<bool, HostError> {
+    let kept = sql("SELECT size FROM payloads_payloads WHERE hash = $1 AND named_at >= $2 AND given_up_at IS NULL");
+    Ok(db.row::<i64>(kept.bind(hash).bind(since_s)).await?.is_some())
+}
+
+/// Begins the time anew that a payload stays without being mentioned; answers whether it is there.
+pub async fn keep_longer(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError> {
+    let update = sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1");
+    Ok(tx.execute(update.bind(hash).bind(now_s)).await? > 0)
+}
+
+/// Stores bytes that are not there. Whoever is told that they do not fit must undo the transaction.
+pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Result<Outcome, HostError> {
+    let size = i64::try_from(upload.bytes.len()).unwrap_or(i64::MAX);
+    let counted = vec![count_client(&upload, size, limits.client), count_total(size, limits.total)];
+    let counted = tx.batch(counted).await?;
+    let has_room = |place: usize| counted.get(place).is_some_and(|outcome| outcome.changes > 0);
+    if !has_room(0) {
+        return Ok(Outcome::DailyBytes);
+    }
+    if !has_room(1) {
+        return Ok(Outcome::Full);
+    }
+    let insert = sql("INSERT INTO payloads_payloads (hash, size, content_type, created_at, named_at, bytes) \
+            VALUES ($1, $2, $3, $4, $4, $5)")
+    .bind(upload.hash)
+    .bind(size)
+    .bind(upload.content_type)
+    .bind(now_s)
+    .bind(upload.bytes);
+    tx.execute(insert).await?;
+    Ok(Outcome::Stored)
+}
+
+/// Changes nothing when the client has stored too much. One payload alone fits always: the configuration says so.
+fn count_client(upload: &Upload, size: i64, limit: i64) -> Sql {
+    sql("INSERT INTO payloads_uploads (day, client, bytes) VALUES ($1, $2, $3) \
+         ON CONFLICT (day, client) DO UPDATE SET bytes = payloads_uploads.bytes + excluded.bytes \
+         WHERE payloads_uploads.bytes + excluded.bytes <= $4")
+    .bind(upload.day)
+    .bind(&upload.client)
+    .bind(size)
+    .bind(limit)
+}
+
+/// Changes nothing when the store is full.
+fn count_total(size: i64, limit: i64) -> Sql {
+    sql("UPDATE payloads_totals SET payloads = payloads + 1, bytes = bytes + $1 WHERE id = 1 AND bytes + $1 <= $2")
+        .bind(size)
+        .bind(limit)
+}
+
+/// The bytes of a row, which go to the reader from where the database put them.
+pub struct StoredBytes(Answer);
+
+impl AsRef<[u8]> for StoredBytes {
+    fn as_ref(&self) -> &[u8] {
+        match self.0.rows.cells().ok().and_then(Iterator::last) {
+            Some(Ok(Cell::Blob(bytes))) => bytes,
+            _ => &[],
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Named {
+    content_type: String,
+}
+
+/// The bytes and what they were stored as.
+pub async fn read(db: &impl Query, hash: Hash256) -> Result<Option<(String, StoredBytes)>, HostError> {
+    let read = sql("SELECT content_type, bytes FROM payloads_payloads WHERE hash = $1").bind(hash);
+    let answer = db.run(read).await?;
+    let named = answer.first::<Named>()?;
+    Ok(named.map(|named| (named.content_type, StoredBytes(answer))))
+}

@@ -1,0 +1,67 @@
+//! A plugin of the tests that keeps texts and says which payloads they mention, as any plugin with texts does.
+
+use plugin_api::{
+    Body, Context, Definition, Failure, Gateway, Hash256, HostError, HostHandle, Identity, Migration, NoConfig,
+    NoContent, Plugin, Refusal, Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    mentioned_payloads,
+    point::{self, PayloadReferencesInput},
+    sql,
+};
+use std::collections::BTreeSet;
+
+pub const TEXTS: &str = "/api/witness";
+
+struct Witness;
+
+impl Identity for Witness {
+    const NAME: &'static str = "witness";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Keeps texts";
+}
+
+impl Plugin for Witness {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        let create = "CREATE TABLE witness_texts (id {{id}}, body TEXT NOT NULL);";
+        Definition::new()
+            .routes([
+                Route::post(TEXTS, add_text).public().summary("Keep a text"),
+                Route::delete(TEXTS, delete_texts).public().summary("Forget all texts"),
+            ])
+            .migrations([Migration::new(1, "create", create)])
+            .contributes(point::PAYLOAD_REFERENCES, mentioned)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+async fn add_text(cx: Context<Witness>, Body(text): Body) -> Result<NoContent, Failure> {
+    let text = String::from_utf8_lossy(&text).into_owned();
+    cx.transaction().execute(sql("INSERT INTO witness_texts (body) VALUES ($1)").bind(text)).await?;
+    Ok(NoContent)
+}
+
+async fn delete_texts(cx: Context<Witness>) -> Result<NoContent, Failure> {
+    cx.transaction().execute(sql("DELETE FROM witness_texts")).await?;
+    Ok(NoContent)
+}
+
+async fn mentioned(
+    gateway: Gateway<Witness>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let page = "SELECT id, body FROM witness_texts WHERE id > $1 ORDER BY id LIMIT 2";
+    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+}
+
+/// Not by `export_plugin!`, which takes the name of the package.
+pub fn module() -> PluginModule_Ref {
+    let module =
+        PluginModule { manifest: plugin_api::object_manifest::<Witness>, construct: plugin_api::object_new::<Witness> };
+    module.leak_into_prefix()
+}

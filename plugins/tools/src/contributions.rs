@@ -1,0 +1,155 @@
+//! What the registry adds to the gateway's own documents and to the list of work.
+
+use crate::{
+    Tools,
+    model::{ComputeSpec, ToolPublished},
+    store::{
+        probes,
+        tool_list::{self, OfferRow},
+    },
+};
+use plugin_api::{
+    Gateway, Hash256, HostError, HostErrorCode, mentioned_payloads,
+    point::{
+        Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkEvent,
+        WorkInput, WorkItem, WorkKind,
+    },
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+const TOOLS: &str = "/api/tools";
+const COMPUTE: &str = "/api/compute";
+/// Listings that are shown as work.
+const OFFERS_MAX: u32 = 200;
+
+pub async fn counters(gateway: Gateway<Tools>, _: NoInput) -> Result<Counters, HostError> {
+    let (tools, online) = tool_list::count_all(&gateway.db()).await?;
+    let manifest = named([("tools", tools.into()), ("toolsOnline", online.into())]);
+    Ok(Counters { stats: Map::new(), manifest })
+}
+
+pub async fn status(gateway: Gateway<Tools>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let progress = probes::progress(&gateway.db()).await?;
+    let (interval_s, now_s) = (i64::from(gateway.plugin().config.probe_interval_s), gateway.now_s());
+    let ok = progress.is_made(interval_s, now_s);
+    let numbers = named([
+        ("tools", progress.tools.into()),
+        ("online", progress.online.into()),
+        ("waiting", progress.waiting.into()),
+        ("oldestProbeAgeS", progress.oldest_s.map(|at| (now_s - at).max(0)).into()),
+        ("intervalS", interval_s.into()),
+    ]);
+    let detail = (!ok).then(|| "tools are not probed in time".to_owned());
+    Ok([("tools".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PublishedTool {
+    tool_id: i64,
+}
+
+/// Compute for rent: its provider earns when it is used.
+pub async fn work(gateway: Gateway<Tools>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let tool = match made_by {
+        None => None,
+        Some(WorkEvent { event_type, data }) if event_type == ToolPublished::TYPE => {
+            let published: PublishedTool = serde_json::from_value(data).map_err(invalid)?;
+            Some(published.tool_id)
+        }
+        Some(_) => return Ok(Vec::new()),
+    };
+    let offers = tool_list::offers(&gateway.db(), tool, OFFERS_MAX).await?;
+    offers.into_iter().map(work_item).collect()
+}
+
+fn invalid(error: serde_json::Error) -> HostError {
+    HostError::new(HostErrorCode::Invalid, error.to_string())
+}
+
+#[derive(Deserialize)]
+struct Offer {
+    name: String,
+    compute: ComputeSpec,
+}
+
+fn work_item(row: OfferRow) -> Result<WorkItem, HostError> {
+    let Offer { name, compute } = serde_json::from_str(&row.kept_compute).map_err(invalid)?;
+    let ComputeSpec { gpu, vram_gb, price_per_second, region, endpoint } = compute;
+    let tags = ["compute".to_owned(), "x402".to_owned(), gpu.to_lowercase(), region.to_lowercase()];
+    let summary = if row.description.trim().is_empty() {
+        format!("{gpu} with {vram_gb} GB for {price_per_second} wei a second")
+    } else {
+        row.description
+    };
+    Ok(WorkItem {
+        kind: WorkKind::Endpoint,
+        ref_id: row.id,
+        variant: Some("compute".into()),
+        title: name,
+        summary,
+        tags: tags.into_iter().filter(|tag| !tag.is_empty()).collect(),
+        reward: price_per_second,
+        posted_at: row.created_at,
+        deadline: None,
+        agent_id: None,
+        claims: 0,
+        requester: Some(row.owner),
+        page: format!("/compute/{}", row.id),
+        api: format!("{COMPUTE}/{}", row.id),
+        action: format!("POST {endpoint} {{input}} with an x402 payment of {price_per_second} wei for each second"),
+    })
+}
+
+pub async fn payload_references(
+    gateway: Gateway<Tools>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let page = "SELECT id, kept FROM tools_tools WHERE id > $1 ORDER BY id LIMIT 100";
+    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+}
+
+pub async fn discovery(_: Gateway<Tools>, _: NoInput) -> Result<Discovery, HostError> {
+    let endpoints = [("tools", TOOLS), ("compute", COMPUTE)];
+    Ok(Discovery {
+        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        skills: vec![skill()],
+        briefing: Some(briefing()),
+        ..Discovery::default()
+    })
+}
+
+fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn skill() -> Skill {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    Skill {
+        id: "tools".into(),
+        name: "Tools and compute".into(),
+        description: "Find tools and GPUs that are online, or publish your own".into(),
+        tags: texts(&["tools", "mcp", "compute", "gpu"]),
+        examples: texts(&[
+            "GET /api/tools?kind=mcp&online=1",
+            "GET /api/compute?gpu=h100&minVramGb=40&online=1",
+            "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
+        ]),
+    }
+}
+
+const TOOLS_NOTE: &str = "online first (q, kind=mcp|http|a2a|compute, owner, online=1); POST a signed tool.publish to publish one, \
+     again to update it";
+const COMPUTE_NOTE: &str = "GPUs by the second (gpu, region, minVramGb, maxPricePerSecond, online=1, q)";
+
+fn briefing() -> Briefing {
+    let links = [("Tools", TOOLS, TOOLS_NOTE), ("Compute", COMPUTE, COMPUTE_NOTE)];
+    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        note: note.to_owned(),
+    };
+    Briefing { title: "Tools and compute".into(), links: links.map(link).into() }
+}

@@ -1,0 +1,93 @@
+//! A registry of tools: what owners publish, whether it is online, and what compute is for rent.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: what an owner says of a tool changes
+//! only with a signed write, and whether it is online only with a probe of the address that it has now.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use plugin_api::{Definition, Grants, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+
+/// What the plugin keeps in memory while it runs.
+pub struct Tools {
+    config: Config,
+}
+
+impl Plugin for Tools {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Tools and compute")
+            .routes([
+                routes::list_tools::route(),
+                routes::publish_tool::route(),
+                routes::get_tool::route(),
+                routes::list_compute::route(),
+                routes::get_compute::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([jobs::probe_tools::job()])
+            .grants(Grants { egress: true, ..Grants::default() })
+            .publishes(&[model::ToolPublished::TYPE])
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::STATUS, contributions::status)
+            .contributes_cached(point::WORK, contributions::work)
+            .contributes(point::DISCOVERY, contributions::discovery)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+    }
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        Ok(Self { config: config.validate()? })
+    }
+}
+
+export_plugin!(Tools);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use plugin_api::manifest::{Manifest, RateLimit};
+
+    fn manifest() -> Manifest {
+        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_routes_are_those_of_the_specification() {
+        let manifest = manifest();
+        let routes: Vec<_> = manifest
+            .routes
+            .iter()
+            .map(|route| (route.method.as_str(), route.path.as_str(), route.auth.action()))
+            .collect();
+        assert_eq!(
+            routes,
+            [
+                ("GET", "/api/tools", None),
+                ("POST", "/api/tools", Some("tool.publish")),
+                ("GET", "/api/tools/{id}", None),
+                ("GET", "/api/compute", None),
+                ("GET", "/api/compute/{id}", None),
+            ]
+        );
+        assert_eq!(manifest.event_types, ["tool.publish"]);
+    }
+
+    #[test]
+    fn the_write_shares_the_limit_of_the_commons() {
+        for route in manifest().routes {
+            let limits = if route.method == "POST" { vec![RateLimit::commons_writes()] } else { Vec::new() };
+            assert_eq!(route.rate_limits, limits, "{}", route.operation);
+        }
+    }
+}

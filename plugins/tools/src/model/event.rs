@@ -1,0 +1,35 @@
+//! What the activity log tells about writes. Readers depend on these members: wire names, no private parts.
+
+use super::{ToolId, ToolKind, ToolText};
+use plugin_api::{Address, Event, HostError, format};
+use serde::Serialize;
+
+const DESCRIPTION_CHARS: usize = 160;
+
+/// Data of `tool.publish`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolPublished<'a> {
+    tool_id: ToolId,
+    name: &'a str,
+    kind: ToolKind,
+    url: &'a str,
+    /// Whether the tool was there before.
+    updated: bool,
+    /// The beginning of it.
+    description: String,
+}
+
+impl<'a> ToolPublished<'a> {
+    pub const TYPE: &'static str = "tool.publish";
+
+    pub fn of(tool_id: ToolId, text: &'a ToolText, updated: bool) -> Self {
+        let ToolText { name, kind, url, description, .. } = text;
+        let description = format::excerpt(description, DESCRIPTION_CHARS);
+        Self { tool_id, name, kind: *kind, url, updated, description }
+    }
+
+    pub fn by(&self, owner: Address, now_s: i64) -> Result<Event, HostError> {
+        Ok(Event::new(Self::TYPE, self)?.actor(owner).about("tool", self.tool_id).at(now_s))
+    }
+}

@@ -1,0 +1,23 @@
+//! What a tool is, without a database: checks, filters, what a probe means, the shapes on the wire.
+
+mod event;
+mod filter;
+mod kind;
+mod probe;
+mod submission;
+mod view;
+
+pub use event::ToolPublished;
+pub use filter::{ComputeFilter, ToolFilter};
+pub use kind::ToolKind;
+pub use probe::{is_alive, means_alive};
+pub use submission::{DESCRIPTION_CHARS_MAX, NewTool, SCHEMA_BYTES_MAX, ToolDraft};
+pub use view::{ComputeSpec, ComputeText, ComputeView, ToolState, ToolText, ToolView};
+
+use plugin_api::record_id;
+
+record_id!(
+    /// A tool.
+    ToolId,
+    "tool"
+);

@@ -1,0 +1,54 @@
+//! `GET /api/compute`: what is for rent, by GPU, region, memory, price and liveness; online listings first.
+
+use super::render;
+use crate::{
+    Tools,
+    error::ToolsError,
+    model::{ComputeFilter, ComputeView},
+    store::tool_list::{self, Filter},
+};
+use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search};
+use serde::Serialize;
+
+pub fn route() -> Route<Tools> {
+    Route::get("/api/compute", list_compute).public().cached().summary("List compute for rent, online listings first")
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+struct ComputeList {
+    items: Vec<ComputeView>,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rest {
+    /// How many listings match, on all pages.
+    total: i64,
+    /// How prices are meant.
+    pricing: &'static str,
+}
+
+const PRICING: &str =
+    "pricePerSecond is in wei for each second of use; the provider asks for it at its endpoint, by x402";
+
+async fn list_compute(
+    cx: Context<Tools>,
+    QueryString(given): QueryString<ComputeFilter>,
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<KeptJson<ComputeList>, Failure<ToolsError>> {
+    let texts: [(&str, &[&str]); 3] =
+        [(&given.q, &["name", "description"]), (&given.gpu, &["gpu"]), (&given.region, &["region"])];
+    let searches = texts.into_iter().filter_map(|(text, columns)| Some((Search::new(&cx, text)?, columns)));
+    let filter = Filter {
+        searches: searches.collect(),
+        vram_gb_min: given.vram_gb_min()?,
+        price_max: given.price_max()?,
+        online_only: given.online.0,
+        compute: true,
+        ..Filter::default()
+    };
+    let page = tool_list::list(&cx.db(), &filter, limit, offset).await?;
+    Ok(render::list(&cx, &page, &Rest { total: page.total, pricing: PRICING }).await?)
+}

@@ -1,0 +1,46 @@
+//! `GET /api/tools`: tools by text, kind and owner, online ones first.
+
+use super::render;
+use crate::{
+    Tools,
+    error::ToolsError,
+    model::{ToolFilter, ToolView},
+    store::tool_list::{self, Filter},
+};
+use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search};
+use serde::Serialize;
+
+pub fn route() -> Route<Tools> {
+    Route::get("/api/tools", list_tools).public().cached().summary("List and search tools, online ones first")
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+struct ToolList {
+    items: Vec<ToolView>,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rest {
+    /// How many tools match, on all pages.
+    total: i64,
+}
+
+async fn list_tools(
+    cx: Context<Tools>,
+    QueryString(given): QueryString<ToolFilter>,
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<KeptJson<ToolList>, Failure<ToolsError>> {
+    let columns: &[&str] = &["name", "description", "url"];
+    let filter = Filter {
+        searches: Search::new(&cx, &given.q).map(|search| (search, columns)).into_iter().collect(),
+        kind: given.kind()?,
+        owner: given.owner()?,
+        online_only: given.online.0,
+        ..Filter::default()
+    };
+    let page = tool_list::list(&cx.db(), &filter, limit, offset).await?;
+    Ok(render::list(&cx, &page, &Rest { total: page.total }).await?)
+}

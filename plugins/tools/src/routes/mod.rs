@@ -1,0 +1,9 @@
+//! One file per route, named after its operation.
+
+pub mod get_compute;
+pub mod get_tool;
+pub mod list_compute;
+pub mod list_tools;
+pub mod publish_tool;
+
+mod render;

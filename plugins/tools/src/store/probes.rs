@@ -1,0 +1,89 @@
+//! When tools are asked whether they are there, and what came of it.
+
+use plugin_api::{HostError, Query, Sql, Tx, sql};
+use serde::Deserialize;
+
+use crate::model::ToolId;
+
+/// A tool that is to be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Due {
+    pub id: ToolId,
+    pub url: String,
+}
+
+/// Tools that were not asked since that second: those that wait longest first, new ones before all.
+pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>, HostError> {
+    let due = sql("SELECT id, url FROM tools_tools WHERE probed_at <= $1 ORDER BY probed_at, id LIMIT $2");
+    db.rows(due.bind(before_s).bind(limit)).await
+}
+
+/// What a probe came to.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    pub tool: Due,
+    pub online: bool,
+    pub at_s: i64,
+}
+
+/// Of a tool that moved to another address meanwhile nothing is known.
+pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
+    let record = |probe: &Probe| -> Sql {
+        sql("UPDATE tools_tools SET online = $3, probed_at = $4, seen_at = CASE WHEN $3 = 1 THEN $4 ELSE seen_at END \
+             WHERE id = $1 AND url = $2")
+        .bind(probe.tool.id)
+        .bind(&probe.tool.url)
+        .bind(probe.online)
+        .bind(probe.at_s)
+    };
+    tx.batch(probes.iter().map(record).collect()).await.map(drop)
+}
+
+/// How the probes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Progress {
+    pub tools: i64,
+    pub online: i64,
+    /// Those that wait for their first answer.
+    pub waiting: i64,
+    /// When the one was published or asked that waits longest.
+    pub oldest_s: Option<i64>,
+    /// When one was asked last.
+    pub newest_s: Option<i64>,
+}
+
+pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
+    let since = "CASE WHEN probed_at = 0 THEN updated_at ELSE probed_at END";
+    db.one(sql(format!(
+        "SELECT count(*) AS tools, cast(coalesce(sum(online), 0) AS BIGINT) AS online, \
+         cast(coalesce(sum(CASE WHEN probed_at = 0 THEN 1 ELSE 0 END), 0) AS BIGINT) AS waiting, \
+         min({since}) AS oldest_s, nullif(max(probed_at), 0) AS newest_s FROM tools_tools"
+    )))
+    .await
+}
+
+/// After so long without any probe, while tools wait, the job stands still.
+const STILL_S: i64 = 60;
+
+impl Progress {
+    /// No tool waits much longer than the interval; or many do, after a pause, and the job works on it.
+    pub fn is_made(&self, interval_s: i64, now_s: i64) -> bool {
+        let Some(oldest_s) = self.oldest_s else { return true };
+        let works = self.newest_s.is_some_and(|newest_s| now_s - newest_s <= STILL_S);
+        now_s - oldest_s <= 3 * interval_s || works
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_make_progress_while_no_tool_waits_long_or_some_are_asked() {
+        let made = |oldest_s, newest_s| Progress { oldest_s, newest_s, ..Progress::default() }.is_made(600, 10_000);
+        assert!(made(None, None), "there is nothing to ask");
+        assert!(made(Some(8200), Some(8200)));
+        assert!(!made(Some(8199), None) && !made(Some(8199), Some(9939)));
+        assert!(made(Some(0), Some(9940)), "it catches up");
+    }
+}

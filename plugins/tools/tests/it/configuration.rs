@@ -1,0 +1,15 @@
+//! `[plugins.tools]`: what is wrong stops the plugin and is named.
+
+use plugin_testing::{TestGateway, json};
+
+#[tokio::test]
+async fn wrong_values_and_unknown_keys_are_refused() {
+    for (config, part) in
+        [(json!({ "probe_interval_s": 5 }), "probe_interval_s is 5"), (json!({ "probe": 5 }), "probe")]
+    {
+        let house = TestGateway::builder().plugin(tools::plugin_module()).config("tools", config).open().await;
+        let reason = house.reports().await.into_iter().find(|report| report.name == "tools").unwrap().reason;
+        assert!(reason.contains(part), "{reason}");
+        house.stop().await;
+    }
+}

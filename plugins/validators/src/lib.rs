@@ -1,0 +1,49 @@
+//! The waitlist for validator seats: who signs up, and how many there are.
+//!
+//! This is the contents page; README.md tells the rest. The rule that must not break: a contact is stored with consent only,
+//! and nothing but the export for operators ever tells one, or the address that it belongs to.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod error;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use model::SignupLimit;
+use plugin_api::{Address, Definition, HostHandle, Migration, Plugin, Refusal, export_plugin};
+use std::collections::BTreeSet;
+
+/// What the plugin keeps in memory while it runs.
+pub struct Validators {
+    config: Config,
+    operators: BTreeSet<Address>,
+    limit: SignupLimit,
+}
+
+impl Plugin for Validators {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Validators")
+            .routes([
+                routes::get_waitlist_challenge::route(),
+                routes::join_waitlist::route(),
+                routes::count_waitlist::route(),
+                routes::export_waitlist::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+    }
+
+    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+        let operators = config.validate()?;
+        let limit = SignupLimit::new(config.signups_per_hour);
+        Ok(Self { config, operators, limit })
+    }
+}
+
+export_plugin!(Validators);

@@ -1,0 +1,17 @@
+//! `GET /api/validators/waitlist/count`: how many want a seat.
+
+use super::totals::{self, Totals};
+use crate::Validators;
+use plugin_api::{Context, Failure, Json, Route};
+
+pub fn route() -> Route<Validators> {
+    Route::get("/api/validators/waitlist/count", count_waitlist)
+        .public()
+        .cached()
+        .cache_control("public, max-age=30")
+        .summary("Count the sign-ups for validator seats")
+}
+
+async fn count_waitlist(cx: Context<Validators>) -> Result<Json<Totals>, Failure> {
+    Ok(Json(totals::read(&cx).await?))
+}

@@ -1,0 +1,23 @@
+//! A table for spreadsheets, in which no cell is a formula.
+
+/// One line of quoted cells.
+pub fn line(cells: &[String]) -> String {
+    let quoted: Vec<String> = cells.iter().map(|cell| quote(cell)).collect();
+    format!("{}\r\n", quoted.join(","))
+}
+
+fn quote(cell: &str) -> String {
+    let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    format!("\"{guard}{}\"", cell.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn cells_are_texts_whatever_they_begin_with() {
+        let cells = ["a", "", "say \"x\", y", "@ann", "=1+1", "-1", "+1"].map(str::to_owned);
+        assert_eq!(line(&cells), "\"a\",\"\",\"say \"\"x\"\", y\",\"'@ann\",\"'=1+1\",\"'-1\",\"'+1\"\r\n");
+    }
+}

@@ -1,0 +1,138 @@
+//! `GET /api/validators/waitlist/export`: every entry with its contact, for operators.
+
+use super::{
+    csv,
+    totals::{self, Totals},
+};
+use crate::{
+    Validators,
+    error::WaitlistError,
+    model::{ContactKind, Platform},
+    store::entries::{self, EntryRow},
+};
+use plugin_api::{
+    Address, Context, Describe, Failure, IntoAnswer, Json, JsonSchema, QueryString, Raw, Route, SignedBy, WithHeader,
+    abi,
+};
+use serde::{Deserialize, Serialize};
+
+pub fn route() -> Route<Validators> {
+    Route::get("/api/validators/waitlist/export", export_waitlist)
+        .signed_headers_once("validators.export")
+        .per_minute(30)
+        .cache_control("no-store")
+        .answers::<Export>(200, "application/json", "Every entry")
+        .answers::<String>(200, "text/csv", "Every entry, with format=csv")
+        .summary("Export the waitlist, for its operators")
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct Wanted {
+    /// `json` (default) or `csv`.
+    format: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Export {
+    #[serde(flatten)]
+    totals: Totals,
+    exported_by: Address,
+    /// Unix seconds.
+    exported_at: i64,
+    /// The oldest first.
+    items: Vec<Entry>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    address: Address,
+    platform: Platform,
+    seats: i64,
+    contact: Option<String>,
+    contact_kind: Option<ContactKind>,
+    /// Whether the contact may be kept.
+    consent: bool,
+    /// Unix seconds.
+    created_at: i64,
+    /// Whether the address signed.
+    verified: bool,
+    /// Unix seconds.
+    signed_at: Option<i64>,
+}
+
+enum Answer {
+    Json(Export),
+    Csv(String),
+}
+
+impl IntoAnswer for Answer {
+    fn into_response(self) -> abi::Response {
+        match self {
+            Self::Json(export) => Json(export).into_response(),
+            Self::Csv(text) => {
+                let answer =
+                    Raw { status: 200, content_type: "text/csv; charset=utf-8".into(), body: text.into_bytes().into() };
+                let value = "attachment; filename=\"validator-waitlist.csv\"".into();
+                WithHeader { answer, name: "content-disposition".into(), value }.into_response()
+            }
+        }
+    }
+
+    fn describe(_: &mut Describe<'_>) {}
+}
+
+async fn export_waitlist(
+    cx: Context<Validators>,
+    SignedBy(signer): SignedBy,
+    QueryString(Wanted { format }): QueryString<Wanted>,
+) -> Result<Answer, Failure<WaitlistError>> {
+    let operators = &cx.plugin().operators;
+    if operators.is_empty() {
+        return Err(WaitlistError::NoOperators.into());
+    }
+    if !operators.contains(&signer) {
+        return Err(WaitlistError::NotOperator.into());
+    }
+    let is_csv = match format.as_str() {
+        "" | "json" => false,
+        "csv" => true,
+        _ => return Err(WaitlistError::Format.into()),
+    };
+    let items: Vec<Entry> = entries::all(&cx.db()).await?.into_iter().map(Entry::from).collect();
+    if is_csv {
+        let head = csv::line(&COLUMNS.map(str::to_owned));
+        return Ok(Answer::Csv(items.iter().map(Entry::line).fold(head, |text, line| text + &line)));
+    }
+    let totals = totals::read(&cx).await?;
+    Ok(Answer::Json(Export { totals, exported_by: signer, exported_at: cx.now_s(), items }))
+}
+
+const COLUMNS: [&str; 9] =
+    ["address", "platform", "seats", "contact", "contactKind", "consent", "createdAt", "verified", "signedAt"];
+
+impl Entry {
+    fn line(&self) -> String {
+        csv::line(&[
+            self.address.to_string(),
+            self.platform.as_str().to_owned(),
+            self.seats.to_string(),
+            self.contact.clone().unwrap_or_default(),
+            self.contact_kind.map_or_else(String::new, |kind| kind.as_str().to_owned()),
+            self.consent.to_string(),
+            self.created_at.to_string(),
+            self.verified.to_string(),
+            self.signed_at.map_or_else(String::new, |at| at.to_string()),
+        ])
+    }
+}
+
+impl From<EntryRow> for Entry {
+    fn from(row: EntryRow) -> Self {
+        let EntryRow { address, platform, seats, contact, contact_kind, consent, created_at, signed_at, .. } = row;
+        let verified = signed_at.is_some();
+        Self { address, platform, seats, contact, contact_kind, consent, created_at, verified, signed_at }
+    }
+}

@@ -1,0 +1,44 @@
+//! `GET /api/validators/waitlist/challenge`: the text that a wallet signs to sign up.
+
+use crate::{
+    Validators,
+    error::WaitlistError,
+    model::{CHALLENGE_S, Given, message},
+};
+use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use serde::Serialize;
+
+pub fn route() -> Route<Validators> {
+    Route::get("/api/validators/waitlist/challenge", get_waitlist_challenge)
+        .public()
+        .per_minute(60)
+        .cache_control("no-store")
+        .summary("Get the text to sign for a validator seat")
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ChallengeView {
+    /// What is to be signed, by EIP-191.
+    message: String,
+    /// To be sent with the signature.
+    nonce: String,
+    /// Unix seconds; to be sent with the signature.
+    expires: i64,
+    address: Address,
+    /// What to do with it.
+    sign: &'static str,
+}
+
+const SIGN: &str = "sign `message` with `address` by personal_sign (EIP-191), then POST the same fields with `nonce`, `expires` \
+     and `sig` to /api/validators/waitlist";
+
+async fn get_waitlist_challenge(
+    cx: Context<Validators>,
+    QueryString(given): QueryString<Given>,
+) -> Result<Json<ChallengeView>, Failure<WaitlistError>> {
+    let fields = given.check()?;
+    let nonce = hex::encode(rand::random::<[u8; 16]>());
+    let expires = cx.now_s() + CHALLENGE_S;
+    let message = message(&fields, cx.environment(), &nonce, expires);
+    Ok(Json(ChallengeView { message, nonce, expires, address: fields.address, sign: SIGN }))
+}

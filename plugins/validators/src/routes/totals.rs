@@ -1,0 +1,45 @@
+//! What is public of the waitlist: numbers, no addresses, no contacts.
+
+use crate::{
+    Validators,
+    model::Platform,
+    store::entries::{self, PlatformCount},
+};
+use plugin_api::{Context, HostError, JsonSchema};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// Entries.
+    total: i64,
+    /// Seats that they ask for.
+    seats: i64,
+    /// Entries by platform.
+    by_platform: BTreeMap<&'static str, i64>,
+    /// Entries that their address signed.
+    verified: i64,
+    /// What the programme is to be.
+    programme: &'static str,
+    /// Where people read more.
+    page: String,
+}
+
+const PROGRAMME: &str = "In development, there is no deposit contract yet. Planned: a deposit of 2,000 FMX for a seat; a node that \
+     checks every block and signs a checkpoint about every 23 minutes; about 1.5 FMX a day for a seat.";
+
+pub async fn read(cx: &Context<Validators>) -> Result<Totals, HostError> {
+    let counts = entries::count_by_platform(&cx.db()).await?;
+    let sum = |of: fn(&PlatformCount) -> i64| counts.iter().map(of).sum();
+    let of = |platform| counts.iter().find(|count| count.platform == platform).map_or(0, |count| count.entries);
+    let platforms = [Platform::Windows, Platform::Linux, Platform::Both];
+    Ok(Totals {
+        total: sum(|count| count.entries),
+        seats: sum(|count| count.seats),
+        by_platform: platforms.map(|platform| (platform.as_str(), of(platform))).into(),
+        verified: sum(|count| count.verified),
+        programme: PROGRAMME,
+        page: format!("{}/validators", cx.environment().base_url),
+    })
+}

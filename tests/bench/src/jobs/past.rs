@@ -1,0 +1,140 @@
+//! The past of a chain: how long the gateway's index takes for it, beside the bare fetch of the same events and the indexers that
+//! others use.
+
+use super::{
+    GATEWAY, Goal, Outcome,
+    chain::{DEPTH, Watch, gateway, indexed, newest, settings},
+};
+use crate::{
+    bench::Bench,
+    peers::indexers::{self, Indexer},
+    rounds::{Contestant, Sample, in_turn},
+    steps,
+};
+use anyhow::{Result, ensure};
+use gateway_tests::{devnet::Devnet, postgres::PrivatePostgres};
+use host::config::ChainConfig;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+const FETCH: &str = "eth_getLogs alone";
+const PONDER: &str = "ponder 0.16.10 + PostgreSQL";
+const SUBSQUID: &str = "subsquid evm-processor 1.27.3 + PostgreSQL";
+/// As the gateway asks: blocks of one question, and questions at a time.
+const RANGE_BLOCKS: u64 = 2000;
+const PARALLEL: usize = 4;
+
+pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+    if !Devnet::is_installed() {
+        bench.lacks("a chain: apt-get install nodejs npm, then cargo xtask bench");
+        return Ok(Vec::new());
+    }
+    let runtime = &Runtime::new()?;
+    let [agents, jobs] = bench.scale.economy.map(|count| count.to_string());
+    println!("  playing an economy of {agents} agents and {jobs} jobs");
+    let play = ["--agents", &agents, "--jobs", &jobs, "--prune"];
+    let devnet = runtime.block_on(Devnet::start_with(&play))?;
+    // So deep that all of it is of the past.
+    runtime.block_on(devnet.mine(DEPTH + 1))?;
+    let question = runtime.block_on(filter(&devnet))?;
+    let events = runtime.block_on(fetch(&devnet, &question))?;
+    let settings = ChainConfig { range_blocks_max: RANGE_BLOCKS, ..settings(&devnet, false) };
+    let own = || {
+        runtime.block_on(async {
+            let watch = Watch::start()?;
+            let house = gateway(steps::module(), &settings).await;
+            indexed(&house, &devnet).await?;
+            let sample = watch.sample(events, Vec::new())?;
+            let report = house.gateway().services.indexes.reports().remove(0);
+            ensure!(usize::try_from(report.events)? == events, "{} events of {events}", report.events);
+            house.stop().await;
+            Ok(sample)
+        })
+    };
+    let bare = || {
+        runtime.block_on(async {
+            let watch = Watch::start()?;
+            let fetched = fetch(&devnet, &question).await?;
+            ensure!(fetched == events, "{fetched} events of {events}");
+            watch.sample(events, Vec::new())
+        })
+    };
+    let database = if bench.with_peers { peers(bench) } else { None };
+    let (last_block, _) = runtime.block_on(newest(&devnet))?;
+    let mut contestants = vec![Contestant::new(GATEWAY, own), Contestant::new(FETCH, bare)];
+    let mut goals = vec![Goal::LongerThan { row: GATEWAY, other: FETCH, max: 1.5 }];
+    if let Some(database) = &database {
+        let peer = |indexer: Indexer| {
+            let devnet = &devnet;
+            // Once is enough for what takes minutes.
+            let mut known: Option<Sample> = None;
+            move || match known {
+                Some(sample) if indexer == Indexer::Ponder => Ok(sample),
+                _ => {
+                    let sample = indexer.measure(runtime, devnet, database, last_block - 1, events)?;
+                    Ok(*known.insert(sample))
+                }
+            }
+        };
+        contestants.push(Contestant::new(SUBSQUID, peer(Indexer::Subsquid)));
+        contestants.push(Contestant::new(PONDER, peer(Indexer::Ponder)));
+        goals.push(Goal::LongerThan { row: GATEWAY, other: PONDER, max: 1.0 / 40.0 });
+    }
+    let rows = in_turn(bench.scale.rounds, contestants)?;
+    let how = format!(
+        "The past of a chain, {events} events: each indexer starts, fetches them from the node, derives a row of each with its \
+         arguments and commits it, the gateway to SQLite, until the newest block is in. Beside them the fetch of the same \
+         events, read as JSON. The gateway's questions span {RANGE_BLOCKS} blocks, {PARALLEL} at a time; ponder and subsquid \
+         run with their defaults, ponder in the first round only, and their CPU time is without PostgreSQL's."
+    );
+    Ok(vec![Outcome { title: "The past of a chain", how, operation: "event", rows, goals }])
+}
+
+fn peers(bench: &Bench) -> Option<PrivatePostgres> {
+    if !indexers::are_installed() {
+        bench.lacks("ponder and subsquid: apt-get install nodejs npm, then cargo xtask bench");
+        return None;
+    }
+    match PrivatePostgres::start() {
+        Ok(database) => Some(database),
+        Err(error) => {
+            bench.lacks(&format!("PostgreSQL: apt-get install postgresql ({error:#})"));
+            None
+        }
+    }
+}
+
+/// The question for the events that the plugin derives from, without its blocks.
+async fn filter(devnet: &Devnet) -> Result<Value> {
+    let topics: Vec<String> = steps::topics()?.iter().map(ToString::to_string).collect();
+    let contracts = &devnet.facts.contracts;
+    Ok(json!({ "address": [contracts["registry"], contracts["escrow"]], "topics": [topics] }))
+}
+
+/// What whoever derives from an event has to read of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code, reason = "reading it is what is measured")]
+struct Log {
+    address: String,
+    topics: Vec<String>,
+    data: String,
+    block_number: String,
+    transaction_hash: String,
+    log_index: String,
+}
+
+/// How many events there are.
+async fn fetch(devnet: &Devnet, question: &Value) -> Result<usize> {
+    use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+    let (head, _) = newest(devnet).await?;
+    let ranges = (0..=head / RANGE_BLOCKS).map(|part| part * RANGE_BLOCKS);
+    let fetch = |from: u64| async move {
+        let mut question = question.clone();
+        question["fromBlock"] = format!("{from:#x}").into();
+        question["toBlock"] = format!("{:#x}", (from + RANGE_BLOCKS - 1).min(head)).into();
+        Ok::<usize, anyhow::Error>(devnet.ask::<Vec<Log>>("eth_getLogs", json!([question])).await?.len())
+    };
+    stream::iter(ranges).map(fetch).buffered(PARALLEL).try_fold(0, |sum, count| async move { Ok(sum + count) }).await
+}
