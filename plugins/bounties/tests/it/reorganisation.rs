@@ -7,9 +7,12 @@ use super::{
 };
 use plugin_testing::{ScriptedLog, Wallet, json};
 
+/// The events of a block, and the status, agent and job of the bounty after it.
+type Step<'a> = (Vec<ScriptedLog>, (&'a str, Option<i64>, Option<i64>));
+
 /// Mines each list of events in a block of its own. Then another branch with one of them less takes the place of this one, again
 /// and again: the bounty must each time be what it was on the way up.
-async fn up_and_down(site: &Site, bounty: i64, steps: Vec<(Vec<ScriptedLog>, (&str, Option<i64>, Option<i64>))>) {
+async fn up_and_down(site: &Site, bounty: i64, steps: Vec<Step<'_>>) {
     let base = site.chain.head();
     let mut expected = vec![site.state(bounty).await];
     for (logs, (status, agent, job)) in &steps {
