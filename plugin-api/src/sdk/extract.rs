@@ -121,7 +121,7 @@ pub struct Query<T>(pub T);
 impl<T: DeserializeOwned + JsonSchema + Send> Extract for Query<T> {
     fn extract(request: &mut Request) -> Result<Self, Problem> {
         if request.query().contains("%00") {
-            return Err(Problem::new(400, "bad_query", NUL_REFUSED));
+            return Err(Problem::new(400, "bad_query", NUL_REFUSED).hint(NUL_HINT));
         }
         serde_urlencoded::from_str(request.query()).map(Self).map_err(|error| {
             Problem::new(400, "bad_query", format!("the query is not valid: {error}"))
@@ -159,6 +159,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Payload<T> {
 
 /// One of the two databases cannot store it, and both shall behave the same.
 const NUL_REFUSED: &str = "a text must not contain the character U+0000";
+const NUL_HINT: &str = "leave it out: no database keeps it in a text";
 
 /// Whether a string in the JSON text contains U+0000, which JSON can only write as an escape.
 fn has_nul(json: &[u8]) -> bool {
@@ -175,7 +176,7 @@ fn has_nul(json: &[u8]) -> bool {
 
 fn parse_payload<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     if has_nul(body) {
-        return Err(Problem::new(400, "bad_request", NUL_REFUSED));
+        return Err(Problem::new(400, "bad_request", NUL_REFUSED).hint(NUL_HINT));
     }
     serde_json::from_slice(body).map_err(|error| {
         Problem::new(400, "bad_request", format!("the body is not what this route takes: {error}"))
