@@ -35,6 +35,7 @@ mod slots;
 mod socket;
 mod stack;
 mod stage;
+mod turns;
 mod violation;
 mod vitals;
 
