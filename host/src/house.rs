@@ -205,22 +205,26 @@ pub fn views() -> Vec<String> {
 
 /// The gateway's own migrations.
 pub fn migrations() -> Vec<MigrationSpec> {
+    let own = |version, (name, sql): (&str, &str)| MigrationSpec {
+        version,
+        name: name.to_owned(),
+        sql: sql.to_owned(),
+        postgres: None,
+    };
     // Only ever append: a database remembers what it has applied.
-    let steps = [
+    let first = [
         ("activity", activity::MIGRATION),
         ("guards", GUARD_MIGRATION),
         ("jobs", jobs::MIGRATION),
         ("operators", operators::MIGRATION),
     ];
-    let numbered = (1u32..).zip(steps);
-    let migrations = numbered.map(|(version, (name, sql))| MigrationSpec {
-        version,
-        name: name.to_owned(),
-        sql: sql.to_owned(),
-        postgres: None,
-    });
-    let journal = MigrationSpec { version: 6, name: "tx".to_owned(), sql: tx::MIGRATION.to_owned(), postgres: None };
-    migrations.chain([index::migration(5), journal]).collect()
+    let then = [("tx", tx::MIGRATION), ("tx_given_up", tx::GIVEN_UP_MIGRATION)];
+    let (first, then) = ((1..).zip(first), (6..).zip(then));
+    first
+        .map(|(version, step)| own(version, step))
+        .chain([index::migration(5)])
+        .chain(then.map(|(version, step)| own(version, step)))
+        .collect()
 }
 
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {

@@ -85,3 +85,22 @@ async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_
         close(house).await;
     }
 }
+
+/// The gateway keeps no answer of `/api/status`: who does keep one may be behind by the five seconds that the answer allows.
+#[tokio::test]
+async fn what_is_degraded_is_told_at_the_next_question() {
+    let chain = ScriptedChain::start().await;
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let well = house.get("/api/status").await;
+        assert_eq!((well.header("cache-control"), well.header("x-service-degraded")), ("public, max-age=5", ""));
+        assert_eq!(well.json()["degraded"], json!([]));
+        // The head stands still for so long.
+        house.clock().advance(std::time::Duration::from_secs(3600)).await;
+        let degraded = house.get("/api/status").await;
+        assert_eq!((degraded.status, degraded.json()["degraded"].clone()), (200, json!(["chain"])));
+        assert_eq!(degraded.header("x-service-degraded"), "chain");
+        assert_eq!(degraded.header("cache-control"), "public, max-age=5");
+        close(house).await;
+    }
+}

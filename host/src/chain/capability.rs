@@ -5,8 +5,9 @@
 
 use super::{
     Chain, ChainError, Chains, Header,
+    argument::Argument,
     error::RpcFailure,
-    event::{Decoder, to_event, to_json},
+    event::{Decoder, to_event},
     log::{Filter, RangeError},
     receipt::{RawReceipt, receipt_of},
     rpc::{Answer, Call, read},
@@ -162,8 +163,10 @@ impl Prepared {
             Err(reason) => return CallAnswer::Reverted(reason),
         };
         match self.function.abi_decode_output(&output) {
-            Ok(mut values) if values.len() == 1 => CallAnswer::Value(values.pop().map_or(Value::Null, to_json)),
-            Ok(values) => CallAnswer::Value(values.into_iter().map(to_json).collect::<Vec<_>>().into()),
+            Ok(values) => CallAnswer::Value(match values.as_slice() {
+                [value] => json!(Argument(value)),
+                values => values.iter().map(|value| json!(Argument(value))).collect(),
+            }),
             Err(error) => CallAnswer::Reverted(format!("the result is none of this function: {error}")),
         }
     }

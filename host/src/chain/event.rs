@@ -1,14 +1,16 @@
 //! From a log to the JSON that a plugin gets.
 
-use super::log::{Filter, RawLog};
+use super::{
+    argument::Arguments,
+    log::{Filter, RawLog},
+};
 use crate::config::ChainConfig;
 use alloy::{
-    dyn_abi::{DynSolEvent, DynSolValue, Specifier as _},
+    dyn_abi::{DynSolEvent, Specifier as _},
     json_abi::Event,
 };
 use alloy_primitives::{Address, B256};
 use plugin_api::manifest::{ChainEvent, SubscriptionSpec};
-use serde_json::{Map, Value};
 
 /// The subscriptions of one plugin whose contracts are deployed.
 pub struct Listening {
@@ -28,6 +30,10 @@ struct Subscribed {
 pub struct Decoder {
     event: Event,
     resolved: DynSolEvent,
+    /// Of the arguments: those without one are called by their places.
+    names: Vec<String>,
+    /// A hash of the signature, made once.
+    topic: B256,
 }
 
 impl Decoder {
@@ -35,11 +41,14 @@ impl Decoder {
     pub fn parse(signature: &str) -> Result<Self, String> {
         let event = Event::parse(signature).map_err(|error| error.to_string().replace('\n', " "))?;
         let resolved = event.resolve().map_err(|error| error.to_string())?;
-        Ok(Self { event, resolved })
+        let topic = event.selector();
+        let called = |(place, name): (usize, &str)| if name.is_empty() { place.to_string() } else { name.to_owned() };
+        let names = event.inputs.iter().map(|input| input.name.as_str()).enumerate().map(called).collect();
+        Ok(Self { event, resolved, names, topic })
     }
 
     pub fn topic(&self) -> B256 {
-        self.event.selector()
+        self.topic
     }
 
     pub fn name(&self) -> &str {
@@ -47,16 +56,12 @@ impl Decoder {
     }
 
     /// The arguments by name; nothing when the log has another layout.
-    pub fn arguments(&self, log: &RawLog) -> Option<Map<String, Value>> {
+    pub fn arguments(&self, log: &RawLog) -> Option<Arguments<'_>> {
         let decoded = self.resolved.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
         let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
-        let mut arguments = Map::new();
-        for (place, input) in self.event.inputs.iter().enumerate() {
-            let value = if input.indexed { indexed.next() } else { body.next() }?;
-            let name = if input.name.is_empty() { place.to_string() } else { input.name.clone() };
-            arguments.insert(name, to_json(value));
-        }
-        Some(arguments)
+        let value = |is_indexed: bool| if is_indexed { indexed.next() } else { body.next() };
+        let values = self.event.inputs.iter().map(|input| input.indexed).map(value).collect::<Option<_>>()?;
+        Some(Arguments { names: &self.names, values })
     }
 }
 
@@ -98,10 +103,10 @@ impl Listening {
     }
 
     /// What the log is to each subscription that it belongs to.
-    pub fn read(&self, log: &RawLog) -> Vec<(u32, ChainEvent<Map<String, Value>>)> {
+    pub fn read<'d>(&'d self, log: &RawLog) -> Vec<(u32, ChainEvent<Arguments<'d>>)> {
         let topic = log.topics.first();
-        let fits = |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic()) == topic;
-        let read = |event: &Subscribed| {
+        let fits = |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic) == topic;
+        let read = |event: &'d Subscribed| {
             let arguments = event.decoder.arguments(log);
             if arguments.is_none() {
                 let (event, tx) = (event.decoder.name(), log.transaction_hash);
@@ -113,13 +118,13 @@ impl Listening {
     }
 }
 
-pub fn to_event(
+pub fn to_event<'d>(
     chain: &str,
     contract: &str,
     event: &str,
-    args: Map<String, Value>,
+    args: Arguments<'d>,
     log: &RawLog,
-) -> ChainEvent<Map<String, Value>> {
+) -> ChainEvent<Arguments<'d>> {
     ChainEvent {
         chain: chain.to_owned(),
         contract: contract.to_owned(),
@@ -132,28 +137,5 @@ pub fn to_event(
         tx: plugin_api::Hash256(log.transaction_hash.0),
         tx_index: log.transaction_index.to(),
         log_index: log.log_index.to(),
-    }
-}
-
-/// Integers up to 64 bits as numbers, larger ones as decimal strings; bytes as `0x…`; arrays and tuples as arrays.
-/// Texts come from strangers: NUL, which no database takes, becomes U+FFFD.
-pub fn to_json(value: DynSolValue) -> Value {
-    match value {
-        DynSolValue::Bool(value) => value.into(),
-        DynSolValue::Uint(value, bits) if bits <= 64 => value.to::<u64>().into(),
-        DynSolValue::Uint(value, _) => value.to_string().into(),
-        DynSolValue::Int(value, bits) => match i64::try_from(value) {
-            Ok(small) if bits <= 64 => small.into(),
-            _ => value.to_string().into(),
-        },
-        DynSolValue::Address(address) => address.to_string().into(),
-        DynSolValue::FixedBytes(word, size) => alloy_primitives::hex::encode_prefixed(&word[..size]).into(),
-        DynSolValue::Bytes(bytes) => alloy_primitives::hex::encode_prefixed(bytes).into(),
-        DynSolValue::String(text) => text.replace('\0', "\u{fffd}").into(),
-        DynSolValue::Array(values)
-        | DynSolValue::FixedArray(values)
-        | DynSolValue::Tuple(values)
-        | DynSolValue::CustomStruct { tuple: values, .. } => values.into_iter().map(to_json).collect::<Vec<_>>().into(),
-        DynSolValue::Function(function) => alloy_primitives::hex::encode_prefixed(function.as_slice()).into(),
     }
 }

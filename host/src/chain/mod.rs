@@ -5,6 +5,7 @@
 
 pub mod account;
 mod agreed;
+mod argument;
 mod capability;
 mod error;
 mod event;

@@ -23,7 +23,8 @@ pub struct TxConfig {
     /// Time after which a transaction that is in no block is sent again.
     #[schemars(range(min = 10, max = 600_000))]
     pub resend_ms: u64,
-    /// Time after which one that is still in no block is replaced by one with twice the tip.
+    /// Time after which one that is still in no block is replaced by one with twice the tip, and one that every server refuses
+    /// for good by a transfer of nothing.
     #[schemars(range(min = 10, max = 600_000))]
     pub replace_ms: u64,
 }

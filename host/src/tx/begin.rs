@@ -4,7 +4,7 @@ use super::{
     Trouble, fees,
     lane::{Lane, Turn},
     pursue,
-    raw::Unsigned,
+    raw::{TRANSFER_GAS, Unsigned},
     row::{Attempt, IntentRow},
 };
 use crate::{chain::ChainError, signers::Key};
@@ -66,7 +66,7 @@ impl Lane {
         Ok(None)
     }
 
-    async fn start(&self, turn: &mut Turn, intent: &mut IntentRow, key: &Arc<Key>) -> Result<Start, Trouble> {
+    async fn start(&mut self, turn: &mut Turn, intent: &mut IntentRow, key: &Arc<Key>) -> Result<Start, Trouble> {
         if intent.valid_until_s.is_some_and(|until_s| turn.now_ms / 1000 > until_s) {
             self.store().end(intent, Some("its time was over before its turn came"), turn.now_ms).await?;
             return Ok(Start::Ended);
@@ -93,7 +93,7 @@ impl Lane {
     }
 
     /// Stores the signed transaction with its nonce; only then does anybody hear of it.
-    async fn send(&self, turn: &mut Turn, intent: &mut IntentRow, attempt: Attempt) -> Result<(), Trouble> {
+    async fn send(&mut self, turn: &mut Turn, intent: &mut IntentRow, attempt: Attempt) -> Result<(), Trouble> {
         self.store().sign(intent, self.place(), &attempt, turn.now_ms).await?;
         (intent.state, intent.nonce, intent.sender) = (TxState::Signed, Some(attempt.nonce), Some(self.sender));
         turn.attempts.push(attempt.clone());
@@ -201,7 +201,7 @@ impl Lane {
         let Some(mut filler) = self.store().filler(role, &name, &self.chain, self.sender, turn.now_ms).await? else {
             return Ok(());
         };
-        let offer = self.offer(turn, &filler, FILLER_GAS, next, &Bytes::new(), key)?;
+        let offer = self.offer(turn, &filler, TRANSFER_GAS, next, &Bytes::new(), key)?;
         let Ok(attempt) = offer else { return Ok(()) };
         tracing::warn!(nonce = next, sender = %self.sender, "nobody has this nonce: a transfer of nothing takes it");
         self.send(turn, &mut filler, attempt).await?;
@@ -222,6 +222,3 @@ fn fit(estimate: u64, own: Option<u64>, of_block: u64) -> Estimate {
     }
     Estimate::Gas(limit)
 }
-
-/// Gas of a transfer to an account.
-const FILLER_GAS: u64 = 21_000;

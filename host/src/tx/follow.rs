@@ -79,7 +79,8 @@ impl Lane {
     }
 
     async fn include(&mut self, turn: &Turn, intent: &mut IntentRow, receipt: &Receipt) -> Result<(), Trouble> {
-        self.store().included(intent, receipt, turn.now_ms).await?;
+        let given_up = given_up(turn, intent, receipt.transaction_hash);
+        self.store().included(intent, receipt, given_up, turn.now_ms).await?;
         self.searches.remove(&intent.id);
         intent.state = TxState::Included;
         let (block, hash) = (receipt.block(), receipt.transaction_hash);
@@ -91,15 +92,24 @@ impl Lane {
     async fn settle(&mut self, turn: &Turn, intent: &mut IntentRow) -> Result<(), Trouble> {
         let Some(hash) = intent.hash else { return Ok(()) };
         let receipt = self.chain.agreed_receipt(hash).await;
-        let succeeded = intent.succeeded == Some(1);
-        let is_agreed = receipt
-            .is_some_and(|receipt| Some(receipt.block_hash) == intent.block_hash && receipt.succeeded() == succeeded);
+        let (given_up, succeeded) = (given_up(turn, intent, hash), intent.succeeded == Some(1));
+        let is_agreed = receipt.is_some_and(|receipt| {
+            let is_outcome = given_up.is_some() || receipt.succeeded() == succeeded;
+            Some(receipt.block_hash) == intent.block_hash && is_outcome
+        });
         if !is_agreed {
             return self.store().explain(intent, "the RPC servers do not agree on what came of it").await;
         }
-        let failure = format!("the call reverted in block {}", intent.block.unwrap_or_default());
+        let reverted = format!("the call reverted in block {}", intent.block.unwrap_or_default());
+        let failure = given_up.map_or(reverted, str::to_owned);
         self.store().end(intent, (!succeeded).then_some(&failure), turn.now_ms).await?;
         intent.state = if succeeded { TxState::Final } else { TxState::Failed };
         Ok(())
     }
+}
+
+/// Why the transaction of this hash is not what was intended; none when it is.
+fn given_up<'t>(turn: &'t Turn, intent: &IntentRow, hash: B256) -> Option<&'t str> {
+    let it = turn.attempts.iter().find(|attempt| attempt.intent == intent.id && attempt.hash == hash)?;
+    it.given_up.as_deref()
 }

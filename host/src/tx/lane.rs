@@ -43,6 +43,8 @@ pub struct Lane {
     pub(super) searches: HashMap<i64, Search>,
     /// Since when the lowest nonce of ours is not the next one of the account.
     pub(super) gap_since_ms: Option<i64>,
+    /// Since when every server refuses an intent for good, and none has taken it.
+    pub(super) refused_since_ms: HashMap<i64, i64>,
 }
 
 /// Everything that a turn knows.
@@ -77,6 +79,7 @@ impl Lane {
             asked: None,
             searches: HashMap::new(),
             gap_since_ms: None,
+            refused_since_ms: HashMap::new(),
         }
     }
 
@@ -131,6 +134,7 @@ impl Lane {
         let account = self.chain.account(self.sender).await?;
         let ids: Vec<i64> = signed.iter().map(|intent| intent.id).collect();
         let attempts = self.store().attempts(&ids).await?;
+        self.refused_since_ms.retain(|id, _| ids.contains(id));
         self.saw_balance(account.balance);
         let mut turn = Turn { now_ms: self.now_ms(), account, signed, attempts };
         self.follow(&mut turn).await?;

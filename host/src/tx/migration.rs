@@ -58,3 +58,6 @@ CREATE TABLE host_tx_lanes (
     PRIMARY KEY (chain_id, sender)
 );
 ";
+
+/// Transactions that take the nonce of an intent that was given up.
+pub const GIVEN_UP_MIGRATION: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";

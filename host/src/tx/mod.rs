@@ -2,17 +2,19 @@
 //! final, or failed with a reason.
 //!
 //! The rules: what is signed is stored before anybody hears of it; an intent has at most one nonce at a time, and gets another
-//! only when it is proven that none of its transactions can be included any more; what came of it is said when it will not be
-//! undone.
+//! only when it is proven that none of its transactions can be included any more; one that no server takes leaves its nonce to
+//! a transfer of nothing, and a receipt decides which of both happened; what came of it is said when it will not be undone.
 
 mod begin;
 mod capability;
 mod fees;
 mod follow;
+mod give_up;
 mod lane;
 mod migration;
 mod pursue;
 mod raw;
+mod reception;
 mod record;
 mod row;
 mod run;
@@ -20,7 +22,7 @@ mod status;
 mod store;
 mod taken;
 
-pub use migration::MIGRATION;
+pub use migration::{GIVEN_UP_MIGRATION, MIGRATION};
 pub use run::run;
 
 use crate::{

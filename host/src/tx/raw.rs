@@ -8,6 +8,9 @@ use alloy::{
 };
 use alloy_primitives::{Address, Bytes, TxKind, U256, hex};
 
+/// Gas of a plain transfer to an account: nothing costs less.
+pub const TRANSFER_GAS: u64 = 21_000;
+
 /// Everything that is signed.
 pub struct Unsigned<'a> {
     pub chain_id: u64,
@@ -47,6 +50,7 @@ impl Unsigned<'_> {
             block: int(block),
             signed_ms: now_ms,
             sent_ms: None,
+            given_up: None,
         })
     }
 }

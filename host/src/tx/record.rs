@@ -2,7 +2,7 @@
 //!
 //! The rule: the intent commits with the plugin's rows or not at all, and one that is recorded again is the same one.
 
-use super::{Journal, store::int};
+use super::{Journal, raw::TRANSFER_GAS, store::int};
 use crate::{chain, config::MAIN, signers, storage::StorageError};
 use alloy_primitives::{Bytes, U256, hex};
 use plugin_api::{
@@ -16,8 +16,6 @@ use serde::Deserialize;
 const NAME_CHARS_MAX: usize = 200;
 /// Longest call, in bytes: servers take no transaction of more than 128 KiB.
 const DATA_BYTES_MAX: usize = 96 * 1024;
-/// Gas of a plain transfer: nothing costs less.
-const GAS_MIN: u64 = 21_000;
 
 #[derive(Deserialize)]
 struct Known {
@@ -75,15 +73,15 @@ impl Journal {
         if intent.key.is_empty() || intent.key.chars().count() > NAME_CHARS_MAX || intent.key.contains('\0') {
             return Err(invalid(format!("a key has 1 to {NAME_CHARS_MAX} characters, and no NUL")));
         }
-        if intent.gas.is_some_and(|gas| gas < GAS_MIN) {
-            return Err(invalid(format!("no transaction gets by with less than {GAS_MIN} gas")));
+        if intent.gas.is_some_and(|gas| gas < TRANSFER_GAS) {
+            return Err(invalid(format!("no transaction gets by with less than {TRANSFER_GAS} gas")));
         }
         let key = self.signers.key(&intent.role)?;
         let Some(chain) = self.chains.get(&intent.chain) else {
             let hint = if intent.chain == MAIN { ": add a section [chains.main]" } else { "" };
             return Err(disabled(format!("no chain `{}` is configured{hint}", intent.chain)));
         };
-        let fee = U256::from(GAS_MIN) * U256::from(self.settings.tip_gwei) * U256::from(1_000_000_000u64);
+        let fee = U256::from(TRANSFER_GAS) * U256::from(self.settings.tip_gwei) * U256::from(1_000_000_000u64);
         let needed = intent.value.0.saturating_add(fee);
         match self.facts(chain.chain_id, key.address()).and_then(|facts| facts.balance) {
             Some(balance) if balance < needed => {

@@ -64,9 +64,12 @@ pub struct Attempt {
     pub signed_ms: i64,
     /// When a server last took it.
     pub sent_ms: Option<i64>,
+    /// Why the intent was given up: a transfer of nothing that takes its nonce. None for what was intended.
+    pub given_up: Option<String>,
 }
 
-pub const ATTEMPT_COLUMNS: &str = "hash, intent, nonce, raw, gas, tip_wei, max_fee_wei, block, signed_ms, sent_ms";
+pub const ATTEMPT_COLUMNS: &str =
+    "hash, intent, nonce, raw, gas, tip_wei, max_fee_wei, block, signed_ms, sent_ms, given_up";
 
 impl Attempt {
     /// The most that its gas can cost.

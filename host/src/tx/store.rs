@@ -11,7 +11,7 @@ use crate::{
     chain::{Chain, account::Receipt},
     storage::{Database, Final, Scope, StorageError},
 };
-use alloy_primitives::{Address, B256};
+use alloy_primitives::Address;
 use plugin_api::{Sql, abi::Statement, sql};
 use serde::de::DeserializeOwned;
 
@@ -186,28 +186,38 @@ impl Store {
         attempt: &Attempt,
         now_ms: i64,
     ) -> Result<(), Trouble> {
-        let change = sql("UPDATE host_tx_intents SET state = 'signed', reason = NULL, version = version + 1, \
-             changed_ms = $4 WHERE id = $1 AND version = $2 AND nonce = $3 RETURNING 1")
+        let change = sql("UPDATE host_tx_intents SET state = 'signed', reason = $4, version = version + 1, \
+             changed_ms = $5 WHERE id = $1 AND version = $2 AND nonce = $3 RETURNING 1")
         .bind(intent.id)
         .bind(intent.version)
         .bind(attempt.nonce)
+        .bind(attempt.given_up.as_deref())
         .bind(now_ms);
         self.change(intent, change, vec![insert(attempt, chain_id, sender)]).await
     }
 
     /// A server took it.
-    pub async fn sent(&self, intent: &mut IntentRow, hash: B256, now_ms: i64) -> Result<(), Trouble> {
-        let change = sql("UPDATE host_tx_intents SET state = 'sent', reason = NULL, version = version + 1, \
+    pub async fn sent(&self, intent: &mut IntentRow, attempt: &Attempt, now_ms: i64) -> Result<(), Trouble> {
+        let change = sql("UPDATE host_tx_intents SET state = 'sent', reason = $4, version = version + 1, \
              changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
         .bind(intent.version)
-        .bind(now_ms);
-        let sent = sql("UPDATE host_tx_attempts SET sent_ms = $2 WHERE hash = $1").bind(hash.to_string()).bind(now_ms);
+        .bind(now_ms)
+        .bind(attempt.given_up.as_deref());
+        let sent = sql("UPDATE host_tx_attempts SET sent_ms = $2 WHERE hash = $1");
+        let sent = sent.bind(attempt.hash.to_string()).bind(now_ms);
         self.change(intent, change, vec![sent.into()]).await
     }
 
-    pub async fn included(&self, intent: &mut IntentRow, receipt: &Receipt, now_ms: i64) -> Result<(), Trouble> {
-        let change = sql("UPDATE host_tx_intents SET state = 'included', reason = NULL, hash = $3, block = $4, \
+    /// `given_up` says why what is in the block is not what was intended.
+    pub async fn included(
+        &self,
+        intent: &mut IntentRow,
+        receipt: &Receipt,
+        given_up: Option<&str>,
+        now_ms: i64,
+    ) -> Result<(), Trouble> {
+        let change = sql("UPDATE host_tx_intents SET state = 'included', reason = $10, hash = $3, block = $4, \
              block_hash = $5, succeeded = $6, gas_used = $7, fee_wei = $8, version = version + 1, changed_ms = $9 \
              WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -215,10 +225,11 @@ impl Store {
         .bind(receipt.transaction_hash.to_string())
         .bind(int(receipt.block()))
         .bind(receipt.block_hash.to_string())
-        .bind(receipt.succeeded())
+        .bind(receipt.succeeded() && given_up.is_none())
         .bind(int(receipt.gas_used()))
         .bind(receipt.fee().to_string())
-        .bind(now_ms);
+        .bind(now_ms)
+        .bind(given_up);
         self.change(intent, change, Vec::new()).await
     }
 

@@ -63,7 +63,8 @@ pub enum TxState {
     Included,
     /// It has succeeded, and that will not be undone. The end.
     Final,
-    /// It will not happen, or its call reverted in a block that will not be undone: `reason` says which. The end.
+    /// It will not happen, its call reverted in a block that will not be undone, or no server took it and its nonce is used
+    /// otherwise: `reason` says which. The end.
     Failed,
 }
 
@@ -81,13 +82,14 @@ pub struct IntentStatus {
     pub nonce: Option<u64>,
     /// The transaction that is in a block, else the newest one that was signed.
     pub hash: Option<Hash256>,
-    /// Every transaction that was signed for it, oldest first; at most one of them can ever be in the chain.
+    /// Every transaction that was signed for it, oldest first; at most one of them can ever be in the chain. The last may be
+    /// one that does nothing but take the nonce of what no server takes: in a block, it is no success.
     pub hashes: Vec<Hash256>,
     pub block: Option<u64>,
     pub block_hash: Option<Hash256>,
     /// Blocks on top of its own, that one included; 0 outside a block.
     pub confirmations: u64,
-    /// Whether the call succeeded; none outside a block.
+    /// Whether what was intended succeeded; none outside a block.
     pub succeeded: Option<bool>,
     pub gas_used: Option<u64>,
     /// What the sender paid for the gas, in wei.

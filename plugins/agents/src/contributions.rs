@@ -81,7 +81,7 @@ pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<Str
     let interval_s = i64::from(gateway.plugin().config.probe_interval_s);
     let now_s = gateway.now_s();
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
-    let ok = progress.is_made(interval_s, now_s);
+    let ok = progress.is_made(interval_s, gateway.plugin().started_s, now_s);
     let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
     let numbers = members([
         ("agents", progress.agents.into()),

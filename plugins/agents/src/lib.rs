@@ -22,6 +22,8 @@ use plugin_api::{Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, 
 /// What the plugin keeps in memory while it runs.
 pub struct Agents {
     config: Config,
+    /// Since when this plugin is there: before that it could ask nobody.
+    started_s: i64,
 }
 
 impl Plugin for Agents {
@@ -41,6 +43,7 @@ impl Plugin for Agents {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
+                Migration::new(3, "keep_agents", include_str!("../migrations/0003_keep_agents.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])
@@ -56,9 +59,9 @@ impl Plugin for Agents {
         chain::subscribe(definition)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, host: &HostHandle) -> Result<Self, Refusal> {
         config.validate()?;
-        Ok(Self { config })
+        Ok(Self { config, started_s: host.now_s() })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod executioner;
 mod gaps;
+mod give_up;
 mod kills;
 mod life;
 mod payee;

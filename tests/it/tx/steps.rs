@@ -10,7 +10,7 @@ const STEPS: usize = 12;
 const PAYMENTS: u8 = 4;
 
 /// Goes on until the gateway has met its end, or has nothing more to ask.
-async fn runs_into(chain: &ScriptedChain, questions: u64, fault: Fault) {
+pub async fn runs_into(chain: &ScriptedChain, questions: u64, fault: Fault) {
     let begun = chain.requests();
     let is_met = async || chain.requests() > begun + questions;
     chain.fail_after(questions, fault);

@@ -1,7 +1,7 @@
 //! A lane that is stuck goes on within a minute by the gateway's clock, with the settings it comes with and a block every seven
 //! seconds.
 
-use super::{DEPTH, assert_paid_once, becomes, each, pay, payment, relayer, status, waits};
+use super::{DEPTH, assert_paid_once, becomes, each, give_up::is_first, pay, payment, relayer, status, waits};
 use plugin_api::TxState;
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;
@@ -81,6 +81,24 @@ async fn one_behind_a_nonce_that_nobody_has_recovers() {
         chain.mine_empty(DEPTH + 1);
         becomes(house, "1", TxState::Final).await;
         assert_paid_once(chain, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_every_server_refuses_for_good_leaves_the_lane_to_those_behind_it() {
+    each(async |chain, house| {
+        chain.refuse_transactions("invalid sender", is_first);
+        for number in 1..=3 {
+            pay(house, payment(number)).await;
+        }
+        seconds_until_included(chain, house, &["1", "2", "3"]).await;
+        assert_eq!(status(house, "1").await.succeeded, Some(false), "what is in the block is not what was intended");
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "1", TxState::Failed).await;
+        becomes(house, "2", TxState::Final).await;
+        becomes(house, "3", TxState::Final).await;
+        assert_paid_once(chain, [2, 3]);
     })
     .await;
 }

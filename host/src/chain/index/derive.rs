@@ -8,14 +8,16 @@ use super::{
     feed::Feed,
     store::{NO_JOURNAL, signed},
 };
-use crate::plugins::{Owner, PluginTransaction};
+use crate::{
+    chain::argument::Arguments,
+    plugins::{Owner, PluginTransaction},
+};
 use abi_stable::std_types::RResult;
 use alloy_primitives::{Address, B256};
 use plugin_api::{
     abi::{Fault, FaultKind},
     manifest::{ChainEvent, NewEvent, SubscribedEvent},
 };
-use serde_json::{Map, Value};
 use std::{
     collections::HashMap,
     sync::Arc,
@@ -30,19 +32,19 @@ const AWAY_WINDOW: Duration = Duration::from_secs(10);
 /// The events that became public or will, with their blocks.
 pub type Published = Vec<(u64, NewEvent)>;
 
-type Subscribed = SubscribedEvent<ChainEvent<Map<String, Value>>>;
+type Subscribed<'d> = SubscribedEvent<ChainEvent<Arguments<'d>>>;
 
 /// An event to be applied.
-struct Told {
-    told: Subscribed,
+struct Told<'d> {
+    told: Subscribed<'d>,
     /// How many logs of the same address, signature and transaction came before.
     repeat: u32,
     /// Its log in the batch: one log may be told to several subscriptions.
     log: usize,
 }
 
-impl Told {
-    fn event(&self) -> &ChainEvent<Map<String, Value>> {
+impl<'d> Told<'d> {
+    fn event(&self) -> &ChainEvent<Arguments<'d>> {
         &self.told.event
     }
 }
@@ -65,7 +67,7 @@ impl Index {
         Ok((transaction, published))
     }
 
-    fn told(&self, batch: &Batch<'_>) -> Vec<Told> {
+    fn told(&self, batch: &Batch<'_>) -> Vec<Told<'_>> {
         let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::new();
         let mut events = Vec::with_capacity(batch.logs.len());
         for (place, log) in batch.logs.iter().enumerate() {
@@ -83,14 +85,14 @@ impl Index {
         &self,
         transaction: &Arc<PluginTransaction>,
         batch: &Batch<'_>,
-        events: &[Told],
+        events: &[Told<'_>],
         most: usize,
     ) -> Result<Published, Trouble> {
         // Given up before the database does, which would look like the plugin's fault.
         let until = Instant::now() + Duration::from_millis(self.services.config.database.transaction_timeout_ms) / 2;
-        let block = |told: Option<&Told>| told.map(|told| told.event().block);
+        let block = |told: Option<&Told<'_>>| told.map(|told| told.event().block);
         let has_several_blocks = block(events.first()) != block(events.last());
-        let turn = |told: &Told| if batch.is_final { NO_JOURNAL } else { signed(told.event().block) };
+        let turn = |told: &Told<'_>| if batch.is_final { NO_JOURNAL } else { signed(told.event().block) };
         let (mut published, mut applied) = (Vec::new(), 0);
         for part in events.chunks(most.max(1)) {
             let left = until.saturating_duration_since(Instant::now());
@@ -115,8 +117,8 @@ impl Index {
         Ok(self.named(events, published))
     }
 
-    async fn call(&self, feed: &Arc<Feed>, part: &[Told], limit: Duration) -> Result<(), Blame> {
-        let told: Vec<&Subscribed> = part.iter().map(|told| &told.told).collect();
+    async fn call(&self, feed: &Arc<Feed>, part: &[Told<'_>], limit: Duration) -> Result<(), Blame> {
+        let told: Vec<&Subscribed<'_>> = part.iter().map(|told| &told.told).collect();
         let error = |error: serde_json::Error| Fault {
             kind: FaultKind::Error,
             message: error.to_string().into(),
@@ -132,7 +134,7 @@ impl Index {
     }
 
     /// Counts the failure of one event.
-    fn blame(&self, told: &Told, blame: Blame) -> Trouble {
+    fn blame(&self, told: &Told<'_>, blame: Blame) -> Trouble {
         let event = told.event();
         let place = format!("chain event {}", event.event);
         if !self.services.database.was_away_within(AWAY_WINDOW) {
@@ -147,7 +149,7 @@ impl Index {
 
     /// Gives what is published a key, so that it enters the log once: a transaction that a reorganisation moved to another
     /// place has the same key, because its own events come in the same order.
-    fn named(&self, events: &[Told], made: Vec<(usize, NewEvent)>) -> Published {
+    fn named(&self, events: &[Told<'_>], made: Vec<(usize, NewEvent)>) -> Published {
         let (mut log, mut nth) = (None, 0);
         let name = |(place, made): (usize, NewEvent)| {
             let told = events.get(place)?;

@@ -15,7 +15,7 @@ pub use server::Fault;
 use blocks::{Block, Blocks};
 use plugin_api::Address;
 use serde_json::Value;
-use server::Door;
+use server::{Door, Refused};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Lives as long as the test; clones are the same chain.
@@ -145,6 +145,16 @@ impl ScriptedChain {
         } else {
             blocks.pool.refusing.remove(&to)
         };
+    }
+
+    /// This door does not take these transactions and says so in these words, until told otherwise.
+    pub fn refuse_transactions(&self, words: &str, which: impl Fn(&ScriptedTx) -> bool + Send + Sync + 'static) {
+        self.door.refuse_transactions(Some(Refused { words: words.to_owned(), which: Arc::new(which) }));
+    }
+
+    /// This door takes every transaction again.
+    pub fn refuse_no_transactions(&self) {
+        self.door.refuse_transactions(None);
     }
 
     /// Calls of this contract revert in their block, which no estimate foresees.

@@ -1,6 +1,6 @@
 //! The JSON-RPC server of a scripted chain, and what goes wrong with it.
 
-use super::{answers, blocks::Blocks};
+use super::{accounts::ScriptedTx, answers, blocks::Blocks};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -41,6 +41,13 @@ pub enum Fault {
     OtherChain(u64),
 }
 
+/// Which transactions a server does not take, and what it says then.
+#[derive(Clone)]
+pub struct Refused {
+    pub words: String,
+    pub which: Arc<dyn Fn(&ScriptedTx) -> bool + Send + Sync>,
+}
+
 pub struct Door {
     address: SocketAddr,
     state: Arc<State>,
@@ -53,6 +60,7 @@ struct State {
     always: Mutex<Option<Fault>>,
     /// Requests that `always` does not meet yet.
     spared: Mutex<u64>,
+    refused: Mutex<Option<Refused>>,
     lag: AtomicU64,
     requests: AtomicU64,
 }
@@ -67,6 +75,7 @@ impl Door {
             next: Mutex::default(),
             always: Mutex::default(),
             spared: Mutex::default(),
+            refused: Mutex::default(),
             lag: AtomicU64::new(0),
             requests: AtomicU64::new(0),
         });
@@ -88,6 +97,10 @@ impl Door {
 
     pub fn fail_always(&self, fault: Option<Fault>) {
         *lock(&self.state.always) = fault;
+    }
+
+    pub fn refuse_transactions(&self, refused: Option<Refused>) {
+        *lock(&self.state.refused) = refused;
     }
 
     pub fn set_lag(&self, blocks: u64) {
@@ -176,6 +189,13 @@ impl State {
         Response::new(Full::from(text))
     }
 
+    fn refusal(&self, raw: &Value) -> Option<String> {
+        let refused = lock(&self.refused).clone()?;
+        let chain_id = lock(&self.blocks).chain_id;
+        let tx = ScriptedTx::parse(raw.as_str()?, chain_id).ok()?;
+        (refused.which)(&tx).then_some(refused.words)
+    }
+
     fn one(&self, question: &Value, fault: Option<Fault>) -> Value {
         let (method, params) = (question["method"].as_str().unwrap_or_default(), &question["params"]);
         let mut answer = match (method, fault) {
@@ -183,6 +203,7 @@ impl State {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
+            ("eth_sendRawTransaction", _) if let Some(words) = self.refusal(&params[0]) => Err((-32000, words)),
             _ => answers::answer(&mut lock(&self.blocks), self.lag.load(SeqCst), method, params),
         };
         if let (Ok(Value::Object(block)), Some(Fault::LiesAhead(blocks)), Some("latest")) =

@@ -7,7 +7,7 @@ mod reputation;
 mod validation;
 
 pub use escrow::{Delivered, Requested};
-pub use registry::{Registered, Updated};
+pub use registry::Updated;
 pub use reputation::{Given as FeedbackGiven, Revoked as FeedbackRevoked};
 pub use validation::{Requested as ValidationRequested, Responded as ValidationResponded};
 

@@ -4,7 +4,7 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{AgentFacts, AgentId, AgentStatus, agent_event, slug},
+    model::{AgentId, AgentRecord, AgentStatus, agent_event, slug},
     store::derived::{agents, totals},
 };
 use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, Wei};
@@ -33,36 +33,42 @@ pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Registered {
-    pub id: AgentId,
-    pub owner: Address,
-    pub name: String,
-    pub endpoint: String,
+struct Registered {
+    id: AgentId,
+    owner: Address,
+    name: String,
+    endpoint: String,
     #[serde(rename = "metadataURI")]
-    pub metadata_uri: String,
-    pub price_per_job: Wei,
-    pub bond: Wei,
+    metadata_uri: String,
+    price_per_job: Wei,
+    bond: Wei,
 }
 
 /// An agent is active from the start; the events that follow in the same transaction repeat status and bond.
 async fn registered(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
-    let agent = &event.args;
-    let status = AgentStatus::Active;
-    let insert = agents::insert(agent, &slug(&agent.name), status, event.time_s);
-    tx.batch(vec![insert, totals::count_agents(status, 1)]).await?;
-    let facts = AgentFacts {
-        agent_id: agent.id,
-        owner: agent.owner,
-        name: agent.name.clone(),
-        endpoint: agent.endpoint.clone(),
-        price_per_job: agent.price_per_job,
-        status,
+    let told = &event.args;
+    let agent = AgentRecord {
+        id: told.id,
+        owner: told.owner,
+        name: told.name.clone(),
+        endpoint: told.endpoint.clone(),
+        metadata_uri: told.metadata_uri.clone(),
+        price_per_job: told.price_per_job,
+        bond: told.bond,
+        status: AgentStatus::Active,
+        registered_at: event.time_s,
+        jobs_completed: 0,
+        jobs_failed: 0,
+        rating_count: 0,
+        rating_sum: 0,
     };
-    agent_event(&facts, &event)?.publish(&tx)
+    tx.defer(agents::insert(&agent, &slug(&agent.name))?)?;
+    tx.defer(totals::count_agents(agent.status, 1))?;
+    agent_event(&agent, &event)?.publish(&tx)
 }
 
 /// Makes the change public; an agent that the registry never told of is nobody's.
-fn tell<Args>(tx: &Tx, agent: Option<AgentFacts>, event: &ChainEvent<Args>) -> Result<(), HostError> {
+fn tell<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
     agent.map_or(Ok(()), |agent| agent_event(&agent, event)?.publish(tx))
 }
 
@@ -91,7 +97,8 @@ async fn status_changed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<StatusChan
     let status = AgentStatus::from_chain(status);
     let Some((before, agent)) = agents::set_status(&tx, id, status).await? else { return Ok(()) };
     if before != status {
-        tx.batch(vec![totals::count_agents(before, -1), totals::count_agents(status, 1)]).await?;
+        tx.defer(totals::count_agents(before, -1))?;
+        tx.defer(totals::count_agents(status, 1))?;
     }
     tell(&tx, Some(agent), &event)
 }
@@ -113,7 +120,7 @@ struct Slashed {
 
 /// What is left of the bond, the next event says.
 async fn slashed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
-    tell(&tx, agents::facts(&tx, event.args.id).await?, &event)
+    tell(&tx, agents::record(&tx, event.args.id).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -126,9 +133,11 @@ struct Outcome {
 /// Comes after the escrow's own event, in the same transaction.
 async fn outcome_recorded(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Outcome>) -> Result<(), HostError> {
     let Outcome { id, success, rating } = event.args;
-    let Some(mut standing) = agents::standing(&tx, id).await? else { return Ok(()) };
+    let Some((mut standing, mut agent)) = agents::standing(&tx, id).await? else { return Ok(()) };
     standing.rate(rating);
-    tell(&tx, agents::record_outcome(&tx, id, success, &standing).await?, &event)
+    agent.count(success, &standing);
+    tx.defer(agents::set_outcome(&agent, &standing)?)?;
+    tell(&tx, Some(agent), &event)
 }
 
 #[derive(Deserialize)]

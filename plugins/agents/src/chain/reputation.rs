@@ -53,7 +53,7 @@ fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 }
 
 async fn given(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Given>) -> Result<(), HostError> {
-    tx.execute(feedback::insert(&event)).await?;
+    tx.defer(feedback::insert(&event))?;
     let Given { agent_id, client_address: client, value, value_decimals, tag1, tag2, .. } = &event.args;
     let facts =
         FeedbackFacts { agent_id: *agent_id, client: *client, value, value_decimals: *value_decimals, tag1, tag2 };
@@ -70,5 +70,5 @@ pub struct Revoked {
 
 /// Nothing becomes public, but the feedback no longer counts.
 async fn revoked(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Revoked>) -> Result<(), HostError> {
-    tx.execute(feedback::revoke(&event.args)).await.map(drop)
+    tx.defer(feedback::revoke(&event.args))
 }

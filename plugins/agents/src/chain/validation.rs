@@ -32,7 +32,7 @@ pub struct Requested {
 }
 
 async fn requested(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
-    validations::request(&tx, &event).await?;
+    tx.defer(validations::request(&event))?;
     let Requested { validator_address: validator, agent_id, request_uri, request_hash } = &event.args;
     let facts = ValidationFacts::Requested {
         agent_id: *agent_id,

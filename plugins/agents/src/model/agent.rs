@@ -1,14 +1,14 @@
 //! An agent as readers get it.
 
-use super::{AgentId, AgentLinks, AgentStatus, CvLinks, ValidationSummary};
-use plugin_api::{Address, JsonSchema, Wei};
-use serde::Serialize;
+use super::{AgentId, AgentLinks, AgentStatus, CvLinks, Standing, ValidationSummary};
+use plugin_api::{Address, HostError, JsonSchema, Wei, keep};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
-/// An agent of the registry, with what it says of itself.
-#[derive(Debug, Serialize, JsonSchema)]
+/// What the registry tells of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct AgentView {
+pub struct AgentRecord {
     pub id: AgentId,
     pub owner: Address,
     pub name: String,
@@ -27,23 +27,63 @@ pub struct AgentView {
     pub jobs_failed: u32,
     pub rating_count: u32,
     pub rating_sum: u32,
-    /// `ratingSum / ratingCount`; null without a rating.
-    pub rating_avg: Option<f64>,
+}
+
+impl AgentRecord {
+    /// Counts an outcome, whose rating is in `standing` already.
+    pub fn count(&mut self, success: bool, standing: &Standing) {
+        let counter = if success { &mut self.jobs_completed } else { &mut self.jobs_failed };
+        *counter = counter.saturating_add(1);
+        (self.rating_count, self.rating_sum) = (standing.rating_count, standing.rating_sum);
+    }
+
+    /// What its row keeps for answers.
+    pub fn kept(&self) -> Result<String, HostError> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Kept<'a> {
+            #[serde(flatten)]
+            record: &'a AgentRecord,
+            rating_avg: Option<f64>,
+        }
+        keep(&Kept { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
+    }
+}
+
+/// What an agent says of itself, and whether it is there.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Declared<'r> {
     /// Declared in the card.
-    pub description: Option<String>,
+    pub description: Option<&'r str>,
     /// Declared in the card.
-    pub capabilities: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub capabilities: &'r RawValue,
     /// Declared in the card.
-    pub model: Option<String>,
+    pub model: Option<&'r str>,
     /// Declared in the card: what one call of the endpoint costs.
-    pub price_per_call: Option<Wei>,
+    #[schemars(with = "Option<Wei>")]
+    pub price_per_call: Option<&'r str>,
     /// The last good card of this endpoint, as the agent served it: nobody checked what it says.
     #[schemars(with = "Option<Map<String, Value>>")]
-    pub card: Option<Box<RawValue>>,
+    pub card: Option<&'r RawValue>,
     /// Whether the last probe of an active agent found its card.
     pub online: bool,
     /// Unix milliseconds of the last probe that did.
     pub last_seen: Option<i64>,
+}
+
+/// An agent of the registry, with what it says of itself.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+pub struct AgentView {
+    #[schemars(flatten)]
+    record: AgentRecord,
+    /// `ratingSum / ratingCount`; null without a rating.
+    rating_avg: Option<f64>,
+    #[schemars(flatten)]
+    declared: Declared<'static>,
 }
 
 /// The average of so many ratings.
@@ -52,10 +92,18 @@ pub fn average(sum: u32, count: u32) -> Option<f64> {
 }
 
 /// An agent with where to read more about it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
 pub struct AgentDetail {
-    #[serde(flatten)]
-    pub agent: AgentView,
+    #[schemars(flatten)]
+    agent: AgentView,
+    #[schemars(flatten)]
+    more: MoreOfAgent,
+}
+
+/// What only the page of one agent shows.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MoreOfAgent {
     pub validation: ValidationSummary,
     pub cv: CvLinks,
     pub links: AgentLinks,

@@ -2,7 +2,7 @@
 //! bounded, and what follows from the chain never follows from it.
 
 use plugin_api::Wei;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
 /// A larger answer is no card.
 pub const CARD_BYTES_MAX: u64 = 64 * 1024;
@@ -52,11 +52,6 @@ fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// A stored card on its way out, byte for byte.
-pub fn card_json(text: String) -> Option<Box<RawValue>> {
-    RawValue::from_string(text).ok()
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -78,7 +73,6 @@ mod tests {
         assert_eq!(card.capabilities, ["a", "b"]);
         assert_eq!((card.model.as_deref(), card.image.as_deref()), (Some("m"), Some("https://x/y.png")));
         assert_eq!(card.price_per_call.unwrap().to_string(), "10");
-        assert_eq!(card_json(card.text.clone()).unwrap().get(), card.text);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the activity log tells about the chain. Readers depend on these members: wire names, public parts only.
 
-use super::{AgentId, AgentStatus, JobId, JobStatus};
+use super::{AgentId, AgentRecord, AgentStatus, JobId, JobStatus};
 use plugin_api::{Address, ChainEvent, Event, Hash256, HostError, Wei};
 use serde::{Deserialize, Serialize};
 
@@ -19,16 +19,14 @@ pub const EVENT_TYPES: [&str; 11] = [
 ];
 
 /// An agent after the event.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all(serialize = "camelCase"))]
-pub struct AgentFacts {
-    pub agent_id: AgentId,
-    #[serde(skip_serializing)]
-    pub owner: Address,
-    pub name: String,
-    pub endpoint: String,
-    pub price_per_job: Wei,
-    pub status: AgentStatus,
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AgentFacts<'a> {
+    agent_id: AgentId,
+    name: &'a str,
+    endpoint: &'a str,
+    price_per_job: Wei,
+    status: AgentStatus,
 }
 
 /// A job after the event.
@@ -97,10 +95,12 @@ struct Told<'a, Data> {
 }
 
 /// `agent.registered`, or `agent.updated` for all that comes later.
-pub fn agent_event<Args>(agent: &AgentFacts, log: &ChainEvent<Args>) -> Result<Event, HostError> {
+pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> Result<Event, HostError> {
     let kind = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
-    let told = Told { data: agent, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &told)?.actor(agent.owner).about("agent", agent.agent_id))
+    let AgentRecord { id, name, endpoint, price_per_job, status, .. } = agent;
+    let data = AgentFacts { agent_id: *id, name, endpoint, price_per_job: *price_per_job, status: *status };
+    let told = Told { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &told)?.actor(agent.owner).about("agent", *id))
 }
 
 /// `kind` such as `job.requested`; `actor` is who made the move, none for an arbiter's.

@@ -13,11 +13,11 @@ mod standing;
 mod status;
 mod validation;
 
-pub use agent::{AgentDetail, AgentView, average};
+pub use agent::{AgentDetail, AgentRecord, AgentView, Declared, MoreOfAgent, average};
 pub use availability::Availability;
-pub use card::{CARD_BYTES_MAX, Card, card_json, card_url};
-pub use event::{AgentFacts, FeedbackFacts, JobFacts, ValidationFacts};
+pub use card::{CARD_BYTES_MAX, Card, card_url};
 pub use event::{EVENT_TYPES, agent_event, feedback_event, job_event, validation_event};
+pub use event::{FeedbackFacts, JobFacts, ValidationFacts};
 pub use job::{JobDetail, JobTransactions, JobView};
 pub use links::{AgentLinks, CvLinks};
 pub use registration::{Registration, Subject};

@@ -1,8 +1,8 @@
 //! The registration file of ERC-8004 (the network's FRC-8004): identity, services, trust.
 
 use super::{AgentId, AgentLinks, AgentStatus, card_url};
-use plugin_api::{Address, Environment, JsonSchema, Wei};
-use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use plugin_api::{Address, Environment, JsonSchema, Wei, json_text};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::{Map, Value};
 
 const TYPE: &str = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1";
@@ -29,7 +29,7 @@ impl Registries {
 }
 
 /// What the file tells of an agent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Subject {
     pub id: AgentId,
     pub owner: Address,
@@ -39,6 +39,7 @@ pub struct Subject {
     pub price_per_job: Wei,
     pub description: Option<String>,
     pub image: Option<String>,
+    #[serde(deserialize_with = "json_text")]
     pub capabilities: Vec<String>,
     pub model: Option<String>,
     pub price_per_call: Option<Wei>,

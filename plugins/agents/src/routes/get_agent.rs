@@ -1,23 +1,34 @@
 //! `GET /api/agents/{id}`: an agent, what validators say of it, and where to read more.
 
-use super::render;
 use crate::{
     Agents,
     error::Unknown,
-    model::{AgentDetail, AgentId, AgentLinks, CvLinks, ValidationSummary},
+    model::{AgentDetail, AgentId, AgentLinks, CvLinks, Declared, MoreOfAgent, ValidationSummary},
     store::{agents, validations},
 };
-use plugin_api::{Context, Failure, Json, Path, Route};
+use plugin_api::{Context, Failure, KeptJson, Path, Route};
+use serde::Serialize;
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}", get_agent).public().cached().summary("One agent")
 }
 
-async fn get_agent(cx: Context<Agents>, Path(id): Path<AgentId>) -> Result<Json<AgentDetail>, Failure<Unknown>> {
+/// Everything but what the agent's row keeps.
+#[derive(Serialize)]
+struct Rest<'r> {
+    #[serde(flatten)]
+    declared: Declared<'r>,
+    #[serde(flatten)]
+    more: MoreOfAgent,
+}
+
+async fn get_agent(cx: Context<Agents>, Path(id): Path<AgentId>) -> Result<KeptJson<AgentDetail>, Failure<Unknown>> {
     let db = cx.db();
-    let (row, extra) = agents::find(&db, id).await?.ok_or(Unknown::Agent(id))?;
+    let found = agents::find(&db, id).await?;
+    let agent = found.row()?.ok_or(Unknown::Agent(id))?;
     let validation = ValidationSummary::of(validations::newest(&db, id).await?);
     let base_url = &cx.environment().base_url;
-    let (cv, links) = (CvLinks::new(base_url, id, &extra.slug), AgentLinks::new(base_url, id));
-    Ok(Json(AgentDetail { agent: render::agent(row), validation, cv, links }))
+    let (cv, links) = (CvLinks::new(base_url, id, agent.more), AgentLinks::new(base_url, id));
+    let rest = Rest { declared: agent.declared, more: MoreOfAgent { validation, cv, links } };
+    Ok(KeptJson::object(agent.kept, &rest)?)
 }

@@ -3,7 +3,7 @@
 use crate::{
     Agents,
     error::Unknown,
-    model::{AgentId, Registration, Subject},
+    model::{AgentId, Registration},
     store::agents,
 };
 use plugin_api::{Context, Failure, Json, Path, Route};
@@ -20,19 +20,6 @@ async fn get_agent_registration(
     cx: Context<Agents>,
     Path(id): Path<AgentId>,
 ) -> Result<Json<Registration>, Failure<Unknown>> {
-    let (row, extra) = agents::find(&cx.db(), id).await?.ok_or(Unknown::Agent(id))?;
-    let subject = Subject {
-        id,
-        owner: row.owner,
-        name: row.name,
-        endpoint: row.endpoint,
-        status: row.status,
-        price_per_job: row.price_per_job,
-        description: row.description,
-        image: extra.image,
-        capabilities: row.capabilities,
-        model: row.model,
-        price_per_call: row.price_per_call,
-    };
+    let subject = agents::subject(&cx.db(), id).await?.ok_or(Unknown::Agent(id))?;
     Ok(Json(Registration::new(subject, cx.environment())))
 }

@@ -1,12 +1,11 @@
 //! `GET /api/agents`: agents by age, rating, jobs or earnings; all of them, or those in a status or with a text.
 
-use super::render;
 use crate::{
     Agents,
     model::{AgentStatusFilter, AgentView, Availability, Sort},
     store::agent_list::{self, Filter, Window},
 };
-use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, Search, lenient};
+use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
@@ -26,9 +25,16 @@ struct AgentFilter {
     sort: Sort,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is made of kept JSON")]
 struct AgentList {
     items: Vec<AgentView>,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rest {
     /// How many agents match, on all pages.
     total: i64,
     #[serde(flatten)]
@@ -39,9 +45,10 @@ async fn list_agents(
     cx: Context<Agents>,
     QueryString(AgentFilter { status, q, sort }): QueryString<AgentFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Json<AgentList>, Failure> {
+) -> Result<KeptJson<AgentList>, Failure> {
     let filter = Filter { status: status.status(), search: Search::new(&cx, &q) };
-    let (rows, total) = agent_list::list(&cx.db(), &filter, Window { sort, limit, offset }).await?;
-    let items = rows.into_iter().map(render::agent).collect();
-    Ok(Json(AgentList { items, total, availability: Availability::of("registry", cx.environment()) }))
+    let page = agent_list::list(&cx.db(), &filter, Window { sort, limit, offset }).await?;
+    let items = page.rows()?.into_iter().map(|agent| (agent.kept, agent.declared));
+    let rest = Rest { total: page.total, availability: Availability::of("registry", cx.environment()) };
+    Ok(KeptJson::list("items", items, &rest)?)
 }

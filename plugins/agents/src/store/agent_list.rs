@@ -3,9 +3,9 @@
 //! Without a search the page walks the index of its order and the number is kept. A search (`q`) reads every agent's name and
 //! endpoint once.
 
-use super::agents::{AgentRow, COLUMNS, TABLES};
+use super::agents::{COLUMNS, Shown, TABLES};
 use crate::model::{AgentStatus, Sort};
-use plugin_api::{HostError, Query, Search, Sql, sql};
+use plugin_api::{HostError, Outcome, Query, Search, Sql, sql};
 
 /// Which agents are listed.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,19 @@ struct Total {
 }
 
 /// The agents of a page, and how many match in all.
-pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(Vec<AgentRow>, i64), HostError> {
+pub struct AgentPage {
+    outcome: Outcome,
+    pub total: i64,
+}
+
+impl AgentPage {
+    /// Each carries the total.
+    pub fn rows(&self) -> Result<Vec<Shown<'_, i64>>, HostError> {
+        self.outcome.all()?.into_iter().map(Shown::read).collect()
+    }
+}
+
+pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<AgentPage, HostError> {
     let outcome = db.run(page(filter, window)).await?;
     let total = match outcome.first::<Total>()? {
         Some(row) => row.total,
@@ -36,7 +48,7 @@ pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(V
         None if window.offset == 0 => 0,
         None => db.one::<Total>(total(filter)).await?.total,
     };
-    Ok((outcome.all()?, total))
+    Ok(AgentPage { outcome, total })
 }
 
 /// The parts of a list's statement that follow from its filter.

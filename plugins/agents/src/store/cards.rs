@@ -33,7 +33,7 @@ pub struct Progress {
     pub online: i64,
     /// Those that were asked at least once.
     pub probed: i64,
-    /// When the one was asked that waits longest.
+    /// Since when the one waits that waits longest: since it was asked, or since it is there.
     pub oldest_s: Option<i64>,
     /// When one was asked last.
     pub newest_s: Option<i64>,
@@ -43,17 +43,19 @@ pub struct Progress {
 const STILL_S: i64 = 60;
 
 impl Progress {
-    /// Nobody waits much longer than the interval; or many do, after a pause, and the job works on it.
-    pub fn is_made(&self, interval_s: i64, now_s: i64) -> bool {
-        let within = |at: Option<i64>, age_s: i64| at.is_none_or(|at| now_s - at <= age_s);
-        within(self.oldest_s, 3 * interval_s) || within(self.newest_s, STILL_S)
+    /// Nobody waits much longer than the interval, as far as this plugin has been there since; or many do, after a pause,
+    /// and the job works on it.
+    pub fn is_made(&self, interval_s: i64, started_s: i64, now_s: i64) -> bool {
+        let within = |at: i64, age_s: i64| now_s - at <= age_s;
+        let keeps_up = |oldest_s: i64| within(oldest_s.max(started_s), 3 * interval_s);
+        self.oldest_s.is_none_or(keeps_up) || self.newest_s.is_some_and(|newest_s| within(newest_s, STILL_S))
     }
 }
 
 pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
     let progress = sql(format!(
         "SELECT count(*) AS agents, count(c.agent_id) AS probed, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, \
-         min(c.checked_at) AS oldest_s, max(c.checked_at) AS newest_s FROM {PROBED}"
+         min(coalesce(c.checked_at, a.registered_at)) AS oldest_s, max(c.checked_at) AS newest_s FROM {PROBED}"
     ));
     db.one(progress).await
 }
@@ -133,10 +135,16 @@ mod tests {
 
     #[test]
     fn probes_make_progress_while_nobody_waits_long_or_some_are_asked() {
-        let made = |oldest_s, newest_s| Progress { oldest_s, newest_s, ..Progress::default() }.is_made(300, 10_000);
+        let made_since = |started_s, oldest_s, newest_s| {
+            Progress { oldest_s, newest_s, ..Progress::default() }.is_made(300, started_s, 10_000)
+        };
+        let made = |oldest_s, newest_s| made_since(0, oldest_s, newest_s);
         assert!(made(None, None), "nobody to ask");
         assert!(made(Some(9_100), Some(9_100)));
         assert!(!made(Some(9_099), Some(9_939)), "one waits, and none was asked for a minute");
         assert!(made(Some(0), Some(9_940)), "it catches up");
+        assert!(!made(Some(0), None), "the job never began");
+        assert!(made_since(9_100, Some(0), None), "the plugin has just started");
+        assert!(!made_since(9_099, Some(0), Some(9_000)));
     }
 }

@@ -22,7 +22,7 @@ struct Created {
 
 async fn created(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Created>) -> Result<(), HostError> {
     let Created { owner, account } = event.args;
-    accounts::insert(&tx, account, owner, event.time_s, event.tx).await?;
+    accounts::insert(&tx, account, owner, event.time_s, event.tx)?;
     let data = json!({ "owner": owner, "account": account });
     publish(&tx, &event, CREATED_TYPE, Some(owner), ("account", account.to_string()), data)
 }

@@ -50,7 +50,7 @@ async fn opened(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Resul
         tx_opened: event.tx,
         block: block(&event),
     };
-    disputes::insert(&tx, row).await?;
+    disputes::insert(&tx, row)?;
     let job = directory::job(&tx, *job_id).await?;
     let data = json!({
         "caseId": case_id, "jobId": job_id, "opener": opener, "evidenceURI": evidence_uri,
@@ -72,7 +72,7 @@ async fn evidence_submitted(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Evide
     let Evidence { case_id, by, uri } = &event.args;
     let row =
         disputes::NewEvidence { case_id: *case_id, by: *by, uri, ts: event.time_s, tx: event.tx, block: block(&event) };
-    disputes::add_evidence(&tx, row).await
+    disputes::add_evidence(&tx, row)
 }
 
 #[derive(Deserialize)]
@@ -83,7 +83,7 @@ struct Voted {
 }
 
 async fn voted(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Voted>) -> Result<(), HostError> {
-    disputes::count_vote(&tx, event.args.case_id, block(&event)).await
+    disputes::count_vote(&tx, event.args.case_id, block(&event))
 }
 
 #[derive(Deserialize)]
@@ -98,7 +98,7 @@ struct Closed {
 
 async fn closed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
     let Closed { case_id, job_id, client_bps } = event.args;
-    disputes::close(&tx, case_id, client_bps, event.time_s, block(&event)).await?;
+    disputes::close(&tx, case_id, client_bps, event.time_s, block(&event))?;
     let data = json!({ "caseId": case_id, "jobId": job_id, "clientBps": client_bps });
     publish(&tx, &event, CLOSED_TYPE, None, ("case", case_id.to_string()), data)
 }

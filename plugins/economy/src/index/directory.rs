@@ -33,7 +33,7 @@ struct Registered {
 
 async fn registered(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
     let Registered { id, owner, name } = event.args;
-    directory::insert_agent(&tx, id, owner, &name).await
+    directory::insert_agent(&tx, id, owner, &name)
 }
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ struct Transferred {
 }
 
 async fn transferred(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
-    directory::set_owner(&tx, event.args.id, event.args.to).await
+    directory::set_owner(&tx, event.args.id, event.args.to)
 }
 
 #[derive(Deserialize)]
@@ -59,5 +59,5 @@ struct Requested {
 
 async fn requested(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
     let Requested { job_id, agent_id, client } = event.args;
-    directory::insert_job(&tx, job_id, agent_id, client).await
+    directory::insert_job(&tx, job_id, agent_id, client)
 }

@@ -52,7 +52,7 @@ async fn opened(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Resul
         tx_opened: event.tx,
         block: block(&event),
     };
-    streams::insert(&tx, row).await?;
+    streams::insert(&tx, row)?;
     let data = json!({
         "streamId": id, "payer": payer, "payee": payee, "ratePerSec": rate_per_sec, "deposit": deposit,
         "start": start, "stop": stop,
@@ -72,7 +72,7 @@ struct ToppedUp {
 
 async fn topped_up(_: Gateway<Economy>, tx: Tx, event: ChainEvent<ToppedUp>) -> Result<(), HostError> {
     let ToppedUp { id, deposit, stop } = event.args;
-    streams::set_deposit(&tx, id, deposit, stop, block(&event)).await
+    streams::set_deposit(&tx, id, deposit, stop, block(&event))
 }
 
 #[derive(Deserialize)]

@@ -54,7 +54,7 @@ async fn plan_created(_: Gateway<Economy>, tx: Tx, event: ChainEvent<PlanCreated
         created_at: event.time_s,
         block: block(&event),
     };
-    plans::insert(&tx, row).await?;
+    plans::insert(&tx, row)?;
     let data = json!({
         "planId": plan_id, "payee": payee, "pricePerPeriod": price_per_period, "period": period,
         "metadataURI": metadata_uri,
@@ -71,7 +71,7 @@ struct PlanActiveSet {
 }
 
 async fn plan_active_set(_: Gateway<Economy>, tx: Tx, event: ChainEvent<PlanActiveSet>) -> Result<(), HostError> {
-    plans::set_active(&tx, event.args.plan_id, event.args.active, block(&event)).await
+    plans::set_active(&tx, event.args.plan_id, event.args.active, block(&event))
 }
 
 #[derive(Deserialize)]
@@ -97,7 +97,7 @@ async fn subscribed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Subscribed>) 
         created_at: event.time_s,
         block: block(&event),
     };
-    subs::insert(&tx, row).await?;
+    subs::insert(&tx, row)?;
     let payee = plans::payee(&tx, plan_id).await?;
     let data = json!({
         "subId": sub_id, "planId": plan_id, "payer": payer, "payee": payee, "periods": periods,
@@ -116,7 +116,7 @@ struct Renewed {
 }
 
 async fn renewed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Renewed>) -> Result<(), HostError> {
-    subs::set_paid_through(&tx, event.args.sub_id, event.args.paid_through, block(&event)).await
+    subs::set_paid_through(&tx, event.args.sub_id, event.args.paid_through, block(&event))
 }
 
 #[derive(Deserialize)]
@@ -128,5 +128,5 @@ struct Cancelled {
 
 /// `paidThrough` stays what it was: the contract tells only that it is over.
 async fn cancelled(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Cancelled>) -> Result<(), HostError> {
-    subs::cancel(&tx, event.args.sub_id, block(&event)).await
+    subs::cancel(&tx, event.args.sub_id, block(&event))
 }

@@ -38,7 +38,7 @@ struct Launched {
 
 async fn launched(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Launched>) -> Result<(), HostError> {
     let Launched { agent_id, token, symbol } = &event.args;
-    tokens::insert(&tx, *token, *agent_id, symbol, event.time_s, event.tx).await?;
+    tokens::insert(&tx, *token, *agent_id, symbol, event.time_s, event.tx)?;
     let agent = directory::agent(&tx, *agent_id).await?;
     let data = json!({ "token": token, "agentId": agent_id, "agentName": agent.name, "symbol": symbol });
     publish(&tx, &event, LAUNCHED_TYPE, agent.owner, ("token", token.to_string()), data)

@@ -6,20 +6,14 @@ use plugin_api::{Address, Hash256, HostError, Query, Tx, sql};
 
 pub const TABLE: &str = "economy_accounts";
 
-pub async fn insert(
-    tx: &Tx,
-    account: Address,
-    owner: Address,
-    created_at: i64,
-    tx_hash: Hash256,
-) -> Result<(), HostError> {
+pub fn insert(tx: &Tx, account: Address, owner: Address, created_at: i64, tx_hash: Hash256) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_accounts (account, nth, owner, created_at, tx_hash) \
          SELECT $1, coalesce(max(nth), 0) + 1, $2, $3, $4 FROM economy_accounts WHERE true ON CONFLICT (account) DO NOTHING")
     .bind(account)
     .bind(owner)
     .bind(created_at)
     .bind(tx_hash);
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
 const LIST: List = List {

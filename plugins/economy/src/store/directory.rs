@@ -6,18 +6,18 @@ use serde::Deserialize;
 pub const AGENTS_TABLE: &str = "economy_agents";
 pub const JOBS_TABLE: &str = "economy_jobs";
 
-pub async fn insert_agent(tx: &Tx, id: i64, owner: Address, name: &str) -> Result<(), HostError> {
+pub fn insert_agent(tx: &Tx, id: i64, owner: Address, name: &str) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_agents (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
-    tx.execute(insert.bind(id).bind(owner).bind(name)).await.map(drop)
+    tx.defer(insert.bind(id).bind(owner).bind(name))
 }
 
-pub async fn set_owner(tx: &Tx, id: i64, owner: Address) -> Result<(), HostError> {
-    tx.execute(sql("UPDATE economy_agents SET owner = $2 WHERE id = $1").bind(id).bind(owner)).await.map(drop)
+pub fn set_owner(tx: &Tx, id: i64, owner: Address) -> Result<(), HostError> {
+    tx.defer(sql("UPDATE economy_agents SET owner = $2 WHERE id = $1").bind(id).bind(owner))
 }
 
-pub async fn insert_job(tx: &Tx, id: i64, agent_id: i64, client: Address) -> Result<(), HostError> {
+pub fn insert_job(tx: &Tx, id: i64, agent_id: i64, client: Address) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_jobs (id, agent_id, client) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
-    tx.execute(insert.bind(id).bind(agent_id).bind(client)).await.map(drop)
+    tx.defer(insert.bind(id).bind(agent_id).bind(client))
 }
 
 /// An agent; empty when none of that id is known.

@@ -37,7 +37,7 @@ pub struct NewCase<'a> {
     pub block: i64,
 }
 
-pub async fn insert(tx: &Tx, new: NewCase<'_>) -> Result<(), HostError> {
+pub fn insert(tx: &Tx, new: NewCase<'_>) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_disputes \
          (id, job_id, opener, evidence_uri, opened_at, votes, closed, tx_opened, updated_at_block) \
          VALUES ($1, $2, $3, $4, $5, 0, 0, $6, $7) ON CONFLICT (id) DO NOTHING")
@@ -48,7 +48,7 @@ pub async fn insert(tx: &Tx, new: NewCase<'_>) -> Result<(), HostError> {
     .bind(new.opened_at)
     .bind(new.tx_opened)
     .bind(new.block);
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
 pub struct NewEvidence<'a> {
@@ -60,7 +60,7 @@ pub struct NewEvidence<'a> {
     pub block: i64,
 }
 
-pub async fn add_evidence(tx: &Tx, new: NewEvidence<'_>) -> Result<(), HostError> {
+pub fn add_evidence(tx: &Tx, new: NewEvidence<'_>) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_evidence (id, case_id, submitter, uri, submitted_at, tx_hash) \
          SELECT coalesce(max(id), 0) + 1, $1, $2, $3, $4, $5 FROM economy_evidence")
     .bind(new.case_id)
@@ -70,18 +70,19 @@ pub async fn add_evidence(tx: &Tx, new: NewEvidence<'_>) -> Result<(), HostError
     .bind(new.tx);
     let touch =
         sql("UPDATE economy_disputes SET updated_at_block = $2 WHERE id = $1").bind(new.case_id).bind(new.block);
-    tx.batch(vec![insert, touch]).await.map(drop)
+    tx.defer(insert)?;
+    tx.defer(touch)
 }
 
-pub async fn count_vote(tx: &Tx, id: i64, block: i64) -> Result<(), HostError> {
+pub fn count_vote(tx: &Tx, id: i64, block: i64) -> Result<(), HostError> {
     let update = sql("UPDATE economy_disputes SET votes = votes + 1, updated_at_block = $2 WHERE id = $1");
-    tx.execute(update.bind(id).bind(block)).await.map(drop)
+    tx.defer(update.bind(id).bind(block))
 }
 
-pub async fn close(tx: &Tx, id: i64, client_bps: u16, now_s: i64, block: i64) -> Result<(), HostError> {
+pub fn close(tx: &Tx, id: i64, client_bps: u16, now_s: i64, block: i64) -> Result<(), HostError> {
     let update = sql("UPDATE economy_disputes SET closed = 1, result = $2, closed_at = $3, updated_at_block = $4 \
          WHERE id = $1");
-    tx.execute(update.bind(id).bind(client_bps).bind(now_s).bind(block)).await.map(drop)
+    tx.defer(update.bind(id).bind(client_bps).bind(now_s).bind(block))
 }
 
 /// Which cases are listed.

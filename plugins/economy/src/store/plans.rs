@@ -29,7 +29,7 @@ pub struct NewPlan<'a> {
     pub block: i64,
 }
 
-pub async fn insert(tx: &Tx, new: NewPlan<'_>) -> Result<(), HostError> {
+pub fn insert(tx: &Tx, new: NewPlan<'_>) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_plans \
          (id, payee, price_per_period, period_s, active, metadata_uri, created_at, updated_at_block) \
          VALUES ($1, $2, $3, $4, 1, $5, $6, $7) ON CONFLICT (id) DO NOTHING")
@@ -40,12 +40,12 @@ pub async fn insert(tx: &Tx, new: NewPlan<'_>) -> Result<(), HostError> {
     .bind(new.metadata_uri)
     .bind(new.created_at)
     .bind(new.block);
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
-pub async fn set_active(tx: &Tx, id: i64, active: bool, block: i64) -> Result<(), HostError> {
+pub fn set_active(tx: &Tx, id: i64, active: bool, block: i64) -> Result<(), HostError> {
     let update = sql("UPDATE economy_plans SET active = $2, updated_at_block = $3 WHERE id = $1");
-    tx.execute(update.bind(id).bind(active).bind(block)).await.map(drop)
+    tx.defer(update.bind(id).bind(active).bind(block))
 }
 
 pub async fn payee(db: &impl Query, id: i64) -> Result<Option<Address>, HostError> {

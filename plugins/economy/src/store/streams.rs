@@ -42,7 +42,7 @@ pub struct NewStream {
     pub block: i64,
 }
 
-pub async fn insert(tx: &Tx, new: NewStream) -> Result<(), HostError> {
+pub fn insert(tx: &Tx, new: NewStream) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_streams \
          (id, payer, payee, rate_per_sec, deposit, claimed, start_s, stop_s, cancelled, tx_opened, updated_at_block) \
          VALUES ($1, $2, $3, $4, $5, '0', $6, $7, 0, $8, $9) ON CONFLICT (id) DO NOTHING")
@@ -55,13 +55,13 @@ pub async fn insert(tx: &Tx, new: NewStream) -> Result<(), HostError> {
     .bind(new.stop_s)
     .bind(new.tx_opened)
     .bind(new.block);
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
-pub async fn set_deposit(tx: &Tx, id: i64, deposit: Wei, stop_s: i64, block: i64) -> Result<(), HostError> {
+pub fn set_deposit(tx: &Tx, id: i64, deposit: Wei, stop_s: i64, block: i64) -> Result<(), HostError> {
     let update =
         sql("UPDATE economy_streams SET deposit = $2, stop_s = $3, updated_at_block = $4 WHERE id = $1").bind(id);
-    tx.execute(update.bind(deposit).bind(stop_s).bind(block)).await.map(drop)
+    tx.defer(update.bind(deposit).bind(stop_s).bind(block))
 }
 
 #[derive(Deserialize)]
@@ -87,7 +87,7 @@ pub async fn claim(
         .bind(claimed.saturating_add(gross))
         .bind(cancelled || cancels)
         .bind(block);
-    tx.execute(update).await?;
+    tx.defer(update)?;
     Ok(Some((payer, payee)))
 }
 

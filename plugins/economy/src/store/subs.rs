@@ -32,7 +32,7 @@ pub struct NewSub {
     pub block: i64,
 }
 
-pub async fn insert(tx: &Tx, new: NewSub) -> Result<(), HostError> {
+pub fn insert(tx: &Tx, new: NewSub) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_subs \
          (id, plan_id, payer, paid_through_s, cancelled, created_at, updated_at_block) \
          VALUES ($1, $2, $3, $4, 0, $5, $6) ON CONFLICT (id) DO NOTHING")
@@ -42,17 +42,17 @@ pub async fn insert(tx: &Tx, new: NewSub) -> Result<(), HostError> {
     .bind(new.paid_through_s)
     .bind(new.created_at)
     .bind(new.block);
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
-pub async fn set_paid_through(tx: &Tx, id: i64, paid_through_s: i64, block: i64) -> Result<(), HostError> {
+pub fn set_paid_through(tx: &Tx, id: i64, paid_through_s: i64, block: i64) -> Result<(), HostError> {
     let update = sql("UPDATE economy_subs SET paid_through_s = $2, updated_at_block = $3 WHERE id = $1");
-    tx.execute(update.bind(id).bind(paid_through_s).bind(block)).await.map(drop)
+    tx.defer(update.bind(id).bind(paid_through_s).bind(block))
 }
 
-pub async fn cancel(tx: &Tx, id: i64, block: i64) -> Result<(), HostError> {
+pub fn cancel(tx: &Tx, id: i64, block: i64) -> Result<(), HostError> {
     let update = sql("UPDATE economy_subs SET cancelled = 1, updated_at_block = $2 WHERE id = $1");
-    tx.execute(update.bind(id).bind(block)).await.map(drop)
+    tx.defer(update.bind(id).bind(block))
 }
 
 /// Which subscriptions are listed.

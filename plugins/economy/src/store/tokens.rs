@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 pub const TABLE: &str = "economy_tokens";
 
-pub async fn insert(
+pub fn insert(
     tx: &Tx,
     token: Address,
     agent_id: i64,
@@ -25,7 +25,7 @@ pub async fn insert(
         .bind(symbol)
         .bind(launched_at)
         .bind(tx_launched);
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
 /// What was done with a token so far.
@@ -51,7 +51,7 @@ pub async fn change(tx: &Tx, token: Address, change: impl FnOnce(&mut Trade)) ->
     .bind(trade.fmx_in)
     .bind(trade.fmx_out)
     .bind(trade.distributed);
-    tx.execute(update).await.map(drop)
+    tx.defer(update)
 }
 
 const LIST: List = List {

@@ -1,48 +1,62 @@
 //! Agents: every change answers the agent after it, for those who are told.
 
 use crate::{
-    chain::{Registered, Updated},
-    model::{AgentFacts, AgentId, AgentStatus, Standing},
+    chain::Updated,
+    model::{AgentId, AgentRecord, AgentStatus, Standing},
 };
 use plugin_api::{Address, HostError, HostErrorCode, Outcome, Query as _, Sql, Tx, Wei, sql};
 
-/// The columns of an [`AgentFacts`].
-const FACTS: &str = "id AS agent_id, owner, name, endpoint, price_per_job, status";
+/// The columns of an [`AgentRecord`].
+const RECORD: &str = "id, owner, name, endpoint, metadata_uri AS \"metadataURI\", price_per_job AS \"pricePerJob\", bond, \
+     status, registered_at AS \"registeredAt\", jobs_completed AS \"jobsCompleted\", jobs_failed AS \"jobsFailed\", \
+     rating_count AS \"ratingCount\", rating_sum AS \"ratingSum\"";
 
-pub fn insert(agent: &Registered, slug: &str, status: AgentStatus, registered_at: i64) -> Sql {
-    sql("INSERT INTO agents_agents (id, owner, name, slug, endpoint, metadata_uri, price_per_job, bond, status, active, \
-         registered_at, jobs_completed, jobs_failed, rating_count, rating_sum, paid_jobs, payers, earned, rating_rank) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, 0, 0, $12, 0)")
-    .bind(agent.id)
-    .bind(agent.owner)
-    .bind(&agent.name)
-    .bind(slug)
-    .bind(&agent.endpoint)
-    .bind(&agent.metadata_uri)
-    .bind(agent.price_per_job)
-    .bind(agent.bond)
-    .bind(status)
-    .bind(status == AgentStatus::Active)
-    .bind(registered_at)
-    .bind(Wei::ZERO.sort_key())
+/// A new agent, without any job.
+pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
+    let insert =
+        sql("INSERT INTO agents_agents (id, owner, name, slug, endpoint, metadata_uri, price_per_job, bond, status, active, \
+         registered_at, jobs_completed, jobs_failed, rating_count, rating_sum, paid_jobs, payers, earned, rating_rank, kept) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, 0, 0, $12, 0, $13)")
+        .bind(agent.id)
+        .bind(agent.owner)
+        .bind(&agent.name)
+        .bind(slug)
+        .bind(&agent.endpoint)
+        .bind(&agent.metadata_uri)
+        .bind(agent.price_per_job)
+        .bind(agent.bond)
+        .bind(agent.status)
+        .bind(agent.status == AgentStatus::Active)
+        .bind(agent.registered_at)
+        .bind(Wei::ZERO.sort_key())
+        .bind(agent.kept()?);
+    Ok(insert)
 }
 
-async fn change(tx: &Tx, set: &str, bind: impl FnOnce(Sql) -> Sql) -> Result<Option<AgentFacts>, HostError> {
-    tx.row(bind(sql(format!("UPDATE agents_agents SET {set} WHERE id = $1 RETURNING {FACTS}")))).await
+/// Stores what answers show, after a change of any of it.
+fn keep(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
+    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.kept()?))
 }
 
-pub async fn update(tx: &Tx, agent: &Updated) -> Result<Option<AgentFacts>, HostError> {
+async fn change(tx: &Tx, set: &str, bind: impl FnOnce(Sql) -> Sql) -> Result<Option<AgentRecord>, HostError> {
+    let update = sql(format!("UPDATE agents_agents SET {set} WHERE id = $1 RETURNING {RECORD}"));
+    let agent = tx.row(bind(update)).await?;
+    agent.iter().try_for_each(|agent| keep(tx, agent))?;
+    Ok(agent)
+}
+
+pub async fn update(tx: &Tx, agent: &Updated) -> Result<Option<AgentRecord>, HostError> {
     change(tx, "endpoint = $2, metadata_uri = $3, price_per_job = $4", |update| {
         update.bind(agent.id).bind(&agent.endpoint).bind(&agent.metadata_uri).bind(agent.price_per_job)
     })
     .await
 }
 
-pub async fn set_bond(tx: &Tx, id: AgentId, bond: Wei) -> Result<Option<AgentFacts>, HostError> {
+pub async fn set_bond(tx: &Tx, id: AgentId, bond: Wei) -> Result<Option<AgentRecord>, HostError> {
     change(tx, "bond = $2", |update| update.bind(id).bind(bond)).await
 }
 
-pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<AgentFacts>, HostError> {
+pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<AgentRecord>, HostError> {
     change(tx, "owner = $2", |update| update.bind(id).bind(owner)).await
 }
 
@@ -51,40 +65,52 @@ pub async fn set_status(
     tx: &Tx,
     id: AgentId,
     status: AgentStatus,
-) -> Result<Option<(AgentStatus, AgentFacts)>, HostError> {
+) -> Result<Option<(AgentStatus, AgentRecord)>, HostError> {
     let before = sql("SELECT status FROM agents_agents WHERE id = $1").bind(id);
-    let update = sql(format!("UPDATE agents_agents SET status = $2, active = $3 WHERE id = $1 RETURNING {FACTS}"));
+    let update = sql(format!("UPDATE agents_agents SET status = $2, active = $3 WHERE id = $1 RETURNING {RECORD}"));
     let update = update.bind(id).bind(status).bind(status == AgentStatus::Active);
     let outcomes = tx.batch(vec![before, update]).await?;
+    let changed: Option<(AgentStatus, AgentRecord)> =
+        outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?);
+    changed.iter().try_for_each(|(_, agent)| keep(tx, agent))?;
+    Ok(changed)
+}
+
+pub async fn record(tx: &Tx, id: AgentId) -> Result<Option<AgentRecord>, HostError> {
+    tx.row(find(id)).await
+}
+
+fn find(id: AgentId) -> Sql {
+    sql(format!("SELECT {RECORD} FROM agents_agents WHERE id = $1")).bind(id)
+}
+
+/// Reads what an agent's jobs amount to.
+pub fn read_standing(id: AgentId) -> Sql {
+    sql("SELECT paid_jobs, payers, earned, rating_count, rating_sum FROM agents_agents WHERE id = $1").bind(id)
+}
+
+/// What its jobs amount to, and the agent.
+pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<(Standing, AgentRecord)>, HostError> {
+    let outcomes = tx.batch(vec![read_standing(id), find(id)]).await?;
     Ok(outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?))
 }
 
-pub async fn facts(tx: &Tx, id: AgentId) -> Result<Option<AgentFacts>, HostError> {
-    tx.row(sql(format!("SELECT {FACTS} FROM agents_agents WHERE id = $1")).bind(id)).await
+/// Stores an outcome that is counted already.
+pub fn set_outcome(agent: &AgentRecord, standing: &Standing) -> Result<Sql, HostError> {
+    let update =
+        sql("UPDATE agents_agents SET jobs_completed = $2, jobs_failed = $3, rating_count = $4, rating_sum = $5, \
+         rating_rank = $6, kept = $7 WHERE id = $1")
+        .bind(agent.id)
+        .bind(agent.jobs_completed)
+        .bind(agent.jobs_failed)
+        .bind(standing.rating_count)
+        .bind(standing.rating_sum)
+        .bind(standing.rating_rank())
+        .bind(agent.kept()?);
+    Ok(update)
 }
 
-/// What its jobs amount to.
-pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<Standing>, HostError> {
-    let standing = "SELECT paid_jobs, payers, earned, rating_count, rating_sum FROM agents_agents WHERE id = $1";
-    tx.row(sql(standing).bind(id)).await
-}
-
-/// Counts an outcome, whose rating is in `standing` already.
-pub async fn record_outcome(
-    tx: &Tx,
-    id: AgentId,
-    success: bool,
-    standing: &Standing,
-) -> Result<Option<AgentFacts>, HostError> {
-    let counter = if success { "jobs_completed" } else { "jobs_failed" };
-    let set = format!("{counter} = {counter} + 1, rating_count = $2, rating_sum = $3, rating_rank = $4");
-    change(tx, &set, |update| {
-        update.bind(id).bind(standing.rating_count).bind(standing.rating_sum).bind(standing.rating_rank())
-    })
-    .await
-}
-
-/// Stores what paid jobs changed.
+/// Stores what paid jobs changed: nothing that answers show.
 pub fn set_standing(id: AgentId, standing: &Standing) -> Sql {
     sql("UPDATE agents_agents SET paid_jobs = $2, payers = $3, earned = $4, rating_rank = $5 WHERE id = $1")
         .bind(id)

@@ -1,7 +1,7 @@
 //! A settled job counts for its agent, for its payer and for the network.
 
 use super::{
-    agents::{outcome, set_standing},
+    agents::{outcome, read_standing, set_standing},
     totals::{self, Totals},
 };
 use crate::model::{JobFacts, JobStatus, Standing};
@@ -14,21 +14,20 @@ pub async fn count(tx: &Tx, job: &JobFacts, fee: Wei) -> Result<(), HostError> {
     if is_paid {
         let paid = "INSERT INTO agents_payers (agent_id, payer, jobs) VALUES ($1, $2, 1) \
              ON CONFLICT (agent_id, payer) DO UPDATE SET jobs = agents_payers.jobs + 1 RETURNING jobs";
-        let standing = "SELECT paid_jobs, payers, earned, rating_count, rating_sum FROM agents_agents WHERE id = $1";
         first.push(sql(paid).bind(job.agent_id).bind(job.client));
-        first.push(sql(standing).bind(job.agent_id));
+        first.push(read_standing(job.agent_id));
     }
     let known = tx.batch(first).await?;
 
     let mut totals: Totals = outcome(&known, 0)?.first()?.unwrap_or_default();
     totals.settle(job.amount, fee, job.status == JobStatus::Completed);
-    let mut then = vec![totals.store()];
+    tx.defer(totals.store())?;
     if is_paid {
         let payers_jobs: i64 = outcome(&known, 1)?.one()?;
         if let Some(mut standing) = outcome(&known, 2)?.first::<Standing>()? {
             standing.pay(job.amount, payers_jobs == 1);
-            then.push(set_standing(job.agent_id, &standing));
+            tx.defer(set_standing(job.agent_id, &standing))?;
         }
     }
-    tx.batch(then).await.map(drop)
+    Ok(())
 }

@@ -5,14 +5,14 @@ use crate::{
     chain::{ValidationRequested, ValidationResponded},
     model::JobId,
 };
-use plugin_api::{ChainEvent, HostError, Query as _, Tx, sql};
+use plugin_api::{ChainEvent, HostError, Sql, Tx, sql};
 use serde::Deserialize;
 
 /// A request's hash is used once.
-pub async fn request(tx: &Tx, event: &ChainEvent<ValidationRequested>) -> Result<(), HostError> {
+pub fn request(event: &ChainEvent<ValidationRequested>) -> Sql {
     let request = &event.args;
     let (block, log_index) = (place(event.block), place(event.log_index));
-    let insert = sql("INSERT INTO agents_validations (request_hash, validator, agent_id, job_id, request_uri, \
+    sql("INSERT INTO agents_validations (request_hash, validator, agent_id, job_id, request_uri, \
          requested_at, tx_request, block, log_index) VALUES ($1, $2, $3, \
          (SELECT id FROM agents_jobs WHERE id = $4 AND agent_id = $3), $5, $6, $7, $8, $9)")
     .bind(request.request_hash)
@@ -23,8 +23,7 @@ pub async fn request(tx: &Tx, event: &ChainEvent<ValidationRequested>) -> Result
     .bind(event.time_s)
     .bind(event.tx)
     .bind(block)
-    .bind(log_index);
-    tx.execute(insert).await.map(drop)
+    .bind(log_index)
 }
 
 /// The job that a URI names: `fmx://job/<id>`.
@@ -58,7 +57,7 @@ pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponded>) -> Result
     let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(answer.agent_id);
     let outcomes = tx.batch(vec![known.bind(answer.request_hash), update, name]).await?;
     if outcome(&outcomes, 0)?.first::<Known>()?.is_some_and(|known| !known.is_answered) {
-        tx.run(totals::count_validation()).await?;
+        tx.defer(totals::count_validation())?;
     }
     outcome(&outcomes, 2)?.first()
 }

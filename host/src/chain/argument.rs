@@ -1,0 +1,52 @@
+//! Values of the chain as JSON.
+//!
+//! The rule: integers up to 64 bits are numbers, larger ones decimal strings; bytes are `0x…`; arrays and tuples are arrays.
+//! Texts come from strangers: NUL, which no database takes, becomes U+FFFD.
+
+use alloy::dyn_abi::DynSolValue;
+use alloy_primitives::hex;
+use plugin_api::Address;
+use serde::{Serialize, Serializer};
+
+/// The arguments of an event, by name.
+#[derive(Clone, Debug)]
+pub struct Arguments<'d> {
+    pub names: &'d [String],
+    pub values: Vec<DynSolValue>,
+}
+
+impl Serialize for Arguments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.names.iter().zip(self.values.iter().map(Argument)))
+    }
+}
+
+/// One value.
+pub struct Argument<'v>(pub &'v DynSolValue);
+
+impl Serialize for Argument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            DynSolValue::Bool(value) => serializer.serialize_bool(*value),
+            DynSolValue::Uint(value, bits) if *bits <= 64 => serializer.serialize_u64(value.to::<u64>()),
+            DynSolValue::Uint(value, _) => serializer.collect_str(value),
+            DynSolValue::Int(value, bits) => match i64::try_from(*value) {
+                Ok(small) if *bits <= 64 => serializer.serialize_i64(small),
+                _ => serializer.collect_str(value),
+            },
+            // This type remembers the checksums that it has made.
+            DynSolValue::Address(address) => Address(address.into_array()).serialize(serializer),
+            DynSolValue::FixedBytes(word, size) => serializer.serialize_str(&hex::encode_prefixed(&word[..*size])),
+            DynSolValue::Bytes(bytes) => serializer.serialize_str(&hex::encode_prefixed(bytes)),
+            DynSolValue::String(text) if text.contains('\0') => {
+                serializer.serialize_str(&text.replace('\0', "\u{fffd}"))
+            }
+            DynSolValue::String(text) => serializer.serialize_str(text),
+            DynSolValue::Array(values)
+            | DynSolValue::FixedArray(values)
+            | DynSolValue::Tuple(values)
+            | DynSolValue::CustomStruct { tuple: values, .. } => serializer.collect_seq(values.iter().map(Argument)),
+            DynSolValue::Function(function) => serializer.serialize_str(&hex::encode_prefixed(function.as_slice())),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What every server refuses for good: somebody may hold it all the same, and a receipt decides.
+
+use super::{
+    DEPTH, assert_paid_once, becomes, builders, each, pay, payment, relayer, says, status, steps::runs_into, until,
+    waits,
+};
+use crate::chain::with_second_server;
+use plugin_api::{TxState, Wei};
+use plugin_testing::{Fault, ScriptedChain, ScriptedTx, TestGateway};
+use std::time::Duration;
+
+const REFUSED: &str = "intrinsic gas too low";
+/// Longer than anything is pursued before it is replaced.
+const LONG: Duration = Duration::from_secs(61);
+
+/// Whether it is what the payment under test intends.
+pub fn is_first(tx: &ScriptedTx) -> bool {
+    tx.to == payment(1).to
+}
+
+/// Lets time pass until the transfer of nothing waits to be mined, and answers it.
+async fn gives_up(chain: &ScriptedChain, house: &TestGateway) -> ScriptedTx {
+    let nothing = || chain.waiting().into_iter().find(|tx| tx.to == relayer());
+    until(async || {
+        house.clock().advance(Duration::from_secs(1)).await;
+        nothing().is_some()
+    })
+    .await;
+    nothing().unwrap()
+}
+
+#[tokio::test]
+async fn it_fails_with_the_reason_and_its_key_stays_used() {
+    each(async |chain, house| {
+        chain.refuse_transactions(REFUSED, is_first);
+        let id = pay(house, payment(1)).await;
+        says(house, "1", "every RPC server refuses it: intrinsic gas too low").await;
+        let nothing = gives_up(chain, house).await;
+        assert_eq!((nothing.nonce, nothing.value, nothing.data.len(), nothing.gas), (0, Wei::ZERO, 0, 21_000));
+        let waiting = becomes(house, "1", TxState::Sent).await;
+        assert!(waiting.reason.is_some_and(|reason| reason.contains("a transfer of nothing takes its nonce 0")));
+        chain.mine(Vec::new());
+        let included = becomes(house, "1", TxState::Included).await;
+        assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(false), Some(nothing.hash)));
+        chain.mine_empty(DEPTH);
+        let failed = becomes(house, "1", TxState::Failed).await;
+        assert!(failed.reason.is_some_and(|reason| reason.contains(REFUSED)));
+        assert_eq!((failed.nonce, failed.hashes.len(), failed.succeeded), (Some(0), 2, Some(false)));
+        // Recorded again it is the same, and is not sent again, although it would be taken now.
+        chain.refuse_no_transactions();
+        assert_eq!(pay(house, payment(1)).await, id);
+        pay(house, payment(2)).await;
+        waits(chain, 1).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "2", TxState::Final).await;
+        assert_paid_once(chain, [2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_somebody_held_all_the_same_is_done_and_not_failed() {
+    each(async |chain, house| {
+        pay(house, payment(1)).await;
+        let intended = waits(chain, 1).await.remove(0);
+        chain.lose(false);
+        chain.refuse_transactions(REFUSED, is_first);
+        gives_up(chain, house).await;
+        // The one who makes the next block has the first one and not the second.
+        chain.lose(false);
+        chain.push_waiting(intended.clone());
+        chain.mine(Vec::new());
+        let included = becomes(house, "1", TxState::Included).await;
+        assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(true), Some(intended.hash)));
+        chain.mine_empty(DEPTH);
+        assert_eq!(becomes(house, "1", TxState::Final).await.reason, None);
+        assert_paid_once(chain, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reorganisation_may_turn_what_happened_around() {
+    each(async |chain, house| {
+        pay(house, payment(1)).await;
+        let intended = waits(chain, 1).await.remove(0);
+        chain.lose(false);
+        chain.refuse_transactions(REFUSED, is_first);
+        let nothing = gives_up(chain, house).await;
+        chain.mine_empty(DEPTH);
+        assert_eq!(becomes(house, "1", TxState::Included).await.succeeded, Some(false));
+        for (kept, succeeded) in [(&intended, true), (&nothing, false), (&intended, true)] {
+            chain.take_back(DEPTH);
+            chain.lose(false);
+            chain.push_waiting(kept.clone());
+            chain.mine_empty(DEPTH);
+            until(async || status(house, "1").await.succeeded == Some(succeeded)).await;
+        }
+        chain.mine_empty(1);
+        becomes(house, "1", TxState::Final).await;
+        assert_paid_once(chain, [1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_another_time_may_mend_is_not_given_up() {
+    each(async |chain, house| {
+        chain.refuse_transactions("txpool is full", is_first);
+        pay(house, payment(1)).await;
+        says(house, "1", "txpool is full").await;
+        for _ in 0..3 {
+            house.clock().advance(LONG).await;
+            chain.mine(Vec::new());
+            let asked = chain.requests();
+            until(async || chain.requests() > asked + 8).await;
+        }
+        chain.refuse_no_transactions();
+        waits(chain, 1).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "1", TxState::Final).await;
+        assert_paid_once(chain, [1]);
+        assert!(chain.mined().iter().all(|tx| tx.to != relayer()), "{:#?}", chain.mined());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_server_that_takes_it_is_enough() {
+    let chain = ScriptedChain::start().await;
+    let other = chain.another_door().await;
+    let house = with_second_server(builders(&chain).await.remove(0), &other).start().await;
+    chain.refuse_transactions(REFUSED, is_first);
+    chain.hold(true);
+    pay(&house, payment(1)).await;
+    for _ in 0..3 {
+        house.clock().advance(LONG).await;
+        let asked = chain.requests();
+        until(async || chain.requests() > asked + 8).await;
+    }
+    assert!(waits(&chain, 1).await.iter().all(is_first), "{:#?}", chain.waiting());
+    chain.hold(false);
+    chain.mine_empty(DEPTH + 1);
+    becomes(&house, "1", TxState::Final).await;
+    assert_paid_once(&chain, [1]);
+    house.stop().await;
+}
+
+/// Pools hold the first offer, and the server refuses the better ones, such as for a cap of its own.
+#[tokio::test]
+async fn one_whose_first_offer_is_still_held_is_not_given_up() {
+    each(async |chain, house| {
+        chain.hold(true);
+        pay(house, payment(1)).await;
+        let first = waits(chain, 1).await.remove(0);
+        chain.refuse_transactions("tx fee exceeds the configured cap", move |tx| tx.hash != first.hash);
+        chain.mine_empty(2);
+        until(async || {
+            house.clock().advance(Duration::from_secs(1)).await;
+            status(house, "1").await.hashes.len() > 1
+        })
+        .await;
+        for _ in 0..4 {
+            house.clock().advance(LONG).await;
+            let asked = chain.requests();
+            until(async || chain.requests() > asked + 8).await;
+        }
+        assert_eq!(waits(chain, 1).await[0].hash, first.hash);
+        chain.hold(false);
+        chain.mine_empty(DEPTH + 1);
+        becomes(house, "1", TxState::Final).await;
+        assert_paid_once(chain, [1]);
+    })
+    .await;
+}
+
+/// The gateway ends at every question that it asks the chain while it gives up: what the journal says at the end is what the
+/// chain has.
+#[tokio::test]
+async fn an_end_at_any_question_changes_nothing() {
+    for place in 0..builders(&ScriptedChain::start().await).await.len() {
+        for fault in [Fault::Silence, Fault::SilentSuccess] {
+            let chain = ScriptedChain::start().await;
+            let builder = builders(&chain).await.remove(place).configure(|config| {
+                config.chains.get_mut("main").unwrap().timeout_ms = 60_000;
+            });
+            let mut house = builder.start().await;
+            chain.refuse_transactions(REFUSED, is_first);
+            pay(&house, payment(1)).await;
+            pay(&house, payment(2)).await;
+            for step in 0..10 {
+                runs_into(&chain, step, fault).await;
+                house = house.restart_after(|_| chain.fail_always(None)).await;
+                house.clock().advance(Duration::from_secs(4)).await;
+            }
+            until(async || {
+                chain.mine(Vec::new());
+                house.clock().advance(Duration::from_secs(3)).await;
+                chain.waiting().is_empty() && chain.mined().len() >= 2
+            })
+            .await;
+            chain.mine_empty(DEPTH + 1);
+            becomes(&house, "1", TxState::Failed).await;
+            becomes(&house, "2", TxState::Final).await;
+            assert_paid_once(&chain, [2]);
+            house.stop().await;
+        }
+    }
+}
