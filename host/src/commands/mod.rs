@@ -58,8 +58,11 @@ fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> 
     }
 }
 
+/// Tasks that a thread polls before it looks at the sockets again: who comes while others keep it busy is soon in the queue.
+const TASKS_PER_LOOK: u32 = 16;
+
 fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
-    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    match tokio::runtime::Builder::new_multi_thread().enable_all().event_interval(TASKS_PER_LOOK).build() {
         Ok(runtime) => {
             let done = runtime.block_on(work);
             // A plugin's thread that hangs must not keep the process: what counts is closed and written by now.

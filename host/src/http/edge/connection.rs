@@ -8,6 +8,7 @@ use super::protocol;
 use super::socket::Socket;
 use super::stage::HttpService;
 use super::tarpit::Tarpitted;
+use super::turns::{Begun, Queue};
 use super::vitals::{Cut, Patience, RunningRequest, Verdict, Vitals};
 use crate::config::HttpConfig;
 use crate::http::body::{Body, RequestBody};
@@ -75,6 +76,7 @@ pub async fn serve<S: HttpService>(
         vitals: Arc::clone(&vitals),
         body_timeout: terms.body_timeout,
         tarpit: terms.tarpit,
+        queue: Queue::new(),
         count: AtomicU64::new(0),
     };
     let mut connection = pin!(terms.builder.serve_connection(TokioIo::new(socket), requests));
@@ -149,13 +151,14 @@ struct Requests<S> {
     vitals: Arc<Vitals>,
     body_timeout: Duration,
     tarpit: Duration,
+    queue: Queue,
     count: AtomicU64,
 }
 
 impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Requests<S> {
     type Response = Response<TrackedBody>;
     type Error = Infallible;
-    type Future = Answering<Tarpitted<Oneshot<S, Request<RequestBody>>>>;
+    type Future = Answering<Begun<Tarpitted<Oneshot<S, Request<RequestBody>>>>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let number = self.count.fetch_add(1, Relaxed);
@@ -165,7 +168,9 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Requests<S> 
         let lane = (request.version() == Version::HTTP_11).then(|| Weak::clone(&self.lane));
         request.extensions_mut().insert(Peer { ip: self.peer, violation, lane });
         let running = Some(self.vitals.begin_request());
-        Answering { inner: Tarpitted::new(self.stack.clone().oneshot(request), self.tarpit), running, is_http1 }
+        let answer = Tarpitted::new(self.stack.clone().oneshot(request), self.tarpit);
+        let inner = if is_http1 { Begun::at_once(answer) } else { self.queue.begin(answer) };
+        Answering { inner, running, is_http1 }
     }
 }
 
