@@ -6,9 +6,11 @@ use crate::{
     options::{Options, Scale},
     peers,
     server::{Server, Site},
+    signing,
 };
 use anyhow::{Context as _, Result};
 use rusqlite::Connection;
+use serde_json::Value;
 use std::{
     cell::{OnceCell, RefCell},
     env, fs,
@@ -23,6 +25,7 @@ use tempfile::TempDir;
 pub const FORUM: &str = "forum.db";
 /// Longer than it takes to fill a database.
 const FILLING_LIMIT: Duration = Duration::from_secs(600);
+const SIGNED_AT_ONCE: usize = 1000;
 const FORUM_READY: &str = "/api/forum/threads?limit=1";
 
 pub struct Bench {
@@ -191,13 +194,33 @@ impl Bench {
         load.run(&|| server.cpu_time())
     }
 
+    /// Sends so many signed writes, each by a wallet of its own; payloads and requests by their number from 0. They are signed
+    /// in parts, so that no signature gets old.
+    pub fn write_signed(
+        &self,
+        gateway: &Server,
+        action: &str,
+        (count, status): (u64, u16),
+        payload: impl Fn(u64) -> Value + Sync,
+        request: impl Fn(SocketAddr, u64, &[u8]) -> Vec<u8> + Sync,
+    ) -> Result<()> {
+        for first in (0..count).step_by(SIGNED_AT_ONCE) {
+            let wallets = signing::new_wallets((count - first).min(SIGNED_AT_ONCE as u64));
+            let first_wallet = wallets.start;
+            let bodies = signing::bodies(action, wallets, |wallet| payload(first + wallet - first_wallet))?;
+            let request = |address, number: usize, body: &[u8]| request(address, first + number as u64, body);
+            self.write_all(gateway, &bodies, status, request)?;
+        }
+        Ok(())
+    }
+
     /// Sends a request for each body, many at a time; all must be answered with this status.
     pub fn write_all(
         &self,
         gateway: &Server,
         bodies: &[Vec<u8>],
         status: u16,
-        request: &(dyn Fn(SocketAddr, usize, &[u8]) -> Vec<u8> + Sync),
+        request: impl Fn(SocketAddr, usize, &[u8]) -> Vec<u8> + Sync,
     ) -> Result<()> {
         let address = gateway.address();
         let requests = |number: u64| {

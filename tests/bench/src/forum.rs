@@ -22,8 +22,9 @@ pub fn make(bench: &Bench, file: &Path) -> Result<()> {
 
 /// Writes the threads through a gateway, each by a wallet of its own.
 pub fn fill(bench: &Bench, gateway: &Server) -> Result<()> {
-    let bodies = signing::threads(signing::new_wallets(bench.scale.threads), signing::report)?;
-    bench.write_all(gateway, &bodies, 201, &|address, _, body| load::post(address, "/api/forum/threads", body))
+    bench.write_signed(gateway, "thread.create", (bench.scale.threads, 201), signing::report, |address, _, body| {
+        load::post(address, "/api/forum/threads", body)
+    })
 }
 
 /// Tables that grow with the forum, and their columns that number its rows.

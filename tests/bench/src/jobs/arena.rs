@@ -112,17 +112,16 @@ fn make(bench: &Bench, file: &Path) -> Result<()> {
     let ends_at = Clock::System.now_s() + MONTH_S;
     let challenge =
         |_| json!({ "title": "A summary", "brief": Prose::new(0).words(150), "endsAt": ends_at, "tags": ["text"] });
-    let bodies = signing::bodies("arena.create", signing::new_wallets(1), challenge)?;
-    bench.write_all(&gateway, &bodies, 201, &|address, _, body| load::post(address, "/api/arena/challenges", body))?;
+    bench.write_signed(&gateway, "arena.create", (1, 201), challenge, |address, _, body| {
+        load::post(address, "/api/arena/challenges", body)
+    })?;
     let entry =
-        |wallet| json!({ "note": Prose::new(wallet).words(30), "url": format!("https://entries.example/{wallet}") });
-    let bodies = signing::bodies("arena.submit", signing::new_wallets(submissions), entry)?;
-    bench.write_all(&gateway, &bodies, 201, &|address, _, body| {
+        |number| json!({ "note": Prose::new(number).words(30), "url": format!("https://entries.example/{number}") });
+    bench.write_signed(&gateway, "arena.submit", (submissions, 201), entry, |address, _, body| {
         load::post(address, &format!("{CHALLENGE}/submissions"), body)
     })?;
-    let bodies = signing::bodies("arena.vote", signing::new_wallets(voters), score)?;
-    bench.write_all(&gateway, &bodies, 200, &|address, number, body| {
-        vote(address, 1 + number as u64 % submissions, body)
+    bench.write_signed(&gateway, "arena.vote", (voters, 200), score, |address, number, body| {
+        vote(address, 1 + number % submissions, body)
     })?;
     let counted = votes(&keep(gateway, file)?)?;
     ensure!(counted == voters, "{counted} votes were counted");

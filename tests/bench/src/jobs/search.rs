@@ -8,7 +8,6 @@ use crate::{
     prose::{self, Prose},
     rounds::{Contestant, Sample, in_turn},
     server::Server,
-    signing,
 };
 use anyhow::{Result, ensure};
 use rusqlite::Connection;
@@ -84,11 +83,8 @@ fn query(number: u64) -> [String; 2] {
 fn make(bench: &Bench, file: &Path) -> Result<()> {
     let pages = bench.scale.pages;
     println!("  {pages} pages are written");
-    let wallets = signing::new_wallets(pages);
-    let first = wallets.start;
-    let bodies = signing::bodies("kb.write", wallets, |wallet| page(wallet - first))?;
     let gateway = bench.gateway(&[Synchronous::Normal.setting(), NO_PAGES_OF_ITS_OWN])?;
-    bench.write_all(&gateway, &bodies, 201, &|address, number, body| {
+    bench.write_signed(&gateway, "kb.write", (pages, 201), page, |address, number, body| {
         load::send(address, &format!("PUT /api/kb/page-{number}"), "application/json", body)
     })?;
     let database = keep(gateway, file)?;

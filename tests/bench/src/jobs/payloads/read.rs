@@ -75,6 +75,6 @@ fn servers(bench: &Bench, payloads: &[(String, Vec<u8>)]) -> Result<Vec<(&'stati
 fn fill(bench: &Bench, payloads: &[(String, Vec<u8>)], file: &Path) -> Result<()> {
     let bodies: Vec<Vec<u8>> = payloads.iter().map(|(_, contents)| contents.clone()).collect();
     let gateway = bench.gateway(&settings(Synchronous::Normal))?;
-    bench.write_all(&gateway, &bodies, 200, &|address, _, body| post(address, body))?;
+    bench.write_all(&gateway, &bodies, 200, |address, _, body| post(address, body))?;
     keep(gateway, file).map(drop)
 }
