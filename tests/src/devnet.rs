@@ -27,7 +27,7 @@ const GAS_PRICE: &str = "0x174876e800";
 pub struct Devnet {
     /// Ends with it, and anvil with the program.
     _program: Child,
-    _folder: TempDir,
+    folder: TempDir,
     http: reqwest::Client,
     pub facts: Facts,
 }
@@ -71,6 +71,12 @@ impl Devnet {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("devnet/node_modules/viem").is_dir()
     }
 
+    /// What was played before the start, with the option `--agents`.
+    pub fn economy(&self) -> Result<Value> {
+        let text = std::fs::read_to_string(self.folder.path().join("economy.json")).context("nothing was played")?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
     /// With more options of `tests/devnet/devnet.mjs`.
     pub async fn start_with(options: &[&str]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gateway-devnet-").tempdir()?;
@@ -94,7 +100,7 @@ impl Devnet {
         let facts = serde_json::from_str(&text)?;
         // Node closes connections that were idle for a while; a test must not meet that moment.
         let http = reqwest::Client::builder().pool_max_idle_per_host(0).build()?;
-        Ok(Self { _program: program, _folder: folder, http, facts })
+        Ok(Self { _program: program, folder, http, facts })
     }
 
     /// Asks the node; an error object is an error.

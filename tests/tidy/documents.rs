@@ -80,12 +80,14 @@ fn packages_in_readme_are_those_ci_installs() {
 }
 
 #[test]
-fn the_first_request_is_quoted_as_it_is_tested() {
-    let script = read("tests/clients/first_request.mjs");
-    assert!(
-        read("README.md").contains(&format!("```js\n{script}```\n")),
-        "README.md must quote tests/clients/first_request.mjs as it is"
-    );
+fn scripts_are_quoted_as_they_are_tested() {
+    let readme = read("README.md");
+    let lacking = ["first_request.mjs", "agents_day.mjs"].into_iter().filter(|name| {
+        let script = read(&format!("tests/clients/{name}"));
+        !readme.contains(&format!("```js\n{script}```\n"))
+    });
+    let lacking: Vec<String> = lacking.map(|name| format!("tests/clients/{name}")).collect();
+    assert_none("README.md must quote as it is", &lacking);
 }
 
 #[test]

@@ -6,18 +6,27 @@ use crate::{
     options::{Options, Scale},
     peers,
     server::{Server, Site},
+    signing,
 };
 use anyhow::{Context as _, Result};
+use rusqlite::Connection;
+use serde_json::Value;
 use std::{
     cell::{OnceCell, RefCell},
     env, fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 use tempfile::TempDir;
 
 /// The file of a server's database, in its folder.
 pub const FORUM: &str = "forum.db";
+/// Longer than it takes to fill a database.
+const FILLING_LIMIT: Duration = Duration::from_secs(600);
+const SIGNED_AT_ONCE: usize = 1000;
+const FORUM_READY: &str = "/api/forum/threads?limit=1";
 
 pub struct Bench {
     pub scale: Scale,
@@ -111,8 +120,13 @@ impl Bench {
 
     /// The gateway on a copy of the forum.
     pub fn gateway_with_forum(&self, settings: &[(&str, &str)]) -> Result<Server> {
+        self.gateway_on_copy(self.forum()?, settings)
+    }
+
+    /// The gateway on a copy of a database that another one made.
+    pub fn gateway_on_copy(&self, database: &Path, settings: &[(&str, &str)]) -> Result<Server> {
         let site = Site::new()?;
-        self.copy_of_forum(site.folder.path())?;
+        fs::copy(database, site.folder.path().join(FORUM))?;
         self.gateway_in(site, settings)
     }
 
@@ -124,27 +138,25 @@ impl Bench {
     }
 
     pub fn axum_with_forum(&self, synchronous: Synchronous) -> Result<Server> {
-        let site = Site::new()?;
-        self.start_forum_peer(peer(peers::forum::NAME)?, site, synchronous)
+        peer_on_copy(peer(peers::forum::NAME)?, self.forum()?, synchronous, FORUM_READY)
     }
 
     /// Nothing on a machine without Node or its packages.
     pub fn fastify_with_forum(&self, synchronous: Synchronous) -> Result<Option<Server>> {
+        let command = self.fastify("forum.mjs");
+        command.map(|node| peer_on_copy(node, self.forum()?, synchronous, FORUM_READY)).transpose()
+    }
+
+    /// A script of `peers`; nothing on a machine without Node or its packages.
+    pub fn fastify(&self, script: &str) -> Option<Command> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
         if !folder.join("node_modules/better-sqlite3/build/Release/better_sqlite3.node").is_file() {
             self.lacks("Fastify: apt-get install nodejs npm g++ make python3 libnode-dev, then cargo xtask bench");
-            return Ok(None);
+            return None;
         }
         let mut node = plain(Path::new("node"));
-        node.arg(folder.join("forum.mjs"));
-        self.start_forum_peer(node, Site::new()?, synchronous).map(Some)
-    }
-
-    fn start_forum_peer(&self, mut command: Command, site: Site, synchronous: Synchronous) -> Result<Server> {
-        let database = self.copy_of_forum(site.folder.path())?;
-        command.env(peers::LISTEN, site.address.to_string()).env(peers::DATABASE, database);
-        command.env(peers::SYNCHRONOUS, synchronous.name());
-        Server::start(site, command, "/api/forum/threads?limit=1")
+        node.arg(folder.join(script));
+        Some(node)
     }
 
     /// The forum with its threads, made by a gateway from signed writes once in a run.
@@ -182,6 +194,51 @@ impl Bench {
         load.run(&|| server.cpu_time())
     }
 
+    /// Sends so many signed writes, each by a wallet of its own; payloads and requests by their number from 0. They are signed
+    /// in parts, so that no signature gets old.
+    pub fn write_signed(
+        &self,
+        gateway: &Server,
+        action: &str,
+        (count, status): (u64, u16),
+        payload: impl Fn(u64) -> Value + Sync,
+        request: impl Fn(SocketAddr, u64, &[u8]) -> Vec<u8> + Sync,
+    ) -> Result<()> {
+        for first in (0..count).step_by(SIGNED_AT_ONCE) {
+            let wallets = signing::new_wallets((count - first).min(SIGNED_AT_ONCE as u64));
+            let first_wallet = wallets.start;
+            let bodies = signing::bodies(action, wallets, |wallet| payload(first + wallet - first_wallet))?;
+            let request = |address, number: usize, body: &[u8]| request(address, first + number as u64, body);
+            self.write_all(gateway, &bodies, status, request)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a request for each body, many at a time; all must be answered with this status.
+    pub fn write_all(
+        &self,
+        gateway: &Server,
+        bodies: &[Vec<u8>],
+        status: u16,
+        request: impl Fn(SocketAddr, usize, &[u8]) -> Vec<u8> + Sync,
+    ) -> Result<()> {
+        let address = gateway.address();
+        let requests = |number: u64| {
+            let number = usize::try_from(number).ok()?;
+            Some(request(address, number, bodies.get(number)?))
+        };
+        let load = Load {
+            address,
+            connections: self.scale.writers,
+            warm_up: Duration::ZERO,
+            duration: FILLING_LIMIT,
+            requests: &requests,
+            status,
+            body_bytes_min: 1,
+        };
+        load.run(&|| gateway.cpu_time()).map(drop)
+    }
+
     /// Remembers why a peer is missing, once.
     pub fn lacks(&self, peer: &str) {
         let mut absent = self.absent.borrow_mut();
@@ -194,6 +251,24 @@ impl Bench {
     pub fn absent(&self) -> Vec<String> {
         self.absent.borrow().clone()
     }
+}
+
+/// Ends a gateway and keeps its database as one file, without a journal beside it.
+pub fn keep(gateway: Server, file: &Path) -> Result<Connection> {
+    let folder = gateway.stop()?;
+    let database = Connection::open(folder.path().join("data/gateway.db"))?;
+    database.execute("VACUUM INTO ?1", [file.display().to_string()])?;
+    Ok(Connection::open(file)?)
+}
+
+/// A peer on a copy of a database that a gateway made.
+pub fn peer_on_copy(mut peer: Command, database: &Path, synchronous: Synchronous, ready: &str) -> Result<Server> {
+    let site = Site::new()?;
+    let copy = site.folder.path().join(FORUM);
+    fs::copy(database, &copy)?;
+    peer.env(peers::LISTEN, site.address.to_string()).env(peers::DATABASE, copy);
+    peer.env(peers::SYNCHRONOUS, synchronous.name());
+    Server::start(site, peer, ready)
 }
 
 /// A program without the configuration of whoever calls the benchmarks.

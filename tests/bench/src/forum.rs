@@ -1,49 +1,30 @@
 //! The forum that servers are measured with: real threads, written through a gateway, then copied for each server.
 
 use crate::{
-    bench::{Bench, Synchronous},
-    load::{self, Load},
+    bench::{self, Bench, Synchronous},
+    load,
     server::Server,
     signing,
 };
 use anyhow::{Context as _, Result, ensure};
 use rusqlite::Connection;
-use std::{path::Path, time::Duration};
-
-/// Longer than it takes.
-const LIMIT: Duration = Duration::from_secs(600);
+use std::path::Path;
 
 /// Writes the threads of this run's scale into a new database in `file`.
 pub fn make(bench: &Bench, file: &Path) -> Result<()> {
     println!("  {} threads are written", bench.scale.threads);
     let gateway = bench.gateway(&[Synchronous::Normal.setting()])?;
     fill(bench, &gateway)?;
-    let folder = gateway.stop()?;
-    let database = Connection::open(folder.path().join("data/gateway.db"))?;
+    let database = bench::keep(gateway, file)?;
     ensure!(count(&database)? == bench.scale.threads, "the forum has {} threads", count(&database)?);
-    // One file without a journal beside it.
-    database.execute("VACUUM INTO ?1", [file.display().to_string()])?;
     Ok(())
 }
 
 /// Writes the threads through a gateway, each by a wallet of its own.
 pub fn fill(bench: &Bench, gateway: &Server) -> Result<()> {
-    let bodies = signing::threads(signing::new_wallets(bench.scale.threads), signing::report)?;
-    let address = gateway.address();
-    let request = |number: u64| {
-        let body = bodies.get(usize::try_from(number).ok()?)?;
-        Some(load::post(address, "/api/forum/threads", body))
-    };
-    let fill = Load {
-        address,
-        connections: bench.scale.writers,
-        warm_up: Duration::ZERO,
-        duration: LIMIT,
-        requests: &request,
-        status: 201,
-        body_bytes_min: 1,
-    };
-    fill.run(&|| gateway.cpu_time()).map(drop)
+    bench.write_signed(gateway, "thread.create", (bench.scale.threads, 201), signing::report, |address, _, body| {
+        load::post(address, "/api/forum/threads", body)
+    })
 }
 
 /// Tables that grow with the forum, and their columns that number its rows.

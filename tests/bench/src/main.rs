@@ -12,6 +12,7 @@ mod machine;
 mod options;
 mod peers;
 mod pin;
+mod prose;
 mod report;
 mod rounds;
 mod server;

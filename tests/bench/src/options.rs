@@ -56,6 +56,13 @@ pub struct Scale {
     /// Agents and jobs of the economy on the chain, and blocks that are followed in one round.
     pub economy: [u64; 2],
     pub blocks: usize,
+    /// Payloads to read, small and large ones.
+    pub payloads: [u64; 2],
+    /// Pages of the knowledge base.
+    pub pages: u64,
+    /// Submissions to a challenge, and votes for them.
+    pub submissions: u64,
+    pub votes: u64,
 }
 
 impl Options {
@@ -74,6 +81,10 @@ impl Options {
                 events: 32,
                 economy: [10, 40],
                 blocks: 3,
+                payloads: [16, 4],
+                pages: 150,
+                submissions: 10,
+                votes: 100,
             };
         }
         Scale {
@@ -89,6 +100,10 @@ impl Options {
             events: 64,
             economy: [1_000, 32_000],
             blocks: 50,
+            payloads: [1_000, 100],
+            pages: 10_000,
+            submissions: 200,
+            votes: 10_000,
         }
     }
 }

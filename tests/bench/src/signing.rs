@@ -14,8 +14,6 @@ use std::{
     thread,
 };
 
-pub const ACTION: &str = "thread.create";
-
 /// Numbers of wallets that nobody used yet.
 pub fn new_wallets(count: u64) -> Range<u64> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -25,6 +23,11 @@ pub fn new_wallets(count: u64) -> Range<u64> {
 
 /// Bodies of `POST /api/forum/threads`, signed now, one by each wallet.
 pub fn threads(wallets: Range<u64>, thread: fn(u64) -> Value) -> Result<Vec<Vec<u8>>> {
+    bodies("thread.create", wallets, thread)
+}
+
+/// Bodies of a signed write, signed now, one by each wallet; payloads by the number of their wallet.
+pub fn bodies(action: &str, wallets: Range<u64>, payload: impl Fn(u64) -> Value + Sync) -> Result<Vec<Vec<u8>>> {
     let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     let part = (wallets.end - wallets.start).div_ceil(workers).max(1);
     let now_s = u64::try_from(Clock::System.now_s())?;
@@ -32,9 +35,10 @@ pub fn threads(wallets: Range<u64>, thread: fn(u64) -> Value) -> Result<Vec<Vec<
         let start = (wallets.start + worker * part).min(wallets.end);
         start..(start + part).min(wallets.end)
     };
+    let payload = &payload;
     thread::scope(|scope| {
         let sign = move |wallets: Range<u64>| {
-            wallets.map(|wallet| signed(wallet, thread(wallet), now_s)).collect::<Result<Vec<_>>>()
+            wallets.map(|wallet| signed(action, wallet, payload(wallet), now_s)).collect::<Result<Vec<_>>>()
         };
         let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || sign(part_of(worker)))).collect();
         let mut bodies = Vec::new();
@@ -64,14 +68,14 @@ pub fn note(number: u64) -> Value {
     json!({ "title": format!("Note {number}"), "body": "Every reader of the stream gets this.", "tags": ["note"] })
 }
 
-fn signed(wallet: u64, mut body: Value, now_s: u64) -> Result<Vec<u8>> {
+fn signed(action: &str, wallet: u64, mut body: Value, now_s: u64) -> Result<Vec<u8>> {
     let mut key = [0x42; 32];
     key[24..].copy_from_slice(&wallet.to_be_bytes());
     let key = SecretKey::from_byte_array(key)?;
     let public = key.public_key(SECP256K1).serialize_uncompressed();
     let address = Address::from_slice(&keccak256(&public[1..])[12..]);
     let canonical = envelope::canonical::rfc8785(&body)?;
-    let message = envelope::message(Brand::default().message_line(), ACTION, &address, now_s, &canonical);
+    let message = envelope::message(Brand::default().message_line(), action, &address, now_s, &canonical);
     let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(envelope::digest(&message)), &key);
     let (recovery, compact) = signature.serialize_compact();
     let last = 27 + u8::try_from(i32::from(recovery)).context("a recovery id is small")?;

@@ -3,6 +3,7 @@
 //! `cargo xtask test` installs what the dev network needs. Each test has a chain of its own.
 
 mod agreement;
+mod economy;
 mod faults;
 mod head;
 mod property;

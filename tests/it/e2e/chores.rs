@@ -1,6 +1,6 @@
 //! The commands of the README that build something first, as it says them, with the profile that the tests have built.
 
-use super::Site;
+use super::{Site, node, run};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
 use plugin_testing::TestGateway;
 use std::{
@@ -90,6 +90,37 @@ async fn services(site: &Site) -> serde_json::Value {
     site.get("/api/status").await.json()["services"].clone()
 }
 
+/// The script that README.md quotes, as a newcomer runs it after `cargo xtask dev`.
+#[tokio::test]
+async fn an_agent_has_the_day_of_the_readme() {
+    xtask(&["dev", "--", "--help"]);
+    let scripts = tempfile::tempdir().unwrap();
+    let gateway = serving(program(scripts.path(), &repository(), "cargo xtask dev --block-time 1")).await;
+    let site = Site::of(&gateway);
+    let printed = run(node("agents_day.mjs"), &[gateway.base_url()]).await;
+    let steps: Vec<_> = printed.lines().filter_map(|line| line.split_once(": ")).collect();
+    let [("registered", agent), ("found", bounty), ("delivered", payload), ("starred by 1", artifact)] = steps[..]
+    else {
+        panic!("{printed}")
+    };
+    let agent = site.get(agent).await.json();
+    assert_eq!((&agent["name"], &agent["status"]), (&"Price collector".into(), &"Active".into()));
+    let bounty = site.get(bounty).await.json();
+    assert_eq!((&bounty["status"], &bounty["claims"][0]["agentId"]), (&"open".into(), &agent["id"]));
+    let csv = site.get(payload).await;
+    assert_eq!((csv.status, csv.text().as_str()), (200, "day,price\n1,7\n2,8\n"));
+    let artifact = site.get(artifact).await.json();
+    assert_eq!(artifact["owner"]["address"], agent["owner"]);
+    assert!(payload.ends_with(artifact["payloadHash"].as_str().unwrap()), "{artifact}");
+    assert_eq!(artifact["stargazers"][0]["address"], bounty["poster"]["address"]);
+    let day = ["artifact.star", "artifact.publish", "bounty.claim", "agent.registered", "bounty.create"];
+    TestGateway::eventually(LIMIT, "the whole day is public", || async {
+        let activity = site.get("/api/activity?limit=200").await.text();
+        day.iter().all(|event| activity.contains(&format!("\"{event}\"")))
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn cargo_run_starts_a_gateway_with_every_plugin() {
     // Builds first, so that the start takes no longer than others do.
@@ -120,6 +151,9 @@ fn cargo_xtask_bench_measures_every_job() {
         "A signed write",
         "A live event",
         "Bursts",
+        "Storing a payload of 256 KiB",
+        "A search in a knowledge base",
+        "A ranking after each vote",
         "beside the same handler",
         "A write into",
         "The past of a chain",

@@ -2,7 +2,7 @@
 
 use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, record::STRIDE, same_answers};
 use crate::{
-    bench::{Bench, FORUM, peer},
+    bench::{Bench, FORUM, Synchronous, peer, peer_on_copy},
     load,
     peers::{self, agents::PUBLIC_URL},
     rounds::{Contestant, Sample, in_turn},
@@ -34,12 +34,8 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     make(bench, &chain, &file)?;
     let mut servers = vec![(GATEWAY, gateway(bench, &chain, Some(&file))?)];
     if bench.with_peers {
-        let site = Site::new()?;
-        let copy = site.folder.path().join(FORUM);
-        fs::copy(&file, &copy)?;
-        let mut command = peer(peers::agents::NAME)?;
-        command.env(peers::LISTEN, site.address.to_string()).env(peers::DATABASE, copy);
-        servers.push((AXUM_SQLX, Server::start(site, command, LIST)?));
+        let peer = peer_on_copy(peer(peers::agents::NAME)?, &file, Synchronous::Full, LIST)?;
+        servers.push((AXUM_SQLX, peer));
     }
     let agents = bench.scale.threads;
     let bytes = same_answers(&servers, LIST)?;

@@ -2,13 +2,16 @@
 
 mod again;
 mod agents;
+mod arena;
 mod chain;
 mod flat;
 mod hello;
 mod list;
 mod past;
+mod payloads;
 mod postgres;
 mod record;
+mod search;
 mod stream;
 mod write;
 
@@ -35,6 +38,9 @@ pub const JOBS: &[Job] = &[
     Job { name: "agents", run: agents::run },
     Job { name: "write", run: write::run },
     Job { name: "stream", run: stream::run },
+    Job { name: "payloads", run: payloads::run },
+    Job { name: "search", run: search::run },
+    Job { name: "arena", run: arena::run },
     Job { name: "flat", run: flat::run },
     Job { name: "postgres", run: postgres::run },
     Job { name: "past", run: past::run },

@@ -60,13 +60,27 @@ fn writes(bench: &Bench, synchronous: Synchronous, title: &'static str, durabili
 pub struct Writer<'a> {
     bench: &'a Bench,
     server: &'a Server,
+    /// So many requests to this server, which nobody sent before.
+    requests: fn(&Server, u64) -> Result<Vec<Vec<u8>>>,
+    /// What answers them.
+    status: u16,
     per_s_max: Cell<f64>,
-    acknowledged: Cell<u64>,
+    pub acknowledged: Cell<u64>,
 }
 
 impl<'a> Writer<'a> {
+    /// Of threads.
     pub fn new(bench: &'a Bench, server: &'a Server) -> Self {
-        Self { bench, server, per_s_max: Cell::new(0.0), acknowledged: Cell::new(0) }
+        Self::of(bench, server, 201, threads)
+    }
+
+    pub fn of(
+        bench: &'a Bench,
+        server: &'a Server,
+        status: u16,
+        requests: fn(&Server, u64) -> Result<Vec<Vec<u8>>>,
+    ) -> Self {
+        Self { bench, server, requests, status, per_s_max: Cell::new(0.0), acknowledged: Cell::new(0) }
     }
 
     pub fn measure(&self) -> Result<Sample> {
@@ -82,25 +96,26 @@ impl<'a> Writer<'a> {
     }
 
     fn send(&self, count: u64, warm_up: Duration, duration: Duration) -> Result<Counted> {
-        let bodies = signing::threads(signing::new_wallets(count), signing::report)?;
-        let address = self.server.address();
-        let request = |number: u64| {
-            let body = bodies.get(usize::try_from(number).ok()?)?;
-            Some(load::post(address, PATH, body))
-        };
+        let requests = (self.requests)(self.server, count)?;
+        let request = |number: u64| requests.get(usize::try_from(number).ok()?).cloned();
         let load = Load {
-            address,
+            address: self.server.address(),
             connections: self.bench.scale.writers,
             warm_up,
             duration,
             requests: &request,
-            status: 201,
+            status: self.status,
             body_bytes_min: 1,
         };
         let counted = load.run(&|| self.server.cpu_time())?;
         self.acknowledged.set(self.acknowledged.get() + counted.operations);
         Ok(counted)
     }
+}
+
+fn threads(server: &Server, count: u64) -> Result<Vec<Vec<u8>>> {
+    let bodies = signing::threads(signing::new_wallets(count), signing::report)?;
+    Ok(bodies.iter().map(|body| load::post(server.address(), PATH, body)).collect())
 }
 
 fn threads_in(server: &Server) -> Result<u64> {

@@ -16,6 +16,9 @@ use std::{
 };
 use tokio::{runtime, sync::Notify, time::sleep, try_join};
 
+const FIRST_ANSWER_LIMIT: Duration = Duration::from_secs(60);
+const FIRST_ANSWER_POLL: Duration = Duration::from_millis(10);
+
 /// The n-th request, or nothing when there are no more.
 pub type Requests<'a> = &'a (dyn Fn(u64) -> Option<Vec<u8>> + Sync);
 pub type CpuClock<'a> = &'a (dyn Fn() -> Result<Duration> + Sync);
@@ -82,11 +85,12 @@ impl Load<'_> {
         let (started, cpu_before) = (Instant::now(), cpu_time()?);
         run.is_counting.set(true);
         select(pin!(sleep(self.duration)), pin!(run.exhausted.notified())).await;
+        run.first_answer().await;
         run.is_counting.set(false);
         let (took, cpu) = (started.elapsed(), cpu_time()?.saturating_sub(cpu_before));
         run.is_over.set(true);
         let operations = u64::try_from(run.latencies_us.borrow().len())?;
-        ensure!(operations > 0, "no answer within {:?}", self.duration);
+        ensure!(operations > 0, "no answer within {took:?}");
         Ok(Counted { operations, took, cpu, latencies_us: Vec::new() })
     }
 }
@@ -98,6 +102,16 @@ struct Run {
     is_over: Cell<bool>,
     exhausted: Notify,
     latencies_us: RefCell<Vec<u64>>,
+}
+
+impl Run {
+    /// A slow server gets the time for one answer at least, and so do fewer requests than connections.
+    async fn first_answer(&self) {
+        let begun = Instant::now();
+        while self.latencies_us.borrow().is_empty() && begun.elapsed() < FIRST_ANSWER_LIMIT {
+            sleep(FIRST_ANSWER_POLL).await;
+        }
+    }
 }
 
 impl Counted {
@@ -137,10 +151,16 @@ pub fn get(address: SocketAddr, path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: application/json\r\n\r\n").into_bytes()
 }
 
+/// JSON by POST.
 pub fn post(address: SocketAddr, path: &str, body: &[u8]) -> Vec<u8> {
+    send(address, &format!("POST {path}"), "application/json", body)
+}
+
+/// A body by this method, to this path.
+pub fn send(address: SocketAddr, what: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        "{what} HTTP/1.1\r\nhost: {address}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n"
     );
     [head.as_bytes(), body].concat()
 }

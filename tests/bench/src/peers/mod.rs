@@ -2,13 +2,17 @@
 //! `bench --serve NAME`, listens where `BENCH_LISTEN` says, and gets the rest from other variables of that kind.
 
 pub mod agents;
+pub mod arena;
+mod arena_vote;
 pub mod forum;
 mod forum_rows;
 mod forum_write;
 pub mod indexers;
 pub mod inside;
 pub mod nchan;
+pub mod nginx;
 pub mod plain;
+mod signed;
 pub mod stream;
 
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +30,7 @@ pub fn serve(name: &str) -> Result<()> {
     runtime.block_on(async {
         match name {
             agents::NAME => agents::serve().await,
+            arena::NAME => arena::serve().await,
             forum::NAME => forum::serve().await,
             plain::HYPER => plain::serve_hyper().await,
             plain::AXUM => plain::serve_axum().await,
