@@ -95,7 +95,7 @@ async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<
     all
 }
 
-fn manifest(plugin: &PluginModule_Ref) -> Manifest {
+pub fn manifest(plugin: &PluginModule_Ref) -> Manifest {
     let bytes = (plugin.manifest())().into_result().unwrap_or_else(|fault| panic!("{}", fault.message));
     serde_json::from_slice(&bytes).unwrap()
 }
