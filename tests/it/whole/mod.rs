@@ -2,6 +2,10 @@
 
 mod call;
 mod calls;
+mod lane;
+mod mutant;
+mod mutated;
+mod mutations;
 mod schemathesis;
 #[path = "../../../plugins/agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
