@@ -1,12 +1,11 @@
 """Prints one signed request per line, made by eth-account and rfc8785: `python sign.py`."""
 
-import hashlib
 import json
 from importlib.metadata import version
 
 import rfc8785
+from envelope import message, signature
 from eth_account import Account
-from eth_account.messages import encode_defunct
 
 # Public test keys (the third and fourth of every local development chain), worth nothing.
 KEYS = [
@@ -39,10 +38,8 @@ def main() -> None:
         for action, payload in PAYLOADS:
             ts += 1
             canonical = rfc8785.dumps(payload)
-            body_hash = hashlib.sha256(canonical).hexdigest()
-            lines = ["Service Commons", f"action: {action}", f"address: {account.address}", f"ts: {ts}", f"body: {body_hash}"]
-            message = "\n".join(lines)
-            sig = "0x" + account.sign_message(encode_defunct(text=message)).signature.hex().removeprefix("0x")
+            text = message(account, action, ts, canonical)
+            sig = signature(account, text)
             vector = {
                 "library": library,
                 "private_key": key,
@@ -50,7 +47,7 @@ def main() -> None:
                 "ts": ts,
                 "address": account.address,
                 "sig": sig,
-                "message": message,
+                "message": text,
                 "canonical": canonical.decode(),
                 "body": json.dumps({**payload, "address": account.address, "ts": ts, "sig": sig}),
             }

@@ -3,16 +3,14 @@
 Prints what it heard; fails when anything is not as it should be.
 """
 
-import hashlib
 import json
 import sys
 import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import rfc8785
+from envelope import envelope
 from eth_account import Account
-from eth_account.messages import encode_defunct
 
 GATEWAY = sys.argv[1]
 LIMIT_S = 60
@@ -24,11 +22,7 @@ def get(path):
 
 
 def write(account, path, action, payload):
-    ts = int(time.time())
-    body_hash = hashlib.sha256(rfc8785.dumps(payload)).hexdigest()
-    lines = ["Service Commons", f"action: {action}", f"address: {account.address}", f"ts: {ts}", f"body: {body_hash}"]
-    signature = account.sign_message(encode_defunct(text="\n".join(lines))).signature.hex().removeprefix("0x")
-    body = json.dumps({**payload, "address": account.address, "ts": ts, "sig": "0x" + signature}).encode()
+    body = json.dumps({**payload, **envelope(account, action, int(time.time()), payload)}).encode()
     request = Request(GATEWAY + path, data=body, headers={"content-type": "application/json"})
     try:
         with urlopen(request, timeout=LIMIT_S) as answer:

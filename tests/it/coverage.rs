@@ -16,7 +16,7 @@ fn plugins_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins")
 }
 
-fn plugins() -> Vec<String> {
+pub fn plugins() -> Vec<String> {
     let entries = fs::read_dir(plugins_folder()).unwrap().map(Result::unwrap);
     let folders = entries.filter(|entry| entry.path().is_dir());
     let mut names: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();

@@ -21,4 +21,5 @@ mod plugin_files;
 mod replicas;
 mod storage;
 mod tx;
+mod whole;
 mod wild;

@@ -225,13 +225,19 @@ impl GatewayProcess {
 
     /// Memory of the process that is in use, and the most that ever was, in KiB.
     pub fn memory_kib(&self) -> Result<(u64, u64)> {
+        Ok((self.status_kib("VmRSS:")?, self.status_kib("VmHWM:")?))
+    }
+
+    /// The part of it that is nobody else's, in KiB: without pages of files, such as those that SQLite maps.
+    pub fn own_memory_kib(&self) -> Result<u64> {
+        self.status_kib("RssAnon:")
+    }
+
+    fn status_kib(&self, name: &str) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let number = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
-            let number = line.split_whitespace().next().with_context(|| format!("no number: {line}"))?;
-            anyhow::Ok(number.parse()?)
-        };
-        Ok((number("VmRSS:")?, number("VmHWM:")?))
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+        let number = line.split_whitespace().next().with_context(|| format!("no number: {line}"))?;
+        Ok(number.parse()?)
     }
 
     pub fn is_running(&mut self) -> bool {

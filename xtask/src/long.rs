@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`, `abuse`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the fuzz targets for a
-//! second each, some scripts, a few kills, and no measurement. Rule: all are tests, so that whoever changes the code keeps
+//! `cargo xtask fuzz`, `abuse`, `mutate`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the fuzz targets for a
+//! second each, some scripts, some thousand mutated requests, a few kills, and no measurement. Rule: all are tests, so that whoever changes the code keeps
 //! them running.
 
 use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
@@ -9,6 +9,7 @@ const FUZZ_SECONDS: u64 = 60;
 const ABUSE_SECONDS: u64 = 5;
 const REORG_SCRIPTS: u64 = 250;
 const KILLS: u64 = 300;
+const MUTANTS: u64 = 1_000_000;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
 pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
@@ -74,6 +75,20 @@ pub fn kills(arguments: &[String]) -> Result<(), Failure> {
     let mut nextest = nextest("dev")?;
     nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^tx::kills::/)"]);
     process::run(nextest.env("KILLS", count.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url()))
+}
+
+/// `[COUNT] [SEED]` of requests. The same seed makes the same requests.
+pub fn mutate(arguments: &[String]) -> Result<(), Failure> {
+    let (count, seed) = match arguments {
+        [] => (MUTANTS, 1),
+        [count] => (number(count)?, 1),
+        [count, seed] => (number(count)?, number(seed)?),
+        _ => return Err("`cargo xtask mutate` takes a number of requests and a seed".to_owned()),
+    };
+    let mut nextest = nextest(&Profile::or("release").name)?;
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^whole::mutated::/)"]);
+    nextest.env("GATEWAY_TEST_MUTANTS", count.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
+    process::run(&mut nextest)
 }
 
 fn number(text: &str) -> Result<u64, Failure> {

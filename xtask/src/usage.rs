@@ -59,6 +59,12 @@ pub const COMMANDS: &[Command] = &[
         run: long::kills,
     },
     Command {
+        name: "mutate",
+        arguments: "[COUNT] [SEED]",
+        summary: "Send COUNT requests that are wrong somewhere, a million if not said, and look for faults and growing memory",
+        run: long::mutate,
+    },
+    Command {
         name: "fuzz",
         arguments: "[TARGET] [SECONDS]",
         summary: "Run the fuzz targets (or those with TARGET in their name) for SECONDS each, 60 if not said",

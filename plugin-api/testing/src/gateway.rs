@@ -235,6 +235,19 @@ impl TestGateway {
         Answer { status: parts.status.as_u16(), headers: parts.headers, body }
     }
 
+    /// Asks, with no more than `{}` for a body, until a limit per IP is used up; answers how often the gateway took it, and
+    /// the refusal. Limits give back while the calls take their time, so that there may be some more than the limit says.
+    pub async fn until_limited(&self, method: &str, path: &str) -> (usize, Answer) {
+        let mut taken = 0;
+        loop {
+            let answer = self.send(method, path, &[], "{}").await;
+            if answer.status == 429 {
+                return (taken, answer);
+            }
+            taken += 1;
+        }
+    }
+
     /// The response with its body unread, for streams.
     pub async fn open_stream(
         &self,

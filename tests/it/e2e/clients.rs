@@ -37,16 +37,26 @@ pub fn node(script: &str) -> Command {
 }
 
 fn python(script: &str) -> Command {
-    let python = clients().join("../../target/venv/bin/python");
-    assert!(
-        python.is_file(),
-        "{} is missing: `python3 -m venv target/venv` and `target/venv/bin/python -m pip install -r \
-         tests/clients/requirements.txt` make it, as `cargo xtask test` does",
-        python.display()
-    );
-    let mut command = Command::new(python);
+    let mut command = installed("python");
     command.arg(script);
     command
+}
+
+/// schemathesis, which finds its settings in the folder of the clients.
+pub fn schemathesis() -> Command {
+    installed("st")
+}
+
+/// A program of the Python environment.
+fn installed(program: &str) -> Command {
+    let program = clients().join("../../target/venv/bin").join(program);
+    assert!(
+        program.is_file(),
+        "{} is missing: `python3 -m venv target/venv` and `target/venv/bin/python -m pip install -r \
+         tests/clients/requirements.txt` make it, as `cargo xtask test` does",
+        program.display()
+    );
+    Command::new(program)
 }
 
 /// Runs a client to its end and answers what it printed.

@@ -19,7 +19,7 @@ mod stream;
 mod stream_reader;
 
 pub use self::{
-    clients::{node, run},
+    clients::{node, run, schemathesis},
     site::{Site, THREADS, answer, in_time, posts_of, signed},
     stream_reader::{Part, StreamReader},
 };

@@ -1,7 +1,7 @@
 //! `POST /api/forum/threads`
 
 use super::{THREADS, finish, houses, id, next, open, read};
-use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, Value, Wallet, json};
 
 async fn refused(house: &TestGateway, payload: Value) -> (u16, String) {
     let answer = house.post_signed(THREADS, &Wallet::new(1), "thread.create", payload).await;
@@ -179,16 +179,6 @@ async fn of_the_same_write_many_times_at_once_one_is_done() {
     }
 }
 
-/// The limit gives back a call every two seconds, which is some while thirty writes take their time.
-async fn until_refused(house: &TestGateway, path: &str) -> Answer {
-    loop {
-        let answer = house.send("POST", path, &[], "{}").await;
-        if !matches!(answer.status, 400 | 401 | 404) {
-            return answer;
-        }
-    }
-}
-
 #[tokio::test]
 async fn one_client_writes_thirty_times_a_minute() {
     let mut builders = vec![TestGateway::builder()];
@@ -202,7 +192,7 @@ async fn one_client_writes_thirty_times_a_minute() {
         }
         // Counted before anything else is looked at: the thread, the body and the signature are not.
         for path in [THREADS, "/api/forum/threads/999999/posts"] {
-            let answer = until_refused(&house, path).await;
+            let (_, answer) = house.until_limited("POST", path).await;
             assert_eq!((answer.status, answer.code()), (429, "ip_rate_limited".to_owned()), "{}", answer.text());
             assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
         }

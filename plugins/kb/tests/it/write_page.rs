@@ -175,3 +175,21 @@ async fn revisions_at_once_are_numbered_without_a_gap() {
         finish(house).await;
     }
 }
+
+#[tokio::test]
+async fn one_client_writes_thirty_times_a_minute() {
+    for builder in super::builders().await {
+        // No address is free of limits.
+        let house = builder.config("kb", json!({ "network_pages": false }));
+        let house = house.configure(|config| config.limits.allow.clear()).start().await;
+        create(&house, &Wallet::new(1), "page", "text").await;
+        // Counted before anything else is looked at: slug, body and signature are not.
+        let (taken, answer) = house.until_limited("PUT", "/api/kb/another").await;
+        assert!((29..60).contains(&taken), "{taken}");
+        assert_eq!((answer.status, answer.code()), (429, "ip_rate_limited".to_owned()), "{}", answer.text());
+        assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
+        // Reading is counted apart.
+        assert_eq!(read(&house, PAGES).await["total"], 1);
+        finish(house).await;
+    }
+}

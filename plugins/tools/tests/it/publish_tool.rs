@@ -178,3 +178,23 @@ async fn many_owners_at_once_publish_a_tool_each() {
         finish(house).await;
     }
 }
+
+#[tokio::test]
+async fn one_client_writes_thirty_times_a_minute() {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    for builder in builders {
+        // No address is free of limits.
+        let house =
+            builder.plugin(tools::plugin_module()).configure(|config| config.limits.allow.clear()).start().await;
+        publish(&house, &Wallet::new(1), tool("one")).await;
+        // Counted before anything else is looked at: body and signature are not.
+        let (taken, answer) = house.until_limited("POST", TOOLS).await;
+        assert!((29..60).contains(&taken), "{taken}");
+        assert_eq!((answer.status, answer.code()), (429, "ip_rate_limited".to_owned()), "{}", answer.text());
+        assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
+        // Reading is counted apart.
+        assert_eq!(read(&house, TOOLS).await["total"], 1);
+        finish(house).await;
+    }
+}

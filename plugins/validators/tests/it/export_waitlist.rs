@@ -1,6 +1,6 @@
 //! `GET /api/validators/waitlist/export`
 
-use super::{WAITLIST, fields, finish, houses, houses_with, join, with};
+use super::{WAITLIST, fields, finish, houses, houses_with, join, limited_houses, with};
 use plugin_testing::{Answer, TestGateway, Wallet, json};
 use std::time::Duration;
 
@@ -77,6 +77,17 @@ async fn without_operators_there_is_no_export() {
     for house in houses().await {
         let answer = export(&house, &Wallet::new(1), "validators.export", "").await;
         assert_eq!((answer.status, answer.code()), (503, "disabled".to_owned()));
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn one_client_asks_thirty_times_a_minute() {
+    for house in limited_houses().await {
+        let (taken, answer) = house.until_limited("GET", &format!("{WAITLIST}/export")).await;
+        assert!((30..60).contains(&taken), "{taken}");
+        assert_eq!((answer.status, answer.code()), (429, "rate_limited".to_owned()), "{}", answer.text());
+        assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
         finish(house).await;
     }
 }

@@ -1,6 +1,6 @@
 //! `GET /api/validators/waitlist/challenge`
 
-use super::{challenge, fields, finish, houses, with};
+use super::{WAITLIST, challenge, fields, finish, houses, limited_houses, with};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
@@ -47,6 +47,17 @@ async fn the_wrong_field_is_named() {
             let answer = challenge(&house, &with(fields(&alice), members.clone())).await;
             assert_eq!((answer.status, answer.code()), (400, code.to_owned()), "{members}");
         }
+        finish(house).await;
+    }
+}
+
+#[tokio::test]
+async fn one_client_asks_sixty_times_a_minute() {
+    for house in limited_houses().await {
+        let (taken, answer) = house.until_limited("GET", &format!("{WAITLIST}/challenge")).await;
+        assert!((60..120).contains(&taken), "{taken}");
+        assert_eq!((answer.status, answer.code()), (429, "rate_limited".to_owned()), "{}", answer.text());
+        assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
         finish(house).await;
     }
 }

@@ -1,6 +1,8 @@
 //! `POST /api/validators/waitlist`
 
-use super::{challenge, count, fields, finish, houses, houses_with, join, post, signed, with};
+use super::{
+    WAITLIST, challenge, count, fields, finish, houses, houses_with, join, limited_houses, post, signed, with,
+};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
@@ -149,6 +151,23 @@ async fn a_full_list_takes_nobody() {
         assert_eq!(join(&house, &alice, fields(&alice)).await.0, 200);
         assert_eq!(count(&house).await["total"], 1);
         assert_eq!(challenge(&house, &fields(&bob)).await.status, 200);
+        finish(house).await;
+    }
+}
+
+/// Whatever they carry: the list itself takes five new entries of a client in an hour.
+#[tokio::test]
+async fn one_client_posts_thirty_times_an_hour() {
+    for house in limited_houses().await {
+        let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+        assert_eq!(join(&house, &alice, fields(&alice)).await.0, 201);
+        let payload = signed(&house, &bob, fields(&bob)).await;
+        let (taken, answer) = house.until_limited("POST", WAITLIST).await;
+        assert!((29..60).contains(&taken), "{taken}");
+        assert_eq!((answer.status, answer.code()), (429, "ip_rate_limited".to_owned()), "{}", answer.text());
+        assert!(answer.header("retry-after").parse::<u32>().is_ok_and(|wait_s| wait_s > 60), "{:?}", answer.headers);
+        assert_eq!(refused(&house, &payload).await, (429, "ip_rate_limited".to_owned()));
+        assert_eq!(count(&house).await["total"], 1);
         finish(house).await;
     }
 }

@@ -8,7 +8,7 @@ mod export_waitlist;
 mod get_waitlist_challenge;
 mod join_waitlist;
 
-use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use plugin_testing::{Answer, Builder, TestGateway, Value, Wallet, json};
 
 const WAITLIST: &str = "/api/validators/waitlist";
 
@@ -18,12 +18,20 @@ async fn houses() -> Vec<TestGateway> {
 }
 
 async fn houses_with(config: Value) -> Vec<TestGateway> {
+    houses_of(|builder| builder.config("validators", config.clone())).await
+}
+
+/// No address is free of limits.
+async fn limited_houses() -> Vec<TestGateway> {
+    houses_of(|builder| builder.configure(|config| config.limits.allow.clear())).await
+}
+
+async fn houses_of(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut houses = Vec::new();
     for builder in builders {
-        let builder = builder.plugin(validators::plugin_module()).config("validators", config.clone());
-        houses.push(builder.start().await);
+        houses.push(configure(builder.plugin(validators::plugin_module())).start().await);
     }
     houses
 }

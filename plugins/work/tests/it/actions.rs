@@ -1,6 +1,6 @@
 //! The `action` of an item is a call that really works: each is read as an agent reads it, and made.
 
-use super::{NO_CALLS, Site, WORK, owner, script::delivered, sites};
+use super::{NO_CALLS, Site, WORK, owner, poster, script::delivered, sites};
 use plugin_testing::{ScriptedChain, Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use wiremock::{
@@ -36,6 +36,7 @@ async fn make(site: &Site, id: &str) -> (u16, Value) {
     let call = SignedCall::read(&action(site, id).await).expect("a signed call");
     let value = |member: &String| match member.as_str() {
         "agentId" => json!(1),
+        "url" => json!("https://a.example"),
         _ => json!("an answer"),
     };
     let payload: serde_json::Map<String, Value> =
@@ -82,22 +83,52 @@ async fn a_job_is_delivered_to_the_contract_that_is_named() {
     }
 }
 
+/// Makes the call that the action of an endpoint names, which that endpoint takes at this path alone; answers how it is paid.
+/// Payments come with a later release: nothing is paid here.
+async fn call(site: &Site, id: &str, at: &str) -> String {
+    let called = Mock::given(method("POST")).and(path(at)).and(body_json(json!({ "input": 1 })));
+    called.respond_with(ResponseTemplate::new(200)).expect(1).mount(&site.agent).await;
+    let action = action(site, id).await;
+    let (url, payment) = action.strip_prefix("POST ").unwrap().split_once(" {input} ").unwrap();
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut socket = tokio::net::TcpStream::connect(host).await.unwrap();
+    let head = format!("POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 11\r\n\r\n");
+    socket.write_all(format!("{head}{{\"input\":1}}").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    payment.to_owned()
+}
+
 #[tokio::test]
 async fn an_endpoint_is_called() {
     for site in sites().await {
-        let invoke = Mock::given(method("POST")).and(path("/invoke")).and(body_json(json!({ "input": 1 })));
-        invoke.respond_with(ResponseTemplate::new(200)).mount(&site.agent).await;
         site.probed().await;
-        let action = action(&site, "endpoint:2").await;
-        let url = action.strip_prefix("POST ").unwrap().split(' ').next().unwrap();
-        assert_eq!(action, format!("POST {url} {{input}} with an x402 payment of 2000000000000000000 wei"));
-        let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-        let mut socket = tokio::net::TcpStream::connect(host).await.unwrap();
-        let head = format!("POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 11\r\n\r\n");
-        socket.write_all(format!("{head}{{\"input\":1}}").as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let payment = call(&site, "endpoint:2", "/invoke").await;
+        assert_eq!(payment, "with an x402 payment of 2000000000000000000 wei");
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn compute_is_called_where_it_is_for_rent() {
+    for site in sites().await {
+        let endpoint = format!("{}/rent/gpu", site.agent.uri());
+        let payload = json!({ "name": "gpu", "kind": "compute", "endpoint": endpoint, "gpu": "H100", "vramGb": 80, "pricePerSecond": "7" });
+        let id = site.write("/api/tools", &poster(), "tool.publish", payload).await;
+        let payment = call(&site, &format!("endpoint:compute:{id}"), "/rent/gpu").await;
+        assert_eq!(payment, "with an x402 payment of 7 wei for each second");
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_challenge_takes_a_submission() {
+    for site in sites().await {
+        let payload = json!({ "title": "T", "brief": "b", "endsAt": site.house.now_s() + 3600 });
+        let challenge = site.write("/api/arena/challenges", &poster(), "arena.create", payload).await;
+        let (status, submission) = make(&site, &format!("arena:{challenge}")).await;
+        assert_eq!((status, &submission["challengeId"]), (201, &json!(challenge)), "{submission}");
         site.close().await;
     }
 }

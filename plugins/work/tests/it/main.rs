@@ -40,7 +40,15 @@ fn owner(agent: u64) -> Wallet {
 }
 
 fn all() -> Vec<PluginModule_Ref> {
-    vec![agents::plugin_module(), bounties::plugin_module(), forum::plugin_module(), work::plugin_module()]
+    vec![
+        agents::plugin_module(),
+        arena::plugin_module(),
+        bounties::plugin_module(),
+        forum::plugin_module(),
+        payloads::plugin_module(),
+        tools::plugin_module(),
+        work::plugin_module(),
+    ]
 }
 
 async fn sites() -> Vec<Site> {

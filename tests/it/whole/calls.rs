@@ -1,0 +1,232 @@
+//! A right call of every operation, in an order in which each finds what it is about. Made in this order in a new gateway
+//! they leave something in every plugin: what they name by id is what they made.
+
+use super::call::{Call, Payload, Place};
+use alloy_primitives::keccak256;
+use plugin_testing::{Value, Wallet, json};
+
+pub const PAYLOAD: &str = "what a job is about";
+
+/// Writes most; agents, jobs and bounties are about it.
+pub fn alice() -> Wallet {
+    Wallet::new(1)
+}
+
+/// Agent 1 is its own, agent 2 is that of wallet 12.
+pub fn owner(agent: u64) -> Wallet {
+    Wallet::new(10 + agent)
+}
+
+/// May do what operators may.
+pub fn operator() -> Wallet {
+    Wallet::new(3)
+}
+
+/// All of them.
+pub fn calls(now_s: i64) -> Vec<Call> {
+    [writes(now_s), commons_reads(), reads_of_contracts(), meta()].concat()
+}
+
+/// With what one wallet says of another's work behind that.
+pub fn writes(now_s: i64) -> Vec<Call> {
+    let (alice, digger, sorter) = (alice(), owner(1), owner(2));
+    let hash = keccak256(PAYLOAD).to_string();
+    vec![
+        Call::post("store_payload", "/api/payloads", Payload::Bytes("text/plain".to_owned(), PAYLOAD.into())),
+        Call::write("ping_presence", "/api/presence", &alice, "presence.ping", json!({ "status": "at work" }))
+            .is_answered(200),
+        Call::write("create_guest", "/api/hello/guests", &alice, "hello.sign", json!({ "message": "I was here" })),
+        Call::write(
+            "create_thread",
+            "/api/forum/threads",
+            &alice,
+            "thread.create",
+            json!({ "title": "Who digs?", "body": format!("fmx://payload/{hash}"), "tags": ["help"] }),
+        ),
+        Call::write(
+            "create_post",
+            "/api/forum/threads/1/posts",
+            &digger,
+            "post.create",
+            json!({ "body": "I do, @alice", "replyTo": 1 }),
+        ),
+        Call::write(
+            "create_message",
+            "/api/messages",
+            &alice,
+            "message.send",
+            json!({ "to": 1, "subject": "About the hole", "body": "How deep?" }),
+        ),
+        Call::write(
+            "create_bounty",
+            "/api/bounties",
+            &alice,
+            "bounty.create",
+            json!({ "title": "A hole", "brief": "Dig it", "rewardWei": "5000000000000000000", "tags": ["dig"],
+                "deadline": now_s + 7 * 86_400 }),
+        ),
+        Call::write(
+            "claim_bounty",
+            "/api/bounties/1/claims",
+            &digger,
+            "bounty.claim",
+            json!({ "agentId": 1, "pitch": "I have a spade" }),
+        ),
+        Call::write(
+            "write_page",
+            "/api/kb/how-to-dig",
+            &alice,
+            "kb.write",
+            json!({ "title": "How to dig", "body": "With a spade", "summary": "begun" }),
+        )
+        .method("PUT"),
+        Call::write(
+            "publish_tool",
+            "/api/tools",
+            &sorter,
+            "tool.publish",
+            json!({ "name": "sorter", "kind": "http", "url": "https://tool.invalid/sort", "description": "Sorts" }),
+        ),
+        compute(&sorter),
+        Call::write(
+            "publish_artifact",
+            "/api/artifacts",
+            &digger,
+            "artifact.publish",
+            json!({ "name": "Holes", "kind": "dataset", "description": "All of them", "license": "MIT", "tags": ["dig"],
+                "payloadHash": hash, "url": "https://a.example/holes" }),
+        ),
+        Call::write("star_artifact", "/api/artifacts/1/star", &alice, "artifact.star", json!({})).is_answered(200),
+        Call::write(
+            "create_challenge",
+            "/api/arena/challenges",
+            &alice,
+            "arena.create",
+            json!({ "title": "The deepest", "brief": "Dig", "rules": "By hand", "prizeWei": "7", "tags": ["dig"],
+                "endsAt": now_s + 86_400 }),
+        ),
+        Call::write(
+            "create_submission",
+            "/api/arena/challenges/1/submissions",
+            &digger,
+            "arena.submit",
+            json!({ "agentId": 1, "note": "Three metres", "payloadHash": hash, "url": "https://a.example/hole" }),
+        ),
+        Call::write("vote_submission", "/api/arena/submissions/1/vote", &alice, "arena.vote", json!({ "score": 7 }))
+            .is_answered(200),
+        // It goes on for a day.
+        Call::write("award_challenge", "/api/arena/challenges/1/award", &alice, "arena.award", json!({ "agentId": 1 }))
+            .is_answered(409),
+        Call::post(
+            "join_waitlist",
+            "/api/validators/waitlist",
+            Payload::Json(json!({ "address": alice.address(), "platform": "linux", "seats": 2,
+                "contact": "alice@a.example", "consent": true })),
+        )
+        .is_answered(201),
+        // Another bounty, so that the first stays open.
+        Call::write(
+            "create_bounty",
+            "/api/bounties",
+            &alice,
+            "bounty.create",
+            json!({ "title": "A pile", "brief": "Sort it", "rewardWei": "1" }),
+        ),
+        Call::write("award_bounty", "/api/bounties/2/award", &alice, "bounty.award", json!({ "agentId": 2 }))
+            .is_answered(200),
+    ]
+}
+
+fn compute(owner: &Wallet) -> Call {
+    let payload: Value = json!({
+        "name": "rack", "kind": "compute", "endpoint": "https://tool.invalid/rack", "gpu": "NVIDIA H100", "vramGb": 80,
+        "pricePerSecond": "1000", "region": "EU-West", "schema": { "type": "object" }
+    });
+    Call::write("publish_tool", "/api/tools", owner, "tool.publish", payload)
+}
+
+fn commons_reads() -> Vec<Call> {
+    let (alice, digger, sorter) = (alice(), owner(1), owner(2));
+    let (a, d, s) = (alice.address(), digger.address(), sorter.address());
+    let hash = keccak256(PAYLOAD).to_string();
+    let page = "limit=5&offset=0";
+    vec![
+        Call::get("list_activity", "/api/activity").query("since=0&sinceId=0&type=thread.create,post.*&limit=5"),
+        Call::get("stream_activity", "/api/stream").query("since=0&sinceId=0&type=thread.create"),
+        Call::get("list_presence", "/api/presence"),
+        Call::get("get_leaderboard", "/api/leaderboard").query("limit=5"),
+        Call::get("list_challenges", "/api/arena/challenges").query("status=open&q=deep&tag=dig").query(page),
+        Call::get("get_challenge", "/api/arena/challenges/1").query(&format!("viewer={a}")),
+        Call::get("list_artifacts", "/api/artifacts").query("q=ol&kind=dataset&tag=dig&sort=stars").query(page),
+        Call::get("get_artifact", "/api/artifacts/1").query(&format!("viewer={a}")),
+        Call::get("list_bounties", "/api/bounties").query("status=open&sort=reward&q=hole&tag=dig").query(page),
+        Call::get("get_bounty", "/api/bounties/1"),
+        Call::get("list_threads", "/api/forum/threads").query("sort=active&q=digs&tag=help").query(page),
+        Call::get("get_thread", "/api/forum/threads/1"),
+        Call::get("list_feed", "/api/forum/feed").query("since=0&limit=5"),
+        Call::get("get_greeting", "/api/hello/world"),
+        Call::get("list_guests", "/api/hello/guests").query(page),
+        Call::get("list_pages", "/api/kb").query("sort=updated&q=spade").query(page),
+        Call::get("get_page", "/api/kb/how-to-dig"),
+        Call::get("get_page_history", "/api/kb/how-to-dig/history").query("rev=1"),
+        Call::get("list_inbox", "/api/messages/inbox").query("limit=5").signed(&digger, "inbox.read", Place::Query),
+        Call::get("get_payload", format!("/api/payloads/{hash}")),
+        Call::get("list_tools", "/api/tools").query(&format!("q=sort&kind=http&owner={s}&online=0")).query(page),
+        Call::get("get_tool", "/api/tools/1"),
+        Call::get("list_compute", "/api/compute")
+            .query("q=rack&gpu=h100&region=eu&minVramGb=40&maxPricePerSecond=2000&online=0")
+            .query(page),
+        Call::get("get_compute", "/api/compute/2"),
+        Call::get("get_waitlist_challenge", "/api/validators/waitlist/challenge")
+            .query(&format!("address={d}&platform=both&seats=1&contact=@digger&consent=1")),
+        Call::get("count_waitlist", "/api/validators/waitlist/count"),
+        Call::get("export_waitlist", "/api/validators/waitlist/export").query("format=json").signed(
+            &operator(),
+            "validators.export",
+            Place::Headers,
+        ),
+        Call::get("list_work", "/api/work").query("capability=dig&minReward=1&kind=job,bounty&sort=reward").query(page),
+        Call::get("stream_work", "/api/work/feed").query("kind=bounty&since=0&sinceId=0"),
+    ]
+}
+
+fn reads_of_contracts() -> Vec<Call> {
+    let (alice, digger) = (alice(), owner(1));
+    let (a, d) = (alice.address(), digger.address());
+    let page = "limit=5&offset=0";
+    vec![
+        Call::get("list_agents", "/api/agents").query("status=active&q=digger&sort=rating").query(page),
+        Call::get("get_agent", "/api/agents/1"),
+        Call::get("list_agent_jobs", "/api/agents/1/jobs").query("status=open").query(page),
+        Call::get("get_agent_registration", "/api/agents/1/erc8004.json"),
+        Call::get("list_jobs", "/api/jobs").query(&format!("client={a}&agentOwner={d}")).query(page),
+        Call::get("get_job", "/api/jobs/1"),
+        Call::get("list_streams", "/api/streams").query(&format!("payer={a}&payee={d}&status=open")).query(page),
+        Call::get("list_plans", "/api/streams/plans").query(&format!("payee={d}&active=1")).query(page),
+        Call::get("list_subs", "/api/streams/subs").query(&format!("payer={a}&planId=1&active=1")).query(page),
+        Call::get("list_disputes", "/api/disputes")
+            .query(&format!("status=open&open=1&jobId=1&opener={a}"))
+            .query(page),
+        Call::get("list_tokens", "/api/tokens").query("agentId=1").query(page),
+        Call::get("list_accounts", "/api/accounts").query(&format!("owner={a}")).query(page),
+    ]
+}
+
+fn meta() -> Vec<Call> {
+    vec![
+        Call::get("get_index", "/api"),
+        Call::get("get_openapi", "/api/openapi.json"),
+        Call::get("get_llms_txt", "/api/discovery/llms.txt"),
+        Call::get("get_llms_txt_at_root", "/llms.txt"),
+        Call::get("get_agent_card", "/api/discovery/agent.json"),
+        Call::get("get_well_known_agent_card", "/.well-known/agent.json"),
+        Call::get("get_manifest", "/api/discovery/service.json"),
+        Call::get("get_well_known_manifest", "/.well-known/service.json"),
+        Call::get("get_health", "/api/health"),
+        Call::get("get_stats", "/api/stats"),
+        Call::get("get_status", "/api/status"),
+        Call::get("list_releases", "/api/changelog").query("since=0.1.0&limit=5&format=json"),
+        Call::get("get_docs", "/docs"),
+        Call::get("get_docs_asset", "/docs/docs.css"),
+    ]
+}

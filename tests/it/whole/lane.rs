@@ -1,0 +1,202 @@
+//! A client on one connection that it keeps, and that looks closely at what the gateway does with it.
+//!
+//! The rule: every request is answered, with one answer and nothing behind it, and the gateway hangs up where it said so
+//! and nowhere else.
+
+use super::call::Request;
+use plugin_testing::Value;
+use std::{net::SocketAddr, time::Duration};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
+
+/// For anything that the gateway has to do: the machine may have other work.
+const LIMIT: Duration = Duration::from_secs(60);
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// What came back.
+#[derive(Debug)]
+pub struct Heard {
+    pub status: u16,
+    /// Names are lower case.
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+pub struct Lane {
+    gateway: SocketAddr,
+    stream: Option<TcpStream>,
+    /// Connections that were opened.
+    pub connections: u64,
+}
+
+impl Heard {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(one, _)| one == name).map_or("", |(_, value)| value)
+    }
+
+    /// `null` where the body is no JSON, or is compressed.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    fn is_stream(&self) -> bool {
+        self.header("content-type").starts_with("text/event-stream")
+    }
+}
+
+impl Lane {
+    pub fn new(gateway: SocketAddr) -> Self {
+        Self { gateway, stream: None, connections: 0 }
+    }
+
+    /// Sends a request and hears its answer; `Err` says what is wrong with it. Of a stream only the head is read.
+    pub async fn ask(&mut self, request: &Request) -> Result<Heard, String> {
+        match timeout(LIMIT, self.exchange(request)).await {
+            Ok(heard) => heard,
+            Err(_elapsed) => Err(format!("no answer within {LIMIT:?}")),
+        }
+    }
+
+    async fn exchange(&mut self, request: &Request) -> Result<Heard, String> {
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => self.connect().await?,
+        };
+        // Who refuses a head or a body need not read the rest of it, and has answered then.
+        let _ = stream.write_all(&request.bytes()).await;
+        let mut reader = Reader { stream: &mut stream, read: Vec::new() };
+        let mut heard = reader.head().await?;
+        if heard.is_stream() && heard.status == 200 && request.method != "HEAD" {
+            return Ok(heard);
+        }
+        let is_last = heard.header("connection").eq_ignore_ascii_case("close");
+        // A head that is refused before it is understood is answered with a body, whatever its method.
+        let is_refused_head = is_last && heard.status >= 400;
+        heard.body = reader.body(&heard, request.method == "HEAD" && !is_refused_head).await?;
+        if !reader.read.is_empty() {
+            return Err(format!("{} bytes behind the answer", reader.read.len()));
+        }
+        if is_last {
+            let more = reader.to_the_end().await;
+            return if more.is_empty() {
+                Ok(heard)
+            } else {
+                Err(format!("{} bytes behind the last answer", more.len()))
+            };
+        }
+        self.stream = Some(stream);
+        Ok(heard)
+    }
+
+    async fn connect(&mut self) -> Result<TcpStream, String> {
+        self.connections += 1;
+        let stream = TcpStream::connect(self.gateway).await.map_err(|error| format!("not connected: {error}"))?;
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        Ok(stream)
+    }
+}
+
+impl Request {
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{} {} HTTP/1.1\r\nhost: a\r\n", self.method, self.target).into_bytes();
+        for (name, value) in &self.headers {
+            bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+        }
+        bytes.extend(format!("content-length: {}\r\n\r\n", self.body.len()).into_bytes());
+        bytes.extend(&self.body);
+        bytes
+    }
+}
+
+struct Reader<'a> {
+    stream: &'a mut TcpStream,
+    /// What came and is not yet used.
+    read: Vec<u8>,
+}
+
+impl Reader<'_> {
+    /// Waits for more; `Err` at the end.
+    async fn more(&mut self) -> Result<(), String> {
+        match self.stream.read_buf(&mut self.read).await {
+            Ok(0) => Err(format!("hung up in the middle of an answer, after {:?}", self.sample())),
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{error}, after {:?}", self.sample())),
+        }
+    }
+
+    fn sample(&self) -> String {
+        String::from_utf8_lossy(&self.read[..self.read.len().min(300)]).into_owned()
+    }
+
+    async fn until(&mut self, end: &[u8], max: usize) -> Result<Vec<u8>, String> {
+        loop {
+            if let Some(place) = self.read.windows(end.len()).position(|window| window == end) {
+                let part = self.read.drain(..place + end.len()).collect();
+                return Ok(part);
+            }
+            if self.read.len() > max {
+                return Err(format!("no end of {:?}", self.sample()));
+            }
+            self.more().await?;
+        }
+    }
+
+    async fn exactly(&mut self, count: usize) -> Result<Vec<u8>, String> {
+        while self.read.len() < count {
+            self.more().await?;
+        }
+        Ok(self.read.drain(..count).collect())
+    }
+
+    async fn head(&mut self) -> Result<Heard, String> {
+        let head = self.until(b"\r\n\r\n", HEAD_BYTES_MAX).await?;
+        let text = String::from_utf8(head).map_err(|_not_utf8| "a head that is no UTF-8".to_owned())?;
+        let mut lines = text.trim_end().split("\r\n");
+        let first = lines.next().unwrap_or_default();
+        let status = first.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+        let status = status.ok_or_else(|| format!("no status line: {first:?}"))?;
+        let split = |line: &str| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.to_ascii_lowercase(), value.trim().to_owned()))
+        };
+        let headers =
+            lines.map(|line| split(line).ok_or_else(|| format!("no header: {line:?}"))).collect::<Result<_, _>>()?;
+        Ok(Heard { status, headers, body: Vec::new() })
+    }
+
+    async fn body(&mut self, head: &Heard, is_head: bool) -> Result<Vec<u8>, String> {
+        if is_head || matches!(head.status, 204 | 304) {
+            return Ok(Vec::new());
+        }
+        if head.header("transfer-encoding") == "chunked" {
+            return self.chunks().await;
+        }
+        let length = head.header("content-length");
+        let length = length.parse().map_err(|_no_number| format!("no length: {head:?}"))?;
+        self.exactly(length).await
+    }
+
+    async fn chunks(&mut self) -> Result<Vec<u8>, String> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.until(b"\r\n", 100).await?;
+            let text = String::from_utf8_lossy(&line);
+            let size = usize::from_str_radix(text.trim_end(), 16).map_err(|_no_size| format!("no chunk: {text:?}"))?;
+            let chunk = self.exactly(size + 2).await?;
+            if size == 0 {
+                return Ok(body);
+            }
+            body.extend(&chunk[..size]);
+        }
+    }
+
+    /// What comes until the gateway hangs up, by whatever means.
+    async fn to_the_end(&mut self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        let _ = self.stream.read_to_end(&mut rest).await;
+        rest
+    }
+}

@@ -1,0 +1,121 @@
+//! The whole house: every plugin, a chain, something stored in each of them, and a right call of every operation.
+
+mod call;
+mod calls;
+mod lane;
+mod mutant;
+mod mutated;
+mod mutations;
+mod schemathesis;
+#[path = "../../../plugins/agents/tests/it/script.rs"]
+#[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
+mod script;
+mod without;
+
+use crate::{
+    e2e::{self, Site},
+    openapi,
+};
+use call::{Call, Request};
+use calls::{PAYLOAD, alice, calls, operator, owner};
+use gateway_tests::process::{GatewayProcess, Setup};
+use host::clock::Clock;
+use plugin_testing::{Answer, ScriptedChain, TestGateway};
+use script::{completed, delivered, registered_by, requested_by};
+use std::{collections::BTreeSet, time::Duration};
+
+const LIMIT: Duration = Duration::from_secs(60);
+const CONTRACTS: [&str; 2] = ["registry", "escrow"];
+
+/// Two agents, an open job of alice's for the first, and one of hers for the second that is done.
+async fn chain() -> ScriptedChain {
+    let chain = ScriptedChain::start().await;
+    chain.mine(
+        [registered_by(1, owner(1).address(), "Digger", ""), registered_by(2, owner(2).address(), "Sorter", "")]
+            .concat(),
+    );
+    let input = format!("fmx://payload/{}", alloy_primitives::keccak256(PAYLOAD));
+    chain.mine(vec![requested_by(1, 1, alice().address(), "3000000000000000000", &input)]);
+    let paid = requested_by(2, 2, alice().address(), "1", "fmx://payload/other");
+    chain.mine(vec![paid, delivered(2, 2, "fmx://payload/out"), completed(2, "1", 5)]);
+    chain.mine_empty(4);
+    chain
+}
+
+/// A gateway of its own process in which nothing limits how often one may come, and where nobody but the test is called.
+fn setup(chain: &ScriptedChain) -> Setup {
+    let contract =
+        |setup: Setup, key: &&str| setup.set(&format!("chains.main.contracts.{key}"), ScriptedChain::address_of(key));
+    let setup = CONTRACTS.iter().fold(e2e::setup(), contract);
+    let operators = format!("[\"{}\"]", operator().address());
+    setup
+        .set("chains.main.rpc", chain.url())
+        .set("chains.main.poll_ms", 200)
+        .set("limits.write_interval_ms", 0)
+        .set("plugins.payloads.client_bytes_per_day_max", 1_u64 << 40)
+        .set("plugins.validators.operators", operators)
+        .set("plugins.validators.signatures_required", false)
+        .set("plugins.validators.signups_per_hour", 1000)
+        .set("plugins.tools.probe_interval_s", 86_400)
+        .set("plugins.agents.probe_interval_s", 86_400)
+}
+
+/// Starts it and makes every call.
+async fn inhabited(setup: &Setup) -> GatewayProcess {
+    let gateway = setup.start().await.unwrap();
+    let site = Site::of(&gateway);
+    TestGateway::eventually(LIMIT, "the chain is indexed", || async {
+        site.get("/api/jobs/2").await.json()["status"] == "Completed"
+    })
+    .await;
+    for call in calls(Clock::System.now_s()) {
+        assert_answered(&call, &send(&site, &call.request(Clock::System.now_s())).await);
+    }
+    gateway
+}
+
+async fn send(site: &Site, request: &Request) -> Answer {
+    let method = reqwest::Method::from_bytes(request.method.as_bytes()).unwrap();
+    let mut sent = site.request(method, &request.target).body(request.body.clone());
+    for (name, value) in &request.headers {
+        sent = sent.header(name, value.as_slice());
+    }
+    let response = e2e::in_time(sent.send()).await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let is_stream = headers.get("content-type").is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+    // A stream has no end.
+    let body = if is_stream { bytes::Bytes::new() } else { e2e::in_time(response.bytes()).await.unwrap() };
+    Answer { status, headers, body }
+}
+
+#[track_caller]
+fn assert_answered(call: &Call, answer: &Answer) {
+    assert_eq!(answer.status, call.status, "{}: {}", call.operation, answer.text());
+}
+
+/// Nothing went wrong inside, as far as log and operator know.
+async fn assert_unharmed(gateway: &GatewayProcess) {
+    let log = gateway.setup().log();
+    for word in ["panicked", "ERROR", "\"level\":\"ERROR\""] {
+        let line = log.lines().find(|line| line.contains(word));
+        assert_eq!(line, None, "{word} is in the log");
+    }
+    let reports = Site::at(gateway.admin_url()).get("/plugins").await.json();
+    for report in reports.as_array().unwrap() {
+        assert_eq!((&report["state"], &report["faults"]), (&"serving".into(), &0.into()), "{report}");
+    }
+}
+
+/// The one list of right calls knows every operation of the document: whoever adds one says here how it is called.
+#[tokio::test]
+async fn every_operation_has_a_right_call() {
+    let gateway = inhabited(&setup(&chain().await)).await;
+    let document = Site::of(&gateway).get("/api/openapi.json").await.json();
+    let operations = openapi::operations(&document);
+    let documented: BTreeSet<&str> =
+        operations.iter().map(|(_, _, operation)| operation["operationId"].as_str().unwrap()).collect();
+    let calls = calls(Clock::System.now_s());
+    let called: BTreeSet<&str> = calls.iter().map(|call| call.operation).collect();
+    assert_eq!(called, documented);
+    assert_unharmed(&gateway).await;
+}

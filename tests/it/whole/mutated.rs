@@ -1,0 +1,147 @@
+//! Requests that are wrong somewhere, many of them, over connections that are kept: the gateway says what is wrong, goes on
+//! as before, and does not grow.
+
+use super::{
+    assert_unharmed,
+    call::{Call, Request},
+    calls::calls,
+    chain, inhabited,
+    lane::{Heard, Lane},
+    mutant::mutant,
+    setup,
+};
+use crate::crash::Dice;
+use gateway_tests::process::GatewayProcess;
+use host::clock::Clock;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+use tokio::task::JoinSet;
+
+const LANES: u64 = 4;
+const COUNT: u64 = 1_000_000;
+/// What the gateway may answer besides 2xx, 3xx and 4xx: the document says so of these.
+const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
+/// From the first tenth of the way to its end. What may fill up meanwhile has bounds of its own: 32 MiB of answers that are
+/// kept, the pages that SQLite keeps per connection, the ring of events. A leak of a hundred bytes per request would be beyond it at the
+/// end of a million.
+const GROWTH_KIB_MAX: u64 = 64 * 1024;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_thousand_mutated_requests_do_no_harm() {
+    suffer(4000).await;
+}
+
+/// `cargo xtask mutate` runs it, with as many requests as it is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a quarter of an hour: cargo xtask mutate"]
+async fn many_mutated_requests_do_no_harm_and_take_no_memory() {
+    let told = std::env::var("GATEWAY_TEST_MUTANTS").ok().and_then(|count| count.parse().ok());
+    suffer(told.unwrap_or(COUNT)).await;
+}
+
+async fn suffer(count: u64) {
+    let chain = chain().await;
+    let gateway = inhabited(&setup(&chain)).await;
+    let (dice, begun, started) = (Dice::new(), Arc::<AtomicU64>::default(), Instant::now());
+    let mut lanes = JoinSet::new();
+    for number in 0..LANES {
+        let lane = Lane::new(gateway.address().parse().unwrap());
+        lanes.spawn(live(lane, dice.fork(number), Arc::clone(&begun), count));
+    }
+    let growth = watch(&gateway, &begun, count).await;
+    let mut story = Story::default();
+    for of_lane in lanes.join_all().await {
+        story.add(of_lane);
+    }
+    eprintln!("{count} requests in {:?}: {story:?}\nmemory in KiB: {growth:?}", started.elapsed());
+    assert_eq!(story.statuses.values().sum::<u64>(), count);
+    assert_unharmed(&gateway).await;
+}
+
+/// What was answered.
+#[derive(Debug, Default)]
+struct Story {
+    statuses: BTreeMap<u16, u64>,
+    /// Of errors, by status and code.
+    codes: BTreeMap<(u16, String), u64>,
+    connections: u64,
+}
+
+impl Story {
+    fn note(&mut self, heard: &Heard) {
+        *self.statuses.entry(heard.status).or_default() += 1;
+        let code = heard.json()["code"].as_str().unwrap_or_default().to_owned();
+        if heard.status >= 400 {
+            *self.codes.entry((heard.status, code)).or_default() += 1;
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        for (code, count) in other.codes {
+            *self.codes.entry(code).or_default() += count;
+        }
+        self.connections += other.connections;
+    }
+}
+
+async fn live(mut lane: Lane, mut dice: Dice, begun: Arc<AtomicU64>, count: u64) -> Story {
+    let (mut story, calls) = (Story::default(), calls(Clock::System.now_s()));
+    while begun.fetch_add(1, Relaxed) < count {
+        let call: &Call = dice.pick(&calls);
+        let request = mutant(call, &mut dice, Clock::System.now_s());
+        let heard = lane.ask(&request).await.and_then(|heard| fault(&request, &heard).map_or(Ok(heard), Err));
+        let heard = heard.unwrap_or_else(|fault| {
+            // Enough is known: the others end, too.
+            begun.store(count, Relaxed);
+            panic!("{}: {fault}\n{}", call.operation, shown(&request))
+        });
+        story.note(&heard);
+    }
+    story.connections = lane.connections;
+    story
+}
+
+/// What is wrong with an answer, whatever was asked.
+fn fault(request: &Request, heard: &Heard) -> Option<String> {
+    if heard.header("x-request-id").is_empty() {
+        return Some(format!("no request id: {heard:?}"));
+    }
+    if heard.status < 400 || request.method == "HEAD" || !heard.header("content-encoding").is_empty() {
+        return (heard.status >= 500).then(|| format!("{heard:?}"));
+    }
+    let error = heard.json();
+    if ["error", "code"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
+        return Some(format!("an error without error, code and hint: {heard:?}"));
+    }
+    let told = TOLD.iter().any(|(status, code)| *status == heard.status && error["code"] == *code);
+    (heard.status >= 500 && !told).then(|| format!("{} {error}", heard.status))
+}
+
+fn shown(request: &Request) -> String {
+    let bytes = request.bytes();
+    String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]).into_owned()
+}
+
+/// Memory at each tenth of the way, of which the first is for warming up.
+async fn watch(gateway: &GatewayProcess, begun: &AtomicU64, count: u64) -> Vec<u64> {
+    let mut memory = Vec::new();
+    for tenth in 1..=10 {
+        while begun.load(Relaxed) < count * tenth / 10 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        memory.push(gateway.own_memory_kib().unwrap());
+        eprintln!("{tenth} tenths: {} KiB", memory[memory.len() - 1]);
+    }
+    let (first, last) = (memory[0], memory[memory.len() - 1]);
+    assert!(last < first + GROWTH_KIB_MAX, "memory in KiB at each tenth of the way: {memory:?}");
+    memory
+}

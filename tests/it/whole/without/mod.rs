@@ -1,0 +1,184 @@
+//! Any plugin may be off: what it contributed is gone, with what others make of it, and nothing else is another than before.
+//!
+//! The rule that holds for plugins that require it: an operator has to switch them off first, and says so to the house; a
+//! gateway that starts without it starts without them, and says why.
+
+mod components;
+mod less;
+mod pages;
+mod standings;
+
+use super::{
+    CONTRACTS, assert_answered,
+    calls::{operator, writes},
+    chain,
+};
+use host::plugins::{Action, Outcome, PluginState};
+use less::Parts;
+use pages::Pages;
+use plugin_api::{
+    abi::PluginModule_Ref,
+    manifest::Manifest,
+    point::{self, LeaderboardInput},
+};
+use plugin_testing::{Builder, ScriptedChain, TestGateway, json};
+use std::collections::BTreeSet;
+
+/// Every plugin there is; that these are all, a test says.
+fn modules() -> Vec<PluginModule_Ref> {
+    vec![
+        activity::plugin_module(),
+        agents::plugin_module(),
+        arena::plugin_module(),
+        artifacts::plugin_module(),
+        bounties::plugin_module(),
+        economy::plugin_module(),
+        forum::plugin_module(),
+        hello::plugin_module(),
+        kb::plugin_module(),
+        messages::plugin_module(),
+        payloads::plugin_module(),
+        tools::plugin_module(),
+        validators::plugin_module(),
+        work::plugin_module(),
+    ]
+}
+
+fn manifests() -> Vec<Manifest> {
+    modules().iter().map(crate::anvil::manifest).collect()
+}
+
+/// The plugins that cannot do without this one, those that need most first, and itself at the end.
+fn with_dependents(name: &str) -> Vec<String> {
+    let manifests = manifests();
+    let mut gone = vec![name.to_owned()];
+    let mut next = 0;
+    while next < gone.len() {
+        let needs = |manifest: &&Manifest| manifest.requires.contains(&gone[next]) && !gone.contains(&manifest.name);
+        let more: Vec<String> = manifests.iter().filter(needs).map(|manifest| manifest.name.clone()).collect();
+        gone.extend(more);
+        next += 1;
+    }
+    gone.reverse();
+    gone
+}
+
+/// On each database, with everything that can be written in it.
+async fn houses(chain: &ScriptedChain) -> Vec<TestGateway> {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    let mut houses = Vec::new();
+    for builder in builders {
+        let house = modules().into_iter().fold(builder, Builder::plugin);
+        let house = house
+            .configure(|config| config.limits.write_interval_ms = 0)
+            .config("kb", json!({ "network_pages": false }))
+            .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
+        let house = house.chain(chain, &CONTRACTS).start().await;
+        house.indexed(chain).await;
+        for call in writes(house.now_s()) {
+            let request = call.request(house.now_s());
+            let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+            let headers: Vec<(String, String)> =
+                request.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+            let headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            assert_answered(&call, &house.send(&request.method, &request.target, &headers, request.body.clone()).await);
+        }
+        houses.push(house);
+    }
+    houses
+}
+
+/// What each plugin contributes to the documents that are compared.
+async fn parts(house: &TestGateway, pages: &Pages) -> Parts {
+    let since_30d = pages.leaderboard["since30d"].as_i64();
+    let input = |since_s| serde_json::to_value(LeaderboardInput { since_s }).unwrap();
+    Parts {
+        manifests: manifests(),
+        counters: house.collect(point::STATS, &json!({})).await,
+        discovery: house.collect(point::DISCOVERY, &json!({})).await,
+        work: house.collect(point::WORK, &json!({})).await,
+        status: house.collect(point::STATUS, &json!({})).await,
+        month: house.collect(point::LEADERBOARD, &input(since_30d)).await,
+        all: house.collect(point::LEADERBOARD, &input(None)).await,
+    }
+}
+
+async fn act(house: &TestGateway, action: Action, name: &str) -> Outcome {
+    house.gateway().operate_plugin(action, name, "the test").await.unwrap()
+}
+
+#[test]
+fn these_are_all_plugins() {
+    let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
+    assert_eq!(known, crate::coverage::plugins().into_iter().collect());
+    assert_eq!(with_dependents("agents").len(), 5, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("forum"), ["forum"]);
+}
+
+#[tokio::test]
+async fn an_operator_switches_off_any_plugin_and_what_it_contributed_is_gone() {
+    let chain = chain().await;
+    for house in houses(&chain).await {
+        let full = Pages::read(&house).await;
+        let parts = parts(&house, &full).await;
+        for name in manifests().into_iter().map(|manifest| manifest.name) {
+            let gone = with_dependents(&name);
+            if gone.len() > 1 {
+                let refused = act(&house, Action::Disable, &name).await;
+                let reason = &refused.report.reason;
+                assert!(!refused.is_reached && refused.report.state == PluginState::Serving, "{name}: {reason}");
+                assert!(reason.contains("requires it: disable that first"), "{name}: {reason}");
+                assert!(gone.iter().any(|dependent| reason.contains(dependent)), "{name}: {reason}");
+            }
+            for plugin in &gone {
+                assert!(act(&house, Action::Disable, plugin).await.is_reached, "{plugin}");
+            }
+            parts.less(&full, &gone).assert_are(&Pages::read(&house).await, &format!("without {name}"));
+            for plugin in gone.iter().rev() {
+                assert!(act(&house, Action::Enable, plugin).await.is_reached, "{plugin}");
+            }
+            full.assert_are(&Pages::read(&house).await, &format!("with {name} again"));
+        }
+        assert_eq!(house.faults().await, Vec::<String>::new());
+        house.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched_it_off() {
+    let chain = chain().await;
+    for mut house in houses(&chain).await {
+        let full = Pages::read(&house).await;
+        let parts = parts(&house, &full).await;
+        for name in manifests().into_iter().map(|manifest| manifest.name) {
+            house = house
+                .restart_after(|config| {
+                    config.plugins.named.entry(name.clone()).or_default().enabled = Some(false);
+                })
+                .await;
+            let gone = with_dependents(&name);
+            for report in house.reports().await {
+                let reason = format!("without {name}, {}: {:?}, {}", report.name, report.state, report.reason);
+                let expected = match () {
+                    () if report.name == name => PluginState::Disabled,
+                    () if gone.contains(&report.name) => PluginState::Failed,
+                    () => PluginState::Serving,
+                };
+                assert_eq!(report.state, expected, "{reason}");
+                let says_why = report.reason.contains("requires") && report.reason.contains("enable it first");
+                assert_eq!(says_why, expected == PluginState::Failed, "{reason}");
+            }
+            parts.less(&full, &gone).assert_are(&Pages::read(&house).await, &format!("started without {name}"));
+            // Whoever is back has all that it had.
+            house = house
+                .restart_after(|config| {
+                    config.plugins.named.entry(name.clone()).or_default().enabled = Some(true);
+                })
+                .await;
+        }
+        full.assert_are(&Pages::read(&house).await, "with every plugin again");
+        house.stop().await;
+    }
+}

@@ -1,0 +1,146 @@
+//! What a gateway says of all its plugins together, and what each of its records says, without the time of day.
+
+use crate::whole::calls::calls;
+use plugin_testing::{TestGateway, Value};
+use std::{collections::BTreeMap, time::Duration};
+
+/// Beyond the time that a leaderboard is kept.
+const KEPT: Duration = Duration::from_secs(6);
+/// Members that tell when somebody asked.
+const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
+/// Pages about the moment, and those with chance in them.
+const MOMENTARY: [&str; 3] = ["get_status", "get_health", "get_waitlist_challenge"];
+
+/// A page that is not there is `null`.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    pub index: Value,
+    pub openapi: Value,
+    pub card: Value,
+    pub manifest: Value,
+    pub stats: Value,
+    pub work: Value,
+    pub leaderboard: Value,
+    pub llms: Value,
+    /// Services of `/api/status`, by name.
+    pub services: Vec<String>,
+    /// Every other page that anyone can read, by operation.
+    pub records: BTreeMap<&'static str, Value>,
+}
+
+impl Pages {
+    pub async fn read(house: &TestGateway) -> Self {
+        house.clock().advance(KEPT).await;
+        let page = async |path: &str| read(house, path).await;
+        let status = page("/api/status").await;
+        let mut records = BTreeMap::new();
+        for call in calls(house.now_s()).into_iter().filter(|call| call.method == "GET" && call.signer.is_none()) {
+            let is_told_otherwise = MOMENTARY.contains(&call.operation) || call.operation.starts_with("stream_");
+            // The documents are pages of their own below.
+            if !is_told_otherwise && call.path.starts_with("/api/") && !is_document(&call.path) {
+                records.insert(call.operation, page(&call.request(house.now_s()).target).await);
+            }
+        }
+        Self {
+            index: page("/api").await,
+            openapi: page("/api/openapi.json").await,
+            card: ordered_card(page("/.well-known/agent.json").await),
+            manifest: page("/.well-known/service.json").await,
+            stats: page("/api/stats").await,
+            work: page("/api/work?limit=200").await,
+            leaderboard: page("/api/leaderboard?limit=200").await,
+            llms: ordered_llms(page("/llms.txt").await.as_str().unwrap()).into(),
+            services: status["services"].as_object().unwrap().keys().cloned().collect(),
+            records,
+        }
+    }
+
+    /// Fails with the pages and the places that differ.
+    #[track_caller]
+    pub fn assert_are(&self, found: &Self, when: &str) {
+        let mut differences = Vec::new();
+        let documents = |pages: &Self| {
+            let Self { index, openapi, card, manifest, stats, work, leaderboard, llms, .. } = pages.clone();
+            [index, openapi, card, manifest, stats, work, leaderboard, llms]
+        };
+        let names = ["index", "openapi", "card", "manifest", "stats", "work", "leaderboard", "llms.txt"];
+        for ((name, expected), found) in names.iter().zip(documents(self)).zip(documents(found)) {
+            compare(name, &timeless(expected), &timeless(found), &mut differences);
+        }
+        for (operation, expected) in &self.records {
+            compare(
+                operation,
+                &timeless(expected.clone()),
+                &timeless(found.records[operation].clone()),
+                &mut differences,
+            );
+        }
+        if self.services != found.services {
+            differences.push(format!("services of the status: {:?} for {:?}", found.services, self.services));
+        }
+        assert!(differences.is_empty(), "{when}:\n{}", differences.join("\n"));
+    }
+}
+
+fn is_document(path: &str) -> bool {
+    let documents = ["/api", "/api/openapi.json", "/api/stats", "/api/work", "/api/leaderboard"];
+    documents.contains(&path) || path.starts_with("/api/discovery/")
+}
+
+/// Skills and sections stand in the order in which their plugins were switched on, which is nobody's business here.
+fn ordered_card(mut card: Value) -> Value {
+    card["skills"].as_array_mut().unwrap().sort_by_key(|skill| skill["id"].to_string());
+    card
+}
+
+fn ordered_llms(text: &str) -> String {
+    let (prose, rest) = text.split_once("\n## ").unwrap();
+    let mut sections: Vec<&str> = rest.split("\n## ").collect();
+    sections.sort_unstable();
+    format!("{prose}\n## {}", sections.join("\n## "))
+}
+
+async fn read(house: &TestGateway, path: &str) -> Value {
+    let answer = house.get(path).await;
+    match answer.status {
+        200 => serde_json::from_slice(&answer.body).unwrap_or_else(|_no_json| Value::from(answer.text())),
+        404 => Value::Null,
+        status => panic!("{path}: {status} {}", answer.text()),
+    }
+}
+
+pub fn timeless(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(members) => {
+            members.retain(|name, _| !TIMES.contains(&name.as_str()));
+            members.values_mut().for_each(|member| *member = timeless(member.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = timeless(item.take())),
+        _ => {}
+    }
+    value
+}
+
+/// Adds each place that differs.
+fn compare(place: &str, expected: &Value, found: &Value, differences: &mut Vec<String>) {
+    match (expected, found) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            for name in ours.keys().chain(theirs.keys().filter(|name| !ours.contains_key(*name))) {
+                match (ours.get(name), theirs.get(name)) {
+                    (Some(ours), Some(theirs)) => compare(&format!("{place}/{name}"), ours, theirs, differences),
+                    (None, _) => differences.push(format!("{place}/{name} is there")),
+                    (_, None) => differences.push(format!("{place}/{name} is missing")),
+                }
+            }
+        }
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
+            for (number, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+                compare(&format!("{place}/{number}"), ours, theirs, differences);
+            }
+        }
+        (expected, found) if expected != found => {
+            differences.push(format!("{place} is {found:.600} and not {expected:.600}"));
+        }
+        _ => {}
+    }
+}
