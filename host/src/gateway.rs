@@ -22,18 +22,23 @@ use parking_lot::{Mutex, RwLock};
 use plugin_api::manifest::RouteSpec;
 use std::{
     collections::HashMap,
+    num::NonZeroUsize,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
+    thread,
     time::Duration,
 };
+use tokio::sync::Semaphore;
 
 pub struct Gateway {
     pub services: SharedServices,
     pub ip_limits: IpLimits,
     pub topics: Topics,
     pub answers: AnswerCache,
+    /// Large bodies that are verified at a time: as many as there are processors, so that they do not crowd out the rest.
+    pub large_bodies: Arc<Semaphore>,
     /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
     pub own: OwnRoutes,
     pub jobs: JobRunner,
@@ -58,6 +63,7 @@ impl Gateway {
             own,
             ip_limits,
             answers,
+            large_bodies: Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))),
             topics: Topics::default(),
             jobs,
             plugins: Mutex::default(),

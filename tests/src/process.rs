@@ -53,7 +53,7 @@ pub struct GatewayProcess {
 }
 
 impl Setup {
-    /// Free ports, SQLite, the plugins of this build, limits per IP out of the way.
+    /// Free ports, SQLite, the plugins of this build, limits per IP out of the way, refusals at once.
     pub fn new(program: impl Into<PathBuf>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gateway-test-").tempdir()?;
         let data_dir = folder.path().join("data");
@@ -63,6 +63,7 @@ impl Setup {
             .set("http.listen", "127.0.0.1:0")
             .set("admin.listen", "127.0.0.1:0")
             .set("limits.allow", "127.0.0.1")
+            .set("http.tarpit_ms", 0)
             .set("plugins.dir", plugin_dir()?.display())
             // What a new gateway writes by itself would stand among the events that tests count.
             .set("plugins.kb.network_pages", false))

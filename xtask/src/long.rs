@@ -80,9 +80,11 @@ fn number(text: &str) -> Result<u64, Failure> {
     text.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| format!("{text:?} is no number from 1 on"))
 }
 
+/// In the development profile of everything, because all of it is built already; else of what the tests of the whole need.
 fn nextest(profile: &str) -> Result<Command, Failure> {
     let mut nextest = process::cargo();
     nextest.current_dir(repository::root()?);
-    nextest.args(["nextest", "run", "--workspace", "--cargo-profile", profile, "--profile", "long"]);
+    nextest.args(["nextest", "run", "--cargo-profile", profile, "--profile", "long"]);
+    nextest.args(if profile == "dev" { &["--workspace"][..] } else { &["--package", "gateway-tests", "--test", "it"] });
     Ok(nextest)
 }

@@ -129,7 +129,7 @@ impl Chain {
     /// Gas of a transaction at the newest block. One that would revert is a failure that says so.
     pub async fn estimate_gas(&self, transaction: &Value) -> Result<u64, ChainError> {
         let call = Call::new("eth_estimateGas", json!([transaction]));
-        let gas: U64 = self.ask(|source| one(source, call.clone())).await?;
+        let gas: U64 = self.ask(|source| source.call(call.clone())).await?;
         Ok(gas.to())
     }
 
@@ -138,7 +138,7 @@ impl Chain {
         let call = Call::new("eth_sendRawTransaction", json!([raw]));
         self.ask_each(|source| {
             let call = call.clone();
-            async move { one::<B256>(source, call).await.map(drop) }
+            async move { source.call::<B256>(call).await.map(drop) }
         })
         .await
     }
@@ -187,10 +187,6 @@ fn agreed<T: PartialEq>(told: impl IntoIterator<Item = Option<T>>) -> Option<T> 
     let mut told = told.into_iter();
     let first = told.next()??;
     told.all(|other| other.as_ref() == Some(&first)).then_some(first)
-}
-
-async fn one<T: serde::de::DeserializeOwned>(source: &Source, call: Call) -> Result<T, RpcFailure> {
-    read(source.batch(vec![call]).await?.pop().unwrap_or_else(missing))
 }
 
 async fn receipts_of(source: &Source, hashes: &[B256]) -> Result<Vec<Option<Receipt>>, RpcFailure> {

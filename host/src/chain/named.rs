@@ -9,10 +9,11 @@ use super::{
     source::Source,
 };
 use crate::config::ChainConfig;
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},

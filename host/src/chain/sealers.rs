@@ -1,15 +1,10 @@
 //! Who seals the blocks of a Clique network, and whether all of them do. Nodes of other networks have no answer, which is none.
 
-use super::{
-    Chain,
-    error::RpcFailure,
-    rpc::{Call, read},
-    source::{Source, missing},
-};
+use super::{Chain, error::RpcFailure, rpc::Call, source::Source};
 use alloy_primitives::Address;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::{collections::BTreeMap, sync::PoisonError, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 const PAUSE: Duration = Duration::from_secs(30);
 /// Before a node is asked again that has no such question.
@@ -55,26 +50,27 @@ impl From<Told> for Sealers {
 
 impl Chain {
     pub fn sealers(&self) -> Option<Sealers> {
-        self.sealers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.sealers.lock().clone()
     }
 }
 
-/// Asks the preferred server now and then. That it cannot tell says nothing of the server.
+/// Asks the preferred server now and then, for ever. That it cannot tell says nothing of the server.
 pub async fn watch(chain: &Chain) {
     // Until a server is there to be asked.
     let _ = chain.follow().wait_for(Option::is_some).await;
     loop {
-        let Some(source) = chain.sources.get(chain.current()) else { return };
-        let told = ask(source).await;
+        let told = match chain.sources.get(chain.current()) {
+            Some(source) => ask(source).await.map(Some),
+            None => Ok(None),
+        };
         let pause = if matches!(&told, Err(failure) if failure.is_refusal()) { LONG_PAUSE } else { PAUSE };
-        *chain.sealers.lock().unwrap_or_else(PoisonError::into_inner) = told.ok().map(Sealers::from);
+        *chain.sealers.lock() = told.ok().flatten().map(Sealers::from);
         tokio::time::sleep(pause).await;
     }
 }
 
 async fn ask(source: &Source) -> Result<Told, RpcFailure> {
-    let answers = source.batch(vec![Call::new("clique_status", json!([]))]).await?;
-    read(answers.into_iter().next().unwrap_or_else(missing))
+    source.call(Call::new("clique_status", json!([]))).await
 }
 
 #[cfg(test)]

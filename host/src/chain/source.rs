@@ -9,7 +9,7 @@ use super::{
 };
 use alloy_primitives::U64;
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -55,6 +55,10 @@ pub struct SourceReport {
 impl Source {
     pub fn new(label: String, rpc: Rpc, chain_id: u64, pause: Duration) -> Self {
         Self { label, rpc, chain_id, pause, health: Mutex::default() }
+    }
+
+    pub async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, RpcFailure> {
+        self.rpc.call(call).await
     }
 
     pub async fn batch(&self, calls: Vec<Call>) -> Result<Vec<Answer>, RpcFailure> {

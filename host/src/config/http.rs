@@ -50,6 +50,9 @@ pub struct HttpConfig {
     /// Requests at a time on one HTTP/2 connection.
     #[schemars(range(min = 1, max = 10_000))]
     pub http2_concurrent_streams_max: u32,
+    /// Time that a client waits for the answer that it called too often (429) or sent no HTTP; 0 answers at once.
+    #[schemars(range(max = 5_000))]
+    pub tarpit_ms: u64,
     /// Time that running requests get to finish when the gateway stops.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub drain_timeout_ms: u64,
@@ -78,6 +81,7 @@ impl Default for HttpConfig {
             header_bytes_max: 16_384,
             http2: true,
             http2_concurrent_streams_max: 128,
+            tarpit_ms: 1000,
             drain_timeout_ms: 20_000,
             cache_bytes_max: 32 * 1024 * 1024,
             compression: true,

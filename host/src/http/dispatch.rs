@@ -7,7 +7,7 @@ use super::{
     auth::{self, Caller},
     body::{Body, RequestBody},
     cache::{Lookup, Whole},
-    edge::{ClientIp, Lane, Peer, RequestId},
+    edge::{ClientIp, Lane, Peer, RequestId, Tarpit},
     head::{OwnTransaction, RequestHead},
     limits::{Allowance, Exceeded},
     refused::Refused,
@@ -56,7 +56,9 @@ impl Gateway {
             Ok(allowance) => allowance,
             Err(exceeded) => {
                 watch.answered(StatusCode::TOO_MANY_REQUESTS);
-                return Refused::from(exceeded).into_response();
+                let mut response = Refused::from(exceeded).into_response();
+                response.extensions_mut().insert(Tarpit);
+                return response;
             }
         };
         let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
@@ -174,9 +176,13 @@ impl Gateway {
             let caller = auth::authenticate(&self.services, route, &parts, &params, body)?;
             return Ok((caller, parts, params));
         }
+        let turn = Arc::clone(&self.large_bodies).acquire_owned().await;
         let (services, route) = (self.services.clone(), route.clone());
-        let work =
-            move || auth::authenticate(&services, &route, &parts, &params, body).map(|caller| (caller, parts, params));
+        let work = move || {
+            // Until it is done, even when nobody waits for it any more.
+            let _turn = turn;
+            auth::authenticate(&services, &route, &parts, &params, body).map(|caller| (caller, parts, params))
+        };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
             tracing::error!(%error, "checking a signature ended badly");
             Err(Refused::internal())

@@ -73,9 +73,7 @@ impl Gateway {
     ) -> T {
         let services = &self.services;
         let router = self.router();
-        let mut plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
-        // By name: what the documents say does not depend on who was started first.
-        plugins.sort_by(|one, other| one.name.cmp(&other.name));
+        let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
         let chain = house::chain_facts(self.config());
         answer(&Facts {
             environment: &services.environment,

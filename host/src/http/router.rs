@@ -17,7 +17,7 @@ use std::{
 
 pub struct Router {
     tree: Tree<Vec<(Method, Arc<Route>)>>,
-    /// The plugins whose routes these are.
+    /// The plugins whose routes these are, by name: what documents say does not depend on who was started first.
     pub plugins: Vec<Arc<Manifest>>,
     /// The OpenAPI document of these routes; made when somebody asks for it.
     pub openapi: OnceLock<Bytes>,
@@ -92,7 +92,8 @@ pub enum Found {
 }
 
 impl Router {
-    pub fn build(routes: Vec<Route>, plugins: Vec<Arc<Manifest>>) -> Result<Self, RouteConflict> {
+    pub fn build(routes: Vec<Route>, mut plugins: Vec<Arc<Manifest>>) -> Result<Self, RouteConflict> {
+        plugins.sort_by(|one, other| one.name.cmp(&other.name));
         let mut by_path: BTreeMap<String, Vec<(Method, Arc<Route>)>> = BTreeMap::new();
         let mut operations: BTreeMap<String, String> = BTreeMap::new();
         for route in routes {

@@ -7,6 +7,7 @@ mod content;
 mod context;
 mod db;
 mod definition;
+mod discovery;
 mod error;
 mod event;
 mod export;

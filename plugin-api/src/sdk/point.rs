@@ -7,10 +7,11 @@ use super::{Address, Hash256, Wei};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
-/// Which of some payloads stored text or rows still name, so that they are kept. In [`PayloadReferencesInput`], out the list of those
-/// [`Hash256`] that are named.
+pub use super::discovery::{Briefing, BriefingLink, Discovery, Skill, endpoints, members};
+
+/// Which of some payloads stored text or rows still name, so that they are kept. In [`PayloadReferencesInput`], out the list
+/// of those [`Hash256`] that are named.
 pub const PAYLOAD_REFERENCES: &str = "payload-references";
 /// Names of agents by the address that owns them. In [`AuthorsInput`], out a map address → [`AuthorName`].
 pub const AUTHORS: &str = "authors";
@@ -202,50 +203,4 @@ pub struct ServiceStatus {
     /// The service's own numbers.
     #[serde(flatten)]
     pub numbers: Map<String, Value>,
-}
-
-/// How a feature presents itself to agents that look around.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Discovery {
-    /// Named endpoints for manifest and card: name → path.
-    pub endpoints: BTreeMap<String, String>,
-    /// Skills of the network's agent card.
-    pub skills: Vec<Skill>,
-    /// Limits for the manifest.
-    pub limits: Map<String, Value>,
-    /// A section of llms.txt.
-    pub briefing: Option<Briefing>,
-    /// Further members of the manifest, for example `x402` or `webhookEvents`. Objects are merged, lists are joined;
-    /// what is there already stays.
-    pub manifest: Map<String, Value>,
-    /// Further members of the network's agent card, merged likewise.
-    pub card: Map<String, Value>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Skill {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    pub tags: Vec<String>,
-    pub examples: Vec<String>,
-}
-
-/// A section of llms.txt: a heading and links with a note each.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Briefing {
-    pub title: String,
-    pub links: Vec<BriefingLink>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BriefingLink {
-    pub name: String,
-    /// Path below the gateway's root.
-    pub path: String,
-    pub note: String,
 }

@@ -7,9 +7,8 @@ use crate::{
 };
 use plugin_api::{
     Gateway, HostError,
-    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, Skill},
+    point::{Briefing, Counters, Discovery, NoInput, Skill, endpoints, members},
 };
-use serde_json::{Map, Value};
 
 const LOG: &str = "/api/activity";
 const STREAM: &str = "/api/stream";
@@ -18,38 +17,36 @@ const LEADERBOARD: &str = "/api/leaderboard";
 
 pub async fn counters(gateway: Gateway<Activity>, _: NoInput) -> Result<Counters, HostError> {
     let online = presence::count(&gateway.db(), model::online_since(gateway.now_s())).await?;
-    Ok(Counters { stats: Map::new(), manifest: named("onlineNow", online.into()) })
+    Ok(Counters { manifest: members([("onlineNow", online.into())]), ..Counters::default() })
 }
 
 pub async fn discovery(_: Gateway<Activity>, _: NoInput) -> Result<Discovery, HostError> {
-    let endpoints = [("activity", LOG), ("stream", STREAM), ("presence", PRESENCE), ("leaderboard", LEADERBOARD)];
     Ok(Discovery {
-        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        endpoints: endpoints([
+            ("activity", LOG),
+            ("stream", STREAM),
+            ("presence", PRESENCE),
+            ("leaderboard", LEADERBOARD),
+        ]),
         skills: vec![skill()],
-        limits: named("presenceTtlSeconds", TTL_S.into()),
+        limits: members([("presenceTtlSeconds", TTL_S.into())]),
         briefing: Some(briefing()),
         ..Discovery::default()
     })
 }
 
-fn named(name: &str, value: Value) -> Map<String, Value> {
-    Map::from_iter([(name.to_owned(), value)])
-}
-
 fn skill() -> Skill {
-    Skill {
-        id: "activity".into(),
-        name: "Activity".into(),
-        description: "Follow everything public that happens, live or by polling; see who is here".into(),
-        tags: ["events", "stream", "presence"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "activity",
+        "Activity",
+        "Follow everything public that happens, live or by polling; see who is here",
+        &["events", "stream", "presence"],
+        &[
             "GET /api/stream?type=thread.create",
             "GET /api/activity?type=job.&sinceId=120",
             "POST /api/presence {status} signed as presence.ping",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const LOG_NOTE: &str = "newest first; since, sinceId, type (a type, or a prefix that ends in a dot), actor";
@@ -64,24 +61,18 @@ fn briefing() -> Briefing {
         ("Presence", PRESENCE, PRESENCE_NOTE),
         ("Leaderboard", LEADERBOARD, LEADERBOARD_NOTE),
     ];
-    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    Briefing { title: "Activity".into(), links: links.map(link).into() }
+    Briefing::new("Activity", &links)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        for path in briefing().links.into_iter().map(|link| link.path) {
-            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-        }
+        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 
     #[test]

@@ -54,25 +54,15 @@ export_plugin!(Activity);
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::{
-        manifest::{Manifest, RateLimit},
-        point,
-    };
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_api::point;
+    use plugin_testing::{assert_writes_are_guarded, manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
                 ("GET", "/api/activity", "list_activity", None),
                 ("GET", "/api/stream", "stream_activity", None),
@@ -85,16 +75,14 @@ mod tests {
 
     #[test]
     fn the_ping_is_guarded_shares_the_limit_of_the_commons_and_publishes_nothing() {
-        let manifest = manifest();
-        let ping = manifest.routes.iter().find(|route| route.operation == "ping_presence").unwrap();
-        assert!(ping.auth.is_guarded());
-        assert_eq!(ping.rate_limits, [RateLimit::commons_writes()]);
+        let manifest = manifest(plugin_module());
+        assert_writes_are_guarded(&manifest);
         assert!(manifest.event_types.is_empty());
     }
 
     #[test]
     fn the_stream_has_its_topic_and_is_never_cached() {
-        let manifest = manifest();
+        let manifest = manifest(plugin_module());
         assert!(manifest.contributions.iter().any(|part| part.point == point::STREAM && part.name == "activity"));
         let stream = manifest.routes.iter().find(|route| route.operation == "stream_activity").unwrap();
         assert_eq!(stream.cache_control.as_deref(), Some("no-cache, no-transform"));

@@ -11,11 +11,11 @@ use crate::{
 use plugin_api::{
     Address, Gateway, Hash256, HostError, mentioned_payloads,
     point::{
-        AuthorName, AuthorsInput, Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
-        PayloadReferencesInput, ServiceStatus, Skill,
+        AuthorName, AuthorsInput, Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
+        PayloadReferencesInput, ServiceStatus, Skill, endpoints, members,
     },
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const AGENTS: &str = "/api/agents";
@@ -64,7 +64,7 @@ pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, 
     let db = gateway.db();
     let (agents, active) = totals::count_agents(&db).await?;
     let totals = totals::read(&db).await?;
-    let stats = named([
+    let stats = members([
         ("agents", agents.into()),
         ("activeAgents", active.into()),
         ("jobs", totals.jobs.into()),
@@ -73,7 +73,7 @@ pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, 
         ("feesWei", totals.fees.to_string().into()),
         ("validations", totals.validations.into()),
     ]);
-    Ok(Counters { stats, manifest: Map::new() })
+    Ok(Counters { stats, ..Counters::default() })
 }
 
 pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
@@ -83,7 +83,7 @@ pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<Str
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
     let ok = progress.is_made(interval_s, gateway.plugin().started_s, now_s);
     let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
-    let numbers = named([
+    let numbers = members([
         ("agents", progress.agents.into()),
         ("probed", progress.probed.into()),
         ("online", progress.online.into()),
@@ -95,19 +95,14 @@ pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<Str
 
 pub async fn discovery(gateway: Gateway<Agents>, _: NoInput) -> Result<Discovery, HostError> {
     let top: Vec<Value> = totals::top_agents(&gateway.db()).await?.into_iter().map(top_agent).collect();
-    let endpoints = [("agents", AGENTS), ("jobs", JOBS), ("erc8004", REGISTRATION)];
     Ok(Discovery {
-        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        endpoints: endpoints([("agents", AGENTS), ("jobs", JOBS), ("erc8004", REGISTRATION)]),
         skills: vec![hire_agent(), register_agent()],
         briefing: Some(briefing()),
-        manifest: named([("live", json!({ "topAgents": top }))]),
-        card: named([("topAgents", top.into())]),
+        manifest: members([("live", json!({ "topAgents": top }))]),
+        card: members([("topAgents", top.into())]),
         ..Discovery::default()
     })
-}
-
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn top_agent(agent: TopAgent) -> Value {
@@ -118,19 +113,8 @@ fn top_agent(agent: TopAgent) -> Value {
     })
 }
 
-fn skill(id: &str, name: &str, description: &str, tags: &[&str], examples: &[&str]) -> Skill {
-    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    Skill {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        description: description.to_owned(),
-        tags: texts(tags),
-        examples: texts(examples),
-    }
-}
-
 fn hire_agent() -> Skill {
-    skill(
+    Skill::new(
         "hire-agent",
         "Hire an agent",
         "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
@@ -144,7 +128,7 @@ fn hire_agent() -> Skill {
 }
 
 fn register_agent() -> Skill {
-    skill(
+    Skill::new(
         "register-agent",
         "Register an agent",
         "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
@@ -162,11 +146,6 @@ const AGENTS_NOTE: &str = "list and search (status, q, sort=rating|jobs|earned|n
 const JOBS_NOTE: &str = "newest first (client, agentOwner); /{id} is one job with its transactions and validation";
 
 fn briefing() -> Briefing {
-    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
     let links = [("Agents", AGENTS, AGENTS_NOTE), ("Jobs", JOBS, JOBS_NOTE)];
-    Briefing { title: "Agents and jobs".into(), links: links.map(link).into() }
+    Briefing::new("Agents and jobs", &links)
 }

@@ -8,11 +8,10 @@ use crate::{
 use plugin_api::{
     Address, Gateway, Hash256, HostError, mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
-        WorkInput, WorkItem, WorkKind,
+        Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, WorkInput,
+        WorkItem, WorkKind, endpoints, members,
     },
 };
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const CHALLENGES: &str = "/api/arena/challenges";
@@ -22,7 +21,7 @@ const WORK_MAX: u32 = 500;
 
 pub async fn counters(gateway: Gateway<Arena>, _: NoInput) -> Result<Counters, HostError> {
     let open = challenges::count_open(&gateway.db(), gateway.now_s()).await?;
-    Ok(Counters { stats: Map::new(), manifest: named([("openChallenges", open.into())]) })
+    Ok(Counters { manifest: members([("openChallenges", open.into())]), ..Counters::default() })
 }
 
 pub async fn leaderboard(
@@ -86,9 +85,9 @@ pub async fn mentioned(
 
 pub async fn discovery(_: Gateway<Arena>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
-        endpoints: [("arena".to_owned(), CHALLENGES.to_owned())].into(),
+        endpoints: endpoints([("arena", CHALLENGES)]),
         skills: vec![skill()],
-        limits: named([
+        limits: members([
             ("arenaBriefBytes", BRIEF_BYTES_MAX.into()),
             ("arenaRulesBytes", RULES_BYTES_MAX.into()),
             ("arenaNoteBytes", NOTE_BYTES_MAX.into()),
@@ -98,24 +97,18 @@ pub async fn discovery(_: Gateway<Arena>, _: NoInput) -> Result<Discovery, HostE
     })
 }
 
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 fn skill() -> Skill {
-    Skill {
-        id: "arena".into(),
-        name: "Arena".into(),
-        description: "Open challenges, submit to them, and rank the submissions of others by weighted votes".into(),
-        tags: ["arena", "challenges", "competition"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "arena",
+        "Arena",
+        "Open challenges, submit to them, and rank the submissions of others by weighted votes",
+        &["arena", "challenges", "competition"],
+        &[
             "GET /api/arena/challenges?status=open",
             "POST /api/arena/challenges/{id}/submissions {url, note} signed as arena.submit",
             "POST /api/arena/submissions/{id}/vote {score} signed as arena.vote",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const NOTE: &str = "open and closed challenges (status, q, tag); POST a signed arena.create to open one; /{id} is one with its ranking, \
@@ -123,6 +116,5 @@ const NOTE: &str = "open and closed challenges (status, q, tag); POST a signed a
      awards the winner with arena.award and pays it by a job";
 
 fn briefing() -> Briefing {
-    let link = BriefingLink { name: "Challenges".into(), path: CHALLENGES.into(), note: NOTE.into() };
-    Briefing { title: "Arena".into(), links: vec![link] }
+    Briefing::new("Arena", &[("Challenges", CHALLENGES, NOTE)])
 }

@@ -51,24 +51,15 @@ impl Plugin for Arena {
 export_plugin!(Arena);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Auth, Manifest, RateLimit};
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_testing::{assert_writes_are_guarded, manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
                 ("GET", "/api/arena/challenges", "list_challenges", None),
                 ("POST", "/api/arena/challenges", "create_challenge", Some("arena.create")),
@@ -82,11 +73,6 @@ mod tests {
 
     #[test]
     fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        for route in manifest().routes {
-            let write = route.method == "POST";
-            assert_eq!(matches!(route.auth, Auth::SignedBody { .. }), write, "{}", route.operation);
-            let limits = if write { vec![RateLimit::commons_writes()] } else { Vec::new() };
-            assert_eq!(route.rate_limits, limits, "{}", route.operation);
-        }
+        assert_writes_are_guarded(&manifest(plugin_module()));
     }
 }

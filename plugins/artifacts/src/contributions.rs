@@ -8,17 +8,17 @@ use crate::{
 use plugin_api::{
     Address, Gateway, Hash256, HostError, mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
+        Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, endpoints,
+        members,
     },
 };
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ARTIFACTS: &str = "/api/artifacts";
 
 pub async fn counters(gateway: Gateway<Artifacts>, _: NoInput) -> Result<Counters, HostError> {
     let count = artifacts::count(&gateway.db()).await?;
-    Ok(Counters { stats: Map::new(), manifest: named([("artifacts", count.into())]) })
+    Ok(Counters { manifest: members([("artifacts", count.into())]), ..Counters::default() })
 }
 
 pub async fn leaderboard(
@@ -47,9 +47,9 @@ pub async fn mentioned(
 
 pub async fn discovery(_: Gateway<Artifacts>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
-        endpoints: [("artifacts".to_owned(), ARTIFACTS.to_owned())].into(),
+        endpoints: endpoints([("artifacts", ARTIFACTS)]),
         skills: vec![skill()],
-        limits: named([
+        limits: members([
             ("artifactNameChars", NAME_CHARS_MAX.into()),
             ("artifactDescriptionChars", DESCRIPTION_CHARS_MAX.into()),
         ]),
@@ -58,30 +58,23 @@ pub async fn discovery(_: Gateway<Artifacts>, _: NoInput) -> Result<Discovery, H
     })
 }
 
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 fn skill() -> Skill {
-    Skill {
-        id: "artifacts".into(),
-        name: "Artifacts".into(),
-        description: "Publish datasets, prompts, code and models, find those of others and star them".into(),
-        tags: ["artifacts", "datasets", "prompts", "models"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "artifacts",
+        "Artifacts",
+        "Publish datasets, prompts, code and models, find those of others and star them",
+        &["artifacts", "datasets", "prompts", "models"],
+        &[
             "GET /api/artifacts?kind=dataset&sort=stars",
             "POST /api/artifacts {name, kind, payloadHash} signed as artifact.publish",
             "POST /api/artifacts/{id}/star {} signed as artifact.star",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const NOTE: &str = "list and search (q, kind, tag, owner, sort=new|stars); POST a signed artifact.publish with a payloadHash or an \
      https url; /{id} tells who starred it, POST a signed artifact.star to /{id}/star";
 
 fn briefing() -> Briefing {
-    let link = BriefingLink { name: "Artifacts".into(), path: ARTIFACTS.into(), note: NOTE.into() };
-    Briefing { title: "Artifacts".into(), links: vec![link] }
+    Briefing::new("Artifacts", &[("Artifacts", ARTIFACTS, NOTE)])
 }

@@ -11,11 +11,10 @@ use crate::{
 use plugin_api::{
     Gateway, Hash256, HostError, mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkInput,
-        WorkItem, WorkKind,
+        Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkInput, WorkItem,
+        WorkKind, endpoints, members,
     },
 };
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const BOUNTIES: &str = "/api/bounties";
@@ -24,16 +23,12 @@ const WORK_MAX: u32 = 500;
 /// A public event of a job that waits longer shows that outcomes are not announced: the job comes every ten seconds.
 const WAIT_MAX_S: i64 = 120;
 
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 pub async fn counters(gateway: Gateway<Bounties>, _: NoInput) -> Result<Counters, HostError> {
     let db = gateway.db();
     let open = Filter { status: Some(Status::Open), ..Filter::default() };
     let open = state::count(&db, gateway.plugin().terms(&gateway), &open).await?;
-    let manifest = named([("bounties", bounties::count(&db).await?.into()), ("openBounties", open.into())]);
-    Ok(Counters { stats: Map::new(), manifest })
+    let manifest = members([("bounties", bounties::count(&db).await?.into()), ("openBounties", open.into())]);
+    Ok(Counters { manifest, ..Counters::default() })
 }
 
 pub async fn status(gateway: Gateway<Bounties>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
@@ -43,7 +38,7 @@ pub async fn status(gateway: Gateway<Bounties>, _: NoInput) -> Result<BTreeMap<S
     let waiting_s = next.first().map(|event| (gateway.now_s() - event.ts).max(0));
     let ok = waiting_s.is_none_or(|waiting| waiting <= WAIT_MAX_S);
     let detail = (!ok).then(|| "what jobs did to bounties is not announced in time".to_owned());
-    let numbers = named([("oldestWaitingAgeS", waiting_s.into())]);
+    let numbers = members([("oldestWaitingAgeS", waiting_s.into())]);
     Ok([("bountyOutcomes".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
@@ -95,29 +90,27 @@ pub async fn mentioned(
 
 pub async fn discovery(_: Gateway<Bounties>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
-        endpoints: [("bounties".to_owned(), BOUNTIES.to_owned())].into(),
+        endpoints: endpoints([("bounties", BOUNTIES)]),
         skills: vec![skill()],
-        limits: named([("bountyBriefBytes", BRIEF_BYTES_MAX.into())]),
+        limits: members([("bountyBriefBytes", BRIEF_BYTES_MAX.into())]),
         briefing: Some(briefing()),
         ..Discovery::default()
     })
 }
 
 fn skill() -> Skill {
-    Skill {
-        id: "bounties".into(),
-        name: "Bounties".into(),
-        description: "Promise a reward for work, claim one with an agent, award it and pay through the escrow".into(),
-        tags: ["bounties", "work", "rewards"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "bounties",
+        "Bounties",
+        "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
+        &["bounties", "work", "rewards"],
+        &[
             "GET /api/bounties?status=open&sort=reward",
             "POST /api/bounties {title, brief, rewardWei, tags, deadline} signed as bounty.create",
             "POST /api/bounties/{id}/claims {agentId, pitch} signed as bounty.claim",
             "POST /api/bounties/{id}/award {agentId, jobId} signed as bounty.award by the poster",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const NOTE: &str = "list and search (status, sort=new|reward|deadline|active, q, tag, poster); POST a signed bounty.create to post one; \
@@ -125,19 +118,17 @@ const NOTE: &str = "list and search (status, sort=new|reward|deadline|active, q,
      escrow job of the poster with the input fmx://bounty/{id} awards it by itself";
 
 fn briefing() -> Briefing {
-    let link = BriefingLink { name: "Bounties".into(), path: BOUNTIES.into(), note: NOTE.into() };
-    Briefing { title: "Bounties".into(), links: vec![link] }
+    Briefing::new("Bounties", &[("Bounties", BOUNTIES, NOTE)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        for path in briefing().links.into_iter().map(|link| link.path) {
-            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-        }
+        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use plugin_api::{
     Gateway, Hash256, HostError, mentioned_payloads,
-    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill},
+    point::{Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, endpoints, members},
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const LISTS: [(&str, &str, &str); 6] = [
 ];
 
 pub async fn counters(gateway: Gateway<Economy>, _: NoInput) -> Result<Counters, HostError> {
-    Ok(Counters { stats: counts(&gateway).await?, manifest: Map::new() })
+    Ok(Counters { stats: counts(&gateway).await?, ..Counters::default() })
 }
 
 async fn counts(gateway: &Gateway<Economy>) -> Result<Map<String, Value>, HostError> {
@@ -35,7 +35,7 @@ async fn counts(gateway: &Gateway<Economy>) -> Result<Map<String, Value>, HostEr
         ("tokensLaunched", tokens::count(&db).await?),
         ("accountsCreated", accounts::count(&db).await?),
     ];
-    Ok(counts.map(|(name, count)| (name.to_owned(), count.into())).into_iter().collect())
+    Ok(members(counts.map(|(name, count)| (name, count.into()))))
 }
 
 /// Whether the tables can be read, and which contracts they are about; how far they are, the index says.
@@ -71,7 +71,7 @@ pub async fn mentioned(
 
 pub async fn discovery(_: Gateway<Economy>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
-        endpoints: LISTS.map(|(name, path, _)| (name.to_owned(), path.to_owned())).into(),
+        endpoints: endpoints(LISTS.map(|(name, path, _)| (name, path))),
         skills: vec![skill()],
         briefing: Some(briefing()),
         ..Discovery::default()
@@ -79,40 +79,35 @@ pub async fn discovery(_: Gateway<Economy>, _: NoInput) -> Result<Discovery, Hos
 }
 
 fn skill() -> Skill {
-    Skill {
-        id: "economy".into(),
-        name: "Economy".into(),
-        description:
-            "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a \
-             token or an account that is a contract"
-                .into(),
-        tags: ["streams", "subscriptions", "disputes", "tokens", "accounts"].map(str::to_owned).into(),
-        examples: ["GET /api/streams?status=open", "GET /api/disputes?status=open", "GET /api/tokens?agentId=7"]
-            .map(str::to_owned)
-            .into(),
-    }
+    Skill::new(
+        "economy",
+        "Economy",
+        "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a \
+             token or an account that is a contract",
+        &["streams", "subscriptions", "disputes", "tokens", "accounts"],
+        &["GET /api/streams?status=open", "GET /api/disputes?status=open", "GET /api/tokens?agentId=7"],
+    )
 }
 
 fn briefing() -> Briefing {
     let names = ["Streams", "Plans", "Subscriptions", "Disputes", "Agent tokens", "Agent accounts"];
-    let link = |(name, (_, path, note)): (&str, (&str, &str, &str))| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    Briefing { title: "Economy".into(), links: names.into_iter().zip(LISTS).map(link).collect() }
+    let mut links = LISTS;
+    for (link, name) in links.iter_mut().zip(names) {
+        link.0 = name;
+    }
+    Briefing::new("Economy", &links)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        assert_eq!(briefing().links.len(), routes.len());
-        for (_, path, _) in LISTS {
-            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-        }
+        let manifest = manifest(plugin_module());
+        assert_paths_are_routes(&manifest, &briefing());
+        assert_eq!(briefing().links.len(), manifest.routes.len());
     }
 }

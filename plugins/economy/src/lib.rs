@@ -49,45 +49,29 @@ impl Plugin for Economy {
 export_plugin!(Economy);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Auth, Manifest};
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_testing::{manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| {
-                (
-                    route.method.as_str(),
-                    route.path.as_str(),
-                    route.operation.as_str(),
-                    matches!(route.auth, Auth::Public),
-                )
-            })
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
-                ("GET", "/api/streams", "list_streams", true),
-                ("GET", "/api/streams/plans", "list_plans", true),
-                ("GET", "/api/streams/subs", "list_subs", true),
-                ("GET", "/api/disputes", "list_disputes", true),
-                ("GET", "/api/tokens", "list_tokens", true),
-                ("GET", "/api/accounts", "list_accounts", true),
+                ("GET", "/api/streams", "list_streams", None),
+                ("GET", "/api/streams/plans", "list_plans", None),
+                ("GET", "/api/streams/subs", "list_subs", None),
+                ("GET", "/api/disputes", "list_disputes", None),
+                ("GET", "/api/tokens", "list_tokens", None),
+                ("GET", "/api/accounts", "list_accounts", None),
             ]
         );
     }
 
     #[test]
     fn a_handler_of_events_writes_tables_of_this_plugin_only() {
-        for subscription in manifest().subscriptions {
+        for subscription in manifest(plugin_module()).subscriptions {
             assert!(!subscription.derived_tables.is_empty(), "{}", subscription.event);
             for table in subscription.derived_tables {
                 let create = format!("CREATE TABLE {table} ");

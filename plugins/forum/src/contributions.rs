@@ -10,10 +10,10 @@ use plugin_api::{
     format::TAGS_MAX,
     mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
+        Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, endpoints,
+        members,
     },
 };
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const THREADS: &str = "/api/forum/threads";
@@ -21,8 +21,8 @@ const FEED: &str = "/api/forum/feed";
 
 pub async fn counters(gateway: Gateway<Forum>, _: NoInput) -> Result<Counters, HostError> {
     let counts = threads::count_all(&gateway.db()).await?;
-    let manifest = named([("threads", counts.threads.into()), ("posts", counts.posts.into())]);
-    Ok(Counters { stats: Map::new(), manifest })
+    let manifest = members([("threads", counts.threads.into()), ("posts", counts.posts.into())]);
+    Ok(Counters { manifest, ..Counters::default() })
 }
 
 pub async fn leaderboard(
@@ -48,14 +48,13 @@ pub async fn mentioned(
 }
 
 pub async fn discovery(_: Gateway<Forum>, _: NoInput) -> Result<Discovery, HostError> {
-    let endpoints = [("forum", THREADS), ("feed", FEED)].map(|(name, path)| (name.to_owned(), path.to_owned()));
-    let limits = named([
+    let limits = members([
         ("forumBodyBytes", BODY_BYTES_MAX.into()),
         ("titleChars", TITLE_CHARS_MAX.into()),
         ("tags", TAGS_MAX.into()),
     ]);
     Ok(Discovery {
-        endpoints: endpoints.into(),
+        endpoints: endpoints([("forum", THREADS), ("feed", FEED)]),
         skills: vec![skill()],
         limits,
         briefing: Some(briefing()),
@@ -63,24 +62,18 @@ pub async fn discovery(_: Gateway<Forum>, _: NoInput) -> Result<Discovery, HostE
     })
 }
 
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 fn skill() -> Skill {
-    Skill {
-        id: "forum".into(),
-        name: "Forum".into(),
-        description: "Read, search and write threads; vote one up with a post that says +1".into(),
-        tags: ["forum", "discussion", "questions"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "forum",
+        "Forum",
+        "Read, search and write threads; vote one up with a post that says +1",
+        &["forum", "discussion", "questions"],
+        &[
             "GET /api/forum/threads?sort=top&tag=help",
             "GET /api/forum/threads?q=escrow",
             "POST /api/forum/threads {title, body, tags} signed as thread.create",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const THREADS_NOTE: &str = "list and search (sort, q, tag); POST a signed thread.create to open one; \
@@ -89,30 +82,24 @@ const FEED_NOTE: &str = "the newest posts of all threads, for polling with since
 
 fn briefing() -> Briefing {
     let links = [("Threads", THREADS, THREADS_NOTE), ("Feed", FEED, FEED_NOTE)];
-    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    Briefing { title: "Forum".into(), links: links.map(link).into() }
+    Briefing::new("Forum", &links)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn the_limits_are_those_of_the_network() {
-        let limits = named([("forumBodyBytes", BODY_BYTES_MAX.into()), ("tags", TAGS_MAX.into())]);
-        assert_eq!(Value::from(limits), serde_json::json!({ "forumBodyBytes": 16_384, "tags": 5 }));
+        let limits = members([("forumBodyBytes", BODY_BYTES_MAX.into()), ("tags", TAGS_MAX.into())]);
+        assert_eq!(serde_json::Value::from(limits), serde_json::json!({ "forumBodyBytes": 16_384, "tags": 5 }));
         assert_eq!(TITLE_CHARS_MAX, 200);
     }
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        for path in briefing().links.into_iter().map(|link| link.path).chain([THREADS.to_owned(), FEED.to_owned()]) {
-            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-        }
+        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

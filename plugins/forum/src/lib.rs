@@ -59,28 +59,15 @@ impl Plugin for Forum {
 export_plugin!(Forum);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Auth, Manifest, RateLimit, RouteSpec};
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
-
-    fn signed(route: &RouteSpec) -> Option<&str> {
-        route.auth.action()
-    }
+    use crate::plugin_module;
+    use plugin_testing::{assert_writes_are_guarded, manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), signed(route)))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
                 ("GET", "/api/forum/threads", "list_threads", None),
                 ("POST", "/api/forum/threads", "create_thread", Some("thread.create")),
@@ -94,17 +81,12 @@ mod tests {
 
     #[test]
     fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        for route in manifest().routes {
-            let write = route.method == "POST";
-            assert_eq!(matches!(route.auth, Auth::SignedBody { .. }), write, "{}", route.operation);
-            let limits = if write { vec![RateLimit::commons_writes()] } else { Vec::new() };
-            assert_eq!(route.rate_limits, limits, "{}", route.operation);
-        }
+        assert_writes_are_guarded(&manifest(plugin_module()));
     }
 
     #[test]
     fn every_route_describes_itself() {
-        for route in manifest().routes {
+        for route in manifest(plugin_module()).routes {
             assert!(!route.summary.is_empty(), "{} has a summary", route.operation);
             assert!(route.answers.iter().any(|answer| answer.status < 300), "{} answers", route.operation);
             assert_eq!(route.body.is_some(), route.method == "POST", "{} and its body", route.operation);

@@ -4,17 +4,17 @@ use crate::{Kb, model::PAGE_BYTES_MAX, store::totals};
 use plugin_api::{
     Address, Gateway, Hash256, HostError, mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill,
+        Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, endpoints,
+        members,
     },
 };
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const PAGES: &str = "/api/kb";
 
 pub async fn counters(gateway: Gateway<Kb>, _: NoInput) -> Result<Counters, HostError> {
     let pages = totals::read(&gateway.db()).await?.pages;
-    Ok(Counters { stats: Map::new(), manifest: named("kbPages", pages) })
+    Ok(Counters { manifest: members([("kbPages", pages.into())]), ..Counters::default() })
 }
 
 pub async fn leaderboard(
@@ -36,51 +36,43 @@ pub async fn payload_references(
 
 pub async fn discovery(_: Gateway<Kb>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
-        endpoints: [("kb".to_owned(), PAGES.to_owned())].into(),
+        endpoints: endpoints([("kb", PAGES)]),
         skills: vec![skill()],
-        limits: named("kbBodyBytes", PAGE_BYTES_MAX),
+        limits: members([("kbBodyBytes", PAGE_BYTES_MAX.into())]),
         briefing: Some(briefing()),
         ..Discovery::default()
     })
 }
 
-fn named(name: &str, value: impl Into<Value>) -> Map<String, Value> {
-    [(name.to_owned(), value.into())].into_iter().collect()
-}
-
 fn skill() -> Skill {
-    Skill {
-        id: "knowledge-base".into(),
-        name: "Knowledge base".into(),
-        description: "Search, read and write pages of Markdown; every revision of a page is kept".into(),
-        tags: ["knowledge", "documentation", "search"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "knowledge-base",
+        "Knowledge base",
+        "Search, read and write pages of Markdown; every revision of a page is kept",
+        &["knowledge", "documentation", "search"],
+        &[
             "GET /api/kb?q=escrow dispute",
             "GET /api/kb/signing",
             "PUT /api/kb/{slug} {title, body, summary} signed as kb.write",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const NOTE: &str = "list (sort=updated|title) and search (q); /{slug} is a page, PUT a signed kb.write there to write it, \
      /{slug}/history has its revisions (rev)";
 
 fn briefing() -> Briefing {
-    let link = BriefingLink { name: "Pages".into(), path: PAGES.into(), note: NOTE.into() };
-    Briefing { title: "Knowledge base".into(), links: vec![link] }
+    Briefing::new("Knowledge base", &[("Pages", PAGES, NOTE)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        for path in briefing().links.into_iter().map(|link| link.path) {
-            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-        }
+        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -62,39 +62,27 @@ impl Plugin for Kb {
 export_plugin!(Kb);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Manifest, RateLimit};
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_testing::{assert_writes_are_guarded, manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.auth.action()))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
-                ("GET", "/api/kb", None),
-                ("GET", "/api/kb/{slug}", None),
-                ("PUT", "/api/kb/{slug}", Some("kb.write")),
-                ("GET", "/api/kb/{slug}/history", None),
+                ("GET", "/api/kb", "list_pages", None),
+                ("GET", "/api/kb/{slug}", "get_page", None),
+                ("PUT", "/api/kb/{slug}", "write_page", Some("kb.write")),
+                ("GET", "/api/kb/{slug}/history", "get_page_history", None),
             ]
         );
         assert_eq!(manifest.event_types, ["kb.write"]);
     }
 
     #[test]
-    fn the_write_shares_the_limit_of_the_commons() {
-        for route in manifest().routes {
-            let limits = if route.method == "PUT" { vec![RateLimit::commons_writes()] } else { Vec::new() };
-            assert_eq!(route.rate_limits, limits, "{}", route.operation);
-        }
+    fn the_write_is_guarded_and_shares_the_limit_of_the_commons() {
+        assert_writes_are_guarded(&manifest(plugin_module()));
     }
 }

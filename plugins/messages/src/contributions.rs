@@ -9,9 +9,8 @@ use crate::{
 };
 use plugin_api::{
     Gateway, Hash256, HostError, mentioned_payloads,
-    point::{Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill},
+    point::{Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, endpoints, members},
 };
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MESSAGES: &str = "/api/messages";
@@ -21,7 +20,7 @@ const WAIT_MAX_S: i64 = 120;
 
 pub async fn counters(gateway: Gateway<Messages>, _: NoInput) -> Result<Counters, HostError> {
     let count = messages::count(&gateway.db()).await?;
-    Ok(Counters { stats: Map::new(), manifest: Map::from_iter([("messages".to_owned(), count.into())]) })
+    Ok(Counters { manifest: members([("messages", count.into())]), ..Counters::default() })
 }
 
 pub async fn status(gateway: Gateway<Messages>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
@@ -29,9 +28,7 @@ pub async fn status(gateway: Gateway<Messages>, _: NoInput) -> Result<BTreeMap<S
     let oldest_age_s = oldest_s.map(|at| (gateway.now_s() - at).max(0));
     let ok = oldest_age_s.is_none_or(|age| age <= WAIT_MAX_S);
     let detail = (!ok).then(|| "messages wait to be forwarded".to_owned());
-    let numbers = [("waiting", waiting.into()), ("oldestWaitingAgeS", oldest_age_s.into())];
-    let numbers: Map<String, Value> =
-        numbers.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect();
+    let numbers = members([("waiting", waiting.into()), ("oldestWaitingAgeS", oldest_age_s.into())]);
     Ok([("messageForwarding".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
@@ -44,9 +41,8 @@ pub async fn mentioned(
 }
 
 pub async fn discovery(_: Gateway<Messages>, _: NoInput) -> Result<Discovery, HostError> {
-    let endpoints = [("messages", MESSAGES), ("inbox", INBOX)];
     Ok(Discovery {
-        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        endpoints: endpoints([("messages", MESSAGES), ("inbox", INBOX)]),
         skills: vec![skill()],
         briefing: Some(briefing()),
         ..Discovery::default()
@@ -54,18 +50,16 @@ pub async fn discovery(_: Gateway<Messages>, _: NoInput) -> Result<Discovery, Ho
 }
 
 fn skill() -> Skill {
-    Skill {
-        id: "messages".into(),
-        name: "Messages".into(),
-        description: "Write to an address or an agent, and read your own inbox".into(),
-        tags: ["messages", "inbox"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "messages",
+        "Messages",
+        "Write to an address or an agent, and read your own inbox",
+        &["messages", "inbox"],
+        &[
             "POST /api/messages {to, body, subject} signed as message.send",
             "GET /api/messages/inbox?address=0x…&ts=…&sig=… signed as inbox.read over {}",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const MESSAGES_NOTE: &str = "POST a signed message.send {to: address or agent id, body, subject}; an agent with an endpoint gets a \
@@ -75,23 +69,17 @@ const INBOX_NOTE: &str =
 
 fn briefing() -> Briefing {
     let links = [("Messages", MESSAGES, MESSAGES_NOTE), ("Inbox", INBOX, INBOX_NOTE)];
-    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    Briefing { title: "Messages".into(), links: links.map(link).into() }
+    Briefing::new("Messages", &links)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        for path in briefing().links.into_iter().map(|link| link.path) {
-            assert!(routes.iter().any(|route| route.path == path), "{path}");
-        }
+        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

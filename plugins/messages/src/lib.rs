@@ -42,24 +42,16 @@ impl Plugin for Messages {
 export_plugin!(Messages);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Auth, Manifest, RateLimit};
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_api::manifest::{Auth, RateLimit};
+    use plugin_testing::{manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str(), route.auth.action()))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
                 ("POST", "/api/messages", "create_message", Some("message.send")),
                 ("GET", "/api/messages/inbox", "list_inbox", Some("inbox.read")),
@@ -70,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_write_is_used_up_and_an_inbox_may_be_read_again() {
-        let routes = manifest().routes;
+        let routes = manifest(plugin_module()).routes;
         assert!(matches!(routes[0].auth, Auth::SignedBody { .. }));
         assert_eq!(routes[0].rate_limits, [RateLimit::commons_writes()]);
         assert!(matches!(routes[1].auth, Auth::SignedQuery { .. }));

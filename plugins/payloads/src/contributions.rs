@@ -8,9 +8,8 @@ use crate::{
 };
 use plugin_api::{
     Gateway, HostError,
-    point::{Briefing, BriefingLink, Discovery, NoInput, ServiceStatus, Skill},
+    point::{Briefing, Discovery, NoInput, ServiceStatus, Skill, endpoints, members},
 };
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 const PAYLOADS: &str = "/api/payloads";
@@ -31,7 +30,7 @@ pub async fn status(gateway: Gateway<Payloads>, _: NoInput) -> Result<BTreeMap<S
         let waits = !totals.waits_for.is_empty();
         waits.then(|| format!("nothing is deleted until these plugins answer: {}", totals.waits_for))
     };
-    let numbers = named([
+    let numbers = members([
         ("payloads", totals.payloads.into()),
         ("bytes", totals.bytes.into()),
         ("bytesMax", config.total_bytes_max.into()),
@@ -41,32 +40,27 @@ pub async fn status(gateway: Gateway<Payloads>, _: NoInput) -> Result<BTreeMap<S
 
 pub async fn discovery(_: Gateway<Payloads>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
-        endpoints: [("payloads".to_owned(), PAYLOADS.to_owned())].into(),
+        endpoints: endpoints([("payloads", PAYLOADS)]),
         skills: vec![skill()],
-        limits: named([("payloadBytes", SIZE_MAX.into()), ("payloadsPerMinute", 60.into())]),
+        limits: members([("payloadBytes", SIZE_MAX.into()), ("payloadsPerMinute", 60.into())]),
         briefing: Some(briefing()),
         ..Discovery::default()
     })
 }
 
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 fn skill() -> Skill {
-    Skill {
-        id: "store-payload".into(),
-        name: "Store a payload".into(),
-        description: "Store up to 256 KiB of any type and read them by their keccak-256, without an account".into(),
-        tags: ["payloads", "storage", "jobs"].map(str::to_owned).into(),
-        examples: ["POST /api/payloads with the bytes as the body", "GET /api/payloads/0x…"].map(str::to_owned).into(),
-    }
+    Skill::new(
+        "store-payload",
+        "Store a payload",
+        "Store up to 256 KiB of any type and read them by their keccak-256, without an account",
+        &["payloads", "storage", "jobs"],
+        &["POST /api/payloads with the bytes as the body", "GET /api/payloads/0x…"],
+    )
 }
 
 const NOTE: &str = "POST bytes of any type (256 KiB) and get {hash, uri, size}; GET /{hash} answers the same bytes. Use hash \
      and uri in job inputs and outputs, artifacts and submissions; what nobody mentions is deleted after a while";
 
 fn briefing() -> Briefing {
-    let link = BriefingLink { name: "Payloads".into(), path: PAYLOADS.into(), note: NOTE.into() };
-    Briefing { title: "Payloads".into(), links: vec![link] }
+    Briefing::new("Payloads", &[("Payloads", PAYLOADS, NOTE)])
 }

@@ -45,32 +45,24 @@ impl Plugin for Payloads {
 export_plugin!(Payloads);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Auth, Manifest};
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_api::manifest::Auth;
+    use plugin_testing::{manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.operation.as_str()))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
-            [("POST", "/api/payloads", "store_payload"), ("GET", "/api/payloads/{hash}", "get_payload")]
+            routes(&manifest),
+            [("POST", "/api/payloads", "store_payload", None), ("GET", "/api/payloads/{hash}", "get_payload", None)]
         );
         assert!(manifest.routes.iter().all(|route| route.auth == Auth::Public));
     }
 
     #[test]
     fn storing_has_a_limit_of_its_own() {
-        let limits: Vec<_> = manifest().routes.into_iter().map(|route| route.rate_limits).collect();
+        let limits: Vec<_> = manifest(plugin_module()).routes.into_iter().map(|route| route.rate_limits).collect();
         let [store, get] = &limits[..] else { panic!("two routes") };
         let [limit] = &store[..] else { panic!("one limit: {store:?}") };
         assert_eq!((limit.calls, limit.window_s, limit.additional), (60, 60, false));

@@ -11,12 +11,11 @@ use crate::{
 use plugin_api::{
     Gateway, Hash256, HostError, HostErrorCode, mentioned_payloads,
     point::{
-        Briefing, BriefingLink, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkEvent,
-        WorkInput, WorkItem, WorkKind,
+        Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkEvent, WorkInput,
+        WorkItem, WorkKind, endpoints, members,
     },
 };
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const TOOLS: &str = "/api/tools";
@@ -26,15 +25,15 @@ const OFFERS_MAX: u32 = 200;
 
 pub async fn counters(gateway: Gateway<Tools>, _: NoInput) -> Result<Counters, HostError> {
     let (tools, online) = tool_list::count_all(&gateway.db()).await?;
-    let manifest = named([("tools", tools.into()), ("toolsOnline", online.into())]);
-    Ok(Counters { stats: Map::new(), manifest })
+    let manifest = members([("tools", tools.into()), ("toolsOnline", online.into())]);
+    Ok(Counters { manifest, ..Counters::default() })
 }
 
 pub async fn status(gateway: Gateway<Tools>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let progress = probes::progress(&gateway.db()).await?;
     let (interval_s, now_s) = (i64::from(gateway.plugin().config.probe_interval_s), gateway.now_s());
     let ok = progress.is_made(interval_s, now_s);
-    let numbers = named([
+    let numbers = members([
         ("tools", progress.tools.into()),
         ("online", progress.online.into()),
         ("waiting", progress.waiting.into()),
@@ -112,32 +111,26 @@ pub async fn payload_references(
 }
 
 pub async fn discovery(_: Gateway<Tools>, _: NoInput) -> Result<Discovery, HostError> {
-    let endpoints = [("tools", TOOLS), ("compute", COMPUTE)];
     Ok(Discovery {
-        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        endpoints: endpoints([("tools", TOOLS), ("compute", COMPUTE)]),
         skills: vec![skill()],
         briefing: Some(briefing()),
         ..Discovery::default()
     })
 }
 
-fn named<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 fn skill() -> Skill {
-    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    Skill {
-        id: "tools".into(),
-        name: "Tools and compute".into(),
-        description: "Find tools and GPUs that are online, or publish your own".into(),
-        tags: texts(&["tools", "mcp", "compute", "gpu"]),
-        examples: texts(&[
+    Skill::new(
+        "tools",
+        "Tools and compute",
+        "Find tools and GPUs that are online, or publish your own",
+        &["tools", "mcp", "compute", "gpu"],
+        &[
             "GET /api/tools?kind=mcp&online=1",
             "GET /api/compute?gpu=h100&minVramGb=40&online=1",
             "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
-        ]),
-    }
+        ],
+    )
 }
 
 const TOOLS_NOTE: &str = "online first (q, kind=mcp|http|a2a|compute, owner, online=1); POST a signed tool.publish to publish one, \
@@ -146,10 +139,5 @@ const COMPUTE_NOTE: &str = "GPUs by the second (gpu, region, minVramGb, maxPrice
 
 fn briefing() -> Briefing {
     let links = [("Tools", TOOLS, TOOLS_NOTE), ("Compute", COMPUTE, COMPUTE_NOTE)];
-    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    Briefing { title: "Tools and compute".into(), links: links.map(link).into() }
+    Briefing::new("Tools and compute", &links)
 }

@@ -54,40 +54,28 @@ impl Plugin for Tools {
 export_plugin!(Tools);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::{Manifest, RateLimit};
-
-    fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_testing::{assert_writes_are_guarded, manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest
-            .routes
-            .iter()
-            .map(|route| (route.method.as_str(), route.path.as_str(), route.auth.action()))
-            .collect();
+        let manifest = manifest(plugin_module());
         assert_eq!(
-            routes,
+            routes(&manifest),
             [
-                ("GET", "/api/tools", None),
-                ("POST", "/api/tools", Some("tool.publish")),
-                ("GET", "/api/tools/{id}", None),
-                ("GET", "/api/compute", None),
-                ("GET", "/api/compute/{id}", None),
+                ("GET", "/api/tools", "list_tools", None),
+                ("POST", "/api/tools", "publish_tool", Some("tool.publish")),
+                ("GET", "/api/tools/{id}", "get_tool", None),
+                ("GET", "/api/compute", "list_compute", None),
+                ("GET", "/api/compute/{id}", "get_compute", None),
             ]
         );
         assert_eq!(manifest.event_types, ["tool.publish"]);
     }
 
     #[test]
-    fn the_write_shares_the_limit_of_the_commons() {
-        for route in manifest().routes {
-            let limits = if route.method == "POST" { vec![RateLimit::commons_writes()] } else { Vec::new() };
-            assert_eq!(route.rate_limits, limits, "{}", route.operation);
-        }
+    fn the_write_is_guarded_and_shares_the_limit_of_the_commons() {
+        assert_writes_are_guarded(&manifest(plugin_module()));
     }
 }

@@ -3,16 +3,15 @@
 use crate::Work;
 use plugin_api::{
     Gateway, HostError,
-    point::{Briefing, BriefingLink, Discovery, NoInput, Skill},
+    point::{Briefing, Discovery, NoInput, Skill, endpoints},
 };
 
 const WORK: &str = "/api/work";
 const FEED: &str = "/api/work/feed";
 
 pub async fn discovery(_: Gateway<Work>, _: NoInput) -> Result<Discovery, HostError> {
-    let endpoints = [("work", WORK), ("workFeed", FEED)];
     Ok(Discovery {
-        endpoints: endpoints.map(|(name, path)| (name.to_owned(), path.to_owned())).into(),
+        endpoints: endpoints([("work", WORK), ("workFeed", FEED)]),
         skills: vec![skill()],
         briefing: Some(briefing()),
         ..Discovery::default()
@@ -20,20 +19,17 @@ pub async fn discovery(_: Gateway<Work>, _: NoInput) -> Result<Discovery, HostEr
 }
 
 fn skill() -> Skill {
-    Skill {
-        id: "find-work".into(),
-        name: "Find work".into(),
-        description:
-            "Everything that can be earned now: jobs, bounties, challenges, questions, calls; each with its call".into(),
-        tags: ["work", "jobs", "bounties", "earn"].map(str::to_owned).into(),
-        examples: [
+    Skill::new(
+        "find-work",
+        "Find work",
+        "Everything that can be earned now: jobs, bounties, challenges, questions, calls; each with its call",
+        &["work", "jobs", "bounties", "earn"],
+        &[
             "GET /api/work?sort=reward&minReward=0.5",
             "GET /api/work?agentId=7&kind=job,bounty",
             "GET /api/work/feed?capability=rust",
-        ]
-        .map(str::to_owned)
-        .into(),
-    }
+        ],
+    )
 }
 
 const WORK_NOTE: &str = "capability, minReward (wei, or FMX with a dot), kind, agentId, sort=new|reward; `action` of an item is the call \
@@ -42,23 +38,17 @@ const FEED_NOTE: &str = "new work as it comes (SSE), with the same filters; resu
 
 fn briefing() -> Briefing {
     let links = [("Work", WORK, WORK_NOTE), ("Feed", FEED, FEED_NOTE)];
-    let link = |(name, path, note): (&str, &str, &str)| BriefingLink {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    Briefing { title: "Work".into(), links: links.map(link).into() }
+    Briefing::new("Work", &links)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_module;
+    use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
     fn every_path_named_to_agents_is_a_route() {
-        let routes = crate::tests::manifest().routes;
-        for path in briefing().links.into_iter().map(|link| link.path) {
-            assert!(routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-        }
+        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -36,19 +36,15 @@ impl Plugin for Work {
 export_plugin!(Work);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use plugin_api::manifest::Manifest;
-
-    pub fn manifest() -> Manifest {
-        serde_json::from_slice(&(crate::plugin_module().manifest())().unwrap()).unwrap()
-    }
+    use crate::plugin_module;
+    use plugin_testing::{manifest, routes};
 
     #[test]
     fn the_routes_are_those_of_the_specification() {
-        let manifest = manifest();
-        let routes: Vec<_> = manifest.routes.iter().map(|route| (route.method.as_str(), route.path.as_str())).collect();
-        assert_eq!(routes, [("GET", "/api/work"), ("GET", "/api/work/feed")]);
+        let manifest = manifest(plugin_module());
+        let expected = [("GET", "/api/work", "list_work", None), ("GET", "/api/work/feed", "stream_work", None)];
+        assert_eq!(routes(&manifest), expected);
         assert_eq!(manifest.routes[1].cache_control.as_deref(), Some("no-cache, no-transform"));
     }
 }

@@ -11,8 +11,8 @@ mod work;
 
 use gateway_tests::{devnet::Devnet, mirror};
 use host::{chain::index::IndexReport, config::ChainConfig};
-use plugin_api::{Hash256, abi::PluginModule_Ref, manifest::Manifest};
-use plugin_testing::{Builder, TestGateway, Value, json};
+use plugin_api::{Hash256, abi::PluginModule_Ref};
+use plugin_testing::{Builder, TestGateway, Value, json, manifest};
 use std::{collections::BTreeSet, time::Duration};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ async fn derived(house: &TestGateway) -> String {
 async fn derived_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> String {
     let mut all = Vec::new();
     for plugin in plugins {
-        let subscriptions = manifest(plugin).subscriptions;
+        let subscriptions = manifest(*plugin).subscriptions;
         let tables: BTreeSet<String> = subscriptions.into_iter().flat_map(|one| one.derived_tables).collect();
         for table in tables {
             let mut rows = house.rows(&format!("SELECT * FROM {table}")).await;
@@ -88,16 +88,11 @@ async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<
     let events = house.events().await;
     let mut all = Vec::new();
     for plugin in plugins {
-        let kinds = manifest(plugin).event_types;
+        let kinds = manifest(*plugin).event_types;
         let own = events.iter().filter(|event| kinds.contains(&event.kind));
         all.extend(own.map(|event| format!("{} {} {}", event.ts, event.kind, event.data)));
     }
     all
-}
-
-fn manifest(plugin: &PluginModule_Ref) -> Manifest {
-    let bytes = (plugin.manifest())().into_result().unwrap_or_else(|fault| panic!("{}", fault.message));
-    serde_json::from_slice(&bytes).unwrap()
 }
 
 /// What is derived and public is what a gateway has that sees this chain for the first time.

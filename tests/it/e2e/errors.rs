@@ -9,6 +9,7 @@ use gateway_tests::process::{GatewayProcess, LIMIT};
 use http::HeaderMap;
 use plugin_testing::{Answer, Wallet, json};
 use reqwest::Method;
+use std::time::{Duration, Instant};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -130,6 +131,18 @@ async fn a_body_that_does_not_come() {
     let gateway = setup().set("http.body_timeout_ms", 300).start().await.unwrap();
     let head = format!("POST {THREADS} HTTP/1.1\r\nhost: test\r\ncontent-length: 100\r\n\r\n{{");
     assert_error(&raw(&gateway, &head).await, 408, "body_timeout");
+}
+
+/// Where refusals take their time, the one who is refused waits, and nobody else.
+#[tokio::test]
+async fn a_client_that_repeats_at_once_what_is_refused() {
+    let setup = setup().unset("limits.allow").set("limits.per_ip_per_minute", 1).set("http.tarpit_ms", 1500);
+    let gateway = setup.start().await.unwrap();
+    let site = Site::of(&gateway);
+    assert_eq!(site.get(THREADS).await.status, 200);
+    let begun = Instant::now();
+    assert_error(&site.get(THREADS).await, 429, "rate_limited");
+    assert!(begun.elapsed() >= Duration::from_millis(1500));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use super::peer::Peer;
 use super::protocol;
 use super::socket::Socket;
 use super::stage::HttpService;
+use super::tarpit::Tarpitted;
 use super::vitals::{Cut, Patience, RunningRequest, Verdict, Vitals};
 use crate::config::HttpConfig;
 use crate::http::body::{Body, RequestBody};
@@ -43,6 +44,7 @@ pub struct Terms {
     bounds: Bounds,
     patience: Patience,
     body_timeout: Duration,
+    tarpit: Duration,
 }
 
 impl Terms {
@@ -52,6 +54,7 @@ impl Terms {
             bounds: Bounds::new(settings),
             patience: Patience::new(settings),
             body_timeout: Duration::from_millis(settings.body_timeout_ms),
+            tarpit: Duration::from_millis(settings.tarpit_ms),
         }
     }
 }
@@ -71,6 +74,7 @@ pub async fn serve<S: HttpService>(
         lane: Arc::downgrade(socket.lane()),
         vitals: Arc::clone(&vitals),
         body_timeout: terms.body_timeout,
+        tarpit: terms.tarpit,
         count: AtomicU64::new(0),
     };
     let mut connection = pin!(terms.builder.serve_connection(TokioIo::new(socket), requests));
@@ -88,6 +92,13 @@ pub async fn serve<S: HttpService>(
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
                     tracing::debug!(%peer, error = &*error as &dyn std::error::Error, "a connection ended with an error");
+                    if is_misuse(&*error) {
+                        // It keeps its socket, and its place among those of its address, for a while.
+                        tokio::select! {
+                            () = sleep(terms.tarpit) => {}
+                            () = stop.cancelled() => {}
+                        }
+                    }
                 }
                 return;
             }
@@ -114,6 +125,12 @@ pub async fn serve<S: HttpService>(
     }
 }
 
+/// Whether the client broke the rules of HTTP/2, instead of going away.
+fn is_misuse(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.downcast_ref::<h2::Error>().is_some_and(h2::Error::is_library))
+}
+
 /// Ends when the connection has to.
 async fn watch(vitals: &Vitals, patience: Patience) -> Cut {
     loop {
@@ -131,13 +148,14 @@ struct Requests<S> {
     lane: Weak<Lane>,
     vitals: Arc<Vitals>,
     body_timeout: Duration,
+    tarpit: Duration,
     count: AtomicU64,
 }
 
 impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Requests<S> {
     type Response = Response<TrackedBody>;
     type Error = Infallible;
-    type Future = Answering<Oneshot<S, Request<RequestBody>>>;
+    type Future = Answering<Tarpitted<Oneshot<S, Request<RequestBody>>>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let number = self.count.fetch_add(1, Relaxed);
@@ -147,7 +165,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Requests<S> 
         let lane = (request.version() == Version::HTTP_11).then(|| Weak::clone(&self.lane));
         request.extensions_mut().insert(Peer { ip: self.peer, violation, lane });
         let running = Some(self.vitals.begin_request());
-        Answering { inner: self.stack.clone().oneshot(request), running, is_http1 }
+        Answering { inner: Tarpitted::new(self.stack.clone().oneshot(request), self.tarpit), running, is_http1 }
     }
 }
 

@@ -35,6 +35,8 @@ mod slots;
 mod socket;
 mod stack;
 mod stage;
+mod tarpit;
+mod turns;
 mod violation;
 mod vitals;
 
@@ -49,3 +51,4 @@ pub use peer::Peer;
 pub use request_id::RequestId;
 pub use settings::EdgeSettings;
 pub use stage::HttpService;
+pub use tarpit::Tarpit;

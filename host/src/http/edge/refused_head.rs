@@ -3,6 +3,8 @@
 
 use super::peer::Peer;
 use super::stage::Stage;
+use super::tarpit::Tarpit;
+use super::violation::Violation;
 use crate::http::body::{Body, RequestBody};
 use crate::http::problem::answer;
 use http::header::CONNECTION;
@@ -22,6 +24,10 @@ impl Stage for RefusedHead {
         metrics::counter!("http_heads_refused_total", "code" => violation.code()).increment(1);
         let mut response = answer(&violation.problem());
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        // A client that was slow has waited already.
+        if !matches!(violation, Violation::TooSlow | Violation::Unfinished) {
+            response.extensions_mut().insert(Tarpit);
+        }
         ControlFlow::Break(response)
     }
 

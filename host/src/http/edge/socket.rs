@@ -3,6 +3,7 @@
 use super::framing::Bounds;
 use super::incoming::Incoming;
 use super::lane::Lane;
+use super::turns::Turns;
 use super::vitals::Vitals;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -19,7 +20,7 @@ const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 const LINGER: Duration = Duration::from_secs(1);
 
 pub struct Socket {
-    read: OwnedReadHalf,
+    read: Turns<OwnedReadHalf>,
     lane: Arc<Lane>,
     incoming: Incoming,
     vitals: Arc<Vitals>,
@@ -30,7 +31,7 @@ impl Socket {
     pub fn new(stream: TcpStream, bounds: Bounds, vitals: Arc<Vitals>) -> Self {
         let (read, write) = stream.into_split();
         let lane = Lane::new(write, Arc::clone(&vitals));
-        Self { read, lane, incoming: Incoming::new(bounds), vitals, farewell: None }
+        Self { read: Turns(read), lane, incoming: Incoming::new(bounds), vitals, farewell: None }
     }
 
     pub fn lane(&self) -> &Arc<Lane> {

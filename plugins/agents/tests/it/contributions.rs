@@ -182,7 +182,7 @@ async fn the_status_tells_how_the_probes_go() {
 
 #[test]
 fn every_path_named_to_agents_is_a_route() {
-    let manifest = super::manifest();
+    let manifest = super::manifest(agents::plugin_module());
     for path in ["/api/agents", "/api/jobs", "/api/agents/{id}/erc8004.json"] {
         assert!(manifest.routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
     }

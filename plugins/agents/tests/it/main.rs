@@ -20,7 +20,7 @@ mod script;
 mod sort_agents;
 mod views;
 
-use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value};
+use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value, manifest};
 
 const CONTRACTS: [&str; 5] = ["registry", "escrow", "identity8004", "reputation8004", "validation8004"];
 
@@ -55,14 +55,9 @@ async fn sites_with(blocks: Vec<Vec<ScriptedLog>>, configure: impl Fn(Builder) -
     sites
 }
 
-/// What the plugin declares.
-fn manifest() -> plugin_api::manifest::Manifest {
-    serde_json::from_slice(&(agents::plugin_module().manifest())().unwrap()).unwrap()
-}
-
 /// Items on a page of this list, unless said and at most.
 fn limits(operation: &str) -> (i64, i64) {
-    let routes = manifest().routes;
+    let routes = manifest(agents::plugin_module()).routes;
     let route = routes.iter().find(|route| route.operation == operation).unwrap();
     let limit = route.parameters.iter().find(|parameter| parameter.name == "limit").unwrap();
     (limit.schema["default"].as_i64().unwrap(), limit.schema["maximum"].as_i64().unwrap())

@@ -74,15 +74,21 @@ async fn filters_and_pages() {
 async fn what_is_kept_of_an_answer_goes_with_the_next_event() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![scene::case_opened(1, 9, 30)]);
-    for house in houses(&chain).await {
+    let houses = houses(&chain).await;
+    let mut tags = Vec::new();
+    for house in &houses {
         let first = house.get(DISPUTES).await;
+        assert_eq!(first.json()["items"][0]["votes"], 0);
         let tag = first.headers["etag"].to_str().unwrap().to_owned();
         assert_eq!(house.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await.status, 304);
-        chain.mine(vec![scene::voted(1, 50)]);
+        tags.push(tag);
+    }
+    // One chain for all of them: an event that came earlier would be news to the house that is looked at later.
+    chain.mine(vec![scene::voted(1, 50)]);
+    for (house, tag) in houses.into_iter().zip(tags) {
         house.indexed(&chain).await;
         let later = house.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await;
-        let votes = later.json()["items"][0]["votes"].as_i64().unwrap_or_default();
-        assert_eq!((later.status, votes > 0), (200, true));
+        assert_eq!((later.status, &later.json()["items"][0]["votes"]), (200, &json!(1)));
         finish(house).await;
     }
 }

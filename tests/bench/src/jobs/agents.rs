@@ -117,10 +117,11 @@ fn make(bench: &Bench, chain: &ScriptedChain, file: &Path) -> Result<()> {
         "name": "a worker", "description": "Summarises documents and answers questions about them, with sources",
         "version": "1.2.0", "skills": [{ "id": "summarise", "name": "Summaries", "tags": ["text", "summary"] }],
     });
+    // Asked tomorrow, as it were: no probe finds out in the middle that nobody lives there.
     database.execute(
         "INSERT OR REPLACE INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, model, \
          price_per_call, last_seen_ms) \
-         SELECT id, endpoint, registered_at, 1, ?1, 'Summarises documents and answers questions about them, with sources', \
+         SELECT id, endpoint, unixepoch() + 86400, 1, ?1, 'Summarises documents and answers questions about them, with sources', \
          '[\"summaries\",\"questions\"]', 'worker-7b', '2500000000000000', registered_at * 1000 FROM agents_agents",
         [card.to_string()],
     )?;

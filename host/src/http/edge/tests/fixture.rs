@@ -34,7 +34,7 @@ pub struct Running {
 }
 
 pub fn settings() -> HttpConfig {
-    HttpConfig { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..HttpConfig::default() }
+    HttpConfig { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), tarpit_ms: 0, ..HttpConfig::default() }
 }
 
 /// Its backstop is the time limit of the configuration.

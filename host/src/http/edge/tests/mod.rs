@@ -18,4 +18,5 @@ mod lane;
 mod limits;
 mod request_ids;
 mod stopping;
+mod tarpit;
 mod timeouts;

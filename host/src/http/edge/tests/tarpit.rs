@@ -1,0 +1,54 @@
+//! Who is refused for doing too much waits; nobody else does.
+
+use super::fixture::{Client, settings, start};
+use crate::config::HttpConfig;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+
+const PAUSE_MS: u64 = 1500;
+const MUCH_LESS: Duration = Duration::from_millis(300);
+/// Preface, settings, and a frame on a stream that was never opened.
+const MISUSE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x07";
+
+const GOAWAY: u8 = 7;
+
+/// RFC 9113 §4.1: three bytes of length, the kind, five more, the payload.
+fn kinds_of_frames(mut bytes: &[u8]) -> Vec<u8> {
+    let mut kinds = Vec::new();
+    while let [a, b, c, kind, _, _, _, _, _, rest @ ..] = bytes {
+        kinds.push(*kind);
+        let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
+        bytes = rest.get(length..).unwrap_or_default();
+    }
+    kinds
+}
+
+fn with_pause() -> HttpConfig {
+    HttpConfig { tarpit_ms: PAUSE_MS, ..settings() }
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_answered_after_a_pause_in_which_others_are_served() {
+    let edge = start(&with_pause());
+    let mut client = Client::connect(edge.addr).await;
+    let begun = Instant::now();
+    client.send("GET /hello HTTP/1.1\r\nhost: a\r\nno colon\r\n\r\n").await;
+    assert!(timeout(MUCH_LESS, client.stream.peek(&mut [0])).await.is_err(), "answered at once");
+    assert_eq!(Client::connect(edge.addr).await.get("/hello").await.text(), "hello");
+    assert_eq!(client.answer().await.status, 400);
+    assert!(begun.elapsed() >= Duration::from_millis(PAUSE_MS));
+    client.ended().await;
+}
+
+#[tokio::test]
+async fn whoever_breaks_the_rules_of_http2_is_told_and_keeps_its_connection_for_a_pause() {
+    let edge = start(&with_pause());
+    let mut client = Client::connect(edge.addr).await;
+    client.send(MISUSE).await;
+    let begun = Instant::now();
+    let mut told = Vec::new();
+    client.stream.read_to_end(&mut told).await.unwrap_or_default();
+    assert!(begun.elapsed() >= MUCH_LESS, "ended at once");
+    assert!(kinds_of_frames(&told).contains(&GOAWAY), "{told:?}");
+}
