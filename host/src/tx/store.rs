@@ -303,7 +303,7 @@ impl Store {
 
 fn insert(attempt: &Attempt, chain_id: u64, sender: Address) -> Statement {
     sql("INSERT INTO host_tx_attempts (hash, intent, chain_id, sender, nonce, raw, gas, tip_wei, max_fee_wei, block, \
-         signed_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+         signed_ms, given_up) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
     .bind(attempt.hash.to_string())
     .bind(attempt.intent)
     .bind(int(chain_id))
@@ -315,6 +315,7 @@ fn insert(attempt: &Attempt, chain_id: u64, sender: Address) -> Statement {
     .bind(attempt.max_fee_wei.to_string())
     .bind(attempt.block)
     .bind(attempt.signed_ms)
+    .bind(attempt.given_up.as_deref())
     .into()
 }
 
