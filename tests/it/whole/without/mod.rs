@@ -45,7 +45,7 @@ fn modules() -> Vec<PluginModule_Ref> {
 }
 
 fn manifests() -> Vec<Manifest> {
-    modules().iter().map(crate::anvil::manifest).collect()
+    modules().into_iter().map(plugin_testing::manifest).collect()
 }
 
 /// The plugins that cannot do without this one, those that need most first, and itself at the end.
