@@ -93,7 +93,7 @@ impl Call {
 
     /// The status of a good answer, where it is not the usual one.
     #[must_use]
-    pub fn is_answered(self, status: u16) -> Self {
+    pub fn answered(self, status: u16) -> Self {
         Self { status, ..self }
     }
 

@@ -29,12 +29,17 @@ pub fn calls(now_s: i64) -> Vec<Call> {
 
 /// With what one wallet says of another's work behind that.
 pub fn writes(now_s: i64) -> Vec<Call> {
-    let (alice, digger, sorter) = (alice(), owner(1), owner(2));
+    [talk(), offers(now_s), made(now_s), ends()].concat()
+}
+
+/// What is said, and what it refers to.
+fn talk() -> Vec<Call> {
+    let (alice, digger) = (alice(), owner(1));
     let hash = keccak256(PAYLOAD).to_string();
     vec![
         Call::post("store_payload", "/api/payloads", Payload::Bytes("text/plain".to_owned(), PAYLOAD.into())),
         Call::write("ping_presence", "/api/presence", &alice, "presence.ping", json!({ "status": "at work" }))
-            .is_answered(200),
+            .answered(200),
         Call::write("create_guest", "/api/hello/guests", &alice, "hello.sign", json!({ "message": "I was here" })),
         Call::write(
             "create_thread",
@@ -57,6 +62,13 @@ pub fn writes(now_s: i64) -> Vec<Call> {
             "message.send",
             json!({ "to": 1, "subject": "About the hole", "body": "How deep?" }),
         ),
+    ]
+}
+
+/// Work, knowledge and tools.
+fn offers(now_s: i64) -> Vec<Call> {
+    let (alice, digger, sorter) = (alice(), owner(1), owner(2));
+    vec![
         Call::write(
             "create_bounty",
             "/api/bounties",
@@ -88,6 +100,14 @@ pub fn writes(now_s: i64) -> Vec<Call> {
             json!({ "name": "sorter", "kind": "http", "url": "https://tool.invalid/sort", "description": "Sorts" }),
         ),
         compute(&sorter),
+    ]
+}
+
+/// Artifacts, and a challenge with what was handed in.
+fn made(now_s: i64) -> Vec<Call> {
+    let (alice, digger) = (alice(), owner(1));
+    let hash = keccak256(PAYLOAD).to_string();
+    vec![
         Call::write(
             "publish_artifact",
             "/api/artifacts",
@@ -96,7 +116,7 @@ pub fn writes(now_s: i64) -> Vec<Call> {
             json!({ "name": "Holes", "kind": "dataset", "description": "All of them", "license": "MIT", "tags": ["dig"],
                 "payloadHash": hash, "url": "https://a.example/holes" }),
         ),
-        Call::write("star_artifact", "/api/artifacts/1/star", &alice, "artifact.star", json!({})).is_answered(200),
+        Call::write("star_artifact", "/api/artifacts/1/star", &alice, "artifact.star", json!({})).answered(200),
         Call::write(
             "create_challenge",
             "/api/arena/challenges",
@@ -113,17 +133,23 @@ pub fn writes(now_s: i64) -> Vec<Call> {
             json!({ "agentId": 1, "note": "Three metres", "payloadHash": hash, "url": "https://a.example/hole" }),
         ),
         Call::write("vote_submission", "/api/arena/submissions/1/vote", &alice, "arena.vote", json!({ "score": 7 }))
-            .is_answered(200),
+            .answered(200),
+    ]
+}
+
+fn ends() -> Vec<Call> {
+    let alice = alice();
+    vec![
         // It goes on for a day.
         Call::write("award_challenge", "/api/arena/challenges/1/award", &alice, "arena.award", json!({ "agentId": 1 }))
-            .is_answered(409),
+            .answered(409),
         Call::post(
             "join_waitlist",
             "/api/validators/waitlist",
             Payload::Json(json!({ "address": alice.address(), "platform": "linux", "seats": 2,
                 "contact": "alice@a.example", "consent": true })),
         )
-        .is_answered(201),
+        .answered(201),
         // Another bounty, so that the first stays open.
         Call::write(
             "create_bounty",
@@ -133,7 +159,7 @@ pub fn writes(now_s: i64) -> Vec<Call> {
             json!({ "title": "A pile", "brief": "Sort it", "rewardWei": "1" }),
         ),
         Call::write("award_bounty", "/api/bounties/2/award", &alice, "bounty.award", json!({ "agentId": 2 }))
-            .is_answered(200),
+            .answered(200),
     ]
 }
 

@@ -76,7 +76,7 @@ impl Lane {
         heard.body = reader.body(&heard, is_head).await?;
         let mut more = std::mem::take(&mut reader.read);
         if heard.header("connection").eq_ignore_ascii_case("close") {
-            more.extend(reader.to_the_end().await);
+            more.extend(reader.rest().await);
             // Some heads are refused before the gateway knows that they ask for a head only. Nobody reads on there.
             if is_head && heard.status >= 400 {
                 return Ok(heard);
@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 
     /// What comes until the gateway hangs up, by whatever means.
-    async fn to_the_end(&mut self) -> Vec<u8> {
+    async fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         let _ = self.stream.read_to_end(&mut rest).await;
         rest
