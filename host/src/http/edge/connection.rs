@@ -7,7 +7,7 @@ use super::peer::Peer;
 use super::protocol;
 use super::socket::Socket;
 use super::stage::HttpService;
-use super::tarpit::Tarpitted;
+use super::tarpit::{Penalties, Tarpitted};
 use super::turns::{Begun, Queue};
 use super::vitals::{Cut, Patience, RunningRequest, Verdict, Vitals};
 use crate::config::HttpConfig;
@@ -46,6 +46,7 @@ pub struct Terms {
     patience: Patience,
     body_timeout: Duration,
     tarpit: Duration,
+    penalties: Penalties,
 }
 
 impl Terms {
@@ -56,6 +57,7 @@ impl Terms {
             patience: Patience::new(settings),
             body_timeout: Duration::from_millis(settings.body_timeout_ms),
             tarpit: Duration::from_millis(settings.tarpit_ms),
+            penalties: Penalties::default(),
         }
     }
 }
@@ -67,6 +69,10 @@ pub async fn serve<S: HttpService>(
     terms: Arc<Terms>,
     stop: CancellationToken,
 ) {
+    tokio::select! {
+        () = terms.penalties.sit_out(peer) => {}
+        () = stop.cancelled() => return,
+    }
     let vitals = Arc::new(Vitals::new());
     let socket = Socket::new(stream, terms.bounds, Arc::clone(&vitals));
     let requests = Requests {
@@ -95,11 +101,7 @@ pub async fn serve<S: HttpService>(
                 if let Err(error) = ended {
                     tracing::debug!(%peer, error = &*error as &dyn std::error::Error, "a connection ended with an error");
                     if is_misuse(&*error) {
-                        // It keeps its socket, and its place among those of its address, for a while.
-                        tokio::select! {
-                            () = sleep(terms.tarpit) => {}
-                            () = stop.cancelled() => {}
-                        }
+                        terms.penalties.impose(peer, terms.tarpit);
                     }
                 }
                 return;
