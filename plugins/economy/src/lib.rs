@@ -51,6 +51,7 @@ export_plugin!(Economy);
 #[cfg(test)]
 mod tests {
     use crate::plugin_module;
+    use plugin_api::manifest::Auth;
     use plugin_testing::{manifest, routes};
 
     #[test]
@@ -67,6 +68,7 @@ mod tests {
                 ("GET", "/api/accounts", "list_accounts", None),
             ]
         );
+        assert!(manifest.routes.iter().all(|route| route.auth == Auth::Public));
     }
 
     #[test]
