@@ -1,5 +1,6 @@
 //! Calls per client IP: a politeness of this process, not a guard of money.
 
+use super::edge;
 use governor::{
     Quota, RateLimiter,
     clock::{Clock as _, DefaultClock},
@@ -10,13 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use ipnet::IpNet;
 use parking_lot::Mutex;
 use plugin_api::manifest::RateLimit;
-use std::{
-    collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
-    num::NonZeroU32,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 type Limiter = RateLimiter<IpAddr, DashMapStateStore<IpAddr>, DefaultClock, StateInformationMiddleware>;
 
@@ -111,23 +106,12 @@ impl RouteLimits {
     pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
         let mut tightest: Option<(u32, &Bucket)> = None;
         for bucket in &self.0 {
-            let left = bucket.check(client_of(ip))?;
+            let left = bucket.check(edge::owner(ip))?;
             if tightest.is_none_or(|(least, _)| left < least) {
                 tightest = Some((left, bucket));
             }
         }
         Ok(tightest.map(|(left, bucket)| bucket.allowance(left, u64::from(bucket.window_s))))
-    }
-}
-
-/// One household of IPv6 has at least a /64: it is one client.
-fn client_of(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(_) => ip,
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => IpAddr::V4(v4),
-            None => IpAddr::V6(Ipv6Addr::from(u128::from(v6) & !u128::from(u64::MAX))),
-        },
     }
 }
 

@@ -50,5 +50,6 @@ pub use listen::{Drained, Edge, EdgeError};
 pub use peer::Peer;
 pub use request_id::RequestId;
 pub use settings::EdgeSettings;
+pub use slots::owner;
 pub use stage::HttpService;
 pub use tarpit::Tarpit;

@@ -46,8 +46,8 @@ impl Slots {
     }
 }
 
-/// One host owns a whole IPv6 /64.
-fn owner(ip: IpAddr) -> IpAddr {
+/// One host owns a whole IPv6 /64, and an IPv4 address however it is written.
+pub fn owner(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX))),
         ip @ IpAddr::V4(_) => ip,

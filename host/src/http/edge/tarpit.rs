@@ -4,6 +4,7 @@
 //! Requests wait for their refusal. Where there is no request, because somebody broke the rules of HTTP/2, the next
 //! connections from that address wait.
 
+use super::slots::owner;
 use crate::http::body::Body;
 use futures_util::future::BoxFuture;
 use http::Response;
@@ -69,11 +70,11 @@ impl Penalties {
         if until.len() > TIDY_ABOVE {
             until.retain(|_, until| *until > now);
         }
-        until.insert(ip, now + pause);
+        until.insert(owner(ip), now + pause);
     }
 
     pub async fn sit_out(&self, ip: IpAddr) {
-        let until = self.0.lock().get(&ip).copied();
+        let until = self.0.lock().get(&owner(ip)).copied();
         if let Some(until) = until {
             sleep_until(until).await;
         }

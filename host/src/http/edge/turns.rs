@@ -49,7 +49,6 @@ fn spend(units: usize, cx: &mut Context<'_>) {
 }
 
 /// The requests of one connection that wait to be begun.
-#[derive(Clone)]
 pub struct Queue(Arc<Semaphore>);
 
 impl Queue {
