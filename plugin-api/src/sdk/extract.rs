@@ -90,7 +90,10 @@ impl FromParam for Address {
 pub struct Path<T>(pub T);
 
 fn param<T: FromParam>(request: &Request, position: u32) -> Result<T, Problem> {
-    let missing = || Problem::new(404, "not_found", format!("unknown {}", T::RESOURCE));
+    let missing = || {
+        let hint = format!("check the {} in the path", T::RESOURCE);
+        Problem::new(404, "not_found", format!("unknown {}", T::RESOURCE)).hint(hint)
+    };
     request.param(position).and_then(T::from_param).ok_or_else(missing)
 }
 

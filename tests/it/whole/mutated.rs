@@ -123,7 +123,7 @@ fn fault(request: &Request, heard: &Heard) -> Option<String> {
         return (heard.status >= 500).then(|| format!("{heard:?}"));
     }
     let error = heard.json();
-    if ["error", "code"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
+    if ["error", "code", "hint"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
         return Some(format!("an error without error, code and hint: {heard:?}"));
     }
     let told = TOLD.iter().any(|(status, code)| *status == heard.status && error["code"] == *code);
