@@ -193,11 +193,13 @@ impl Gateway {
         outcome.map(drop).map_err(|error| Setback::failed(format!("its schema cannot be brought up to date: {error}")))
     }
 
-    /// The new table is built first: a clash refuses the newcomer and the old table stays.
+    /// The new table is built first: a clash refuses the newcomer and the old table stays. By name, so that what is asked of
+    /// all says the same whoever came last.
     fn mount(&self, newcomer: &Arc<Running>) -> Result<(), Setback> {
         let mut serving: Vec<Arc<Running>> = self.services.serving.list().as_ref().clone();
         serving.retain(|plugin| plugin.name() != newcomer.name());
         serving.push(newcomer.clone());
+        serving.sort_by(|one, other| one.name().cmp(other.name()));
         self.publish(serving).map_err(|conflict| Setback::failed(conflict.to_string()))
     }
 

@@ -44,12 +44,12 @@ impl Pages {
         Self {
             index: page("/api").await,
             openapi: page("/api/openapi.json").await,
-            card: ordered_card(page("/.well-known/agent.json").await),
+            card: page("/.well-known/agent.json").await,
             manifest: page("/.well-known/service.json").await,
             stats: page("/api/stats").await,
             work: page("/api/work?limit=200").await,
             leaderboard: page("/api/leaderboard?limit=200").await,
-            llms: ordered_llms(page("/llms.txt").await.as_str().unwrap()).into(),
+            llms: page("/llms.txt").await,
             services: status["services"].as_object().unwrap().keys().cloned().collect(),
             records,
         }
@@ -85,19 +85,6 @@ impl Pages {
 fn is_document(path: &str) -> bool {
     let documents = ["/api", "/api/openapi.json", "/api/stats", "/api/work", "/api/leaderboard"];
     documents.contains(&path) || path.starts_with("/api/discovery/")
-}
-
-/// Skills and sections stand in the order in which their plugins were switched on, which is nobody's business here.
-fn ordered_card(mut card: Value) -> Value {
-    card["skills"].as_array_mut().unwrap().sort_by_key(|skill| skill["id"].to_string());
-    card
-}
-
-fn ordered_llms(text: &str) -> String {
-    let (prose, rest) = text.split_once("\n## ").unwrap();
-    let mut sections: Vec<&str> = rest.split("\n## ").collect();
-    sections.sort_unstable();
-    format!("{prose}\n## {}", sections.join("\n## "))
 }
 
 async fn read(house: &TestGateway, path: &str) -> Value {
