@@ -1,7 +1,8 @@
 //! A gateway without doors that pays: the process that `tests/it/tx/kills.rs` kills.
 //!
 //! `payments-under-test DATA_DIR DATABASE_URL RPC_URL LAST` records payments up to the number LAST, a row and an intent in one
-//! transaction each, and ends when all are final. What earlier lives recorded it does not record again.
+//! transaction each, and ends when all are final or given up; then it prints the numbers of those that were given up, a line
+//! each. What earlier lives recorded it does not record again.
 
 use anyhow::{Context as _, Result, ensure};
 use host::{
@@ -43,7 +44,7 @@ impl Plugin for Payments {
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: vec!["relayer".into()], ..Grants::default() })
             .contributes("pay_up_to", pay_up_to)
-            .contributes("is_final", is_final)
+            .contributes("outcome", outcome)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
@@ -66,14 +67,18 @@ async fn pay_up_to(gateway: Gateway<Payments>, last: i64) -> Result<bool, HostEr
     Ok(true)
 }
 
-/// Whether that payment is final. One that failed is an error: none of these can.
-async fn is_final(gateway: Gateway<Payments>, number: i64) -> Result<bool, HostError> {
+/// Whether that payment was made, once that is final. It may have failed for one reason only.
+async fn outcome(gateway: Gateway<Payments>, number: i64) -> Result<Option<bool>, HostError> {
     let made = sql("SELECT intent FROM payments_made WHERE number = $1").bind(number);
-    match gateway.sent(gateway.db().one(made).await?).await? {
+    let status = gateway.sent(gateway.db().one(made).await?).await?;
+    match status {
         Some(status) if status.state == TxState::Failed => {
+            if status.reason.as_ref().is_some_and(|reason| reason.contains(payee::REFUSED)) {
+                return Ok(Some(false));
+            }
             Err(HostError::new(plugin_api::HostErrorCode::Internal, format!("payment {number}: {status:?}")))
         }
-        status => Ok(status.is_some_and(|status| status.state == TxState::Final)),
+        status => Ok(status.is_some_and(|status| status.state == TxState::Final).then_some(true)),
     }
 }
 
@@ -99,7 +104,7 @@ fn configuration(data_dir: &str, database: &str, rpc: &str) -> Config {
     };
     config.chains.insert("main".to_owned(), main);
     config.signers.insert("relayer".to_owned(), SignerConfig::with_key(KEY));
-    (config.tx.resend_ms, config.tx.replace_ms) = (300, 1000);
+    (config.tx.resend_ms, config.tx.replace_ms) = (200, 600);
     config
 }
 
@@ -116,8 +121,14 @@ async fn main() -> Result<()> {
         tokio::time::sleep(PAUSE).await;
     }
     for number in 1..=last {
-        while ask(&house, "is_final", number).await? != true {
-            tokio::time::sleep(PAUSE).await;
+        let is_made = loop {
+            match ask(&house, "outcome", number).await?.as_bool() {
+                Some(is_made) => break is_made,
+                None => tokio::time::sleep(PAUSE).await,
+            }
+        };
+        if !is_made {
+            println!("{number}");
         }
     }
     house.close().await;

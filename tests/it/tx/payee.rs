@@ -6,6 +6,9 @@ use plugin_api::Address;
 /// Blocks after which an inclusion is final.
 pub const DEPTH: u64 = 6;
 
+/// What a server says that refuses a payment for good.
+pub const REFUSED: &str = "exceeds block gas limit";
+
 /// An account that nobody but this payment pays to.
 pub fn account(number: i64) -> Address {
     let mut bytes = [0x77; 20];
