@@ -18,8 +18,11 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Ranges that are fetched at a time.
 const PARALLEL: usize = 4;
+/// Blocks of the first questions. Nobody knows yet how many events they hold, and an answer that holds all of the past leaves
+/// nothing to be fetched while it is written.
+const FIRST_BLOCKS: u64 = 8;
 /// An answer with more events than this makes the next ranges shorter, one with fewer than a quarter longer.
-const RANGE_EVENTS: usize = 10_000;
+const RANGE_EVENTS: u64 = 5_000;
 
 /// How long events that were fetched wait for more of them, to share a commit.
 const WAIT_MAX: Duration = Duration::from_millis(300);
@@ -39,7 +42,7 @@ impl Default for Waiting {
     }
 }
 
-/// Blocks of one question: fewer where servers refuse more, and more again later.
+/// Blocks of one question: more while they hold few events, fewer where servers refuse more, and more again later.
 pub struct Span {
     blocks: AtomicU64,
     most: u64,
@@ -48,14 +51,15 @@ pub struct Span {
 
 impl Span {
     pub fn new(most: u64) -> Self {
-        Self { blocks: AtomicU64::new(most), most, patience: AtomicU64::new(0) }
+        Self { blocks: AtomicU64::new(most.min(FIRST_BLOCKS)), most, patience: AtomicU64::new(0) }
     }
 
-    fn answered(&self, blocks: u64, events: usize) {
+    fn answered(&self, blocks: u64, events: u64) {
         let now = self.blocks.load(Relaxed);
         let waits = self.patience.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
         if events > RANGE_EVENTS {
-            self.blocks.store((blocks / 2).max(1), Relaxed);
+            // Answers to longer questions of before say nothing new.
+            self.blocks.fetch_min((blocks / 2).max(1), Relaxed);
         } else if blocks >= now && events < RANGE_EVENTS / 4 && !waits {
             self.blocks.store(now.saturating_mul(2).min(self.most), Relaxed);
         }
@@ -130,7 +134,7 @@ async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -
         let blocks = to - from + 1;
         match chain.logs_between(from, to, filter).await {
             Ok(part) => {
-                span.answered(blocks, part.0.len());
+                span.answered(blocks, part.0.len() as u64);
                 parts.push(part);
             }
             Err(RangeError::TooMuch(reason)) => {
