@@ -149,3 +149,42 @@ async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -
     }
     Ok(parts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(span: &Span) -> u64 {
+        span.blocks.load(Relaxed)
+    }
+
+    #[test]
+    fn questions_begin_short_and_get_longer_while_they_hold_few_events() {
+        let span = Span::new(20);
+        assert_eq!(asked(&span), 8);
+        span.answered(8, 10);
+        assert_eq!(asked(&span), 16);
+        span.answered(8, 10);
+        assert_eq!(asked(&span), 16, "the answer to a shorter question says nothing new");
+        span.answered(16, 0);
+        assert_eq!(asked(&span), 20, "the most that is configured");
+        assert_eq!(asked(&Span::new(3)), 3);
+    }
+
+    #[test]
+    fn questions_get_shorter_when_they_hold_many_events_and_no_late_answer_makes_them_longer() {
+        let span = Span::new(2000);
+        span.blocks.store(16, Relaxed);
+        span.answered(16, RANGE_EVENTS + 1);
+        span.answered(8, RANGE_EVENTS + 1);
+        assert_eq!(asked(&span), 4);
+        span.answered(16, RANGE_EVENTS + 1);
+        assert_eq!(asked(&span), 4);
+        span.answered(1, RANGE_EVENTS + 1);
+        assert_eq!(asked(&span), 1, "a block is the least");
+        span.refused(1);
+        assert_eq!(asked(&span), 1);
+        (0..=PATIENCE).for_each(|_| span.answered(1, 0));
+        assert_eq!(asked(&span), 2, "after a refusal only with patience");
+    }
+}
