@@ -1,6 +1,6 @@
 //! From the first block to the head, and on with it.
 
-use super::{builders, close, derived, ledger, moved, opened, published, started};
+use super::{builders, close, closed, derived, ledger, moved, opened, published, started};
 use crate::chain::ledger::BANK;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 use std::time::Duration;
@@ -35,6 +35,27 @@ async fn every_event_is_applied_once_in_its_order() {
         assert_eq!(status["services"]["indexer"]["indexes"][0]["state"], "following");
         assert_eq!(status["degraded"], plugin_testing::json!([]), "{status}");
         chain.take_back(1);
+        close(house).await;
+    }
+}
+
+/// More events than a plugin holds back before it writes: the next ones are derived while the first are written.
+#[tokio::test]
+async fn a_block_of_many_events_is_written_in_their_order() {
+    let chain = ScriptedChain::start().await;
+    let events = |id: u64| match id % 3 {
+        0 => vec![opened(id), moved(id, "1"), closed(id), opened(id)],
+        1 => vec![opened(id), moved(id, "2"), moved(id, "3"), opened(id)],
+        _ => vec![closed(id), moved(id, "4"), opened(id), closed(id)],
+    };
+    chain.mine((0..240).flat_map(events).collect());
+    chain.mine_empty(100);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let accounts = "SELECT id % 3, balance, moves, count(*) FROM ledger_accounts GROUP BY 1, 2, 3 ORDER BY 1";
+        let expected = ["Int(0) Text(\"0\") Int(0) Int(80)", "Int(1) Text(\"5\") Int(2) Int(80)"];
+        assert_eq!(house.rows(accounts).await, expected);
+        assert_eq!(house.rows("SELECT count(*) FROM ledger_moves").await, ["Int(160)"]);
         close(house).await;
     }
 }

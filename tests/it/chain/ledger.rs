@@ -42,6 +42,8 @@ CREATE TABLE ledger_notes (note TEXT NOT NULL);
 pub static REFUSALS: AtomicU32 = AtomicU32::new(0);
 /// An account that makes its handler write what it must not.
 pub const TRESPASSER: i64 = 666;
+/// An account that makes its handler write what the database refuses.
+pub const CLASHING: i64 = 667;
 
 pub struct Ledger;
 
@@ -98,10 +100,15 @@ async fn opened(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result
     if id == TRESPASSER {
         tx.execute(sql("INSERT INTO ledger_notes (note) VALUES ('not derived')")).await?;
     }
+    if id == CLASHING {
+        let clash = "INSERT INTO ledger_moves (tx, nth, account, amount, block) VALUES ('clash', 0, 0, '0', 0)";
+        tx.defer(sql(clash))?;
+        tx.defer(sql(clash))?;
+    }
     let text = "INSERT INTO ledger_accounts (id, owner, name, balance, memo, moves, changed_s) \
          VALUES ($1, $2, $3, '0', NULL, 0, $4) \
          ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, name = excluded.name, changed_s = excluded.changed_s";
-    tx.execute(sql(text).bind(id).bind(owner).bind(name).bind(event.time_s)).await.map(drop)
+    tx.defer(sql(text).bind(id).bind(owner).bind(name).bind(event.time_s))
 }
 
 /// Depends on the row before, so that an event that is applied twice, or not undone, shows.
@@ -136,8 +143,8 @@ async fn moved(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(
 
 /// The moves of a closed account go with it.
 async fn closed(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
-    tx.execute(sql("DELETE FROM ledger_moves WHERE account = $1").bind(event.args.id)).await?;
-    tx.execute(sql("DELETE FROM ledger_accounts WHERE id = $1").bind(event.args.id)).await.map(drop)
+    tx.defer(sql("DELETE FROM ledger_moves WHERE account = $1").bind(event.args.id))?;
+    tx.defer(sql("DELETE FROM ledger_accounts WHERE id = $1").bind(event.args.id))
 }
 
 /// What a handler of a request must not do.

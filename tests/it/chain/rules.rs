@@ -1,6 +1,10 @@
 //! What plugins may and may not do with derived rows.
 
-use super::{builders, close, derived, ledger::TRESPASSER, moved, opened, started};
+use super::{
+    builders, close, derived,
+    ledger::{CLASHING, TRESPASSER},
+    moved, opened, started,
+};
 use plugin_testing::{ScriptedChain, TestGateway, Value};
 use std::time::Duration;
 
@@ -32,6 +36,26 @@ async fn a_chain_event_writes_derived_tables_only() {
         house.indexed(&chain).await;
         assert_ne!(derived(&house).await, "", "it heals with the next branch");
         chain.take_back(1);
+        house.stop().await;
+    }
+}
+
+/// Its statements fail when the plugin is at a later event already.
+#[tokio::test]
+async fn an_event_whose_deferred_statement_fails_is_named() {
+    let chain = ScriptedChain::start().await;
+    let account = |id| if id == 300 { CLASHING.unsigned_abs() } else { id };
+    let block = chain.mine((0..600).map(account).map(opened).collect());
+    chain.mine_empty(100);
+    for builder in builders(&chain).await {
+        let house = builder.start().await;
+        let named = format!("the event Opened in block {block}");
+        TestGateway::eventually(Duration::from_secs(60), "the index names it", || async {
+            fails(&house).await.contains(&named)
+        })
+        .await;
+        assert_eq!(house.faults().await.len(), 1, "and the operator reads of it");
+        assert_eq!(derived(&house).await, "", "the batch left no trace");
         house.stop().await;
     }
 }

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Time that one commit should take: on SQLite nobody else writes meanwhile.
 const COMMIT_TIME: Duration = Duration::from_millis(200);
-const COMMIT_EVENTS_MAX: usize = 5000;
+/// Rows of many events share pages, and a page is written once a commit.
+const COMMIT_EVENTS_MAX: usize = 10_000;
 
 /// What goes into one transaction.
 pub struct Batch<'a> {

@@ -26,6 +26,8 @@ use std::{
 
 /// Time for a handler to apply one event.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
+/// Room for the JSON of one, so that a large batch is not moved while it grows.
+const EVENT_BYTES: usize = 1024;
 /// Failures are nobody's fault while the database is away.
 const AWAY_WINDOW: Duration = Duration::from_secs(10);
 
@@ -99,7 +101,7 @@ impl Index {
             if has_several_blocks && left.is_zero() {
                 return Err(Trouble::Slow);
             }
-            let feed = Feed::new(transaction, &self.store, part.iter().map(turn).collect());
+            let feed = Feed::new(transaction, &self.store, part.iter().map(turn).collect(), &self.plugin.life.tasks);
             match part {
                 [one] => self.call(&feed, part, EVENT_TIMEOUT).await.map_err(|blame| self.blame(one, blame))?,
                 _ => match self.call(&feed, part, left).await {
@@ -119,18 +121,19 @@ impl Index {
 
     async fn call(&self, feed: &Arc<Feed>, part: &[Told<'_>], limit: Duration) -> Result<(), Blame> {
         let told: Vec<&Subscribed<'_>> = part.iter().map(|told| &told.told).collect();
-        let error = |error: serde_json::Error| Fault {
-            kind: FaultKind::Error,
-            message: error.to_string().into(),
-            location: Default::default(),
+        let error = |message: String| {
+            Blame::Fault(Fault { kind: FaultKind::Error, message: message.into(), location: Default::default() })
         };
-        let bytes = serde_json::to_vec(&told).map_err(|broken| Blame::Fault(error(broken)))?;
+        let mut bytes = Vec::with_capacity(part.len().saturating_mul(EVENT_BYTES));
+        serde_json::to_writer(&mut bytes, &told).map_err(|broken| error(broken.to_string()))?;
         let call = self.plugin.object.chain_events(bytes.into(), feed.handle());
-        match tokio::time::timeout(limit, call).await {
-            Ok(RResult::ROk(())) => Ok(()),
-            Ok(RResult::RErr(fault)) => Err(Blame::Fault(fault)),
-            Err(_elapsed) => Err(Blame::Late(limit)),
-        }
+        let applied = async {
+            match call.await {
+                RResult::ROk(()) => feed.settle().await.map_err(|broken| error(broken.to_string())),
+                RResult::RErr(fault) => Err(Blame::Fault(fault)),
+            }
+        };
+        tokio::time::timeout(limit, applied).await.unwrap_or(Err(Blame::Late(limit)))
     }
 
     /// Counts the failure of one event.

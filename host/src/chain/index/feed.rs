@@ -4,7 +4,10 @@
 //! block it is undone. The plugin's side says which event that is, and must take all of them in their order.
 
 use super::store::Store;
-use crate::plugins::{PluginTransaction, read_event};
+use crate::{
+    plugins::{PluginTransaction, read_event},
+    storage::StorageError,
+};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -19,6 +22,7 @@ use plugin_api::{
     manifest::NewEvent,
 };
 use std::sync::Arc;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 /// What one chain event may publish; more is a plugin gone wild.
 const PUBLISHED_MAX: usize = 1000;
@@ -29,7 +33,12 @@ pub struct Feed {
     /// The turn of each event.
     turns: Vec<i64>,
     now: Mutex<Now>,
+    tasks: TaskTracker,
+    /// What was deferred is on its way to the database while the plugin goes on with the next events.
+    under_way: tokio::sync::Mutex<Option<UnderWay>>,
 }
+
+type UnderWay = AbortOnDropHandle<Result<(), StorageError>>;
 
 #[derive(Default)]
 struct Now {
@@ -42,12 +51,41 @@ struct Now {
 }
 
 impl Feed {
-    pub fn new(transaction: &Arc<PluginTransaction>, store: &Store, turns: Vec<i64>) -> Arc<Self> {
-        Arc::new(Self { transaction: transaction.clone(), store: store.clone(), turns, now: Mutex::default() })
+    pub fn new(transaction: &Arc<PluginTransaction>, store: &Store, turns: Vec<i64>, tasks: &TaskTracker) -> Arc<Self> {
+        let (transaction, store, tasks) = (transaction.clone(), store.clone(), tasks.clone());
+        let (now, under_way) = (Mutex::default(), tokio::sync::Mutex::default());
+        Arc::new(Self { transaction, store, turns, now, tasks, under_way })
     }
 
     pub fn handle(self: &Arc<Self>) -> TransactionBox {
         Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
+    }
+
+    /// Waits for what is under way. What fails in it fails the events.
+    pub async fn settle(&self) -> Result<(), StorageError> {
+        Self::settled(&mut *self.under_way.lock().await).await
+    }
+
+    async fn settled(under_way: &mut Option<UnderWay>) -> Result<(), StorageError> {
+        let Some(task) = under_way else { return Ok(()) };
+        let outcome = task.await;
+        *under_way = None;
+        // A task ends early only when the plugin stops.
+        outcome.unwrap_or_else(|_| Err(StorageError::Closed("the plugin stops".to_owned())))
+    }
+
+    /// Runs statements after those that were deferred. Without any, it only sends those on their way; but what a single event
+    /// fails with is told to its handler.
+    async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+        let mut under_way = self.under_way.lock().await;
+        Self::settled(&mut under_way).await?;
+        if !statements.is_empty() || self.turns.len() == 1 {
+            return self.transaction.run(statements).await;
+        }
+        let transaction = self.transaction.clone();
+        let task = self.tasks.spawn(async move { transaction.run(Vec::new()).await.map(drop) });
+        *under_way = Some(AbortOnDropHandle::new(task));
+        Ok(Vec::new())
     }
 
     /// What was published, if the plugin took every event.
@@ -93,9 +131,9 @@ struct Handle(Arc<Feed>);
 
 impl AbiTransaction for Handle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>> {
-        let transaction = self.0.transaction.clone();
+        let feed = self.0.clone();
         async move {
-            let outcomes = transaction.run(statements.into_vec()).await;
+            let outcomes = feed.run(statements.into_vec()).await;
             outcomes.map(RVec::from).map_err(HostError::from).into()
         }
         .into_ffi()

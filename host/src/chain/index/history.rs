@@ -18,8 +18,11 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Ranges that are fetched at a time.
 const PARALLEL: usize = 4;
+/// Blocks of the first questions. Nobody knows yet how many events they hold, and an answer that holds all of the past leaves
+/// nothing to be fetched while it is written.
+const FIRST_BLOCKS: u64 = 8;
 /// An answer with more events than this makes the next ranges shorter, one with fewer than a quarter longer.
-const RANGE_EVENTS: usize = 10_000;
+const RANGE_EVENTS: u64 = 5_000;
 
 /// How long events that were fetched wait for more of them, to share a commit.
 const WAIT_MAX: Duration = Duration::from_millis(300);
@@ -39,7 +42,7 @@ impl Default for Waiting {
     }
 }
 
-/// Blocks of one question: fewer where servers refuse more, and more again later.
+/// Blocks of one question: more while they hold few events, fewer where servers refuse more, and more again later.
 pub struct Span {
     blocks: AtomicU64,
     most: u64,
@@ -48,14 +51,15 @@ pub struct Span {
 
 impl Span {
     pub fn new(most: u64) -> Self {
-        Self { blocks: AtomicU64::new(most), most, patience: AtomicU64::new(0) }
+        Self { blocks: AtomicU64::new(most.min(FIRST_BLOCKS)), most, patience: AtomicU64::new(0) }
     }
 
-    fn answered(&self, blocks: u64, events: usize) {
+    fn answered(&self, blocks: u64, events: u64) {
         let now = self.blocks.load(Relaxed);
         let waits = self.patience.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
         if events > RANGE_EVENTS {
-            self.blocks.store((blocks / 2).max(1), Relaxed);
+            // Answers to longer questions of before say nothing new.
+            self.blocks.fetch_min((blocks / 2).max(1), Relaxed);
         } else if blocks >= now && events < RANGE_EVENTS / 4 && !waits {
             self.blocks.store(now.saturating_mul(2).min(self.most), Relaxed);
         }
@@ -130,7 +134,7 @@ async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -
         let blocks = to - from + 1;
         match chain.logs_between(from, to, filter).await {
             Ok(part) => {
-                span.answered(blocks, part.0.len());
+                span.answered(blocks, part.0.len() as u64);
                 parts.push(part);
             }
             Err(RangeError::TooMuch(reason)) => {
@@ -144,4 +148,43 @@ async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -
         }
     }
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(span: &Span) -> u64 {
+        span.blocks.load(Relaxed)
+    }
+
+    #[test]
+    fn questions_begin_short_and_get_longer_while_they_hold_few_events() {
+        let span = Span::new(20);
+        assert_eq!(asked(&span), 8);
+        span.answered(8, 10);
+        assert_eq!(asked(&span), 16);
+        span.answered(8, 10);
+        assert_eq!(asked(&span), 16, "the answer to a shorter question says nothing new");
+        span.answered(16, 0);
+        assert_eq!(asked(&span), 20, "the most that is configured");
+        assert_eq!(asked(&Span::new(3)), 3);
+    }
+
+    #[test]
+    fn questions_get_shorter_when_they_hold_many_events_and_no_late_answer_makes_them_longer() {
+        let span = Span::new(2000);
+        span.blocks.store(16, Relaxed);
+        span.answered(16, RANGE_EVENTS + 1);
+        span.answered(8, RANGE_EVENTS + 1);
+        assert_eq!(asked(&span), 4);
+        span.answered(16, RANGE_EVENTS + 1);
+        assert_eq!(asked(&span), 4);
+        span.answered(1, RANGE_EVENTS + 1);
+        assert_eq!(asked(&span), 1, "a block is the least");
+        span.refused(1);
+        assert_eq!(asked(&span), 1);
+        (0..=PATIENCE).for_each(|_| span.answered(1, 0));
+        assert_eq!(asked(&span), 2, "after a refusal only with patience");
+    }
 }
