@@ -98,6 +98,8 @@ impl Bench {
             ("limits.streams_max", "8192"),
             ("limits.streams_per_ip_max", "8192"),
             ("log.level", "warn"),
+            // Written some time after the start, they would be events nobody published and pages nobody searches.
+            ("plugins.kb.network_pages", "false"),
         ];
         for (key, value) in defaults.iter().chain(settings) {
             command.env(format!("GATEWAY_{}", key.replace('.', "__").to_uppercase()), value);

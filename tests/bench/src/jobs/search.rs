@@ -29,7 +29,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let pages = bench.scale.pages;
     let file = bench.folder().join("kb.db");
     make(bench, &file)?;
-    let server = bench.gateway_on_copy(&file, &[NO_PAGES_OF_ITS_OWN])?;
+    let server = bench.gateway_on_copy(&file, &[])?;
     let queries: Vec<[String; 2]> = (0..QUERIES).map(query).collect();
     let index = Index::open(&file)?;
     same_answers(&server, &index, &queries)?;
@@ -67,9 +67,6 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     }])
 }
 
-/// The pages about the network would be among those that are searched.
-const NO_PAGES_OF_ITS_OWN: (&str, &str) = ("plugins.kb.network_pages", "false");
-
 /// A word that some pages have, and the beginning of others.
 fn query(number: u64) -> [String; 2] {
     let mut prose = Prose::new(number);
@@ -83,7 +80,7 @@ fn query(number: u64) -> [String; 2] {
 fn make(bench: &Bench, file: &Path) -> Result<()> {
     let pages = bench.scale.pages;
     println!("  {pages} pages are written");
-    let gateway = bench.gateway(&[Synchronous::Normal.setting(), NO_PAGES_OF_ITS_OWN])?;
+    let gateway = bench.gateway(&[Synchronous::Normal.setting()])?;
     bench.write_signed(&gateway, "kb.write", (pages, 201), page, |address, number, body| {
         load::send(address, &format!("PUT /api/kb/page-{number}"), "application/json", body)
     })?;
