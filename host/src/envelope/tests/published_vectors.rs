@@ -13,7 +13,7 @@ use super::super::{canonical::rfc8785, strict_json};
 
 fn vectors() -> PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["metadata", "--format-version=1", "--locked", "--offline"]);
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["metadata", "--format-version=1", "--locked"]);
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
