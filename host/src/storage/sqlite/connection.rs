@@ -19,6 +19,14 @@ pub struct Guarded {
     pub watch: Watch,
 }
 
+impl Guarded {
+    /// Reads the schema, unless today's is in memory. A statement that is stopped while it reads the schema leaves none of it,
+    /// and the next one would begin anew. Preparing is not enough: only what runs sees that the schema is another one.
+    pub fn read_schema(&self) -> rusqlite::Result<()> {
+        self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+    }
+}
+
 pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<Guarded, StorageError> {
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

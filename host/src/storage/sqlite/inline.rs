@@ -38,6 +38,8 @@ impl Inline {
             pace.note(begun.elapsed());
         } else {
             pace.distrust();
+            // Whatever is wrong with it, the next statement meets it, too.
+            let _ = guarded.read_schema();
         }
         if let Some(idle) = self.idle.lock().as_mut() {
             idle.push(guarded);
@@ -48,5 +50,45 @@ impl Inline {
     /// Closes the connections; one that is at work closes when it is done.
     pub fn close(&self) {
         *self.idle.lock() = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        super::check::{Checker, Purpose},
+        connection,
+    };
+    use super::*;
+    use crate::storage::{Dialect, Scope};
+    use plugin_api::sql;
+
+    /// So many that reading the schema takes longer than a statement may.
+    const TABLES: usize = 5000;
+    const SHORT_RUNS: usize = 20;
+
+    fn trusted(text: &'static str) -> Admitted {
+        let admitted = Checker::new(Dialect::Sqlite).admit(&Scope::Host, sql(text).into(), Purpose::Read).unwrap();
+        (0..SHORT_RUNS).for_each(|_| admitted.plan.pace.note(Duration::ZERO));
+        admitted
+    }
+
+    #[test]
+    fn a_schema_that_takes_long_to_read_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.db");
+        let writer = rusqlite::Connection::open(&path).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        let create = |number| format!("CREATE TABLE t{number} (id INTEGER PRIMARY KEY, name TEXT);");
+        let tables: String = (0..TABLES).map(create).collect();
+        writer.execute_batch(&format!("BEGIN; {tables} COMMIT;")).unwrap();
+        let inline = Inline::new(vec![connection::open_inline(&path).unwrap()]);
+        for change in ["", "CREATE TABLE one_more (id INTEGER PRIMARY KEY)"] {
+            writer.execute_batch(change).unwrap();
+            // It may be stopped: whoever reads on a thread of its own answers it.
+            inline.read(&trusted("SELECT id FROM t1"));
+            assert!(inline.read(&trusted("SELECT id FROM t2")).is_some(), "after {change:?}");
+            assert!(inline.read(&trusted("SELECT id FROM t1")).is_some(), "after {change:?}");
+        }
     }
 }
