@@ -60,7 +60,7 @@ struct Story {
     refusals: u64,
     losses: u64,
     foreign: u64,
-    /// Transactions that servers were handed.
+    /// Transactions that servers were handed before the last life.
     handed_out: u64,
     given_up: usize,
 }
@@ -73,15 +73,15 @@ async fn suffer(kills: u64, database: String) {
         world.let_leases_end().await;
         world.happen(&mut dice, &mut story).await;
     }
+    story.handed_out = world.executioner.handed_out();
     world.calm().await;
     let given_up = world.live_to_the_end(kills).await;
     world.count(kills, &given_up).await;
-    (story.handed_out, story.given_up) = (world.executioner.handed_out(), given_up.len());
+    story.given_up = given_up.len();
     eprintln!("{kills} kills in {:?}: {story:?}", started.elapsed());
     assert_eq!(story.before + story.after + story.anywhere, kills);
-    assert!(story.handed_out >= kills, "{story:?}");
-    // A dozen may meet none.
-    assert!(kills < 100 || story.given_up > 0, "{story:?}");
+    // A dozen may meet few. In many, lives that send nothing would have nothing to lose.
+    assert!(kills < 100 || (story.handed_out >= kills && story.given_up > 0), "{story:?}");
 }
 
 struct World {
