@@ -2,7 +2,7 @@
 //!
 //! The rule: a thread that serves requests is never held for long. Only statements whose last runs were short come
 //! here; one that takes longer than [`LONGEST`] this time is stopped, and a reader thread runs it from the beginning. So
-//! is one that meets a lock, or fails in any other way.
+//! is one that meets a lock, or fails in any other way. Reading the schema may take longer, once after each of its changes.
 
 use super::{connection::Guarded, execute::execute, watch::Cancelled};
 use crate::storage::{check::Admitted, limits::Room};
