@@ -9,7 +9,7 @@ mod pages;
 mod standings;
 
 use super::{
-    CONTRACTS, assert_answered,
+    CONTRACTS, LIMIT, assert_answered,
     calls::{operator, writes},
     chain,
 };
@@ -21,8 +21,13 @@ use plugin_api::{
     manifest::Manifest,
     point::{self, LeaderboardInput},
 };
-use plugin_testing::{Builder, ScriptedChain, TestGateway, json};
-use std::collections::BTreeSet;
+use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
+use std::{collections::BTreeSet, time::Duration};
+
+/// Longer than a test: nobody is asked twice.
+const PROBE_INTERVAL_S: u32 = 86_400;
+/// After which those who ask look whom to ask.
+const PROBE_ROUND: Duration = Duration::from_secs(5);
 
 /// Every plugin there is; that these are all, a test says.
 fn modules() -> Vec<PluginModule_Ref> {
@@ -73,6 +78,8 @@ async fn houses(chain: &ScriptedChain) -> Vec<TestGateway> {
         let house = house
             .configure(|config| config.limits.write_interval_ms = 0)
             .config("kb", json!({ "network_pages": false }))
+            .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
+            .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
             .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
         let house = house.chain(chain, &CONTRACTS).start().await;
         house.indexed(chain).await;
@@ -85,9 +92,26 @@ async fn houses(chain: &ScriptedChain) -> Vec<TestGateway> {
                 headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             assert_answered(&call, &house.send(&request.method, &request.target, &headers, request.body.clone()).await);
         }
+        probed(&house).await;
         houses.push(house);
     }
     houses
+}
+
+/// Waits until each tool was asked whether it is there: pages tell when, and the job that asks has its own pace.
+async fn probed(house: &TestGateway) {
+    let is_probed = async |path: &str| {
+        let page: Value = serde_json::from_slice(&house.get(path).await.body).unwrap();
+        page["items"].as_array().unwrap().iter().all(|tool| tool["lastProbeAt"].is_i64())
+    };
+    let all = async {
+        while !(is_probed("/api/tools").await && is_probed("/api/compute").await) {
+            house.clock().advance(PROBE_ROUND).await;
+            // The clock of the house must not run through the interval while an answer is awaited.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    assert!(tokio::time::timeout(LIMIT, all).await.is_ok(), "tools that nobody asks");
 }
 
 /// What each plugin contributes to the documents that are compared.
