@@ -5,7 +5,7 @@ use host::cli::Cli;
 
 /// For plugins and SQLite, too: it stands in for the C library's.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> std::process::ExitCode {
     host::commands::run(&Cli::parse()).into()

@@ -27,6 +27,10 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use options::Options;
 use std::process::ExitCode;
 
+/// As the gateway's: some jobs have theirs in this process.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let options = Options::parse();
     let done = match options.serve.as_deref() {
