@@ -27,10 +27,12 @@ const LANES: u64 = 4;
 const COUNT: u64 = 1_000_000;
 /// What the gateway may answer besides 2xx, 3xx and 4xx: the document says so of these.
 const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
-/// From the first tenth of the way to its end. What may fill up meanwhile has bounds of its own: 32 MiB of answers that are
-/// kept, the statements and pages that SQLite keeps per connection, the ring of events. A leak of a hundred bytes per request would be
-/// beyond it at the end of a million.
+/// From the first tenth of the way to its end. What may fill up meanwhile has bounds of its own: the 32 MiB of pages that the
+/// connection that writes keeps, the statements and pages of the others, the ring of events. A leak of a hundred bytes per request
+/// would be beyond it at the end of a million.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
+/// For answers that are kept: so few that they are full, and the oldest thrown out, long before the first tenth ends.
+const KEPT_BYTES_MAX: u64 = 2 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_thousand_mutated_requests_do_no_harm() {
@@ -47,7 +49,7 @@ async fn many_mutated_requests_do_no_harm_and_take_no_memory() {
 
 async fn suffer(count: u64) {
     let chain = chain().await;
-    let gateway = inhabited(&setup(&chain)).await;
+    let gateway = inhabited(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
     let (dice, begun, started) = (Dice::new(), Arc::<AtomicU64>::default(), Instant::now());
     let mut lanes = JoinSet::new();
     for number in 0..LANES {
