@@ -16,6 +16,8 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --base-url URL   where the gateway will be, for the URIs of agents (http://127.0.0.1:8080)
   --agents N       plays an economy of N agents first, told in DIR/economy.json (0)
   --jobs M         with M jobs (4 for each agent)
+  --updates N      and agents that change their prices N times each (0)
+  --block-steps N  at most N of its steps in a block (2500 in a large one, 40 in a small one)
   --seed S         the same seed plays the same economy (1)
   --first-block N  number of the block that the chain begins with (0)
   --with-parent    ends when the program that started it does
@@ -36,6 +38,8 @@ function options() {
       "base-url": text("http://127.0.0.1:8080"),
       agents: text("0"),
       jobs: { type: "string" },
+      updates: text("0"),
+      "block-steps": { type: "string" },
       seed: text("1"),
       "first-block": text("0"),
       "with-parent": { type: "boolean", default: false },
@@ -49,7 +53,9 @@ function options() {
     return number;
   };
   const agents = whole("agents");
-  const economy = agents > 0 ? { agents, jobs: whole("jobs", values.jobs ?? 4 * agents), seed: whole("seed") } : null;
+  const blockSteps = values["block-steps"] && whole("block-steps");
+  const jobs = whole("jobs", values.jobs ?? 4 * agents);
+  const economy = agents > 0 ? { agents, jobs, updates: whole("updates"), blockSteps, seed: whole("seed") } : null;
   const numbers = { port: whole("port"), blockTime: whole("block-time"), firstBlock: whole("first-block") };
   return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy };
 }

@@ -53,8 +53,9 @@ pub struct Scale {
     /// Readers of a stream, few and many, and events sent to them in one round.
     pub streams: [usize; 2],
     pub events: usize,
-    /// Agents and jobs of the economy on the chain, and blocks that are followed in one round.
-    pub economy: [u64; 2],
+    /// Agents and jobs of the economy on the chain, and how often each agent changes its price.
+    pub economy: [u64; 3],
+    /// Blocks that are followed in one round.
     pub blocks: usize,
     /// Payloads to read, small and large ones.
     pub payloads: [u64; 2],
@@ -79,7 +80,7 @@ impl Options {
                 plugin_copies: 0,
                 streams: [5, 20],
                 events: 32,
-                economy: [10, 40],
+                economy: [10, 40, 2],
                 blocks: 3,
                 payloads: [16, 4],
                 pages: 150,
@@ -98,7 +99,7 @@ impl Options {
             plugin_copies: 18,
             streams: [500, 3_000],
             events: 64,
-            economy: [1_000, 32_000],
+            economy: [1_000, 8_000, 72],
             blocks: 50,
             payloads: [1_000, 100],
             pages: 10_000,

@@ -69,6 +69,18 @@ test("an economy of wallets has agents in every status and jobs in every state, 
   assert.notDeepEqual((await play({ ...SIZE, seed: 4, crowded: false })).economy.jobs, economy.jobs);
 });
 
+test("prices change as often as it is told, in blocks as small as it is told, and the economy is the same", async () => {
+  const size = { agents: 12, jobs: 20, seed: 3, crowded: true };
+  const [plain, moved] = [await play(size), await play({ ...size, updates: 3, blockSteps: 5 })];
+  const updates = ({ events }) => events.filter(({ eventName }) => eventName === "AgentUpdated").length;
+  assert.equal(updates(moved) - updates(plain), 3 * size.agents);
+  const blocks = ({ economy }) => economy.lastBlock - economy.firstBlock;
+  assert.ok(blocks(moved) >= blocks(plain) + (3 * size.agents) / 5, `${blocks(moved)} blocks, ${blocks(plain)} before`);
+  assert.deepEqual(moved.economy.counts, plain.economy.counts);
+  const prices = ({ economy }) => economy.agents.map(({ pricePerJob }) => pricePerJob);
+  assert.deepEqual(prices(moved), prices(plain));
+});
+
 test("a crowd plays the same economy in few transactions", async () => {
   const size = { agents: 40, jobs: 200, seed: 5 };
   const played = await play({ ...size, crowded: true });

@@ -30,12 +30,24 @@ export async function registerAgents(world) {
     const name = `${FIRST[index % FIRST.length]} ${CRAFT[random.below(CRAFT.length)]} ${id}`;
     const price = (BigInt(index === 0 ? FIRST_PRICE : random.pick(PRICES)) * FMX) / 100n;
     const bond = minBond + BigInt(random.below(4)) * 25n * FMX;
-    const [endpoint, metadataURI] = [`https://agent-${id}.example`, `https://agent-${id}.example/card.json`];
-    stage.step(owner, ...call("register", [name, endpoint, metadataURI, price]), bond);
+    stage.step(owner, ...call("register", [name, ...pagesOf(id), price]), bond);
     world.agents.push({ id, owner, name, price, fate: "active" });
   }
   await stage.flush();
 }
+
+/** Each in turn, so many times; the last price is the one that it began with. */
+export async function changePrices(world, times) {
+  for (let left = BigInt(times); left > 0n; left--) {
+    for (const { id, owner, price } of world.agents) {
+      const changed = price + ((left - 1n) * FMX) / 100n;
+      world.stage.step(owner, ...call("update", [BigInt(id), ...pagesOf(id), changed]));
+    }
+    await world.stage.flush();
+  }
+}
+
+const pagesOf = (id) => [`https://agent-${id}.example`, `https://agent-${id}.example/card.json`];
 
 /** Behind everything that needs active agents. Ends more than a week later, so that bonds can be withdrawn. */
 export async function settleFates(world) {

@@ -13,7 +13,7 @@ const PLAY_GAS = 40_000_000_000;
 const GAS_PRICE = hex(1000n * 10n ** 9n);
 const PURSE = hex(10n ** 30n);
 const STEPS_PER_CALL = 50;
-/** anvil looks at all state for each block, so a large economy has large ones. */
+/** anvil looks at all state for each block, so a large economy has large ones unless somebody asks for others. */
 const STEPS_PER_BLOCK = { crowded: 2500, direct: 40 };
 const HIRED_PER_CALL = 200;
 
@@ -31,8 +31,9 @@ export class Stage {
   }
 
   /** `crowded` players are contracts, many to a transaction; else each is a wallet that sends for itself. */
-  async open({ players, crowded }) {
+  async open({ players, crowded, blockSteps }) {
     this.crowded = crowded;
+    this.blockSteps = blockSteps || (crowded ? STEPS_PER_BLOCK.crowded : STEPS_PER_BLOCK.direct);
     await this.rpc.call("evm_setAutomine", false);
     await this.rpc.call("evm_setBlockGasLimit", hex(PLAY_GAS));
     const block = await this.rpc.call("eth_getBlockByNumber", "latest", false);
@@ -100,7 +101,7 @@ export class Stage {
 
   /** As many steps from `from` on as one block takes. Answers where the next begin. */
   async #playSome(steps, from) {
-    const most = from + (this.crowded ? STEPS_PER_BLOCK.crowded : STEPS_PER_BLOCK.direct);
+    const most = from + this.blockSteps;
     const calls = [];
     for (let next = from; next < Math.min(most, steps.length); next = calls.at(-1).end) {
       calls.push({ from: next, end: this.#endOfCall(steps, next) });
@@ -115,7 +116,8 @@ export class Stage {
     const isPlayer = (step) => this.crowded && typeof step?.who === "number";
     if (!isPlayer(steps[from])) return from + 1;
     let end = from;
-    while (end < from + STEPS_PER_CALL && isPlayer(steps[end])) end += 1;
+    const most = Math.min(STEPS_PER_CALL, this.blockSteps);
+    while (end < from + most && isPlayer(steps[end])) end += 1;
     return end;
   }
 
