@@ -13,7 +13,6 @@ use crate::{
 };
 use anyhow::{Result, ensure};
 use gateway_tests::{devnet::Devnet, postgres::PrivatePostgres};
-use host::config::ChainConfig;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
