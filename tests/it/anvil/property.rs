@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// Scripts on each database. More by `cargo xtask reorgs`.
 const SCRIPTS: u64 = 4;
+/// Scripts that one chain is for. After many thousands of blocks and reorganisations anvil sometimes lacks the state of a block that
+/// it shall roll back to ("Required data unavailable").
+const SCRIPTS_PER_CHAIN: u64 = 50;
 
 /// How deep an event must be before it is public, and what happens. No reorganisation is deeper: what is public is final.
 fn script(number: u64) -> (u64, Vec<Step>) {
@@ -58,9 +61,12 @@ async fn run(devnet: &Devnet, number: u64, place: usize) {
 }
 
 async fn run_all(place: usize) {
-    let devnet = Devnet::start().await.unwrap();
+    let mut devnet = Devnet::start().await.unwrap();
     let scripts = variable("GATEWAY_TEST_SCRIPTS", SCRIPTS);
     for number in 0..scripts {
+        if number > 0 && number.is_multiple_of(SCRIPTS_PER_CHAIN) {
+            devnet = Devnet::start().await.unwrap();
+        }
         Box::pin(run(&devnet, number, place)).await;
         if number % 25 == 24 {
             println!("{} of {scripts} scripts", number + 1);
