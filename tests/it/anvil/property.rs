@@ -17,9 +17,9 @@ use std::time::Duration;
 
 /// Scripts on each database. More by `cargo xtask reorgs`.
 const SCRIPTS: u64 = 4;
-/// Scripts that one chain is for. After many thousands of blocks and reorganisations anvil sometimes lacks the state of a block that
-/// it shall roll back to ("Required data unavailable").
-const SCRIPTS_PER_CHAIN: u64 = 50;
+/// Scripts that one chain is for. After some hundred of them anvil may lack the state of a block that it shall roll back to
+/// ("Required data unavailable").
+const SCRIPTS_PER_CHAIN: usize = 50;
 
 /// How deep an event must be before it is public, and what happens. No reorganisation is deeper: what is public is final.
 fn script(number: u64) -> (u64, Vec<Step>) {
@@ -61,15 +61,15 @@ async fn run(devnet: &Devnet, number: u64, place: usize) {
 }
 
 async fn run_all(place: usize) {
-    let mut devnet = Devnet::start().await.unwrap();
     let scripts = variable("GATEWAY_TEST_SCRIPTS", SCRIPTS);
-    for number in 0..scripts {
-        if number > 0 && number.is_multiple_of(SCRIPTS_PER_CHAIN) {
-            devnet = Devnet::start().await.unwrap();
-        }
-        Box::pin(run(&devnet, number, place)).await;
-        if number % 25 == 24 {
-            println!("{} of {scripts} scripts", number + 1);
+    let numbers: Vec<u64> = (0..scripts).collect();
+    for of_one_chain in numbers.chunks(SCRIPTS_PER_CHAIN) {
+        let devnet = Devnet::start().await.unwrap();
+        for number in of_one_chain {
+            Box::pin(run(&devnet, *number, place)).await;
+            if number % 25 == 24 {
+                println!("{} of {scripts} scripts", number + 1);
+            }
         }
     }
 }
