@@ -25,6 +25,8 @@ use script::{completed, delivered, registered_by, requested_by};
 use std::{collections::BTreeSet, time::Duration};
 
 const LIMIT: Duration = Duration::from_secs(60);
+/// Longer than a test: nobody is asked twice whether it is there.
+const PROBE_INTERVAL_S: u32 = 86_400;
 const CONTRACTS: [&str; 2] = ["registry", "escrow"];
 
 /// Two agents, an open job of alice's for the first, and one of hers for the second that is done.
@@ -56,8 +58,8 @@ fn setup(chain: &ScriptedChain) -> Setup {
         .set("plugins.validators.operators", operators)
         .set("plugins.validators.signatures_required", false)
         .set("plugins.validators.signups_per_hour", 1000)
-        .set("plugins.tools.probe_interval_s", 86_400)
-        .set("plugins.agents.probe_interval_s", 86_400)
+        .set("plugins.tools.probe_interval_s", PROBE_INTERVAL_S)
+        .set("plugins.agents.probe_interval_s", PROBE_INTERVAL_S)
 }
 
 /// Starts it and makes every call.

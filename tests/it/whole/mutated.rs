@@ -31,7 +31,7 @@ const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, 
 /// connection that writes keeps, the statements and pages of the others, the ring of events. A leak of a hundred bytes per request
 /// would be beyond it at the end of a million.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
-/// For answers that are kept: so few that they are full, and the oldest thrown out, long before the first tenth ends.
+/// For answers that are kept: so little that it is full, and the oldest are thrown out, long before the first tenth ends.
 const KEPT_BYTES_MAX: u64 = 2 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

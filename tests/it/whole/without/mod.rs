@@ -9,7 +9,7 @@ mod pages;
 mod standings;
 
 use super::{
-    CONTRACTS, LIMIT, assert_answered,
+    CONTRACTS, LIMIT, PROBE_INTERVAL_S, assert_answered,
     calls::{operator, writes},
     chain,
 };
@@ -24,8 +24,6 @@ use plugin_api::{
 use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 use std::{collections::BTreeSet, time::Duration};
 
-/// Longer than a test: nobody is asked twice.
-const PROBE_INTERVAL_S: u32 = 86_400;
 /// After which those who ask look whom to ask.
 const PROBE_ROUND: Duration = Duration::from_secs(5);
 
