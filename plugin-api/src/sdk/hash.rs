@@ -1,8 +1,11 @@
 //! A keccak-256 or sha-256 hash.
 
+use alloy_primitives::hex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt, str::FromStr};
+
+const EXPECTED: &str = "a hash is 0x and 64 lower-case hex digits";
 
 /// 32 bytes; written and read as `^0x[0-9a-f]{64}$`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,7 +20,7 @@ impl Hash256 {
 
 impl fmt::Display for Hash256 {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&alloy_primitives::hex::encode_prefixed(self.0))
+        out.write_str(hex::Buffer::<32, true>::new().format(&self.0))
     }
 }
 
@@ -25,27 +28,38 @@ impl FromStr for Hash256 {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str = "a hash is 0x and 64 lower-case hex digits";
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64).ok_or(EXPECTED)?;
         if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Err(EXPECTED);
         }
         let mut bytes = [0; 32];
-        alloy_primitives::hex::decode_to_slice(digits, &mut bytes)
-            .map_err(|_: alloy_primitives::hex::FromHexError| EXPECTED)?;
+        hex::decode_to_slice(digits, &mut bytes).map_err(|_: hex::FromHexError| EXPECTED)?;
         Ok(Self(bytes))
     }
 }
 
 impl Serialize for Hash256 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut text = hex::Buffer::<32, true>::new();
+        serializer.serialize_str(text.format(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Hash256 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        struct Text;
+        impl de::Visitor<'_> for Text {
+            type Value = Hash256;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(EXPECTED)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Hash256, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 
