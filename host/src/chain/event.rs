@@ -102,11 +102,17 @@ impl Listening {
         self.events.iter().map(event).collect::<Vec<_>>().join("\n")
     }
 
+    /// Name of the event that this subscription of the manifest is for.
+    pub fn event_name(&self, subscription: u32) -> &str {
+        let subscribed = self.events.iter().find(|event| event.index == subscription);
+        subscribed.map_or("", |event| event.decoder.name())
+    }
+
     /// What the log is to each subscription that it belongs to.
-    pub fn read<'d>(&'d self, log: &RawLog) -> Vec<(u32, ChainEvent<Arguments<'d>>)> {
+    pub fn read<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, ChainEvent<Arguments<'d>>)> {
         let topic = log.topics.first();
-        let fits = |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic) == topic;
-        let read = |event: &'d Subscribed| {
+        let fits = move |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic) == topic;
+        let read = move |event: &'d Subscribed| {
             let arguments = event.decoder.arguments(log);
             if arguments.is_none() {
                 let (event, tx) = (event.decoder.name(), log.transaction_hash);
@@ -114,7 +120,7 @@ impl Listening {
             }
             Some((event.index, to_event(&self.chain, &event.contract, event.decoder.name(), arguments?, log)))
         };
-        self.events.iter().filter(fits).filter_map(read).collect()
+        self.events.iter().filter(fits).filter_map(read)
     }
 }
 

@@ -1,22 +1,29 @@
 //! One transaction of an index: events in, rows and the new place out.
+//!
+//! The rule: the next commit may be derived while one is on its way to the disk, but not before that one has had its turn
+//! with the database; each begins where the one before ends, so that none succeeds without it.
 
 use super::{
     Index, Trouble,
     derive::Published,
     reset::moved,
     store::{Known, Place},
+    told::{Told, count_logs},
 };
 use crate::{
-    chain::log::RawLog,
-    plugins::PluginTransaction,
-    storage::{Final, StorageError},
+    plugins::{PluginTransaction, Visit},
+    storage::{Dialect, Final, StorageError},
 };
 use alloy_primitives::B256;
 use plugin_api::{
     abi::{Outcome, Statement},
     manifest::NewEvent,
 };
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio_util::task::AbortOnDropHandle;
 
 /// Time that one commit should take: on SQLite nobody else writes meanwhile.
 const COMMIT_TIME: Duration = Duration::from_millis(200);
@@ -24,8 +31,8 @@ const COMMIT_TIME: Duration = Duration::from_millis(200);
 const COMMIT_EVENTS_MAX: usize = 10_000;
 
 /// What goes into one transaction.
-pub struct Batch<'a> {
-    pub logs: &'a [RawLog],
+pub struct Batch {
+    pub events: Vec<Told>,
     /// Where the index is afterwards.
     pub to: Place,
     /// Blocks by whose names a later reorganisation is found.
@@ -35,28 +42,96 @@ pub struct Batch<'a> {
     pub is_final: bool,
 }
 
+/// A commit on its way to the disk.
+pub struct Pending {
+    committed: AbortOnDropHandle<Result<(), StorageError>>,
+    to: Place,
+    events: usize,
+    logs: usize,
+    is_public: bool,
+}
+
 impl Index {
-    pub(super) async fn commit(&mut self, known: &Known, batch: Batch<'_>) -> Result<(), Trouble> {
+    /// Returns when the batch is durable.
+    pub(super) async fn commit(&mut self, known: &Known, batch: Batch) -> Result<(), Trouble> {
+        let pending = self.begin_commit(known, batch, None).await?;
+        self.end_commit(pending).await
+    }
+
+    /// Returns when the batch is on its way; what was on its way before is durable then.
+    pub(super) async fn begin_commit(
+        &mut self,
+        known: &Known,
+        batch: Batch,
+        mut before: Option<Pending>,
+    ) -> Result<Pending, Trouble> {
+        // SQLite's transactions take turns. On PostgreSQL this one would not see what the one before has written.
+        if self.store.dialect() == Dialect::Postgres
+            && let Some(before) = before.take()
+        {
+            self.end_commit(before).await?;
+        }
         let begun = Instant::now();
-        let Some(_visit) = self.plugin.enter() else { return Err(Trouble::Closing) };
-        let (transaction, published) = self.derive(&batch).await?;
-        let public = self.settle(&transaction, &batch, published).await?;
-        let last = self.finals(known, &batch, &public)?;
-        transaction.commit_with(last).await.map_err(moved)?;
-        if !public.is_empty() {
+        let visit = self.plugin.enter().ok_or(Trouble::Closing)?;
+        let derived = self.derive_and_settle(&batch).await;
+        // Their transactions may share a commit of the database: this one is sent on its way before the other is waited for.
+        let pending = match derived {
+            Ok((transaction, public)) => self.send(known, batch, visit, transaction, &public),
+            Err(trouble) => Err(trouble),
+        };
+        // Also when this batch failed: what comes next begins where the one before ends.
+        if let Some(before) = before {
+            self.end_commit(before).await?;
+        }
+        let pending = pending?;
+        self.adapt(pending.events, begun.elapsed());
+        self.known = Some(Known { place: pending.to.clone(), ..known.clone() });
+        Ok(pending)
+    }
+
+    fn send(
+        &self,
+        known: &Known,
+        batch: Batch,
+        visit: Visit,
+        transaction: Arc<PluginTransaction>,
+        public: &[NewEvent],
+    ) -> Result<Pending, Trouble> {
+        let last = self.finals(known, &batch, public)?;
+        let committed = self.plugin.life.tasks.spawn(async move {
+            let _visit = visit;
+            transaction.commit_with(last).await
+        });
+        Ok(Pending {
+            committed: AbortOnDropHandle::new(committed),
+            events: batch.events.len(),
+            logs: count_logs(&batch.events),
+            to: batch.to,
+            is_public: !public.is_empty(),
+        })
+    }
+
+    pub(super) async fn end_commit(&self, pending: Pending) -> Result<(), Trouble> {
+        // A task ends early only when the plugin stops.
+        pending.committed.await.map_err(|_| Trouble::Closing)?.map_err(moved)?;
+        if pending.is_public {
             self.services.activity.wake();
         }
-        self.adapt(batch.logs.len(), begun.elapsed());
-        self.progress.wrote(&batch.to, batch.logs.len());
-        self.known = Some(Known { place: batch.to, ..known.clone() });
+        self.progress.wrote(&pending.to, pending.logs);
         Ok(())
+    }
+
+    async fn derive_and_settle(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<NewEvent>), Trouble> {
+        let (transaction, published) = self.derive(batch).await?;
+        let public = self.settle(&transaction, batch, published).await?;
+        Ok((transaction, public))
     }
 
     /// Holds what was published until its block is deep enough; answers what is public with this commit.
     async fn settle(
         &self,
         transaction: &PluginTransaction,
-        batch: &Batch<'_>,
+        batch: &Batch,
         published: Published,
     ) -> Result<Vec<NewEvent>, Trouble> {
         let hold = |(block, event): &(u64, NewEvent)| {
@@ -79,20 +154,20 @@ impl Index {
     }
 
     /// The last block that has enough blocks on top.
-    fn public_to(&self, batch: &Batch<'_>) -> Option<u64> {
+    fn public_to(&self, batch: &Batch) -> Option<u64> {
         let last = batch.to.next.checked_sub(1)?;
         let above = if batch.is_final { 0 } else { self.chain.settings.confirmations };
         last.checked_sub(above)
     }
 
     /// The last block that is not taken back any more, as far as this batch tells.
-    fn final_to(&self, batch: &Batch<'_>) -> Option<u64> {
+    fn final_to(&self, batch: &Batch) -> Option<u64> {
         let last = batch.to.next.checked_sub(1)?;
         let above = if batch.is_final { 0 } else { self.chain.settings.reorg_depth };
         last.checked_sub(above)
     }
 
-    fn finals(&self, known: &Known, batch: &Batch<'_>, public: &[NewEvent]) -> Result<Vec<Final>, Trouble> {
+    fn finals(&self, known: &Known, batch: &Batch, public: &[NewEvent]) -> Result<Vec<Final>, Trouble> {
         let mut statements: Vec<Statement> = Vec::new();
         statements.extend(batch.blocks.iter().map(|(block, hash)| self.store.remember_block(*block, *hash)));
         statements.extend(self.public_to(batch).map(|block| self.store.forget_held(block)));
@@ -118,11 +193,4 @@ fn held_events(outcome: &Outcome) -> Result<Vec<NewEvent>, Trouble> {
     let broken = |error: String| Trouble::Storage(StorageError::Internal(error));
     let texts: Vec<String> = plugin_api::decode_rows(&outcome.rows).map_err(|error| broken(error.to_string()))?;
     texts.iter().map(|text| serde_json::from_str(text).map_err(|error| broken(error.to_string()))).collect()
-}
-
-/// How many of the logs go into one commit: about `most`, and whole blocks.
-pub fn cut(logs: &[RawLog], most: usize) -> usize {
-    let Some(last) = logs.get(most.saturating_sub(1)) else { return logs.len() };
-    let rest = logs.iter().skip(most).position(|log| log.block_number != last.block_number);
-    rest.map_or(logs.len(), |extra| most + extra)
 }

@@ -2,21 +2,27 @@
 
 use super::{
     Index, Trouble,
-    commit::{Batch, cut},
+    commit::{Batch, Pending},
     store::Place,
+    told::{Told, cut, tell},
 };
 use crate::chain::{
-    Chain, ChainError, Header,
-    log::{Filter, RangeError, RawLog},
+    Chain, Header,
+    event::Listening,
+    log::{Filter, RangeError},
 };
 use futures_util::{StreamExt as _, stream};
 use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
-use tokio_util::task::AbortOnDropHandle;
+use tokio::sync::mpsc;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// Ranges that are fetched at a time.
+/// Ranges that are fetched at a time; as many answers wait to be written.
 const PARALLEL: usize = 4;
 /// Blocks of the first questions. Nobody knows yet how many events they hold, and an answer that holds all of the past leaves
 /// nothing to be fetched while it is written.
@@ -31,14 +37,38 @@ const PATIENCE: u64 = 32;
 
 /// What was fetched and is not yet written.
 struct Waiting {
-    logs: Vec<RawLog>,
+    events: Vec<Told>,
     last: Option<Header>,
     since: Instant,
 }
 
-impl Default for Waiting {
-    fn default() -> Self {
-        Self { logs: Vec::new(), last: None, since: Instant::now() }
+impl Waiting {
+    fn new() -> Self {
+        Self { events: Vec::new(), last: None, since: Instant::now() }
+    }
+
+    fn add(&mut self, (mut events, last): Part) {
+        if self.last.replace(last).is_none() {
+            self.since = Instant::now();
+        }
+        self.events.append(&mut events);
+    }
+
+    /// About so many events, and whole blocks; of the last ones also the blocks without any.
+    fn take(&mut self, most: usize) -> Option<Batch> {
+        let last = self.last?;
+        let later = self.events.split_off(cut(&self.events, most));
+        let events = std::mem::replace(&mut self.events, later);
+        self.since = Instant::now();
+        let (number, hash) = match events.last() {
+            Some(event) if !self.events.is_empty() => (event.block, event.block_hash),
+            _ => {
+                self.last = None;
+                (last.number, last.hash)
+            }
+        };
+        let to = Place { next: number + 1, hash: Some(hash) };
+        Some(Batch { events, to, blocks: vec![(number, hash)], is_final: true })
     }
 }
 
@@ -72,82 +102,131 @@ impl Span {
 }
 
 /// The events of a range, and its last block.
-type Part = (Vec<RawLog>, Header);
+type Part = (Vec<Told>, Header);
+/// The answer for one range.
+type Fetched = Result<Vec<Part>, Trouble>;
 
 impl Index {
     pub(super) async fn history(&mut self, to: u64) -> Result<(), Trouble> {
         let from = self.known.as_ref().ok_or(Trouble::Moved)?.place.next;
-        let span = self.span.clone();
-        let ranges = stream::unfold(from, |next| {
-            let end = next.saturating_add(span.blocks.load(Relaxed).max(1) - 1).min(to);
-            async move { (next <= to).then_some(((next, end), end + 1)) }
-        });
-        // Tasks of their own, so that answers are read while what came before them is written.
-        let tasks = self.plugin.life.tasks.clone();
-        let (chain, filter, span) = (self.chain.clone(), self.filter.clone(), self.span.clone());
-        let fetch_range = |range| {
-            let (chain, filter, span) = (chain.clone(), filter.clone(), span.clone());
-            AbortOnDropHandle::new(tasks.spawn(async move { fetch(&chain, &filter, range, &span).await }))
+        let fetch = Fetch {
+            chain: self.chain.clone(),
+            listening: self.listening.clone(),
+            filter: self.filter.clone(),
+            span: self.span.clone(),
         };
-        let fetched = ranges.map(fetch_range).buffered(PARALLEL);
-        let mut fetched = std::pin::pin!(fetched);
-        let mut waiting = Waiting::default();
-        while let Some(parts) = fetched.next().await {
-            // A task ends early only when the plugin stops.
-            for (mut logs, last) in parts.map_err(|_| Trouble::Closing)?? {
-                waiting.logs.append(&mut logs);
-                waiting.last = Some(last);
-                if waiting.logs.len() >= self.commit_events || waiting.since.elapsed() > WAIT_MAX {
-                    self.write(std::mem::take(&mut waiting)).await?;
-                }
-            }
-            // Also renews the lease, and hears of operators.
-            self.look().await?.ok_or(Trouble::Moved)?;
-        }
-        self.write(waiting).await
+        let (mut fetched, _fetching) = Arc::new(fetch).begin(from, to, self.plugin.life.tasks.clone());
+        let mut pending = None;
+        let outcome = self.write_all(&mut fetched, &mut pending).await;
+        // Also when what comes next is in trouble.
+        self.end_pending(&mut pending).await?;
+        outcome
     }
 
-    async fn write(&mut self, waiting: Waiting) -> Result<(), Trouble> {
-        let Some(last) = waiting.last else { return Ok(()) };
-        let mut rest = waiting.logs.as_slice();
-        loop {
-            let (now, later) = rest.split_at(cut(rest, self.commit_events));
-            let (number, hash) = match now.last() {
-                Some(log) if !later.is_empty() => (log.block_number.to(), log.block_hash),
-                _ => (last.number, last.hash),
-            };
-            let known = self.known.clone().ok_or(Trouble::Moved)?;
-            let to = Place { next: number + 1, hash: Some(hash) };
-            self.commit(&known, Batch { logs: now, to, blocks: vec![(number, hash)], is_final: true }).await?;
-            rest = later;
-            if rest.is_empty() {
-                return Ok(());
+    async fn write_all(
+        &mut self,
+        fetched: &mut mpsc::Receiver<Fetched>,
+        pending: &mut Option<Pending>,
+    ) -> Result<(), Trouble> {
+        let mut waiting = Waiting::new();
+        while let Some(parts) = fetched.recv().await {
+            for part in parts? {
+                waiting.add(part);
+                while waiting.events.len() >= self.commit_events || waiting.since.elapsed() > WAIT_MAX {
+                    let Some(batch) = waiting.take(self.commit_events) else { break };
+                    self.write(batch, pending).await?;
+                }
             }
+            if self.is_look_due() {
+                self.end_pending(pending).await?;
+                // Also renews the lease, and hears of operators.
+                self.look().await?.ok_or(Trouble::Moved)?;
+            }
+        }
+        while let Some(batch) = waiting.take(self.commit_events) {
+            self.write(batch, pending).await?;
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, batch: Batch, pending: &mut Option<Pending>) -> Result<(), Trouble> {
+        let known = self.known.clone().ok_or(Trouble::Moved)?;
+        *pending = Some(self.begin_commit(&known, batch, pending.take()).await?);
+        Ok(())
+    }
+
+    async fn end_pending(&self, pending: &mut Option<Pending>) -> Result<(), Trouble> {
+        match pending.take() {
+            Some(pending) => self.end_commit(pending).await,
+            None => Ok(()),
         }
     }
 }
 
-/// The events of a range, in parts where servers want smaller questions.
-async fn fetch(chain: &Chain, filter: &Filter, range: (u64, u64), span: &Span) -> Result<Vec<Part>, ChainError> {
-    let (mut parts, mut todo) = (Vec::new(), vec![range]);
-    while let Some((from, to)) = todo.pop() {
-        let blocks = to - from + 1;
-        match chain.logs_between(from, to, filter).await {
-            Ok(part) => {
-                span.answered(blocks, part.0.len() as u64);
-                parts.push(part);
+/// Asks for the events of ranges and puts them into the words of the plugin.
+struct Fetch {
+    chain: Arc<Chain>,
+    listening: Arc<Listening>,
+    filter: Filter,
+    span: Arc<Span>,
+}
+
+impl Fetch {
+    /// Answers come in their order, until the handle is dropped. Tasks of their own ask for them, so that they are read while
+    /// what came before them is written.
+    fn begin(
+        self: Arc<Self>,
+        from: u64,
+        to: u64,
+        tasks: TaskTracker,
+    ) -> (mpsc::Receiver<Fetched>, AbortOnDropHandle<()>) {
+        let (send, receive) = mpsc::channel(PARALLEL);
+        let span = self.span.clone();
+        let ranges = stream::unfold(from, move |next| {
+            let end = next.saturating_add(span.blocks.load(Relaxed).max(1) - 1).min(to);
+            async move { (next <= to).then_some(((next, end), end + 1)) }
+        });
+        let tasks_of_ranges = tasks.clone();
+        let fetch_range = move |range| {
+            let fetch = self.clone();
+            AbortOnDropHandle::new(tasks_of_ranges.spawn(async move { fetch.range(range).await }))
+        };
+        let fetching = tasks.spawn(async move {
+            let mut fetched = std::pin::pin!(ranges.map(fetch_range).buffered(PARALLEL));
+            while let Some(parts) = fetched.next().await {
+                // A task ends early only when the plugin stops.
+                let parts = parts.unwrap_or(Err(Trouble::Closing));
+                let is_last = parts.is_err();
+                if send.send(parts).await.is_err() || is_last {
+                    return;
+                }
             }
-            Err(RangeError::TooMuch(reason)) => {
-                let half = blocks / 2;
-                tracing::debug!(chain = chain.name, blocks, %reason, "asking for fewer blocks at a time");
-                span.refused(blocks);
-                todo.push((from + half, to));
-                todo.push((from, from + half - 1));
-            }
-            Err(RangeError::Chain(error)) => return Err(error),
-        }
+        });
+        (receive, AbortOnDropHandle::new(fetching))
     }
-    Ok(parts)
+
+    /// In parts where servers want smaller questions.
+    async fn range(&self, range: (u64, u64)) -> Fetched {
+        let (mut parts, mut todo) = (Vec::new(), vec![range]);
+        while let Some((from, to)) = todo.pop() {
+            let blocks = to - from + 1;
+            match self.chain.logs_between(from, to, &self.filter).await {
+                Ok((logs, last)) => {
+                    self.span.answered(blocks, logs.len() as u64);
+                    parts.push((tell(&self.listening, &logs)?, last));
+                }
+                Err(RangeError::TooMuch(reason)) => {
+                    let half = blocks / 2;
+                    tracing::debug!(chain = self.chain.name, blocks, %reason, "asking for fewer blocks at a time");
+                    self.span.refused(blocks);
+                    todo.push((from + half, to));
+                    todo.push((from, from + half - 1));
+                }
+                Err(RangeError::Chain(error)) => return Err(error.into()),
+            }
+        }
+        Ok(parts)
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use super::{
     Index, Pace, Trouble,
     commit::Batch,
     store::{Known, Place},
+    told::{Told, tell},
 };
-use crate::chain::{Header, log::RawLog};
+use crate::chain::Header;
 
 /// Blocks of one commit.
 const BLOCKS_MAX: u64 = 64;
@@ -30,33 +31,34 @@ impl Index {
         let linked = 1 + headers.windows(2).take_while(|pair| pair[1].parent == pair[0].hash).count();
         let headers = &headers[..linked];
         let logs = self.chain.logs_of(headers, &self.filter).await?;
-        self.write_live(headers, &logs).await?;
+        self.write_live(headers, tell(&self.listening, &logs)?).await?;
         Ok(Pace::More)
     }
 
     /// As many blocks a commit as fit its time.
-    async fn write_live(&mut self, headers: &[Header], logs: &[RawLog]) -> Result<(), Trouble> {
-        let (mut headers, mut logs) = (headers, logs);
+    async fn write_live(&mut self, headers: &[Header], mut later: Vec<Told>) -> Result<(), Trouble> {
+        let mut headers = headers;
         while !headers.is_empty() {
-            let (mut blocks, mut events) = (0, 0);
+            let (mut blocks, mut count) = (0, 0);
             for header in headers {
-                let of_block = logs[events..].iter().take_while(|log| log.block_hash == header.hash).count();
-                if blocks > 0 && events + of_block > self.commit_events {
+                let of_block = later[count..].iter().take_while(|event| event.block_hash == header.hash).count();
+                if blocks > 0 && count + of_block > self.commit_events {
                     break;
                 }
-                (blocks, events) = (blocks + 1, events + of_block);
+                (blocks, count) = (blocks + 1, count + of_block);
             }
-            let (now, later) = headers.split_at(blocks);
+            let (now, rest) = headers.split_at(blocks);
             let Some(last) = now.last() else { return Ok(()) };
+            let after = later.split_off(count);
             let batch = Batch {
-                logs: &logs[..events],
+                events: std::mem::replace(&mut later, after),
                 to: Place { next: last.number + 1, hash: Some(last.hash) },
                 blocks: now.iter().map(|header| (header.number, header.hash)).collect(),
                 is_final: false,
             };
             let known = self.known.clone().ok_or(Trouble::Moved)?;
             self.commit(&known, batch).await?;
-            (headers, logs) = (later, &logs[events..]);
+            headers = rest;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ mod reorganise;
 mod reset;
 mod store;
 mod tables;
+mod told;
 
 pub use migration::migration;
 pub use progress::{IndexReport, IndexState, Indexes};
@@ -87,7 +88,7 @@ struct Index {
     services: SharedServices,
     plugin: Arc<Running>,
     chain: Arc<Chain>,
-    listening: Listening,
+    listening: Arc<Listening>,
     filter: Filter,
     store: Store,
     scope: Scope,
@@ -141,7 +142,7 @@ impl Index {
             services,
             plugin,
             chain,
-            listening,
+            listening: Arc::new(listening),
             progress,
         }
     }
@@ -243,13 +244,15 @@ impl Index {
         self.live(&known, head).await
     }
 
-    /// The row of the index, when this gateway is the one to work on it.
+    /// Whether the row is to be read again.
+    fn is_look_due(&self) -> bool {
+        self.known.is_none() || !is_recent(self.looked, LOOK)
+    }
+
+    /// The row of the index, when this gateway is the one to work on it. Nothing may be on its way to it.
     async fn look(&mut self) -> Result<Option<Known>, Trouble> {
-        let is_recent = |at: Option<Instant>, limit| at.is_some_and(|at| at.elapsed() < limit);
-        if let Some(known) = &self.known
-            && is_recent(self.looked, LOOK)
-        {
-            return Ok(Some(known.clone()));
+        if !self.is_look_due() {
+            return Ok(self.known.clone());
         }
         // On SQLite there is no other gateway: once is enough, and spares a write now and then.
         let is_ours = match self.services.database.dialect() {
@@ -285,4 +288,8 @@ impl Index {
         }
         Ok(tables)
     }
+}
+
+fn is_recent(at: Option<Instant>, limit: Duration) -> bool {
+    at.is_some_and(|at| at.elapsed() < limit)
 }

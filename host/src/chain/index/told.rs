@@ -1,0 +1,98 @@
+//! Events in the words in which a plugin hears of them.
+//!
+//! The rule: what does not need the database is done here, beside the commit of what came before.
+
+use super::Trouble;
+use crate::chain::{event::Listening, log::RawLog};
+use alloy_primitives::{Address, B256};
+use plugin_api::{Hash256, manifest::SubscribedEvent};
+use std::collections::HashMap;
+
+/// Room for the JSON of one event, so that most are written without being moved.
+const EVENT_BYTES: usize = 768;
+
+/// An event for one subscription; one log may be told to several.
+pub struct Told {
+    /// Its place in the manifest.
+    pub subscription: u32,
+    pub block: u64,
+    pub block_hash: B256,
+    pub log_index: u64,
+    /// When the block was made, Unix seconds.
+    pub time_s: i64,
+    pub tx: Hash256,
+    /// How many logs of the same address, signature and transaction came before.
+    pub repeat: u32,
+    /// The [`SubscribedEvent`] as JSON.
+    pub json: Vec<u8>,
+}
+
+impl Told {
+    /// The place of its log in the chain.
+    pub fn place(&self) -> (u64, u64) {
+        (self.block, self.log_index)
+    }
+}
+
+/// The logs of whole blocks, in their order.
+pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble> {
+    let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::new();
+    let mut events = Vec::with_capacity(logs.len());
+    for log in logs {
+        let repeat = repeats.entry((log.address, log.topics.first(), log.transaction_hash)).or_default();
+        for (subscription, event) in listening.read(log) {
+            let told = SubscribedEvent { subscription, event };
+            let mut json = Vec::with_capacity(EVENT_BYTES);
+            serde_json::to_writer(&mut json, &told).map_err(|error| Trouble::Handler(error.to_string()))?;
+            let event = told.event;
+            events.push(Told {
+                subscription,
+                block: event.block,
+                block_hash: log.block_hash,
+                log_index: event.log_index,
+                time_s: event.time_s,
+                tx: event.tx,
+                repeat: *repeat,
+                json,
+            });
+        }
+        *repeat += 1;
+    }
+    Ok(events)
+}
+
+/// How many logs the events are of.
+pub fn count_logs(events: &[Told]) -> usize {
+    let others = events.windows(2).filter(|pair| pair[0].place() != pair[1].place()).count();
+    others + usize::from(!events.is_empty())
+}
+
+/// How many of the events go into one commit: about `most`, and whole blocks.
+pub fn cut(events: &[Told], most: usize) -> usize {
+    let Some(last) = events.get(most.saturating_sub(1)) else { return events.len() };
+    let rest = events.iter().skip(most).position(|event| event.block != last.block);
+    rest.map_or(events.len(), |extra| most + extra)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(block: u64, log_index: u64) -> Told {
+        let (tx, json) = (Hash256([0; 32]), Vec::new());
+        Told { subscription: 0, block, block_hash: B256::ZERO, log_index, time_s: 0, tx, repeat: 0, json }
+    }
+
+    #[test]
+    fn a_commit_holds_whole_blocks() {
+        let events = [told(1, 0), told(1, 1), told(2, 0), told(2, 1), told(3, 0)];
+        assert_eq!([1, 2, 3, 4, 5, 6].map(|most| cut(&events, most)), [2, 2, 4, 4, 5, 5]);
+        assert_eq!(cut(&[], 1), 0);
+    }
+
+    #[test]
+    fn a_log_that_is_told_twice_counts_once() {
+        assert_eq!(count_logs(&[]), 0);
+        assert_eq!(count_logs(&[told(1, 0), told(1, 0), told(1, 1), told(2, 1)]), 3);
+    }
+}
