@@ -5,11 +5,13 @@ use alloy_primitives::B256;
 use anyhow::Result;
 use plugin_api::{
     ChainEvent, Definition, Gateway, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, Refusal, Tx,
-    abi::{PluginModule, PluginModule_Ref},
+    abi::{HostErrorCode, PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     sql,
 };
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// Events by the contract that tells of them.
 const EVENTS: [(&str, &str); 8] = [
@@ -56,13 +58,21 @@ impl Plugin for Steps {
     }
 }
 
-async fn step(_: Gateway<Steps>, tx: Tx, event: ChainEvent<Map<String, Value>>) -> Result<(), HostError> {
-    let subject = event.args.get("id").or_else(|| event.args.get("jobId")).and_then(Value::as_str).unwrap_or_default();
-    let args = serde_json::to_string(&event.args).unwrap_or_default();
+/// Whom an event is about.
+#[derive(Deserialize)]
+struct Subject<'a> {
+    #[serde(alias = "jobId", borrow)]
+    id: Cow<'a, str>,
+}
+
+async fn step(_: Gateway<Steps>, tx: Tx, event: ChainEvent<Box<RawValue>>) -> Result<(), HostError> {
+    let args = event.args.get();
+    let invalid = |error: serde_json::Error| HostError::new(HostErrorCode::Invalid, error.to_string());
+    let subject: Subject<'_> = serde_json::from_str(args).map_err(invalid)?;
     let insert = "INSERT INTO steps_steps (id, block, event, subject, args) VALUES ($1, $2, $3, $4, $5)";
     let block = i64::try_from(event.block).unwrap_or_default();
-    let id = format!("{}-{}", event.tx, event.log_index);
-    tx.defer(sql(insert).bind(id).bind(block).bind(&event.event).bind(subject).bind(args))
+    let id = format!("{block:010}-{:06}", event.log_index);
+    tx.defer(sql(insert).bind(id).bind(block).bind(event.event).bind(&*subject.id).bind(args))
 }
 
 /// The first topics of the events.

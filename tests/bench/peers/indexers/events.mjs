@@ -25,9 +25,10 @@ export const rpc = process.env.INDEXER_RPC;
 export const chainId = Number(process.env.INDEXER_CHAIN_ID);
 export const database = process.env.INDEXER_DATABASE;
 
-/** The row of an event. */
-export function step({ block, logIndex, transaction, name, args }) {
-  return { id: `${transaction}-${logIndex}`, block, event: name, subject: String(args.id ?? args.jobId), args: printed(args) };
+/** The row of an event, by its place in the chain. */
+export function step({ block, logIndex, name, args }) {
+  const id = `${String(block).padStart(10, "0")}-${String(logIndex).padStart(6, "0")}`;
+  return { id, block, event: name, subject: String(args.id ?? args.jobId), args: printed(args) };
 }
 
 function printed(args) {

@@ -9,7 +9,7 @@ const processor = new EvmBatchProcessor()
   .setRpcEndpoint({ url: rpc, maxBatchCallSize: 100 })
   .setFinalityConfirmation(1)
   .setBlockRange({ from: 1, to: Number(process.env.INDEXER_LAST_BLOCK) })
-  .setFields({ log: { transactionHash: true, topics: true, data: true } });
+  .setFields({ log: { topics: true, data: true } });
 for (const { abi, address } of Object.values(contracts)) {
   processor.addLog({ address: [address.toLowerCase()], topic0: abi.map((event) => toEventSelector(event)) });
 }
@@ -35,9 +35,9 @@ const store = {
 
 processor.run(store, async ({ blocks, store }) => {
   const rows = blocks.flatMap(({ header, logs }) =>
-    logs.map(({ address, topics, data, logIndex, transactionHash }) => {
+    logs.map(({ address, topics, data, logIndex }) => {
       const { eventName: name, args } = decodeEventLog({ abi: abis.get(address), topics, data });
-      return step({ block: header.height, logIndex, transaction: transactionHash, name, args });
+      return step({ block: header.height, logIndex, name, args });
     }),
   );
   const column = (name) => rows.map((row) => row[name]);
