@@ -18,6 +18,8 @@ use tokio::{
 };
 
 const POLL: Duration = Duration::from_millis(5);
+/// A large economy takes minutes to play.
+const READY_LIMIT: Duration = Duration::from_secs(600);
 /// Enough for any call of the contracts, so that nobody has to estimate.
 const GAS: &str = "0x2dc6c0";
 
@@ -93,7 +95,7 @@ impl Devnet {
             }
             bail!("the dev network ended before it was ready; `cargo xtask test` installs what it needs")
         };
-        timeout(8 * LIMIT, is_ready).await??;
+        timeout(READY_LIMIT, is_ready).await??;
         let text = std::fs::read_to_string(folder.path().join("devnet.json"))?;
         // It may have been installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
