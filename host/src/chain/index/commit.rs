@@ -53,40 +53,34 @@ pub struct Pending {
 
 impl Index {
     /// Returns when the batch is durable.
-    pub(super) async fn commit(&mut self, known: &Known, batch: Batch) -> Result<(), Trouble> {
-        let pending = self.begin_commit(known, batch, None).await?;
-        self.end_commit(pending).await
+    pub(super) async fn commit(&mut self, batch: Batch) -> Result<(), Trouble> {
+        let mut pending = None;
+        self.begin_commit(batch, &mut pending).await?;
+        self.end_commit(&mut pending).await
     }
 
     /// Returns when the batch is on its way; what was on its way before is durable then.
-    pub(super) async fn begin_commit(
-        &mut self,
-        known: &Known,
-        batch: Batch,
-        mut before: Option<Pending>,
-    ) -> Result<Pending, Trouble> {
+    pub(super) async fn begin_commit(&mut self, batch: Batch, pending: &mut Option<Pending>) -> Result<(), Trouble> {
+        let known = self.known.clone().ok_or(Trouble::Moved)?;
         // SQLite's transactions take turns. On PostgreSQL this one would not see what the one before has written.
-        if self.store.dialect() == Dialect::Postgres
-            && let Some(before) = before.take()
-        {
-            self.end_commit(before).await?;
+        if self.store.dialect() == Dialect::Postgres {
+            self.end_commit(pending).await?;
         }
         let begun = Instant::now();
         let visit = self.plugin.enter().ok_or(Trouble::Closing)?;
         let derived = self.derive_and_settle(&batch).await;
         // Their transactions may share a commit of the database: this one is sent on its way before the other is waited for.
-        let pending = match derived {
-            Ok((transaction, public)) => self.send(known, batch, visit, transaction, &public),
+        let sent = match derived {
+            Ok((transaction, public)) => self.send(&known, batch, visit, transaction, &public),
             Err(trouble) => Err(trouble),
         };
         // Also when this batch failed: what comes next begins where the one before ends.
-        if let Some(before) = before {
-            self.end_commit(before).await?;
-        }
-        let pending = pending?;
-        self.adapt(pending.events, begun.elapsed());
-        self.known = Some(Known { place: pending.to.clone(), ..known.clone() });
-        Ok(pending)
+        self.end_commit(pending).await?;
+        let sent = sent?;
+        self.adapt(sent.events, begun.elapsed());
+        self.known = Some(Known { place: sent.to.clone(), ..known });
+        *pending = Some(sent);
+        Ok(())
     }
 
     fn send(
@@ -111,7 +105,9 @@ impl Index {
         })
     }
 
-    pub(super) async fn end_commit(&self, pending: Pending) -> Result<(), Trouble> {
+    /// Returns when what is on its way is durable.
+    pub(super) async fn end_commit(&self, pending: &mut Option<Pending>) -> Result<(), Trouble> {
+        let Some(pending) = pending.take() else { return Ok(()) };
         // A task ends early only when the plugin stops.
         pending.committed.await.map_err(|_| Trouble::Closing)?.map_err(moved)?;
         if pending.is_public {

@@ -22,8 +22,10 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// Ranges that are fetched at a time; as many answers wait to be written.
+/// Ranges that are fetched at a time.
 const PARALLEL: usize = 4;
+/// Answers that wait to be written. What waits when the last one has come is written by one thread, and nothing is fetched.
+const ANSWERS_WAITING: usize = 1;
 /// Blocks of the first questions. Nobody knows yet how many events they hold, and an answer that holds all of the past leaves
 /// nothing to be fetched while it is written.
 const FIRST_BLOCKS: u64 = 8;
@@ -119,7 +121,7 @@ impl Index {
         let mut pending = None;
         let outcome = self.write_all(&mut fetched, &mut pending).await;
         // Also when what comes next is in trouble.
-        self.end_pending(&mut pending).await?;
+        self.end_commit(&mut pending).await?;
         outcome
     }
 
@@ -134,32 +136,19 @@ impl Index {
                 waiting.add(part);
                 while waiting.events.len() >= self.commit_events || waiting.since.elapsed() > WAIT_MAX {
                     let Some(batch) = waiting.take(self.commit_events) else { break };
-                    self.write(batch, pending).await?;
+                    self.begin_commit(batch, pending).await?;
                 }
             }
             if self.is_look_due() {
-                self.end_pending(pending).await?;
+                self.end_commit(pending).await?;
                 // Also renews the lease, and hears of operators.
                 self.look().await?.ok_or(Trouble::Moved)?;
             }
         }
         while let Some(batch) = waiting.take(self.commit_events) {
-            self.write(batch, pending).await?;
+            self.begin_commit(batch, pending).await?;
         }
         Ok(())
-    }
-
-    async fn write(&mut self, batch: Batch, pending: &mut Option<Pending>) -> Result<(), Trouble> {
-        let known = self.known.clone().ok_or(Trouble::Moved)?;
-        *pending = Some(self.begin_commit(&known, batch, pending.take()).await?);
-        Ok(())
-    }
-
-    async fn end_pending(&self, pending: &mut Option<Pending>) -> Result<(), Trouble> {
-        match pending.take() {
-            Some(pending) => self.end_commit(pending).await,
-            None => Ok(()),
-        }
     }
 }
 
@@ -180,7 +169,7 @@ impl Fetch {
         to: u64,
         tasks: TaskTracker,
     ) -> (mpsc::Receiver<Fetched>, AbortOnDropHandle<()>) {
-        let (send, receive) = mpsc::channel(PARALLEL);
+        let (send, receive) = mpsc::channel(ANSWERS_WAITING);
         let span = self.span.clone();
         let ranges = stream::unfold(from, move |next| {
             let end = next.saturating_add(span.blocks.load(Relaxed).max(1) - 1).min(to);

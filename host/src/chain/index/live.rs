@@ -56,8 +56,7 @@ impl Index {
                 blocks: now.iter().map(|header| (header.number, header.hash)).collect(),
                 is_final: false,
             };
-            let known = self.known.clone().ok_or(Trouble::Moved)?;
-            self.commit(&known, batch).await?;
+            self.commit(batch).await?;
             headers = rest;
         }
         Ok(())
