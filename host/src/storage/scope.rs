@@ -5,6 +5,13 @@
 use crate::telemetry::{DatabaseUsage, Timer};
 use std::{collections::BTreeSet, sync::Arc};
 
+/// Whether they run. PostgreSQL's always do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Triggers {
+    On,
+    Off,
+}
+
 /// Names of the views that a plugin may read.
 pub type ViewNames = BTreeSet<String>;
 
@@ -21,13 +28,15 @@ pub enum Scope {
         views: Arc<ViewNames>,
         /// The only tables that it may write, where that is less than all of its own.
         writes: Option<Arc<BTreeSet<String>>>,
+        /// Whether its transactions do without the journal of derived tables.
+        is_unjournaled: bool,
         usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views, writes: None, usage: Arc::default() }
+        Self::Plugin { name: name.into(), views, writes: None, is_unjournaled: false, usage: Arc::default() }
     }
 
     /// The same plugin while it may write these tables only.
@@ -36,6 +45,16 @@ impl Scope {
         let mut scope = self.clone();
         if let Self::Plugin { writes, .. } = &mut scope {
             *writes = Some(Arc::new(tables));
+        }
+        scope
+    }
+
+    /// The same plugin while it writes derived rows that are never taken back.
+    #[must_use]
+    pub fn unjournaled(&self) -> Self {
+        let mut scope = self.clone();
+        if let Self::Plugin { is_unjournaled, .. } = &mut scope {
+            *is_unjournaled = true;
         }
         scope
     }
@@ -61,6 +80,14 @@ impl Scope {
         match self {
             Self::Host => None,
             Self::Plugin { usage, .. } => Some(usage),
+        }
+    }
+
+    /// The gateway alone makes triggers, for the journal of derived tables.
+    pub(super) fn triggers(&self) -> Triggers {
+        match self {
+            Self::Plugin { is_unjournaled: true, .. } => Triggers::Off,
+            Self::Plugin { .. } | Self::Host => Triggers::On,
         }
     }
 

@@ -37,8 +37,26 @@ pub struct Transaction {
     database: Database,
     scope: Scope,
     side: Side,
-    /// Statements that run before the next ones, without an answer.
-    deferred: Mutex<Vec<Admitted>>,
+    deferred: Mutex<Deferred>,
+}
+
+/// Statements that run before the next ones, without an answer.
+#[derive(Default)]
+struct Deferred {
+    statements: Vec<Admitted>,
+    /// Place of the last one in the scope of the transaction.
+    last_own: Option<usize>,
+}
+
+impl Deferred {
+    fn push(&mut self, admitted: Admitted) -> Result<(), StorageError> {
+        if self.statements.len() >= DEFERRED_MAX {
+            let text = format!("{DEFERRED_MAX} statements are deferred already: wait for one of them");
+            return Err(StorageError::statement(text));
+        }
+        self.statements.push(admitted);
+        Ok(())
+    }
 }
 
 enum Side {
@@ -49,7 +67,7 @@ enum Side {
 impl Transaction {
     pub(super) fn new(database: Database, scope: Scope) -> Self {
         let side = match &database.shared.engine {
-            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin(scope.plugin_name())),
+            Engine::Sqlite(sqlite) => Side::Sqlite(sqlite.begin(scope.plugin_name(), scope.triggers())),
             Engine::Postgres(postgres) => Side::Postgres(Session::new(Arc::clone(postgres), scope.plugin_name())),
         };
         Self { database, scope, side, deferred: Mutex::default() }
@@ -61,7 +79,7 @@ impl Transaction {
 
     /// Whether it has reached the database, or will: if not, there is nothing to commit.
     pub fn is_opened(&self) -> bool {
-        !self.deferred.lock().is_empty()
+        !self.deferred.lock().statements.is_empty()
             || match &self.side {
                 Side::Sqlite(conversation) => conversation.is_opened(),
                 Side::Postgres(session) => session.is_opened(),
@@ -70,23 +88,21 @@ impl Transaction {
 
     /// Takes a statement that runs before the next ones, in the scope the transaction was begun with.
     pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
-        self.defer_in(&self.scope, statement)
+        let mut deferred = self.deferred.lock();
+        let last = deferred.last_own.and_then(|place| deferred.statements.get(place));
+        let admitted = match last.filter(|last| last.sql() == statement.sql.as_str()) {
+            Some(last) => last.again(statement).inspect_err(|_| self.end("a statement failed"))?,
+            None => self.admit(&self.scope, statement)?,
+        };
+        deferred.push(admitted)?;
+        deferred.last_own = Some(deferred.statements.len() - 1);
+        Ok(())
     }
 
     /// As [`Self::defer`], for the gateway's own statements in the transaction of a plugin.
     pub fn defer_as_host(&self, statement: Statement) -> Result<(), StorageError> {
-        self.defer_in(&Scope::Host, statement)
-    }
-
-    fn defer_in(&self, scope: &Scope, statement: Statement) -> Result<(), StorageError> {
-        let admitted = self.admit(scope, statement)?;
-        let mut deferred = self.deferred.lock();
-        if deferred.len() >= DEFERRED_MAX {
-            let text = format!("{DEFERRED_MAX} statements are deferred already: wait for one of them");
-            return Err(StorageError::statement(text));
-        }
-        deferred.push(admitted);
-        Ok(())
+        let admitted = self.admit(&Scope::Host, statement)?;
+        self.deferred.lock().push(admitted)
     }
 
     /// Runs what was deferred, then the statements in order, in the scope it was begun with.
@@ -97,7 +113,7 @@ impl Transaction {
     async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         let admit = |statement| self.admit(scope, statement);
         let admitted: Vec<Admitted> = statements.into_iter().map(admit).collect::<Result<_, _>>()?;
-        let mut all = std::mem::take(&mut *self.deferred.lock());
+        let mut all = std::mem::take(&mut *self.deferred.lock()).statements;
         let before = all.len();
         all.extend(admitted);
         if all.is_empty() {
@@ -140,7 +156,7 @@ impl Transaction {
 
     /// Rolls back and answers when that is done.
     pub async fn rollback(&self) {
-        self.deferred.lock().clear();
+        *self.deferred.lock() = Deferred::default();
         match &self.side {
             Side::Sqlite(conversation) => conversation.rollback().await,
             Side::Postgres(session) => Box::pin(session.rollback()).await,

@@ -8,6 +8,7 @@ mod migration;
 mod property;
 mod read;
 mod transaction;
+mod triggers;
 mod turn;
 mod value;
 

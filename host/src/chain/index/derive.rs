@@ -32,7 +32,8 @@ impl Index {
     /// Answers the transaction that holds the rows.
     pub(super) async fn derive(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Published), Trouble> {
         let events = batch.events.as_slice();
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
+        let scope = if batch.is_final { self.scope.unjournaled() } else { self.scope.clone() };
+        let transaction = PluginTransaction::new(&self.services, scope.clone(), Owner::Index);
         match self.apply(&transaction, batch, events.len()).await {
             Err(Trouble::Handler(reason)) if events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");

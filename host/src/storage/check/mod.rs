@@ -43,6 +43,12 @@ impl Admitted {
         &self.statement.sql
     }
 
+    /// The same text for the same one with other parameters.
+    pub fn again(&self, statement: Statement) -> Result<Self, StorageError> {
+        check_params(&self.plan.shape, &statement.params).map_err(StorageError::statement)?;
+        Ok(Self { plan: self.plan.clone(), statement })
+    }
+
     /// Tells the observer of an answer, if there is one, where this read gets its rows from.
     pub fn note_sources(&self, scope: &Scope) {
         match (scope, self.plan.tables.get()) {

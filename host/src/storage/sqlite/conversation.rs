@@ -7,7 +7,7 @@ use super::{
     watch::Cancelled,
     work::{Opened, Work},
 };
-use crate::storage::{StorageError, Version, check::Admitted};
+use crate::storage::{StorageError, Version, check::Admitted, scope::Triggers};
 use parking_lot::Mutex;
 use std::{
     sync::{
@@ -42,10 +42,10 @@ enum Phase {
 }
 
 impl Conversation {
-    pub fn new(desk: Arc<Desk>, version: Option<Version>) -> Self {
+    pub fn new(desk: Arc<Desk>, version: Option<Version>, triggers: Triggers) -> Self {
         Self {
             desk,
-            seat: Seat::new(version),
+            seat: Seat::new(version, triggers),
             opened: AtomicBool::new(false),
             calls: tokio::sync::Mutex::const_new(()),
             phase: Mutex::new(Phase::Fresh),
@@ -181,7 +181,7 @@ impl Conversation {
     fn inline<T>(&self, deadline: Instant, act: impl FnOnce(&mut Work) -> T) -> Option<T> {
         let _panicked = GiveBackOnPanic(self);
         let mut work = self.desk.work();
-        work.open(deadline, false).ok()?;
+        work.open(deadline, self.seat.triggers, false).ok()?;
         Some(act(&mut work))
     }
 

@@ -9,7 +9,7 @@ use super::{
     queue::Refused,
     work::{Opened, Work},
 };
-use crate::storage::Version;
+use crate::storage::{Version, scope::Triggers};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::{
     collections::VecDeque,
@@ -80,13 +80,14 @@ pub struct Seat {
     pub ending: OnceLock<&'static str>,
     /// Of the plugin whose tables it may write.
     pub version: Option<Version>,
+    pub triggers: Triggers,
     /// The caller has gone: what was done is to be undone.
     has_left: AtomicBool,
 }
 
 impl Seat {
-    pub fn new(version: Option<Version>) -> Arc<Self> {
-        Arc::new(Self { ending: OnceLock::new(), version, has_left: AtomicBool::new(false) })
+    pub fn new(version: Option<Version>, triggers: Triggers) -> Arc<Self> {
+        Arc::new(Self { ending: OnceLock::new(), version, triggers, has_left: AtomicBool::new(false) })
     }
 }
 

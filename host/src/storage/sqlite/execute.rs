@@ -1,4 +1,4 @@
-//! Runs one statement on a connection and flattens its rows.
+//! Runs statements on a connection and flattens their rows.
 
 use super::{
     connection::Guarded,
@@ -7,40 +7,56 @@ use super::{
 };
 use crate::storage::{
     StorageError,
-    check::{Admitted, Verb},
+    check::{Admitted, Plan, Verb},
     limits::Room,
 };
 use plugin_api::abi::{Cell, Outcome, Rows, RowsBuilder, Value};
-use rusqlite::{Statement, types::ValueRef};
+use rusqlite::{CachedStatement, Statement, types::ValueRef};
 use std::{
     ops::RangeInclusive,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     time::Instant,
 };
 
-pub fn execute(
-    guarded: &Guarded,
-    admitted: &Admitted,
-    deadline: Instant,
-    cancelled: &Cancelled,
-    room: &mut Room,
-) -> Result<Outcome, StorageError> {
-    let connection = &guarded.connection;
-    let bounds = Bounds { deadline, cancelled: None };
-    let _bound = guarded.watch.bound(bounds.clone());
-    let mut statement = connection.prepare_cached(admitted.sql()).map_err(|e| explain(&e))?;
-    if statement.readonly() {
-        // Stopping a write would make SQLite roll back the whole group, so only the time limit may do that.
-        let cancelled = Some(cancelled.clone());
-        guarded.watch.change(Bounds { cancelled, ..bounds });
+/// The statements of one call.
+pub struct Call<'c> {
+    guarded: &'c Guarded,
+    cancelled: &'c Cancelled,
+    room: Room,
+    /// The last one: thousands of one text may follow each other.
+    compiled: Option<(Arc<Plan>, CachedStatement<'c>)>,
+}
+
+impl<'c> Call<'c> {
+    pub fn new(guarded: &'c Guarded, cancelled: &'c Cancelled) -> Self {
+        Self { guarded, cancelled, room: Room::new(), compiled: None }
     }
-    bind(&mut statement, admitted)?;
-    let rows = collect(&mut statement, &admitted.plan.rows_bytes, room)?;
-    let changes = match admitted.plan.shape.verb {
-        Verb::Change => connection.changes(),
-        Verb::Read | Verb::Other => 0,
-    };
-    Ok(Outcome { rows, changes })
+
+    pub fn execute(&mut self, admitted: &Admitted, deadline: Instant) -> Result<Outcome, StorageError> {
+        let Guarded { connection, watch } = self.guarded;
+        let bounds = Bounds { deadline, cancelled: None };
+        let _bound = watch.bound(bounds.clone());
+        let compiled = match self.compiled.take() {
+            Some(compiled) if Arc::ptr_eq(&compiled.0, &admitted.plan) => compiled,
+            _ => (admitted.plan.clone(), connection.prepare_cached(admitted.sql()).map_err(|e| explain(&e))?),
+        };
+        let (plan, statement) = self.compiled.insert(compiled);
+        if statement.readonly() {
+            // Stopping a write would make SQLite roll back the whole group, so only the time limit may do that.
+            let cancelled = Some(self.cancelled.clone());
+            watch.change(Bounds { cancelled, ..bounds });
+        }
+        bind(statement, admitted)?;
+        let rows = collect(statement, &plan.rows_bytes, &mut self.room)?;
+        let changes = match plan.shape.verb {
+            Verb::Change => connection.changes(),
+            Verb::Read | Verb::Other => 0,
+        };
+        Ok(Outcome { rows, changes })
+    }
 }
 
 /// SQLite numbers `$7` by its first occurrence, not by the seven.

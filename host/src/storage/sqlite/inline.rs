@@ -4,8 +4,8 @@
 //! here; one that takes longer than [`LONGEST`] this time is stopped, and a reader thread runs it from the beginning. So
 //! is one that meets a lock, or fails in any other way. Reading the schema may take longer, once after each of its changes.
 
-use super::{connection::Guarded, execute::execute, watch::Cancelled};
-use crate::storage::{check::Admitted, limits::Room};
+use super::{connection::Guarded, execute::Call, watch::Cancelled};
+use crate::storage::check::Admitted;
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl Inline {
         }
         let guarded = self.idle.lock().as_mut()?.pop()?;
         let begun = Instant::now();
-        let outcome = execute(&guarded, admitted, begun + LONGEST, &self.never, &mut Room::new());
+        let outcome = Call::new(&guarded, &self.never).execute(admitted, begun + LONGEST);
         if outcome.is_ok() {
             pace.note(begun.elapsed());
         } else {

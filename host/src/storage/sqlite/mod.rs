@@ -31,6 +31,7 @@ use super::{
     DatabaseSettings, StorageError, Versions,
     check::Admitted,
     migrate::{AppliedMigration, MigrationReport, Step},
+    scope::Triggers,
 };
 use connection::Guarded;
 use desk::{Desk, DeskLimits};
@@ -114,8 +115,8 @@ impl Sqlite {
     }
 
     /// A transaction of that plugin, or of the gateway itself.
-    pub fn begin(&self, plugin: Option<&str>) -> Conversation {
-        Conversation::new(Arc::clone(&self.desk), plugin.map(|name| self.versions.of(name)))
+    pub fn begin(&self, plugin: Option<&str>, triggers: Triggers) -> Conversation {
+        Conversation::new(Arc::clone(&self.desk), plugin.map(|name| self.versions.of(name)), triggers)
     }
 
     pub async fn migrate(&self, owner: String, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {

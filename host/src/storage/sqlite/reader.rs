@@ -2,11 +2,11 @@
 
 use super::{
     connection::Guarded,
-    execute::execute,
+    execute::Call,
     queue::{Queue, Refused},
     watch::Cancelled,
 };
-use crate::storage::{StorageError, check::Admitted, limits::Room};
+use crate::storage::{StorageError, check::Admitted};
 use plugin_api::abi::Rows;
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -79,7 +79,7 @@ fn serve(guarded: &Guarded, job: Job) {
         Err(StorageError::Timeout("too many statements are waiting".into()))
     } else {
         let begun = Instant::now();
-        let outcome = execute(guarded, &job.admitted, job.deadline, &job.cancelled, &mut Room::new());
+        let outcome = Call::new(guarded, &job.cancelled).execute(&job.admitted, job.deadline);
         job.admitted.plan.pace.note(begun.elapsed());
         outcome
     };

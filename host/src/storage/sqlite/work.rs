@@ -5,14 +5,15 @@
 
 use super::{
     connection::{BUSY_TIMEOUT, Guarded},
-    execute::execute,
+    execute::Call,
     explain::explain,
     log,
     member::{Answer, Done, lost},
     watch::Cancelled,
 };
-use crate::storage::{StorageError, Version, Versions, check::Admitted, limits::Room};
+use crate::storage::{StorageError, Version, Versions, check::Admitted, scope::Triggers};
 use plugin_api::abi::Outcome;
+use rusqlite::config::DbConfig;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -60,6 +61,27 @@ struct Session {
     wrote: bool,
 }
 
+/// A session at work.
+struct Running<'w> {
+    session: &'w mut Session,
+    call: Call<'w>,
+    statement_timeout: Duration,
+    /// When the statement before ended.
+    since: Instant,
+}
+
+impl Running<'_> {
+    fn execute(&mut self, admitted: &Admitted) -> Result<Outcome, StorageError> {
+        self.session.wrote |= !admitted.plan.shape.reads_only();
+        let deadline = self.session.deadline.min(self.since + self.statement_timeout);
+        let outcome = self.call.execute(admitted, deadline);
+        let now = Instant::now();
+        admitted.plan.pace.note(now - self.since);
+        self.since = now;
+        outcome
+    }
+}
+
 impl Work {
     pub fn new(guarded: Guarded, versions: Arc<Versions>, statement_timeout: Duration, reopen: Reopen) -> Self {
         let mut work = Self {
@@ -82,13 +104,14 @@ impl Work {
     }
 
     /// Opens group and savepoint where they are not open. Without patience it does not wait for another process.
-    pub fn open(&mut self, deadline: Instant, is_patient: bool) -> Result<(), StorageError> {
+    pub fn open(&mut self, deadline: Instant, triggers: Triggers, is_patient: bool) -> Result<(), StorageError> {
         if self.session.is_some() {
             return Ok(());
         }
         if self.group.is_none() {
             self.open_group(is_patient)?;
         }
+        self.set_triggers(triggers).map_err(|error| explain(&error))?;
         let has_savepoint = self.group.as_ref().is_some_and(|group| !group.done.is_empty());
         if has_savepoint {
             self.step("SAVEPOINT member").map_err(|_| lost())?;
@@ -115,8 +138,14 @@ impl Work {
     }
 
     pub fn run(&mut self, statements: &[Admitted], cancelled: &Cancelled) -> Answer {
-        let mut room = Room::new();
-        statements.iter().map(|admitted| self.execute(admitted, cancelled, &mut room)).collect()
+        let mut running = self.running(cancelled)?;
+        statements.iter().map(|admitted| running.execute(admitted)).collect()
+    }
+
+    fn running<'w>(&'w mut self, cancelled: &'w Cancelled) -> Result<Running<'w>, StorageError> {
+        let session = self.session.as_mut().ok_or_else(lost)?;
+        let call = Call::new(&self.guarded, cancelled);
+        Ok(Running { session, call, statement_timeout: self.statement_timeout, since: Instant::now() })
     }
 
     /// The last statements; then the work waits for the group's commit, unless the caller has left.
@@ -137,7 +166,7 @@ impl Work {
         if self.guarded.connection.is_autocommit() || has_savepoint && self.step("RELEASE member").is_err() {
             return Err((lost(), reply));
         }
-        let wrote = self.session.take().is_some_and(|session| session.wrote);
+        let wrote = self.end_session().is_some_and(|session| session.wrote);
         let changed = version.filter(|_| wrote).cloned();
         let Some(group) = &mut self.group else { return Err((lost(), reply)) };
         group.opened.members += 1;
@@ -146,9 +175,9 @@ impl Work {
     }
 
     fn finals(&mut self, last: &[(Admitted, bool)], cancelled: &Cancelled) -> Answer {
-        let mut room = Room::new();
+        let mut running = self.running(cancelled)?;
         let run = |(index, (admitted, needs_row)): (usize, &(Admitted, bool))| {
-            let outcome = self.execute(admitted, cancelled, &mut room)?;
+            let outcome = running.execute(admitted)?;
             if *needs_row && outcome.rows.is_empty() {
                 return Err(StorageError::Rejected(index));
             }
@@ -157,24 +186,9 @@ impl Work {
         last.iter().enumerate().map(run).collect()
     }
 
-    fn execute(
-        &mut self,
-        admitted: &Admitted,
-        cancelled: &Cancelled,
-        room: &mut Room,
-    ) -> Result<Outcome, StorageError> {
-        let Some(session) = &mut self.session else { return Err(lost()) };
-        session.wrote |= !admitted.plan.shape.reads_only();
-        let begun = Instant::now();
-        let deadline = session.deadline.min(begun + self.statement_timeout);
-        let outcome = execute(&self.guarded, admitted, deadline, cancelled, room);
-        admitted.plan.pace.note(begun.elapsed());
-        outcome
-    }
-
     /// Takes back what the transaction did.
     pub fn undo(&mut self) {
-        if self.session.take().is_some_and(|session| session.has_savepoint) {
+        if self.end_session().is_some_and(|session| session.has_savepoint) {
             // After some errors (disk full, I/O, a stopped write) SQLite has rolled back everything by itself.
             let connection = &self.guarded.connection;
             let is_undone =
@@ -195,6 +209,24 @@ impl Work {
         if self.group.is_none() {
             self.ensure_idle();
         }
+    }
+
+    fn end_session(&mut self) -> Option<Session> {
+        // Also for migrations, which have no session. The next session looks once more.
+        if let Err(error) = self.set_triggers(Triggers::On) {
+            tracing::error!(error = %error, "triggers are not switched on again");
+        }
+        self.session.take()
+    }
+
+    /// SQLite compiles its statements again after a change.
+    fn set_triggers(&self, wanted: Triggers) -> rusqlite::Result<()> {
+        let (connection, switch) = (&self.guarded.connection, DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER);
+        let wanted = wanted == Triggers::On;
+        if connection.db_config(switch)? != wanted {
+            connection.set_db_config(switch, wanted)?;
+        }
+        Ok(())
     }
 
     fn lose_group(&mut self) {

@@ -48,7 +48,7 @@ pub fn run(desk: &Desk) {
 fn call(desk: &Desk, message: Message, ask: Ask, seat: &Arc<Seat>, deadline: Instant) {
     let Ask { reply, cancelled } = ask;
     let mut work = desk.work();
-    let answered = match (work.open(deadline, true), message) {
+    let answered = match (work.open(deadline, seat.triggers, true), message) {
         (Err(error), _) => Err((error, reply)),
         (Ok(()), Message::Run(statements)) => match work.run(&statements, &cancelled) {
             Ok(outcomes) => Ok(Some((reply, outcomes))),
