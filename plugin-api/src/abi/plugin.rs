@@ -6,9 +6,18 @@ use abi_stable::{
     library::RootModule,
     package_version_strings, sabi_trait,
     sabi_types::VersionStrings,
-    std_types::{RBox, RResult},
+    std_types::{RBox, RResult, RVec},
 };
 use async_ffi::FfiFuture;
+
+/// A chain event on its way to a plugin: the place of its subscription in the manifest, and a [`crate::manifest::ChainEvent`]
+/// as JSON.
+#[repr(C)]
+#[derive(StableAbi)]
+pub struct SubscribedEvent {
+    pub subscription: u32,
+    pub event: FfiBytes,
+}
 
 /// A constructed plugin. Indices point into the lists of the manifest.
 #[sabi_trait]
@@ -19,9 +28,10 @@ pub trait PluginObject: Send + Sync {
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
     /// Answers one contribution to an extension point: JSON in, JSON out.
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
-    /// Applies chain events in their order inside the index's transaction. `events` is a JSON list of
-    /// [`crate::manifest::SubscribedEvent`]; before each, the plugin calls `begin_event` of the transaction.
-    fn chain_events(&self, events: FfiBytes, transaction: TransactionBox) -> FfiFuture<RResult<(), Fault>>;
+    /// Applies chain events in their order inside the index's transaction; before each, the plugin calls `begin_event` of the
+    /// transaction.
+    fn chain_events(&self, events: RVec<SubscribedEvent>, transaction: TransactionBox)
+    -> FfiFuture<RResult<(), Fault>>;
     /// The last call: requests are drained, jobs are over.
     #[sabi(last_prefix_field)]
     fn stop(&self) -> FfiFuture<RResult<(), Fault>>;

@@ -28,13 +28,6 @@ pub struct ChainEvent<Args> {
     pub log_index: u64,
 }
 
-/// An event on its way to a plugin, with the place of its subscription in the manifest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SubscribedEvent<Event> {
-    pub subscription: u32,
-    pub event: Event,
-}
-
 /// A block by its place and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockInfo {

@@ -12,9 +12,7 @@ mod sign;
 mod stream;
 mod tx;
 
-pub use chain::{
-    BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, LogInfo, ReceiptInfo, SubscribedEvent,
-};
+pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, LogInfo, ReceiptInfo};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchAnswer, FetchQuestion, UrlAnswer, UrlProblem, UrlQuestion};

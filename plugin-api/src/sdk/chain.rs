@@ -5,15 +5,12 @@
 
 use super::{Address, Gateway, Hash256, HostHandle, Tx, Wei, definition::OnChainEvent, job};
 use crate::{
-    abi::{Fault, FfiBytes, HostError, HostErrorCode},
-    manifest::{
-        BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, ReceiptInfo, SubscribedEvent,
-    },
+    abi::{Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
+    manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, ReceiptInfo},
 };
-use abi_stable::std_types::RResult;
+use abi_stable::std_types::{RResult, RVec};
 use async_ffi::FfiFuture;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// The chain that contracts, agents and jobs are on.
@@ -135,17 +132,16 @@ const FLUSH_EVENTS: usize = 250;
 pub(super) fn apply<P: Send + Sync + 'static>(
     gateway: &Gateway<P>,
     handlers: Arc<[OnChainEvent<P>]>,
-    events: FfiBytes,
+    events: RVec<SubscribedEvent>,
     tx: Tx,
 ) -> FfiFuture<RResult<(), Fault>> {
     let gateway_of_call = gateway.clone();
     job::contained(gateway, "chain events", move || async move {
-        let events: Vec<SubscribedEvent<&RawValue>> = serde_json::from_slice(&events).map_err(invalid)?;
         for (place, SubscribedEvent { subscription, event }) in (0u32..).zip(events) {
             let missing = || HostError::new(HostErrorCode::Invalid, "the plugin has no such subscription");
             let handler = handlers.get(subscription as usize).ok_or_else(missing)?;
             tx.begin_event(place);
-            handler(&gateway_of_call, tx.clone(), event.get()).await?;
+            handler(&gateway_of_call, tx.clone(), &event).await?;
             if (place as usize + 1).is_multiple_of(FLUSH_EVENTS) {
                 tx.flush().await?;
             }

@@ -68,7 +68,7 @@ impl Migration {
 }
 
 type Contribute<P> = Box<dyn Fn(&Gateway<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
-pub(crate) type OnChainEvent<P> = Box<dyn Fn(&Gateway<P>, super::Tx, &str) -> Applied + Send + Sync>;
+pub(crate) type OnChainEvent<P> = Box<dyn Fn(&Gateway<P>, super::Tx, &[u8]) -> Applied + Send + Sync>;
 pub(crate) type Applied = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
 
 /// Everything a plugin offers; built by [`Plugin::define`].
@@ -227,8 +227,8 @@ impl<P: Plugin> Definition<P> {
         F: Fn(Gateway<P>, super::Tx, E) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
-        let handler = move |gateway: &Gateway<P>, tx: super::Tx, event: &str| -> Applied {
-            match serde_json::from_str(event) {
+        let handler = move |gateway: &Gateway<P>, tx: super::Tx, event: &[u8]| -> Applied {
+            match serde_json::from_slice(event) {
                 Ok(event) => Box::pin(apply(gateway.clone(), tx, event)),
                 Err(error) => Box::pin(std::future::ready(Err(invalid(error)))),
             }

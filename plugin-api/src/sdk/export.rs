@@ -6,10 +6,13 @@ use super::{
     fence::{self, ContainedDrop},
     job,
 };
-use crate::abi::{self, Fault, FaultKind, FfiBytes, HostBox, PluginBox, PluginObject, PluginObject_TO, TransactionBox};
+use crate::abi::{
+    self, Fault, FaultKind, FfiBytes, HostBox, PluginBox, PluginObject, PluginObject_TO, SubscribedEvent,
+    TransactionBox,
+};
 use abi_stable::{
     erased_types::TD_Opaque,
-    std_types::{RResult, RString},
+    std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 
@@ -89,7 +92,11 @@ impl<P: Plugin> PluginObject for Object<P> {
         self.entry(|handlers| &handlers.contributions, contribution, |answer, gateway| answer(gateway, input))
     }
 
-    fn chain_events(&self, events: FfiBytes, transaction: TransactionBox) -> FfiFuture<RResult<(), Fault>> {
+    fn chain_events(
+        &self,
+        events: RVec<SubscribedEvent>,
+        transaction: TransactionBox,
+    ) -> FfiFuture<RResult<(), Fault>> {
         let tx = Tx::new(transaction);
         match (self.handlers.get(), self.gateway.get()) {
             (Some(handlers), Some(gateway)) => chain::apply(gateway, handlers.subscriptions.clone(), events, tx),

@@ -42,7 +42,7 @@ impl Index {
             Err(trouble) => return Err(trouble),
             Ok(published) => return Ok((transaction, published)),
         }
-        let transaction = PluginTransaction::new(&self.services, self.scope.clone(), Owner::Index);
+        let transaction = PluginTransaction::new(&self.services, scope, Owner::Index);
         let published = self.apply(&transaction, batch, 1).await?;
         Ok((transaction, published))
     }
@@ -88,7 +88,7 @@ impl Index {
         let error = |message: String| {
             Blame::Fault(Fault { kind: FaultKind::Error, message: message.into(), location: Default::default() })
         };
-        let call = self.plugin.object.chain_events(as_list(part).into(), feed.handle());
+        let call = self.plugin.object.chain_events(part.iter().map(Told::event).collect(), feed.handle());
         let applied = async {
             match call.await {
                 RResult::ROk(()) => feed.settle().await.map_err(|broken| error(broken.to_string())),
@@ -126,17 +126,6 @@ impl Index {
         };
         made.into_iter().filter_map(name).collect()
     }
-}
-
-/// A JSON list of the events.
-fn as_list(events: &[Told]) -> Vec<u8> {
-    let mut list = Vec::with_capacity(events.iter().map(|told| told.json.len() + 1).sum::<usize>() + 1);
-    for told in events {
-        list.push(if list.is_empty() { b'[' } else { b',' });
-        list.extend_from_slice(&told.json);
-    }
-    list.push(b']');
-    list
 }
 
 /// Why events were not applied.

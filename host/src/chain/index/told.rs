@@ -4,11 +4,14 @@
 
 use super::Trouble;
 use crate::chain::{event::Listening, log::RawLog};
-use alloy_primitives::{Address, B256};
-use plugin_api::{Hash256, manifest::SubscribedEvent};
-use std::collections::HashMap;
+use alloy_primitives::{Address, B256, map::HashMap};
+use bytes::Bytes;
+use plugin_api::{
+    Hash256,
+    abi::{FfiBytes, SubscribedEvent},
+};
 
-/// Room for the JSON of one event, so that most are written without being moved.
+/// Room for the JSON of an event.
 const EVENT_BYTES: usize = 768;
 
 /// An event for one subscription; one log may be told to several.
@@ -23,8 +26,8 @@ pub struct Told {
     pub tx: Hash256,
     /// How many logs of the same address, signature and transaction came before.
     pub repeat: u32,
-    /// The [`SubscribedEvent`] as JSON.
-    pub json: Vec<u8>,
+    /// The [`plugin_api::ChainEvent`], a part of the text of its range.
+    pub json: Bytes,
 }
 
 impl Told {
@@ -32,19 +35,23 @@ impl Told {
     pub fn place(&self) -> (u64, u64) {
         (self.block, self.log_index)
     }
+
+    /// For the plugin, without a copy.
+    pub fn event(&self) -> SubscribedEvent {
+        SubscribedEvent { subscription: self.subscription, event: FfiBytes::from_owner(self.json.clone()) }
+    }
 }
 
 /// The logs of whole blocks, in their order.
 pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble> {
-    let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::new();
+    let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::default();
     let mut events = Vec::with_capacity(logs.len());
+    let (mut text, mut ends) = (Vec::with_capacity(logs.len() * EVENT_BYTES), Vec::with_capacity(logs.len()));
     for log in logs {
         let repeat = repeats.entry((log.address, log.topics.first(), log.transaction_hash)).or_default();
         for (subscription, event) in listening.read(log) {
-            let told = SubscribedEvent { subscription, event };
-            let mut json = Vec::with_capacity(EVENT_BYTES);
-            serde_json::to_writer(&mut json, &told).map_err(|error| Trouble::Handler(error.to_string()))?;
-            let event = told.event;
+            serde_json::to_writer(&mut text, &event).map_err(|error| Trouble::Handler(error.to_string()))?;
+            ends.push(text.len());
             events.push(Told {
                 subscription,
                 block: event.block,
@@ -53,10 +60,15 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
                 time_s: event.time_s,
                 tx: event.tx,
                 repeat: *repeat,
-                json,
+                json: Bytes::new(),
             });
         }
         *repeat += 1;
+    }
+    let (text, mut start) = (Bytes::from(text), 0);
+    for (told, end) in events.iter_mut().zip(ends) {
+        told.json = text.slice(start..end);
+        start = end;
     }
     Ok(events)
 }
@@ -79,7 +91,7 @@ mod tests {
     use super::*;
 
     fn told(block: u64, log_index: u64) -> Told {
-        let (tx, json) = (Hash256([0; 32]), Vec::new());
+        let (tx, json) = (Hash256([0; 32]), Bytes::new());
         Told { subscription: 0, block, block_hash: B256::ZERO, log_index, time_s: 0, tx, repeat: 0, json }
     }
 
