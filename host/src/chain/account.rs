@@ -5,8 +5,8 @@
 use super::{
     Chain, ChainError,
     error::RpcFailure,
-    rpc::{Answer, Call, read},
-    source::{Source, block_by_number, hex_number, missing},
+    rpc::{Answer, Call, missing, read},
+    source::{Source, block_by_number, hex_number},
 };
 use alloy_primitives::{Address, B256, U64, U256};
 use futures_util::future::join_all;

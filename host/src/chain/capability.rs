@@ -10,8 +10,8 @@ use super::{
     event::{Decoder, to_event},
     log::{Filter, RangeError},
     receipt::{RawReceipt, receipt_of},
-    rpc::{Answer, Call, read},
-    source::{Source, block_by_number, hex_number, missing},
+    rpc::{Answer, Call, missing, read},
+    source::{Source, block_by_number, hex_number},
 };
 use alloy::{
     dyn_abi::{DynSolType, DynSolValue, FunctionExt as _, JsonAbiExt as _, Specifier as _},

@@ -6,14 +6,20 @@
 use super::{
     Chain, ChainError, Header,
     error::RpcFailure,
-    rpc::{Answer, Call, read},
-    source::{Source, block_by_hash, block_by_number, hex_number, missing},
+    rpc::{Answer, Call, missing, read},
+    source::{Source, block_by_hash, block_by_number, hex_number},
 };
 use alloy_primitives::{Address, B256, Bytes, U64};
 use parking_lot::Mutex;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
+};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -193,12 +199,11 @@ async fn logs_between(
     let place = json!({ "fromBlock": hex_number(from), "toBlock": hex_number(to) });
     // In one request, so that the same server answers both: who does not have the last block does not know its events.
     let calls = vec![filter.question(&place), block_by_number(hex_number(to))];
-    let mut answers = source.batch(calls).await?.into_iter();
+    let mut answers = source.batch::<OfRange>(calls).await?.into_iter();
     let logs = answers.next().unwrap_or_else(missing);
-    let last: Option<Header> = read(answers.next().unwrap_or_else(missing))?;
-    let last = last.filter(|last| last.number == to);
+    let last = answers.next().unwrap_or_else(missing)?.header()?.filter(|last| last.number == to);
     let last = last.ok_or_else(|| RpcFailure::Behind(format!("does not have block {to}")))?;
-    let mut logs: Vec<RawLog> = read(logs)?;
+    let mut logs = logs?.logs()?;
     logs.sort_by_key(|log| (log.block_number, log.log_index));
     check_places(&logs)?;
     for log in &logs {
@@ -210,6 +215,56 @@ async fn logs_between(
     }
     fill_times(source, &mut logs).await?;
     Ok((logs, last))
+}
+
+/// An answer about a range. They are told apart by their form, so that each is read at once.
+enum OfRange {
+    Logs(Vec<RawLog>),
+    Header(Option<Header>),
+}
+
+impl OfRange {
+    fn logs(self) -> Result<Vec<RawLog>, RpcFailure> {
+        match self {
+            Self::Logs(logs) => Ok(logs),
+            Self::Header(_) => Err(RpcFailure::Garbage("a list of events is none".to_owned())),
+        }
+    }
+
+    fn header(self) -> Result<Option<Header>, RpcFailure> {
+        match self {
+            Self::Header(header) => Ok(header),
+            Self::Logs(_) => Err(RpcFailure::Garbage("a block is a list".to_owned())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for OfRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OfRangeVisitor)
+    }
+}
+
+struct OfRangeVisitor;
+
+impl<'de> Visitor<'de> for OfRangeVisitor {
+    type Value = OfRange;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("a list of events, a block or null")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, events: A) -> Result<OfRange, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(events)).map(OfRange::Logs)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, block: A) -> Result<OfRange, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(block)).map(|header| OfRange::Header(Some(header)))
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<OfRange, E> {
+        Ok(OfRange::Header(None))
+    }
 }
 
 /// In a block, every event has a place of its own.

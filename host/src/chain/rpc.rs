@@ -1,13 +1,7 @@
 //! Questions to one server, several at a time where it takes that.
 
-use super::{
-    error::RpcFailure,
-    http::{ANSWER_BYTES_MAX, BoundedHttp, HttpFault},
-};
-use alloy::{
-    rpc::{client::RpcClient, json_rpc::RpcError},
-    transports::{TransportError, TransportErrorKind},
-};
+use super::{error::RpcFailure, http::BoundedHttp};
+use alloy::rpc::json_rpc::{ErrorPayload, Id, Request, RequestPacket, Response, ResponsePacket, ResponsePayload};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 use std::{
@@ -39,7 +33,7 @@ impl Call {
 pub type Answer = Result<Box<RawValue>, RpcFailure>;
 
 pub struct Rpc {
-    client: RpcClient,
+    server: BoundedHttp,
     timeout: Duration,
     places: Semaphore,
     /// Falls when a server does not take batches, and rises slowly again.
@@ -49,7 +43,7 @@ pub struct Rpc {
 impl Rpc {
     pub fn new(client: reqwest::Client, url: Url, timeout: Duration) -> Self {
         Self {
-            client: RpcClient::new(BoundedHttp { client, url }, true),
+            server: BoundedHttp { client, url },
             timeout,
             places: Semaphore::new(IN_FLIGHT_MAX),
             batch_max: AtomicUsize::new(BATCH_MAX),
@@ -59,11 +53,11 @@ impl Rpc {
     /// Asks one question.
     pub async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, RpcFailure> {
         let mut answers = self.send(std::slice::from_ref(&call)).await?;
-        read(answers.pop().unwrap_or_else(missing))
+        answers.pop().unwrap_or_else(missing)
     }
 
-    /// Asks all questions and answers in their order.
-    pub async fn batch(&self, calls: Vec<Call>) -> Result<Vec<Answer>, RpcFailure> {
+    /// Asks all questions and answers in their order, each as a `T` or with the server's refusal.
+    pub async fn batch<T: DeserializeOwned>(&self, calls: Vec<Call>) -> Result<Vec<Result<T, RpcFailure>>, RpcFailure> {
         let mut answers = Vec::with_capacity(calls.len());
         let (mut rest, mut failed_before) = (calls.as_slice(), false);
         while !rest.is_empty() {
@@ -96,32 +90,49 @@ impl Rpc {
         Ok(answers)
     }
 
-    async fn send(&self, calls: &[Call]) -> Result<Vec<Answer>, RpcFailure> {
+    async fn send<T: DeserializeOwned>(&self, calls: &[Call]) -> Result<Vec<Result<T, RpcFailure>>, RpcFailure> {
         // The server's time begins when it is asked. Only a closed semaphore fails, and nothing closes this one.
         let _place = self.places.acquire().await;
         let late = |_| RpcFailure::Timeout(u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX));
         tokio::time::timeout(self.timeout, self.exchange(calls)).await.map_err(late)?
     }
 
-    async fn exchange(&self, calls: &[Call]) -> Result<Vec<Answer>, RpcFailure> {
-        if let [call] = calls {
-            let answer = self.client.request::<_, Box<RawValue>>(call.method, &call.params).await;
-            return match answer.map_err(failure) {
-                Err(refusal) if refusal.is_refusal() => Ok(vec![Err(refusal)]),
-                other => Ok(vec![Ok(other?)]),
-            };
+    async fn exchange<T: DeserializeOwned>(&self, calls: &[Call]) -> Result<Vec<Result<T, RpcFailure>>, RpcFailure> {
+        let request = |(id, call): (u64, &Call)| Request::new(call.method, Id::Number(id), &call.params).serialize();
+        // From one: some take a zero for no id.
+        let requests = (1..).zip(calls).map(request).collect::<Result<Vec<_>, _>>();
+        let mut requests = requests.map_err(|error| RpcFailure::Garbage(error.to_string()))?;
+        let is_batch = requests.len() != 1;
+        let packet = match requests.pop() {
+            Some(request) if !is_batch => RequestPacket::Single(request),
+            last => RequestPacket::Batch(requests.into_iter().chain(last).collect()),
+        };
+        let responses = match self.server.exchange(&packet).await? {
+            ResponsePacket::Batch(responses) => responses,
+            // It answers the one question, also when it does not say so.
+            ResponsePacket::Single(response) if !is_batch => vec![Response { id: Id::Number(1), ..response }],
+            ResponsePacket::Single(response) => vec![response],
+        };
+        let mut answers: Vec<Option<Result<T, RpcFailure>>> = calls.iter().map(|_| None).collect();
+        for response in responses {
+            if let Id::Number(id) = response.id
+                && let Some(answer) = usize::try_from(id).ok().and_then(|id| answers.get_mut(id.checked_sub(1)?))
+            {
+                *answer = Some(result(response.payload));
+            }
         }
-        let mut batch = self.client.new_batch();
-        let mut waiters = Vec::with_capacity(calls.len());
-        for call in calls {
-            waiters.push(batch.add_call::<_, Box<RawValue>>(call.method, &call.params).map_err(failure)?);
-        }
-        batch.send().await.map_err(failure)?;
-        let mut answers = Vec::with_capacity(waiters.len());
-        for waiter in waiters {
-            answers.push(waiter.await.map_err(failure));
-        }
-        Ok(answers)
+        Ok(answers.into_iter().map(|answer| answer.unwrap_or_else(missing)).collect())
+    }
+}
+
+fn result<T>(payload: ResponsePayload<T>) -> Result<T, RpcFailure> {
+    match payload {
+        ResponsePayload::Success(result) => Ok(result),
+        ResponsePayload::Failure(ErrorPayload { code, message, data }) => Err(RpcFailure::Refused {
+            code,
+            message: one_line(&message),
+            data: data.and_then(|data| serde_json::from_str(data.get()).ok()),
+        }),
     }
 }
 
@@ -135,41 +146,18 @@ fn in_pairs(most: usize) -> usize {
     if most > 1 { most & !1 } else { most }
 }
 
-fn missing() -> Answer {
+/// In place of an answer that did not come.
+pub fn missing<T>() -> Result<T, RpcFailure> {
     Err(RpcFailure::Garbage("an answer is missing".to_owned()))
 }
 
-fn is_no_batch(answer: &Answer) -> bool {
+fn is_no_batch<T>(answer: &Result<T, RpcFailure>) -> bool {
     matches!(answer, Err(RpcFailure::Garbage(_)))
 }
 
 fn may_be_the_batch(failure: &RpcFailure) -> bool {
     use RpcFailure::{Garbage, Refused, Status, TooLarge};
     matches!(failure, Garbage(_) | Refused { .. } | TooLarge(_) | Status(400 | 404 | 405 | 413 | 500..=599))
-}
-
-fn failure(error: TransportError) -> RpcFailure {
-    match error {
-        RpcError::ErrorResp(payload) => RpcFailure::Refused {
-            code: payload.code,
-            message: one_line(&payload.message),
-            data: payload.data.as_ref().and_then(|data| serde_json::from_str(data.get()).ok()),
-        },
-        RpcError::Transport(TransportErrorKind::Custom(cause)) => match cause.downcast_ref::<HttpFault>() {
-            Some(HttpFault::Unreachable(reason)) => RpcFailure::Unreachable(one_line(reason)),
-            Some(HttpFault::Status(status)) => RpcFailure::Status(*status),
-            Some(HttpFault::TooLarge) => RpcFailure::TooLarge(ANSWER_BYTES_MAX),
-            Some(HttpFault::Garbage(reason)) => RpcFailure::Garbage(one_line(reason)),
-            None => RpcFailure::Garbage(one_line(&cause.to_string())),
-        },
-        // The text of the others would repeat the server's answer.
-        RpcError::Transport(TransportErrorKind::MissingBatchResponse(_)) => {
-            RpcFailure::Garbage("an answer of a batch is missing".to_owned())
-        }
-        RpcError::DeserError { err, .. } => RpcFailure::Garbage(one_line(&err.to_string())),
-        RpcError::NullResp => RpcFailure::Garbage("an empty answer".to_owned()),
-        other => RpcFailure::Unreachable(one_line(&other.to_string())),
-    }
 }
 
 const TEXT_CHARS_MAX: usize = 200;

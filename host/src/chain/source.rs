@@ -5,7 +5,7 @@
 use super::{
     Header,
     error::RpcFailure,
-    rpc::{Answer, Call, Rpc, read},
+    rpc::{Call, Rpc, missing, read},
 };
 use alloy_primitives::U64;
 use parking_lot::Mutex;
@@ -61,7 +61,7 @@ impl Source {
         self.rpc.call(call).await
     }
 
-    pub async fn batch(&self, calls: Vec<Call>) -> Result<Vec<Answer>, RpcFailure> {
+    pub async fn batch<T: DeserializeOwned>(&self, calls: Vec<Call>) -> Result<Vec<Result<T, RpcFailure>>, RpcFailure> {
         self.rpc.batch(calls).await
     }
 
@@ -178,8 +178,4 @@ pub fn block_by_hash(hash: &str) -> Call {
 /// A number as JSON-RPC writes it.
 pub fn hex_number(number: u64) -> serde_json::Value {
     format!("{number:#x}").into()
-}
-
-pub fn missing() -> Answer {
-    Err(RpcFailure::Garbage("an answer is missing".to_owned()))
 }
