@@ -18,8 +18,6 @@ use tokio::{
 };
 
 const POLL: Duration = Duration::from_millis(5);
-/// A large economy takes minutes to play.
-const READY_LIMIT: Duration = Duration::from_secs(600);
 /// Enough for any call of the contracts, so that nobody has to estimate.
 const GAS: &str = "0x2dc6c0";
 
@@ -81,6 +79,11 @@ impl Devnet {
 
     /// With more options of `tests/devnet/devnet.mjs`.
     pub async fn start_with(options: &[&str]) -> Result<Self> {
+        Self::start_within(8 * LIMIT, options).await
+    }
+
+    /// The same with more time: a large economy takes minutes to play.
+    pub async fn start_within(limit: Duration, options: &[&str]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gateway-devnet-").tempdir()?;
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("devnet/devnet.mjs");
         let mut node = Command::new("node");
@@ -95,7 +98,7 @@ impl Devnet {
             }
             bail!("the dev network ended before it was ready; `cargo xtask test` installs what it needs")
         };
-        timeout(READY_LIMIT, is_ready).await??;
+        timeout(limit, is_ready).await??;
         let text = std::fs::read_to_string(folder.path().join("devnet.json"))?;
         // It may have been installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -15,6 +15,7 @@ use anyhow::{Result, ensure};
 use gateway_tests::{devnet::Devnet, postgres::PrivatePostgres};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const FETCH: &str = "eth_getLogs alone";
@@ -22,6 +23,7 @@ const PONDER: &str = "ponder 0.16.10 + PostgreSQL";
 const SUBSQUID: &str = "subsquid evm-processor 1.27.3 + PostgreSQL";
 /// As many as a block of a busy chain has; large blocks would make it easy for those who ask for each.
 const BLOCK_STEPS: &str = "25";
+const PLAY_LIMIT: Duration = Duration::from_secs(600);
 /// Of the bare fetch, with which anvil answers fastest: blocks of one question, and questions at a time.
 const RANGE_BLOCKS: u64 = 100;
 const PARALLEL: usize = 4;
@@ -36,7 +38,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     println!("  playing an economy of {agents} agents and {jobs} jobs");
     let economy = ["--agents", &agents, "--jobs", &jobs, "--updates", &updates];
     let play = [&economy[..], &["--block-steps", BLOCK_STEPS, "--prune"]].concat();
-    let devnet = runtime.block_on(Devnet::start_with(&play))?;
+    let devnet = runtime.block_on(Devnet::start_within(PLAY_LIMIT, &play))?;
     // So deep that all of it is of the past.
     runtime.block_on(devnet.mine(DEPTH + 1))?;
     let question = runtime.block_on(filter(&devnet))?;
