@@ -27,8 +27,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Time that one commit should take: on SQLite nobody else writes meanwhile.
 const COMMIT_TIME: Duration = Duration::from_millis(200);
-/// Rows of many events share pages, and a page is written once a commit.
-const COMMIT_EVENTS_MAX: usize = 10_000;
+/// Rows of many events share pages, and a page is written once a commit. But nothing is fetched while the last one is written.
+const COMMIT_EVENTS_MAX: usize = 4_000;
 
 /// What goes into one transaction.
 pub struct Batch {
