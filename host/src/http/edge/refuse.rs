@@ -8,11 +8,14 @@ use super::socket::Farewell;
 use plugin_api::Problem;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 const REFUSALS_MAX: usize = 64;
+/// For a client to read why: short, because it keeps a place that the next one may need.
+const LINGER: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub struct Refusals {
@@ -32,7 +35,7 @@ impl Refusals {
 pub async fn refuse(mut stream: TcpStream, full: Full, place: OwnedSemaphorePermit) {
     // The client may be gone; then there is nobody to tell.
     if stream.write_all(answer(full).as_bytes()).await.is_ok() && stream.shutdown().await.is_ok() {
-        let mut farewell = Farewell::new();
+        let mut farewell = Farewell::new(LINGER);
         poll_fn(|cx| farewell.poll(&mut stream, cx)).await;
     }
     drop(place);

@@ -17,7 +17,7 @@ use tokio::time::{Sleep, sleep};
 
 /// What a client may still send, and for how long, after it was answered before its request was complete.
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
-const LINGER: Duration = Duration::from_secs(1);
+const LINGER: Duration = Duration::from_secs(10);
 
 pub struct Socket {
     read: Turns<OwnedReadHalf>,
@@ -78,7 +78,7 @@ impl AsyncWrite for Socket {
                 return Poll::Ready(Ok(()));
             }
         }
-        let farewell = this.farewell.get_or_insert_with(Farewell::new);
+        let farewell = this.farewell.get_or_insert_with(|| Farewell::new(LINGER));
         farewell.poll(&mut this.read, cx).map(Ok)
     }
 }
@@ -90,22 +90,51 @@ pub struct Farewell {
 }
 
 impl Farewell {
-    pub fn new() -> Self {
-        Self { timer: Box::pin(sleep(LINGER)), left: LINGER_BYTES_MAX }
+    pub fn new(limit: Duration) -> Self {
+        Self { timer: Box::pin(sleep(limit)), left: LINGER_BYTES_MAX }
     }
 
     pub fn poll(&mut self, stream: &mut (impl AsyncRead + Unpin), cx: &mut Context<'_>) -> Poll<()> {
-        if self.timer.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(());
-        }
         let mut scratch = [0; 8192];
         while self.left > 0 {
             let mut buffer = ReadBuf::new(&mut scratch);
-            match ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer)) {
-                Ok(()) if !buffer.filled().is_empty() => self.left = self.left.saturating_sub(buffer.filled().len()),
-                Ok(()) | Err(_) => return Poll::Ready(()),
+            match Pin::new(&mut *stream).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.left = self.left.saturating_sub(buffer.filled().len());
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return self.timer.as_mut().poll(cx),
             }
         }
         Poll::Ready(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    /// A process that was not let run for a while is not the client's fault.
+    #[tokio::test]
+    async fn what_came_in_time_is_read_even_when_the_time_is_over() {
+        let (mut client, mut server) = tokio::io::duplex(64 * 1024);
+        client.write_all(&[b'x'; 20_000]).await.unwrap();
+        let mut farewell = Farewell::new(Duration::ZERO);
+        poll_fn(|cx| farewell.poll(&mut server, cx)).await;
+        client.write_all(b"later").await.unwrap();
+        drop(client);
+        let mut rest = String::new();
+        server.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest, "later");
+    }
+
+    #[tokio::test]
+    async fn a_loud_client_is_left_before_its_time_is_over() {
+        let mut endless = tokio::io::repeat(b'x');
+        let mut farewell = Farewell::new(Duration::from_secs(3600));
+        poll_fn(|cx| farewell.poll(&mut endless, cx)).await;
     }
 }
