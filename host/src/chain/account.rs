@@ -5,7 +5,7 @@
 use super::{
     Chain, ChainError,
     error::RpcFailure,
-    rpc::{Answer, Call, missing, read},
+    rpc::{Call, missing, read},
     source::{Source, block_by_number, hex_number},
 };
 use alloy_primitives::{Address, B256, U64, U256};
@@ -164,8 +164,8 @@ impl Chain {
         }
         self.ask(|source| async move {
             let calls = numbers.iter().map(|number| block_by_number(hex_number(*number))).collect();
-            let read = |answer: Answer| Ok(read::<Option<Name>>(answer)?.map(|block| block.hash));
-            source.batch(calls).await?.into_iter().map(read).collect()
+            let name = |answer: Result<Option<Name>, RpcFailure>| Ok(answer?.map(|block| block.hash));
+            source.batch(calls).await?.into_iter().map(name).collect()
         })
         .await
     }
@@ -191,7 +191,7 @@ fn agreed<T: PartialEq>(told: impl IntoIterator<Item = Option<T>>) -> Option<T> 
 
 async fn receipts_of(source: &Source, hashes: &[B256]) -> Result<Vec<Option<Receipt>>, RpcFailure> {
     let calls = hashes.iter().map(|hash| Call::new("eth_getTransactionReceipt", json!([hash]))).collect();
-    source.batch(calls).await?.into_iter().map(read).collect()
+    source.batch(calls).await?.into_iter().collect()
 }
 
 async fn usage_of(
@@ -203,8 +203,8 @@ async fn usage_of(
 ) -> Result<Option<Usage>, RpcFailure> {
     let calls =
         (from..=to).map(|number| Call::new("eth_getBlockByNumber", json!([hex_number(number), true]))).collect();
-    for answer in source.batch(calls).await? {
-        let Some(block) = read::<Option<FullBlock>>(answer)? else { continue };
+    for answer in source.batch::<Option<FullBlock>>(calls).await? {
+        let Some(block) = answer? else { continue };
         let is_it = |sent: &&Sent| sent.from == sender && sent.nonce.to::<u64>() == nonce;
         if let Some(sent) = block.transactions.iter().find(is_it) {
             return Ok(Some(Usage { hash: sent.hash, block: block.number.to(), block_hash: block.hash }));

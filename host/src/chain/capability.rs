@@ -10,7 +10,7 @@ use super::{
     event::{Decoder, to_event},
     log::{Filter, RangeError},
     receipt::{RawReceipt, receipt_of},
-    rpc::{Answer, Call, missing, read},
+    rpc::{Call, missing},
     source::{Source, block_by_number, hex_number},
 };
 use alloy::{
@@ -196,12 +196,12 @@ fn argument_value(kind: &DynSolType, argument: &Value) -> Result<DynSolValue, St
 }
 
 async fn first<T: serde::de::DeserializeOwned>(source: &Source, call: Call) -> Result<T, RpcFailure> {
-    read(source.batch(vec![call]).await?.pop().unwrap_or_else(missing))
+    source.batch(vec![call]).await?.pop().unwrap_or_else(missing)
 }
 
 /// A call that reverts is an answer; a server that cannot answer one call answers none.
 async fn call_all(source: &Source, calls: Vec<Call>) -> Result<Vec<Result<Bytes, String>>, RpcFailure> {
-    let one = |answer: Answer| match read::<Bytes>(answer) {
+    let one = |answer: Result<Bytes, RpcFailure>| match answer {
         Ok(output) => Ok(Ok(output)),
         Err(failure) if failure.is_revert() => Ok(Err(failure.to_string())),
         Err(failure) => Err(failure),

@@ -11,6 +11,8 @@ pub enum RpcFailure {
     Status(u16),
     #[error("the answer is no JSON-RPC: {0}")]
     Garbage(String),
+    #[error("the answer is of another type than was asked for: {0}")]
+    WrongType(String),
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
     /// An error object: the server works and does not want to.

@@ -3,7 +3,7 @@
 
 use super::{error::RpcFailure, rpc::one_line};
 use alloy::rpc::json_rpc::{RequestPacket, ResponsePacket};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
 /// 100,000 events are about 83 MB; the gateway asks for fewer at a time.
@@ -34,9 +34,15 @@ impl BoundedHttp {
             // Some servers send JSON-RPC errors with a status of their own.
             Ok(answer) => Ok(answer),
             Err(_) if !status.is_success() => Err(RpcFailure::Status(status.as_u16())),
+            Err(error) if is_json_rpc(&body) => Err(RpcFailure::WrongType(one_line(&error.to_string()))),
             Err(error) => Err(RpcFailure::Garbage(one_line(&error.to_string()))),
         }
     }
+}
+
+/// Whatever the results are.
+fn is_json_rpc(body: &[u8]) -> bool {
+    serde_json::from_slice::<ResponsePacket<IgnoredAny>>(body).is_ok()
 }
 
 /// The whole chain of causes, without the address.

@@ -6,7 +6,7 @@
 use super::{
     Chain, ChainError, Header,
     error::RpcFailure,
-    rpc::{Answer, Call, missing, read},
+    rpc::{Call, missing},
     source::{Source, block_by_hash, block_by_number, hex_number},
 };
 use alloy_primitives::{Address, B256, Bytes, U64};
@@ -149,8 +149,8 @@ fn is_too_much(failure: &RpcFailure) -> bool {
 pub(super) async fn headers(source: &Source, numbers: &[u64]) -> Result<Vec<Header>, RpcFailure> {
     let calls = numbers.iter().map(|number| block_by_number(hex_number(*number))).collect();
     let mut found = Vec::with_capacity(numbers.len());
-    for (number, answer) in numbers.iter().zip(source.batch(calls).await?) {
-        match read::<Option<Header>>(answer)? {
+    for (number, answer) in numbers.iter().zip(source.batch::<Option<Header>>(calls).await?) {
+        match answer? {
             Some(header) if header.number == *number => found.push(header),
             Some(header) => {
                 let text = format!("was asked for block {number} and told of block {}", header.number);
@@ -167,15 +167,14 @@ async fn logs_of(source: &Source, blocks: &[Header], filter: &Filter) -> Result<
         let hash = block.hash.to_string();
         [filter.question(&json!({ "blockHash": hash })), block_by_hash(&hash)]
     };
-    let mut answers = source.batch(blocks.iter().flat_map(ask).collect()).await?.into_iter();
+    let mut answers = source.batch::<LogsOrBlock>(blocks.iter().flat_map(ask).collect()).await?.into_iter();
     let mut all = Vec::new();
     for block in blocks {
-        let logs: Answer = answers.next().unwrap_or_else(missing);
-        let known: Option<Header> = read(answers.next().unwrap_or_else(missing))?;
-        if known.is_none() {
+        let logs = answers.next().unwrap_or_else(missing);
+        if answers.next().unwrap_or_else(missing)?.block()?.is_none() {
             return Err(RpcFailure::Behind(format!("does not have block {}", block.number)));
         }
-        let mut logs: Vec<RawLog> = read(logs)?;
+        let mut logs = logs?.logs()?;
         logs.sort_by_key(|log| log.log_index);
         check_places(&logs)?;
         for log in &mut logs {
@@ -199,9 +198,9 @@ async fn logs_between(
     let place = json!({ "fromBlock": hex_number(from), "toBlock": hex_number(to) });
     // In one request, so that the same server answers both: who does not have the last block does not know its events.
     let calls = vec![filter.question(&place), block_by_number(hex_number(to))];
-    let mut answers = source.batch::<OfRange>(calls).await?.into_iter();
+    let mut answers = source.batch::<LogsOrBlock>(calls).await?.into_iter();
     let logs = answers.next().unwrap_or_else(missing);
-    let last = answers.next().unwrap_or_else(missing)?.header()?.filter(|last| last.number == to);
+    let last = answers.next().unwrap_or_else(missing)?.block()?.filter(|last| last.number == to);
     let last = last.ok_or_else(|| RpcFailure::Behind(format!("does not have block {to}")))?;
     let mut logs = logs?.logs()?;
     logs.sort_by_key(|log| (log.block_number, log.log_index));
@@ -217,53 +216,53 @@ async fn logs_between(
     Ok((logs, last))
 }
 
-/// An answer about a range. They are told apart by their form, so that each is read at once.
-enum OfRange {
+/// One of two answers. They are told apart by their form, so that each is read at once.
+enum LogsOrBlock {
     Logs(Vec<RawLog>),
-    Header(Option<Header>),
+    Block(Option<Header>),
 }
 
-impl OfRange {
+impl LogsOrBlock {
     fn logs(self) -> Result<Vec<RawLog>, RpcFailure> {
         match self {
             Self::Logs(logs) => Ok(logs),
-            Self::Header(_) => Err(RpcFailure::Garbage("a list of events is none".to_owned())),
+            Self::Block(_) => Err(RpcFailure::WrongType("a list of events is none".to_owned())),
         }
     }
 
-    fn header(self) -> Result<Option<Header>, RpcFailure> {
+    fn block(self) -> Result<Option<Header>, RpcFailure> {
         match self {
-            Self::Header(header) => Ok(header),
-            Self::Logs(_) => Err(RpcFailure::Garbage("a block is a list".to_owned())),
+            Self::Block(block) => Ok(block),
+            Self::Logs(_) => Err(RpcFailure::WrongType("a block is a list".to_owned())),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for OfRange {
+impl<'de> Deserialize<'de> for LogsOrBlock {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OfRangeVisitor)
+        deserializer.deserialize_any(LogsOrBlockVisitor)
     }
 }
 
-struct OfRangeVisitor;
+struct LogsOrBlockVisitor;
 
-impl<'de> Visitor<'de> for OfRangeVisitor {
-    type Value = OfRange;
+impl<'de> Visitor<'de> for LogsOrBlockVisitor {
+    type Value = LogsOrBlock;
 
     fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
         text.write_str("a list of events, a block or null")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, events: A) -> Result<OfRange, A::Error> {
-        Deserialize::deserialize(SeqAccessDeserializer::new(events)).map(OfRange::Logs)
+    fn visit_seq<A: SeqAccess<'de>>(self, events: A) -> Result<LogsOrBlock, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(events)).map(LogsOrBlock::Logs)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, block: A) -> Result<OfRange, A::Error> {
-        Deserialize::deserialize(MapAccessDeserializer::new(block)).map(|header| OfRange::Header(Some(header)))
+    fn visit_map<A: MapAccess<'de>>(self, block: A) -> Result<LogsOrBlock, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(block)).map(|block| LogsOrBlock::Block(Some(block)))
     }
 
-    fn visit_unit<E: serde::de::Error>(self) -> Result<OfRange, E> {
-        Ok(OfRange::Header(None))
+    fn visit_unit<E: serde::de::Error>(self) -> Result<LogsOrBlock, E> {
+        Ok(LogsOrBlock::Block(None))
     }
 }
 

@@ -118,7 +118,7 @@ impl Rpc {
             if let Id::Number(id) = response.id
                 && let Some(answer) = usize::try_from(id).ok().and_then(|id| answers.get_mut(id.checked_sub(1)?))
             {
-                *answer = Some(result(response.payload));
+                answer.get_or_insert_with(|| result(response.payload));
             }
         }
         Ok(answers.into_iter().map(|answer| answer.unwrap_or_else(missing)).collect())
@@ -138,7 +138,7 @@ fn result<T>(payload: ResponsePayload<T>) -> Result<T, RpcFailure> {
 
 /// The answer as what it should be.
 pub fn read<T: DeserializeOwned>(answer: Answer) -> Result<T, RpcFailure> {
-    serde_json::from_str(answer?.get()).map_err(|error| RpcFailure::Garbage(error.to_string()))
+    serde_json::from_str(answer?.get()).map_err(|error| RpcFailure::WrongType(error.to_string()))
 }
 
 /// Two questions that belong together stay in one request, which one server answers, also behind a load balancer.

@@ -18,6 +18,7 @@ async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGate
 #[case(Fault::Garbage)]
 #[case(Fault::Silence)]
 #[case(Fault::DropsAnswer)]
+#[case(Fault::LogsOfWrongType)]
 #[case(Fault::LiesAhead(1000))]
 #[case(Fault::OtherChain(1))]
 #[tokio::test]
@@ -140,6 +141,27 @@ async fn a_back_fill_through_faults_is_the_same_as_without() {
         let house = house.start().await;
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
+        close(house).await;
+    }
+}
+
+/// Behind a load balancer another server would answer the second of them.
+#[tokio::test]
+async fn events_and_the_block_that_vouches_for_them_stay_in_one_request_when_an_answer_is_of_a_wrong_type() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for _ in 0..200 {
+        chain.mine(vec![moved(1, "1")]);
+    }
+    for builder in builders(&chain).await {
+        chain.fail_always(Some(Fault::LogsOfWrongType));
+        let house = builder.start().await;
+        let reason = fails(&house).await;
+        assert!(reason.contains("of another type than was asked for"), "{reason}");
+        chain.fail_always(None);
+        house.indexed(&chain).await;
+        assert_eq!(house.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"200\") Int(200)"]);
+        assert_eq!(chain.lonely_logs(), 0);
         close(house).await;
     }
 }

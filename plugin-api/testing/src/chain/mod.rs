@@ -197,6 +197,12 @@ impl ScriptedChain {
         self.door.requests()
     }
 
+    /// Questions for events that came through this door in a request of their own, without the block that proves that
+    /// the server knows these events.
+    pub fn lonely_logs(&self) -> u64 {
+        self.door.lonely_logs()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Blocks> {
         self.blocks.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

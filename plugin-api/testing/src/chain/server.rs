@@ -33,6 +33,8 @@ pub enum Fault {
     DropsAnswer,
     /// Knows no batches.
     NoBatches,
+    /// Answers questions for events with what is no list of events.
+    LogsOfWrongType,
     /// Refuses questions for events of more than so many blocks.
     RangeMax(u64),
     /// Says that its newest block is so many blocks further than it is.
@@ -63,6 +65,8 @@ struct State {
     refused: Mutex<Option<Refused>>,
     lag: AtomicU64,
     requests: AtomicU64,
+    /// Questions for events in a request of their own.
+    lonely_logs: AtomicU64,
 }
 
 impl Door {
@@ -78,6 +82,7 @@ impl Door {
             refused: Mutex::default(),
             lag: AtomicU64::new(0),
             requests: AtomicU64::new(0),
+            lonely_logs: AtomicU64::new(0),
         });
         Self { address, task: tokio::spawn(serve(listener, state.clone())), state }
     }
@@ -110,6 +115,10 @@ impl Door {
     pub fn requests(&self) -> u64 {
         self.state.requests.load(SeqCst)
     }
+
+    pub fn lonely_logs(&self) -> u64 {
+        self.state.lonely_logs.load(SeqCst)
+    }
 }
 
 impl Drop for Door {
@@ -141,6 +150,9 @@ impl State {
         self.requests.fetch_add(1, SeqCst);
         let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let question: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if question["method"] == "eth_getLogs" {
+            self.lonely_logs.fetch_add(1, SeqCst);
+        }
         let fault = lock(&self.next).pop_front().or_else(|| self.lasting());
         match fault {
             Some(Fault::Status(status)) => {
@@ -202,6 +214,7 @@ impl State {
             ("eth_getLogs", Some(Fault::RangeMax(most))) if range(&params[0]) > most => {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
+            ("eth_getLogs", Some(Fault::LogsOfWrongType)) => Ok(json!([{ "address": 1 }])),
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
             ("eth_sendRawTransaction", _) if let Some(words) = self.refusal(&params[0]) => Err((-32000, words)),
             _ => answers::answer(&mut lock(&self.blocks), self.lag.load(SeqCst), method, params),
