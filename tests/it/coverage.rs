@@ -4,7 +4,7 @@
 //! forgotten; whether a test is a good one, its reader sees.
 
 use gateway_tests::plugins::plugin_file;
-use host::plugins::{LoadedPlugin, inspect};
+use host::plugins::{LoadedPlugin, open};
 use plugin_api::manifest::{Auth, RouteSpec};
 use std::{
     collections::BTreeSet,
@@ -27,8 +27,8 @@ pub fn plugins() -> Vec<String> {
 
 fn routes(plugin: &str) -> Vec<RouteSpec> {
     let data_dir = tempfile::tempdir().unwrap();
-    let inspection = inspect(&plugin_file(plugin).unwrap(), None).unwrap();
-    LoadedPlugin::load(inspection, data_dir.path()).unwrap().manifest.routes.clone()
+    let file = open(&plugin_file(plugin).unwrap(), None).unwrap();
+    LoadedPlugin::load(&file, data_dir.path()).unwrap().manifest.routes.clone()
 }
 
 /// What the file of an operation must have, and has not.

@@ -6,7 +6,7 @@ use gateway_tests::{
     plugins::{plugin_dir, plugin_file},
 };
 use host::plugins::{
-    InspectProblem, LoadError, LoadedPlugin, PluginError, PluginReport, PluginState, discover, inspect,
+    InspectProblem, LoadError, LoadedPlugin, PluginError, PluginReport, PluginState, discover, inspect, open,
 };
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
 use std::{
@@ -30,7 +30,7 @@ fn assert_line(error: impl Display, parts: &[&str]) {
 }
 
 fn load(file: &Path, data_dir: &Path) -> Result<LoadedPlugin, PluginError> {
-    LoadedPlugin::load(inspect(file, None)?, data_dir)
+    LoadedPlugin::load(&open(file, None)?, data_dir)
 }
 
 /// The version of the plugin API as texts show it.
@@ -73,13 +73,14 @@ fn a_plugin_of_today_loads_from_a_private_copy() {
     let dir = tempfile::tempdir().unwrap();
     let content = fs::read(plugin_file("hello").unwrap()).unwrap();
     let file = plant(&dir, "hello", &content);
-    let inspection = inspect(&file, None).unwrap();
+    let opened = open(&file, None).unwrap();
+    let inspection = opened.inspection.clone();
     assert_eq!(
         (inspection.name.as_str(), inspection.abi, inspection.bytes),
         ("hello", (ABI_MAJOR, ABI_MINOR), content.len() as u64)
     );
 
-    let first = LoadedPlugin::load(inspection.clone(), dir.path()).unwrap();
+    let first = LoadedPlugin::load(&opened, dir.path()).unwrap();
     assert_eq!(first.name(), "hello");
     assert_eq!(first.manifest.version, inspection.version);
     assert!(!first.manifest.routes.is_empty());
@@ -89,7 +90,7 @@ fn a_plugin_of_today_loads_from_a_private_copy() {
     // The build overwrites its output: the mapped copy does not notice, and the same content is the same module.
     fs::write(&file, "overwritten").unwrap();
     assert!(first.module.manifest()().into_result().is_ok());
-    let second = LoadedPlugin::load(inspection, dir.path()).unwrap();
+    let second = LoadedPlugin::load(&opened, dir.path()).unwrap();
     assert!(std::ptr::fn_addr_eq(first.module.manifest(), second.module.manifest()));
 
     let report = PluginReport::of_loaded(&first, PluginState::Serving);

@@ -33,6 +33,13 @@ pub struct Inspection {
     pub bytes: u64,
 }
 
+/// The same with the content, so that what is loaded is what was inspected, whatever becomes of the file.
+#[derive(Clone)]
+pub struct PluginFile {
+    pub inspection: Inspection,
+    pub(super) content: Vec<u8>,
+}
+
 /// Why a file is refused, with the path for a reader who has no other context.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
@@ -76,10 +83,16 @@ pub enum InspectProblem {
 
 /// Reads the file at `path`; with `pinned_sha256` (hex) its content must be exactly that.
 pub fn inspect(path: &Path, pinned_sha256: Option<&str>) -> Result<Inspection, InspectError> {
-    let content = read_file(path);
-    content
-        .and_then(|content| inspect_content(path, &content, pinned_sha256))
-        .map_err(|problem| InspectError { path: path.to_owned(), problem })
+    Ok(open(path, pinned_sha256)?.inspection)
+}
+
+/// The same, and keeps what was read.
+pub fn open(path: &Path, pinned_sha256: Option<&str>) -> Result<PluginFile, InspectError> {
+    let opened = read_file(path).and_then(|content| {
+        let inspection = inspect_content(path, &content, pinned_sha256)?;
+        Ok(PluginFile { inspection, content })
+    });
+    opened.map_err(|problem| InspectError { path: path.to_owned(), problem })
 }
 
 /// The plugin's name as its file says: `libforum.so` → `forum`.
@@ -97,11 +110,11 @@ pub(super) fn is_foreign_library(path: &Path) -> bool {
     parsed.is_ok_and(|file| file.kind() == ObjectKind::Dynamic && file.section_by_name(STAMP_SECTION).is_none())
 }
 
-pub(super) fn sha256_hex(content: &[u8]) -> String {
+fn sha256_hex(content: &[u8]) -> String {
     hex::encode(Sha256::digest(content))
 }
 
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, InspectProblem> {
+fn read_file(path: &Path) -> Result<Vec<u8>, InspectProblem> {
     let facts = fs::metadata(path).map_err(InspectProblem::Unreadable)?;
     if !facts.is_file() {
         return Err(InspectProblem::NoFile);

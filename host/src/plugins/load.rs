@@ -8,7 +8,7 @@
 
 use super::{
     copy::private_copy,
-    inspect::{InspectProblem, Inspection},
+    inspect::{Inspection, PluginFile},
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use parking_lot::Mutex;
@@ -35,10 +35,6 @@ pub enum LoadError {
         "is already loaded as another build (sha256 {running:.12}, the file has {found:.12}): restart the gateway to run the new one"
     )]
     NeedsRestart { running: String, found: String },
-    #[error("cannot be copied: the file {problem}")]
-    Gone { problem: InspectProblem },
-    #[error("changed while it was being loaded: try again when its build has finished")]
-    Changed,
     #[error("cannot be copied to {} ({source}): let the gateway write there, or set another data_dir", folder.display())]
     Copy { folder: PathBuf, source: io::Error },
     #[error("cannot be mapped ({reason}): {advice}")]
@@ -72,14 +68,15 @@ struct Registry {
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
 /// The root module of the inspected file, mapped from a private copy below `data_dir`; the same content is mapped once.
-pub fn load(inspection: &Inspection, data_dir: &Path) -> Result<PluginModule_Ref, LoadError> {
+pub fn load(file: &PluginFile, data_dir: &Path) -> Result<PluginModule_Ref, LoadError> {
+    let inspection = &file.inspection;
     // Held until the module is there, so that two callers do not map the same content twice.
     let mut registry = REGISTRY.lock();
     registry.refuse_other_build(inspection)?;
     if let Some(module) = registry.modules.get(&inspection.sha256) {
         return Ok(*module);
     }
-    let header = map(&private_copy(inspection, data_dir)?, &inspection.name)?;
+    let header = map(&private_copy(file, data_dir)?, &inspection.name)?;
     let module = checked_module(header)?;
     registry.modules.insert(inspection.sha256.clone(), module);
     Ok(module)

@@ -1,7 +1,7 @@
 //! A plugin whose library is mapped and whose manifest was checked; nothing of it runs yet.
 
 use super::{
-    InspectError, Inspection, LoadError, PluginState,
+    InspectError, Inspection, LoadError, PluginFile, PluginState,
     load::{self, one_line},
     validate_manifest,
 };
@@ -46,10 +46,11 @@ impl PluginError {
 
 impl LoadedPlugin {
     /// Maps the inspected file and asks it for its manifest.
-    pub fn load(inspection: Inspection, data_dir: &Path) -> Result<Self, PluginError> {
+    pub fn load(file: &PluginFile, data_dir: &Path) -> Result<Self, PluginError> {
+        let inspection = file.inspection.clone();
         let name = inspection.name.clone();
         let failed = |error| PluginError::Load { name: name.clone(), error };
-        let module = load::load(&inspection, data_dir).map_err(failed)?;
+        let module = load::load(file, data_dir).map_err(failed)?;
         let manifest = manifest_of(module, &name)?;
         validate_manifest(&manifest, Some((&name, &inspection.version)))
             .map_err(|problems| PluginError::Manifest { name: name.clone(), problems })?;

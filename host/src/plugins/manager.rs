@@ -6,7 +6,7 @@
 use super::{
     capabilities::Capabilities,
     discover::{DiscoverError, discover},
-    inspect::inspect,
+    inspect,
     job,
     life::{FaultLimit, FenceRequest, PluginLife},
     loaded::LoadedPlugin,
@@ -326,8 +326,8 @@ pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, Box<Plugi
         .map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
     let outcomes = discover(&folder)?.into_iter().map(|candidate| {
         let pin = config.plugins.settings(candidate.name()).sha256;
-        let inspected = inspect(&candidate.path, pin.as_deref()).map_err(PluginError::from);
-        let loaded = inspected.and_then(|inspection| LoadedPlugin::load(inspection, &config.data_dir));
+        let file = inspect::open(&candidate.path, pin.as_deref()).map_err(PluginError::from);
+        let loaded = file.and_then(|file| LoadedPlugin::load(&file, &config.data_dir));
         loaded.map_err(|error| Box::new(PluginReport::of_error(candidate.name(), &error)))
     });
     Ok(outcomes.collect())

@@ -22,7 +22,7 @@ mod transaction;
 pub mod validate;
 
 pub use discover::{Candidate, DiscoverError, discover};
-pub use inspect::{InspectError, InspectProblem, Inspection, inspect};
+pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
 pub use kept_contributions::KeptContributions;
 pub use life::{FenceRequest, PluginLife};
 pub use load::LoadError;
