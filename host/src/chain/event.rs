@@ -109,7 +109,7 @@ impl Listening {
     }
 
     /// What the log is to each subscription that it belongs to.
-    pub fn read<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, ChainEvent<Arguments<'d>>)> {
+    pub fn read<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, ChainEvent<Arguments<'d>, &'d str>)> {
         let topic = log.topics.first();
         let fits = move |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic) == topic;
         let read = move |event: &'d Subscribed| {
@@ -125,17 +125,17 @@ impl Listening {
 }
 
 pub fn to_event<'d>(
-    chain: &str,
-    contract: &str,
-    event: &str,
+    chain: &'d str,
+    contract: &'d str,
+    event: &'d str,
     args: Arguments<'d>,
     log: &RawLog,
-) -> ChainEvent<Arguments<'d>> {
+) -> ChainEvent<Arguments<'d>, &'d str> {
     ChainEvent {
-        chain: chain.to_owned(),
-        contract: contract.to_owned(),
+        chain,
+        contract,
         address: plugin_api::Address(log.address.into_array()),
-        event: event.to_owned(),
+        event,
         args,
         block: log.block_number.to(),
         block_hash: plugin_api::Hash256(log.block_hash.0),

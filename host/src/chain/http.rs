@@ -30,7 +30,7 @@ impl BoundedHttp {
             }
             body.extend_from_slice(&chunk);
         }
-        match serde_json::from_slice(&body) {
+        match read_json(&body) {
             // Some servers send JSON-RPC errors with a status of their own.
             Ok(answer) => Ok(answer),
             Err(_) if !status.is_success() => Err(RpcFailure::Status(status.as_u16())),
@@ -42,7 +42,12 @@ impl BoundedHttp {
 
 /// Whatever the results are.
 fn is_json_rpc(body: &[u8]) -> bool {
-    serde_json::from_slice::<ResponsePacket<IgnoredAny>>(body).is_ok()
+    read_json::<ResponsePacket<IgnoredAny>>(body).is_ok()
+}
+
+/// Looks once whether all of it is text: otherwise each of its many strings is looked at.
+fn read_json<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
+    std::str::from_utf8(body).map_or_else(|_| serde_json::from_slice(body), serde_json::from_str)
 }
 
 /// The whole chain of causes, without the address.

@@ -6,8 +6,7 @@
 use super::{
     capabilities::Capabilities,
     discover::{DiscoverError, discover},
-    inspect,
-    job,
+    inspect, job,
     life::{FaultLimit, FenceRequest, PluginLife},
     loaded::LoadedPlugin,
     loaded::PluginError,

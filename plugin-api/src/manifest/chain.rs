@@ -8,14 +8,14 @@ use serde_json::Value;
 /// decimal strings, bytes as `0x…`, arrays and tuples as arrays, an indexed text as its hash. Texts are a stranger's; the
 /// gateway has put U+FFFD where they held NUL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ChainEvent<Args> {
+pub struct ChainEvent<Args, Text = String> {
     /// Name of the chain in the gateway's configuration.
-    pub chain: String,
+    pub chain: Text,
     /// Key of the contract in the gateway's configuration, for example `registry`.
-    pub contract: String,
+    pub contract: Text,
     pub address: Address,
     /// Name of the event, for example `Registered`.
-    pub event: String,
+    pub event: Text,
     pub args: Args,
     pub block: u64,
     pub block_hash: Hash256,

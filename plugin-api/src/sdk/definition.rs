@@ -228,7 +228,9 @@ impl<P: Plugin> Definition<P> {
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
         let handler = move |gateway: &Gateway<P>, tx: super::Tx, event: &[u8]| -> Applied {
-            match serde_json::from_slice(event) {
+            // Looked at once whether it is text, in place of each of its strings.
+            let event = std::str::from_utf8(event).map_or_else(|_| serde_json::from_slice(event), serde_json::from_str);
+            match event {
                 Ok(event) => Box::pin(apply(gateway.clone(), tx, event)),
                 Err(error) => Box::pin(std::future::ready(Err(invalid(error)))),
             }

@@ -4,7 +4,7 @@
 
 use super::Trouble;
 use crate::chain::{event::Listening, log::RawLog};
-use alloy_primitives::{Address, B256, map::HashMap};
+use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use plugin_api::{
     Hash256,
@@ -44,11 +44,26 @@ impl Told {
 
 /// The logs of whole blocks, in their order.
 pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble> {
-    let mut repeats: HashMap<(Address, Option<&B256>, B256), u32> = HashMap::default();
+    // Of the present transaction; there are as few as the plugin has subscriptions.
+    let mut repeats: Vec<(Address, Option<&B256>, u32)> = Vec::new();
+    let mut tx = None;
     let mut events = Vec::with_capacity(logs.len());
     let (mut text, mut ends) = (Vec::with_capacity(logs.len() * EVENT_BYTES), Vec::with_capacity(logs.len()));
     for log in logs {
-        let repeat = repeats.entry((log.address, log.topics.first(), log.transaction_hash)).or_default();
+        if tx.replace(log.transaction_hash) != Some(log.transaction_hash) {
+            repeats.clear();
+        }
+        let is_same = |other: &(Address, Option<&B256>, u32)| (other.0, other.1) == (log.address, log.topics.first());
+        let repeat = match repeats.iter_mut().find(|other| is_same(other)) {
+            Some((.., before)) => {
+                *before += 1;
+                *before
+            }
+            None => {
+                repeats.push((log.address, log.topics.first(), 0));
+                0
+            }
+        };
         for (subscription, event) in listening.read(log) {
             serde_json::to_writer(&mut text, &event).map_err(|error| Trouble::Handler(error.to_string()))?;
             ends.push(text.len());
@@ -59,11 +74,10 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
                 log_index: event.log_index,
                 time_s: event.time_s,
                 tx: event.tx,
-                repeat: *repeat,
+                repeat,
                 json: Bytes::new(),
             });
         }
-        *repeat += 1;
     }
     let (text, mut start) = (Bytes::from(text), 0);
     for (told, end) in events.iter_mut().zip(ends) {
