@@ -101,12 +101,66 @@ pub fn cut(events: &[Told], most: usize) -> usize {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::config::ChainConfig;
+    use alloy_primitives::keccak256;
+    use plugin_api::{ChainEvent, manifest::SubscriptionSpec};
+    use serde_json::{Value, json};
 
     fn told(block: u64, log_index: u64) -> Told {
         let (tx, json) = (Hash256([0; 32]), Bytes::new());
         Told { subscription: 0, block, block_hash: B256::ZERO, log_index, time_s: 0, tx, repeat: 0, json }
+    }
+
+    /// `Moved()` and `Opened()` of two contracts.
+    fn listening() -> Listening {
+        let address = |byte| plugin_api::Address([byte; 20]);
+        let contracts = [("one", address(1)), ("two", address(2))].map(|(key, address)| (key.to_owned(), address));
+        let config = ChainConfig { contracts: contracts.into(), ..ChainConfig::default() };
+        let of = |contract: &str, event: &str| SubscriptionSpec {
+            contract: contract.to_owned(),
+            event: event.to_owned(),
+            derived_tables: Vec::new(),
+        };
+        let all = [of("one", "Moved()"), of("one", "Opened()"), of("two", "Moved()"), of("two", "Opened()")];
+        Listening::new("main", &config, &all).unwrap()
+    }
+
+    #[test]
+    fn events_of_one_kind_are_counted_by_transaction() {
+        let log = |index: u64, (address, event, tx): (u8, &str, u8)| {
+            let log = json!({
+                "address": Address::repeat_byte(address),
+                "topics": [keccak256(event)],
+                "data": "0x",
+                "blockNumber": "0x7",
+                "blockHash": B256::ZERO,
+                "transactionHash": B256::repeat_byte(tx),
+                "transactionIndex": "0x0",
+                "logIndex": format!("{index:#x}"),
+            });
+            serde_json::from_value::<RawLog>(log).unwrap()
+        };
+        let kinds = [
+            (1, "Moved()", 1),
+            (2, "Moved()", 1),
+            (1, "Opened()", 1),
+            (1, "Moved()", 1),
+            (2, "Moved()", 1),
+            (1, "Moved()", 1),
+            (1, "Moved()", 2),
+            (2, "Opened()", 2),
+            (1, "Moved()", 2),
+        ];
+        let logs: Vec<RawLog> = (0..).zip(kinds).map(|(index, kind)| log(index, kind)).collect();
+        let told = tell(&listening(), &logs).unwrap();
+        let counted: Vec<(u32, u32)> = told.iter().map(|told| (told.subscription, told.repeat)).collect();
+        assert_eq!(counted, [(0, 0), (2, 0), (1, 0), (0, 1), (2, 1), (0, 2), (0, 0), (3, 0), (0, 1)]);
+        let event: ChainEvent<Value> = serde_json::from_slice(&told[3].json).unwrap();
+        assert_eq!((&*event.chain, &*event.contract, &*event.event), ("main", "one", "Moved"));
+        assert_eq!((event.block, event.log_index, event.tx), (7, 3, Hash256([1; 32])));
     }
 
     #[test]
