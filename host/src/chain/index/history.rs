@@ -22,8 +22,8 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// Ranges that are fetched at a time.
-const PARALLEL: usize = 4;
+/// Ranges that are fetched at a time. A server takes eight requests at a time from us: two are left for whoever follows the head.
+const PARALLEL: usize = 6;
 /// Answers that wait to be written. What waits when the last one has come is written by one thread, and nothing is fetched.
 const ANSWERS_WAITING: usize = 1;
 /// Blocks of the first questions. Nobody knows yet how many events they hold, and an answer that holds all of the past leaves
