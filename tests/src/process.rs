@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 /// How long anything may take that a test waits for: much, because the machine may have other work.
-pub const LIMIT: Duration = Duration::from_secs(30);
+pub const LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 
 const PREFIX: &str = "GATEWAY_";
