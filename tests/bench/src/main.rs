@@ -16,6 +16,7 @@ mod prose;
 mod report;
 mod rounds;
 mod server;
+mod settle;
 mod signing;
 mod steps;
 

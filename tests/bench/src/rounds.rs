@@ -1,6 +1,6 @@
 //! Rounds: every server once in each, so that what disturbs the machine for a while disturbs all of them; then medians.
 
-use crate::{load::Counted, server::Server};
+use crate::{load::Counted, server::Server, settle::settle};
 use anyhow::{Context as _, Result};
 
 /// One server in one round.
@@ -49,6 +49,7 @@ pub fn in_turn(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Result<Ve
         contestants.iter().map(|one| Row { name: one.name.clone(), samples: Vec::new() }).collect();
     for round in 1..=rounds {
         for (contestant, row) in contestants.iter_mut().zip(&mut rows) {
+            settle()?;
             let sample = (contestant.measure)().with_context(|| contestant.name.clone())?;
             let Sample { cpu_us, per_s, p99_us, .. } = sample;
             println!("  {round}/{rounds} {:<34} {cpu_us:8.2} µs CPU  {per_s:9.0}/s  99 % in {p99_us:.0} µs", row.name);
