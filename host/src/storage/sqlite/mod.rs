@@ -144,7 +144,7 @@ impl Sqlite {
         let versions = Arc::clone(&self.versions);
         let task = move |writer: &mut Work| {
             let under_way = versions.commit(vec![versions.everything()]);
-            let result = work(&writer.guarded);
+            let result = writer.with_triggers().and_then(work);
             drop(under_way);
             let _ = reply.send(result);
         };

@@ -166,7 +166,7 @@ impl Work {
         if self.guarded.connection.is_autocommit() || has_savepoint && self.step("RELEASE member").is_err() {
             return Err((lost(), reply));
         }
-        let wrote = self.end_session().is_some_and(|session| session.wrote);
+        let wrote = self.session.take().is_some_and(|session| session.wrote);
         let changed = version.filter(|_| wrote).cloned();
         let Some(group) = &mut self.group else { return Err((lost(), reply)) };
         group.opened.members += 1;
@@ -188,7 +188,7 @@ impl Work {
 
     /// Takes back what the transaction did.
     pub fn undo(&mut self) {
-        if self.end_session().is_some_and(|session| session.has_savepoint) {
+        if self.session.take().is_some_and(|session| session.has_savepoint) {
             // After some errors (disk full, I/O, a stopped write) SQLite has rolled back everything by itself.
             let connection = &self.guarded.connection;
             let is_undone =
@@ -211,15 +211,13 @@ impl Work {
         }
     }
 
-    fn end_session(&mut self) -> Option<Session> {
-        // Also for migrations, which have no session. The next session looks once more.
-        if let Err(error) = self.set_triggers(Triggers::On) {
-            tracing::error!(error = %error, "triggers are not switched on again");
-        }
-        self.session.take()
+    /// The connection for work without a session, such as migrations.
+    pub fn with_triggers(&self) -> Result<&Guarded, StorageError> {
+        self.set_triggers(Triggers::On).map_err(|error| explain(&error))?;
+        Ok(&self.guarded)
     }
 
-    /// SQLite compiles its statements again after a change.
+    /// They stay as they are until somebody wants them otherwise: SQLite compiles its statements again after a change.
     fn set_triggers(&self, wanted: Triggers) -> rusqlite::Result<()> {
         let (connection, switch) = (&self.guarded.connection, DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER);
         let wanted = wanted == Triggers::On;
