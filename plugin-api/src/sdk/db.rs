@@ -31,9 +31,15 @@ pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
     Sql(Statement { sql, params: RVec::new() })
 }
 
+/// Parameters that few statements exceed: a list that grows is moved.
+const PARAMS_ROOM: usize = 8;
+
 impl Sql {
     /// Binds the next placeholder.
     pub fn bind(mut self, value: impl Bind) -> Self {
+        if self.0.params.capacity() == 0 {
+            self.0.params.reserve(PARAMS_ROOM);
+        }
         self.0.params.push(value.into_value());
         self
     }

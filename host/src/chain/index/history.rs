@@ -59,7 +59,9 @@ impl Waiting {
     /// About so many events, and whole blocks; of the last ones also the blocks without any.
     fn take(&mut self, most: usize) -> Option<Batch> {
         let last = self.last?;
-        let later = self.events.split_off(cut(&self.events, most));
+        // With room for as many again, so that it is not moved while it grows.
+        let mut later = Vec::with_capacity(self.events.capacity());
+        later.extend(self.events.drain(cut(&self.events, most)..));
         let events = std::mem::replace(&mut self.events, later);
         self.since = Instant::now();
         let (number, hash) = match events.last() {
