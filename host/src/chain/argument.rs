@@ -3,21 +3,32 @@
 //! The rule: integers up to 64 bits are numbers, larger ones decimal strings; bytes are `0x…`; arrays and tuples are arrays.
 //! Texts come from strangers: NUL, which no database takes, becomes U+FFFD.
 
-use alloy::dyn_abi::DynSolValue;
+use alloy::dyn_abi::{DecodedEvent, DynSolValue};
 use alloy_primitives::hex;
 use plugin_api::Address;
 use serde::{Serialize, Serializer};
 
+/// An argument as the signature declares it.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Those without a name are called by their places.
+    pub name: String,
+    pub is_indexed: bool,
+}
+
 /// The arguments of an event, by name.
 #[derive(Clone, Debug)]
 pub struct Arguments<'d> {
-    pub names: &'d [String],
-    pub values: Vec<DynSolValue>,
+    pub declared: &'d [Declared],
+    pub values: DecodedEvent,
 }
 
 impl Serialize for Arguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.names.iter().zip(self.values.iter().map(Argument)))
+        let (mut indexed, mut body) = (self.values.indexed.iter(), self.values.body.iter());
+        let mut value = |is_indexed: bool| if is_indexed { indexed.next() } else { body.next() };
+        let values = self.declared.iter().filter_map(|declared| value(declared.is_indexed)).map(Argument);
+        serializer.collect_map(self.declared.iter().map(|declared| &declared.name).zip(values))
     }
 }
 
@@ -29,7 +40,10 @@ impl Serialize for Argument<'_> {
         match self.0 {
             DynSolValue::Bool(value) => serializer.serialize_bool(*value),
             DynSolValue::Uint(value, bits) if *bits <= 64 => serializer.serialize_u64(value.to::<u64>()),
-            DynSolValue::Uint(value, _) => serializer.collect_str(value),
+            DynSolValue::Uint(value, _) => match u128::try_from(*value) {
+                Ok(usual) => serializer.serialize_str(itoa::Buffer::new().format(usual)),
+                Err(_) => serializer.collect_str(value),
+            },
             DynSolValue::Int(value, bits) => match i64::try_from(*value) {
                 Ok(small) if *bits <= 64 => serializer.serialize_i64(small),
                 _ => serializer.collect_str(value),

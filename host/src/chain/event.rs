@@ -1,16 +1,20 @@
 //! From a log to the JSON that a plugin gets.
 
 use super::{
-    argument::Arguments,
+    argument::{Arguments, Declared},
     log::{Filter, RawLog},
 };
 use crate::config::ChainConfig;
+use abi_stable::std_types::RVec;
 use alloy::{
     dyn_abi::{DynSolEvent, Specifier as _},
-    json_abi::Event,
+    json_abi::{Event, EventParam},
 };
 use alloy_primitives::{Address, B256};
-use plugin_api::manifest::{ChainEvent, SubscriptionSpec};
+use plugin_api::{
+    abi::EventSource,
+    manifest::{ChainEvent, SubscriptionSpec},
+};
 
 /// The subscriptions of one plugin whose contracts are deployed.
 pub struct Listening {
@@ -30,8 +34,7 @@ struct Subscribed {
 pub struct Decoder {
     event: Event,
     resolved: DynSolEvent,
-    /// Of the arguments: those without one are called by their places.
-    names: Vec<String>,
+    declared: Vec<Declared>,
     /// A hash of the signature, made once.
     topic: B256,
 }
@@ -42,9 +45,13 @@ impl Decoder {
         let event = Event::parse(signature).map_err(|error| error.to_string().replace('\n', " "))?;
         let resolved = event.resolve().map_err(|error| error.to_string())?;
         let topic = event.selector();
-        let called = |(place, name): (usize, &str)| if name.is_empty() { place.to_string() } else { name.to_owned() };
-        let names = event.inputs.iter().map(|input| input.name.as_str()).enumerate().map(called).collect();
-        Ok(Self { event, resolved, names, topic })
+        let called = |place: usize, name: &str| if name.is_empty() { place.to_string() } else { name.to_owned() };
+        let declare = |(place, input): (usize, &EventParam)| Declared {
+            name: called(place, &input.name),
+            is_indexed: input.indexed,
+        };
+        let declared = event.inputs.iter().enumerate().map(declare).collect();
+        Ok(Self { event, resolved, declared, topic })
     }
 
     pub fn topic(&self) -> B256 {
@@ -57,11 +64,8 @@ impl Decoder {
 
     /// The arguments by name; nothing when the log has another layout.
     pub fn arguments(&self, log: &RawLog) -> Option<Arguments<'_>> {
-        let decoded = self.resolved.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
-        let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
-        let value = |is_indexed: bool| if is_indexed { indexed.next() } else { body.next() };
-        let values = self.event.inputs.iter().map(|input| input.indexed).map(value).collect::<Option<_>>()?;
-        Some(Arguments { names: &self.names, values })
+        let values = self.resolved.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
+        Some(Arguments { declared: &self.declared, values })
     }
 }
 
@@ -102,26 +106,43 @@ impl Listening {
         self.events.iter().map(event).collect::<Vec<_>>().join("\n")
     }
 
-    /// Name of the event that this subscription of the manifest is for.
-    pub fn event_name(&self, subscription: u32) -> &str {
-        let subscribed = self.events.iter().find(|event| event.index == subscription);
-        subscribed.map_or("", |event| event.decoder.name())
+    /// For the plugin: what it hears of, by whose places in this list its events are told.
+    pub fn sources(&self) -> RVec<EventSource> {
+        let source = |event: &Subscribed| EventSource {
+            subscription: event.index,
+            chain: self.chain.as_str().into(),
+            contract: event.contract.as_str().into(),
+            address: event.address.into_array(),
+            event: event.decoder.name().into(),
+        };
+        self.events.iter().map(source).collect()
     }
 
-    /// What the log is to each subscription that it belongs to.
-    pub fn read<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, ChainEvent<Arguments<'d>, &'d str>)> {
+    /// Name of the events of that source.
+    pub fn event_name(&self, source: u32) -> &str {
+        self.events.get(source as usize).map_or("", |event| event.decoder.name())
+    }
+
+    /// The arguments of the log to each source that it belongs to.
+    pub fn read<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, Arguments<'d>)> {
         let topic = log.topics.first();
-        let fits = move |event: &&Subscribed| event.address == log.address && Some(&event.decoder.topic) == topic;
-        let read = move |event: &'d Subscribed| {
+        let fits =
+            move |event: &(u32, &Subscribed)| event.1.address == log.address && Some(&event.1.decoder.topic) == topic;
+        let read = move |(source, event): (u32, &'d Subscribed)| {
             let arguments = event.decoder.arguments(log);
             if arguments.is_none() {
                 let (event, tx) = (event.decoder.name(), log.transaction_hash);
                 tracing::warn!(event, %tx, "an event has another layout than its signature says; it is left out");
             }
-            Some((event.index, to_event(&self.chain, &event.contract, event.decoder.name(), arguments?, log)))
+            Some((source, arguments?))
         };
-        self.events.iter().filter(fits).filter_map(read)
+        (0u32..).zip(&self.events).filter(fits).filter_map(read)
     }
+}
+
+/// When the log's block was made, Unix seconds.
+pub fn time_s(log: &RawLog) -> i64 {
+    log.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX))
 }
 
 pub fn to_event<'d>(
@@ -139,7 +160,7 @@ pub fn to_event<'d>(
         args,
         block: log.block_number.to(),
         block_hash: plugin_api::Hash256(log.block_hash.0),
-        time_s: log.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX)),
+        time_s: time_s(log),
         tx: plugin_api::Hash256(log.transaction_hash.0),
         tx_index: log.transaction_index.to(),
         log_index: log.log_index.to(),

@@ -47,7 +47,7 @@ fn is_json_rpc(body: &[u8]) -> bool {
 
 /// Looks once whether all of it is text: otherwise each of its many strings is looked at.
 fn read_json<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
-    std::str::from_utf8(body).map_or_else(|_| serde_json::from_slice(body), serde_json::from_str)
+    simdutf8::basic::from_utf8(body).map_or_else(|_| serde_json::from_slice(body), serde_json::from_str)
 }
 
 /// The whole chain of causes, without the address.

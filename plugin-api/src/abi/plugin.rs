@@ -6,17 +6,36 @@ use abi_stable::{
     library::RootModule,
     package_version_strings, sabi_trait,
     sabi_types::VersionStrings,
-    std_types::{RBox, RResult, RVec},
+    std_types::{RBox, RResult, RString, RVec},
 };
 use async_ffi::FfiFuture;
 
-/// A chain event on its way to a plugin: the place of its subscription in the manifest, and a [`crate::manifest::ChainEvent`]
-/// as JSON.
+/// What the events of one subscription have in common. The members are those of [`crate::manifest::ChainEvent`].
+#[repr(C)]
+#[derive(StableAbi)]
+pub struct EventSource {
+    /// Place of the subscription in the manifest.
+    pub subscription: u32,
+    pub chain: RString,
+    pub contract: RString,
+    pub address: [u8; 20],
+    pub event: RString,
+}
+
+/// A chain event on its way to a plugin. The members are those of [`crate::manifest::ChainEvent`].
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct SubscribedEvent {
-    pub subscription: u32,
-    pub event: FfiBytes,
+    /// Place of its source in the list that comes with it.
+    pub source: u32,
+    pub block: u64,
+    pub block_hash: [u8; 32],
+    pub time_s: i64,
+    pub tx: [u8; 32],
+    pub tx_index: u64,
+    pub log_index: u64,
+    /// A JSON object.
+    pub args: FfiBytes,
 }
 
 /// A constructed plugin. Indices point into the lists of the manifest.
@@ -29,9 +48,13 @@ pub trait PluginObject: Send + Sync {
     /// Answers one contribution to an extension point: JSON in, JSON out.
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
     /// Applies chain events in their order inside the index's transaction; before each, the plugin calls `begin_event` of the
-    /// transaction.
-    fn chain_events(&self, events: RVec<SubscribedEvent>, transaction: TransactionBox)
-    -> FfiFuture<RResult<(), Fault>>;
+    /// transaction. The events name their `sources` by their places there.
+    fn chain_events(
+        &self,
+        sources: RVec<EventSource>,
+        events: RVec<SubscribedEvent>,
+        transaction: TransactionBox,
+    ) -> FfiFuture<RResult<(), Fault>>;
     /// The last call: requests are drained, jobs are over.
     #[sabi(last_prefix_field)]
     fn stop(&self) -> FfiFuture<RResult<(), Fault>>;

@@ -5,7 +5,7 @@
 
 use super::{Address, Gateway, Hash256, HostHandle, Tx, Wei, definition::OnChainEvent, job};
 use crate::{
-    abi::{Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
+    abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, ReceiptInfo},
 };
 use abi_stable::std_types::{RResult, RVec};
@@ -128,20 +128,44 @@ impl Chain<'_> {
 /// Deferred statements are sent after so many events, so that they do not pile up.
 const FLUSH_EVENTS: usize = 250;
 
+impl<Args: DeserializeOwned> ChainEvent<Args> {
+    pub(super) fn read(source: &EventSource, event: &SubscribedEvent) -> Result<Self, HostError> {
+        // Looked at once whether it is text, in place of each of its strings.
+        let args = std::str::from_utf8(&event.args)
+            .map_or_else(|_| serde_json::from_slice(&event.args), serde_json::from_str)
+            .map_err(invalid)?;
+        Ok(Self {
+            chain: source.chain.to_string(),
+            contract: source.contract.to_string(),
+            address: Address(source.address),
+            event: source.event.to_string(),
+            args,
+            block: event.block,
+            block_hash: Hash256(event.block_hash),
+            time_s: event.time_s,
+            tx: Hash256(event.tx),
+            tx_index: event.tx_index,
+            log_index: event.log_index,
+        })
+    }
+}
+
 /// Applies events one after the other.
 pub(super) fn apply<P: Send + Sync + 'static>(
     gateway: &Gateway<P>,
     handlers: Arc<[OnChainEvent<P>]>,
+    sources: RVec<EventSource>,
     events: RVec<SubscribedEvent>,
     tx: Tx,
 ) -> FfiFuture<RResult<(), Fault>> {
     let gateway_of_call = gateway.clone();
     job::contained(gateway, "chain events", move || async move {
-        for (place, SubscribedEvent { subscription, event }) in (0u32..).zip(events) {
+        for (place, event) in (0u32..).zip(&events) {
             let missing = || HostError::new(HostErrorCode::Invalid, "the plugin has no such subscription");
-            let handler = handlers.get(subscription as usize).ok_or_else(missing)?;
+            let source = sources.get(event.source as usize).ok_or_else(missing)?;
+            let handler = handlers.get(source.subscription as usize).ok_or_else(missing)?;
             tx.begin_event(place);
-            handler(&gateway_of_call, tx.clone(), &event).await?;
+            handler(&gateway_of_call, tx.clone(), source, event).await?;
             if (place as usize + 1).is_multiple_of(FLUSH_EVENTS) {
                 tx.flush().await?;
             }

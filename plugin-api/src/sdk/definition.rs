@@ -6,8 +6,8 @@ use super::{
     route::CallHandler,
 };
 use crate::{
-    abi::{Fault, FfiBytes, HostError, HostErrorCode},
-    manifest::{ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec},
+    abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
+    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -68,7 +68,8 @@ impl Migration {
 }
 
 type Contribute<P> = Box<dyn Fn(&Gateway<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
-pub(crate) type OnChainEvent<P> = Box<dyn Fn(&Gateway<P>, super::Tx, &[u8]) -> Applied + Send + Sync>;
+pub(crate) type OnChainEvent<P> =
+    Box<dyn Fn(&Gateway<P>, super::Tx, &EventSource, &SubscribedEvent) -> Applied + Send + Sync>;
 pub(crate) type Applied = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
 
 /// Everything a plugin offers; built by [`Plugin::define`].
@@ -208,14 +209,14 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// Derives rows from chain events, inside the index's transaction. `E` is a [`super::ChainEvent`] of the arguments.
+    /// Derives rows from chain events, inside the index's transaction. `Args` are the arguments, by name.
     ///
     /// A handler sees the events of its plugin in the order of the chain, each once. It writes `derived_tables` only, and
     /// only handlers write these: so the gateway can take back what a reorganisation makes untrue. Their rows have a primary
     /// key that follows from the events (no `{{id}}`) and no foreign keys. What a handler publishes becomes public when its block is
     /// `confirmations` deep. A handler that fails is called again later, and the index waits for it. Many events share one
     /// call of the gateway; [`super::Tx::defer`] lets them share the calls of the database, too.
-    pub fn on_chain_event<E, F, Fut>(
+    pub fn on_chain_event<Args, F, Fut>(
         mut self,
         contract: &'static str,
         event: &str,
@@ -223,17 +224,16 @@ impl<P: Plugin> Definition<P> {
         apply: F,
     ) -> Self
     where
-        E: DeserializeOwned + Send + 'static,
-        F: Fn(Gateway<P>, super::Tx, E) -> Fut + Send + Sync + 'static,
+        Args: DeserializeOwned + Send + 'static,
+        F: Fn(Gateway<P>, super::Tx, ChainEvent<Args>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
-        let handler = move |gateway: &Gateway<P>, tx: super::Tx, event: &[u8]| -> Applied {
-            // Looked at once whether it is text, in place of each of its strings.
-            let event = std::str::from_utf8(event).map_or_else(|_| serde_json::from_slice(event), serde_json::from_str);
-            match event {
+        let handler = move |gateway: &Gateway<P>, tx: super::Tx, source: &EventSource, event: &SubscribedEvent| {
+            let applied: Applied = match ChainEvent::read(source, event) {
                 Ok(event) => Box::pin(apply(gateway.clone(), tx, event)),
-                Err(error) => Box::pin(std::future::ready(Err(invalid(error)))),
-            }
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            };
+            applied
         };
         let derived_tables = derived_tables.iter().map(ToString::to_string).collect();
         let spec = SubscriptionSpec { contract: contract.to_owned(), event: event.to_owned(), derived_tables };

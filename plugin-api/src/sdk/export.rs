@@ -7,7 +7,7 @@ use super::{
     job,
 };
 use crate::abi::{
-    self, Fault, FaultKind, FfiBytes, HostBox, PluginBox, PluginObject, PluginObject_TO, SubscribedEvent,
+    self, EventSource, Fault, FaultKind, FfiBytes, HostBox, PluginBox, PluginObject, PluginObject_TO, SubscribedEvent,
     TransactionBox,
 };
 use abi_stable::{
@@ -94,12 +94,15 @@ impl<P: Plugin> PluginObject for Object<P> {
 
     fn chain_events(
         &self,
+        sources: RVec<EventSource>,
         events: RVec<SubscribedEvent>,
         transaction: TransactionBox,
     ) -> FfiFuture<RResult<(), Fault>> {
         let tx = Tx::new(transaction);
         match (self.handlers.get(), self.gateway.get()) {
-            (Some(handlers), Some(gateway)) => chain::apply(gateway, handlers.subscriptions.clone(), events, tx),
+            (Some(handlers), Some(gateway)) => {
+                chain::apply(gateway, handlers.subscriptions.clone(), sources, events, tx)
+            }
             _ => no_entry(),
         }
     }

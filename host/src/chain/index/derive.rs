@@ -88,7 +88,8 @@ impl Index {
         let error = |message: String| {
             Blame::Fault(Fault { kind: FaultKind::Error, message: message.into(), location: Default::default() })
         };
-        let call = self.plugin.object.chain_events(part.iter().map(Told::event).collect(), feed.handle());
+        let events = part.iter().map(Told::event).collect();
+        let call = self.plugin.object.chain_events(self.listening.sources(), events, feed.handle());
         let applied = async {
             match call.await {
                 RResult::ROk(()) => feed.settle().await.map_err(|broken| error(broken.to_string())),
@@ -100,7 +101,7 @@ impl Index {
 
     /// Counts the failure of one event.
     fn blame(&self, told: &Told, blame: Blame) -> Trouble {
-        let event = self.listening.event_name(told.subscription);
+        let event = self.listening.event_name(told.source);
         let place = format!("chain event {event}");
         if !self.services.database.was_away_within(AWAY_WINDOW) {
             match &blame {
@@ -119,7 +120,7 @@ impl Index {
         let name = |(place, made): (usize, NewEvent)| {
             let told = events.get(place)?;
             nth = if log.replace(told.place()) == Some(told.place()) { nth + 1 } else { 0 };
-            let event = self.listening.event_name(told.subscription);
+            let event = self.listening.event_name(told.source);
             let key = || format!("{}:{event}:{}:{}.{nth}", self.plugin.name(), told.tx, told.repeat);
             let unique_key = made.unique_key.or_else(|| Some(key()));
             Some((told.block, NewEvent { unique_key, ts: made.ts.or(Some(told.time_s)), ..made }))

@@ -3,7 +3,10 @@
 //! The rule: what does not need the database is done here, beside the commit of what came before.
 
 use super::Trouble;
-use crate::chain::{event::Listening, log::RawLog};
+use crate::chain::{
+    event::{Listening, time_s},
+    log::RawLog,
+};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use plugin_api::{
@@ -11,23 +14,24 @@ use plugin_api::{
     abi::{FfiBytes, SubscribedEvent},
 };
 
-/// Room for the JSON of an event.
-const EVENT_BYTES: usize = 768;
+/// Room for the arguments of an event.
+const ARGUMENTS_BYTES: usize = 512;
 
-/// An event for one subscription; one log may be told to several.
+/// An event for one source; one log may be of several.
 pub struct Told {
-    /// Its place in the manifest.
-    pub subscription: u32,
+    /// Its place in [`Listening::sources`].
+    pub source: u32,
     pub block: u64,
     pub block_hash: B256,
     pub log_index: u64,
     /// When the block was made, Unix seconds.
     pub time_s: i64,
     pub tx: Hash256,
+    pub tx_index: u64,
     /// How many logs of the same address, signature and transaction came before.
     pub repeat: u32,
-    /// The [`plugin_api::ChainEvent`], a part of the text of its range.
-    pub json: Bytes,
+    /// The arguments as JSON, a part of the text of its range.
+    pub args: Bytes,
 }
 
 impl Told {
@@ -36,9 +40,18 @@ impl Told {
         (self.block, self.log_index)
     }
 
-    /// For the plugin, without a copy.
+    /// For the plugin, without a copy of the arguments.
     pub fn event(&self) -> SubscribedEvent {
-        SubscribedEvent { subscription: self.subscription, event: FfiBytes::from_owner(self.json.clone()) }
+        SubscribedEvent {
+            source: self.source,
+            block: self.block,
+            block_hash: self.block_hash.0,
+            time_s: self.time_s,
+            tx: self.tx.0,
+            tx_index: self.tx_index,
+            log_index: self.log_index,
+            args: FfiBytes::from_owner(self.args.clone()),
+        }
     }
 }
 
@@ -48,7 +61,7 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
     let mut repeats: Vec<(Address, Option<&B256>, u32)> = Vec::new();
     let mut tx = None;
     let mut events = Vec::with_capacity(logs.len());
-    let (mut text, mut ends) = (Vec::with_capacity(logs.len() * EVENT_BYTES), Vec::with_capacity(logs.len()));
+    let (mut text, mut ends) = (Vec::with_capacity(logs.len() * ARGUMENTS_BYTES), Vec::with_capacity(logs.len()));
     for log in logs {
         if tx.replace(log.transaction_hash) != Some(log.transaction_hash) {
             repeats.clear();
@@ -64,24 +77,25 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
                 0
             }
         };
-        for (subscription, event) in listening.read(log) {
-            serde_json::to_writer(&mut text, &event).map_err(|error| Trouble::Handler(error.to_string()))?;
+        for (source, args) in listening.read(log) {
+            serde_json::to_writer(&mut text, &args).map_err(|error| Trouble::Handler(error.to_string()))?;
             ends.push(text.len());
             events.push(Told {
-                subscription,
-                block: event.block,
+                source,
+                block: log.block_number.to(),
                 block_hash: log.block_hash,
-                log_index: event.log_index,
-                time_s: event.time_s,
-                tx: event.tx,
+                log_index: log.log_index.to(),
+                time_s: time_s(log),
+                tx: Hash256(log.transaction_hash.0),
+                tx_index: log.transaction_index.to(),
                 repeat,
-                json: Bytes::new(),
+                args: Bytes::new(),
             });
         }
     }
     let (text, mut start) = (Bytes::from(text), 0);
     for (told, end) in events.iter_mut().zip(ends) {
-        told.json = text.slice(start..end);
+        told.args = text.slice(start..end);
         start = end;
     }
     Ok(events)
@@ -106,15 +120,15 @@ mod tests {
     use super::*;
     use crate::config::ChainConfig;
     use alloy_primitives::keccak256;
-    use plugin_api::{ChainEvent, manifest::SubscriptionSpec};
-    use serde_json::{Value, json};
+    use plugin_api::manifest::SubscriptionSpec;
+    use serde_json::json;
 
     fn told(block: u64, log_index: u64) -> Told {
-        let (tx, json) = (Hash256([0; 32]), Bytes::new());
-        Told { subscription: 0, block, block_hash: B256::ZERO, log_index, time_s: 0, tx, repeat: 0, json }
+        let (tx, args) = (Hash256([0; 32]), Bytes::new());
+        Told { source: 0, block, block_hash: B256::ZERO, log_index, time_s: 0, tx, tx_index: 0, repeat: 0, args }
     }
 
-    /// `Moved()` and `Opened()` of two contracts.
+    /// `Moved()` and `Opened()` of two contracts, after an event of one that is not deployed.
     fn listening() -> Listening {
         let address = |byte| plugin_api::Address([byte; 20]);
         let contracts = [("one", address(1)), ("two", address(2))].map(|(key, address)| (key.to_owned(), address));
@@ -124,7 +138,8 @@ mod tests {
             event: event.to_owned(),
             derived_tables: Vec::new(),
         };
-        let all = [of("one", "Moved()"), of("one", "Opened()"), of("two", "Moved()"), of("two", "Opened()")];
+        let first = of("nowhere", "Moved()");
+        let all = [first, of("one", "Moved()"), of("one", "Opened()"), of("two", "Moved()"), of("two", "Opened()")];
         Listening::new("main", &config, &all).unwrap()
     }
 
@@ -155,12 +170,16 @@ mod tests {
             (1, "Moved()", 2),
         ];
         let logs: Vec<RawLog> = (0..).zip(kinds).map(|(index, kind)| log(index, kind)).collect();
-        let told = tell(&listening(), &logs).unwrap();
-        let counted: Vec<(u32, u32)> = told.iter().map(|told| (told.subscription, told.repeat)).collect();
+        let listening = listening();
+        let told = tell(&listening, &logs).unwrap();
+        let counted: Vec<(u32, u32)> = told.iter().map(|told| (told.source, told.repeat)).collect();
         assert_eq!(counted, [(0, 0), (2, 0), (1, 0), (0, 1), (2, 1), (0, 2), (0, 0), (3, 0), (0, 1)]);
-        let event: ChainEvent<Value> = serde_json::from_slice(&told[3].json).unwrap();
-        assert_eq!((&*event.chain, &*event.contract, &*event.event), ("main", "one", "Moved"));
-        assert_eq!((event.block, event.log_index, event.tx), (7, 3, Hash256([1; 32])));
+        let event = told[3].event();
+        assert_eq!((event.block, event.log_index, event.tx, &*event.args), (7, 3, [1; 32], &b"{}"[..]));
+        let source = &listening.sources()[event.source as usize];
+        assert_eq!((&*source.chain, &*source.contract, &*source.event), ("main", "one", "Moved"));
+        assert_eq!((source.subscription, source.address), (1, [1; 20]));
+        assert_eq!(listening.event_name(event.source), "Moved");
     }
 
     #[test]
