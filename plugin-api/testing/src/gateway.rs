@@ -160,7 +160,7 @@ impl TestGateway {
         };
         let waits = async {
             while !(has_all(newest().0) && self.is_on_branch(newest().1).await) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
         let in_time = tokio::time::timeout(Duration::from_secs(60), waits).await;

@@ -11,7 +11,10 @@ use plugin_api::{
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    fmt::{Display, Write as _},
+};
 
 /// Events by the contract that tells of them.
 const EVENTS: [(&str, &str); 8] = [
@@ -66,13 +69,15 @@ struct Subject<'a> {
 }
 
 async fn step(_: Gateway<Steps>, tx: Tx, event: ChainEvent<Box<RawValue>>) -> Result<(), HostError> {
-    let args = event.args.get();
-    let invalid = |error: serde_json::Error| HostError::new(HostErrorCode::Invalid, error.to_string());
-    let subject: Subject<'_> = serde_json::from_str(args).map_err(invalid)?;
+    let invalid = |error: &dyn Display| HostError::new(HostErrorCode::Invalid, error.to_string());
+    let subject: Subject<'_> = serde_json::from_str(event.args.get()).map_err(|error| invalid(&error))?;
+    let subject = subject.id.into_owned();
     let insert = "INSERT INTO steps_steps (id, block, event, subject, args) VALUES ($1, $2, $3, $4, $5)";
     let block = i64::try_from(event.block).unwrap_or_default();
-    let id = format!("{block:010}-{:06}", event.log_index);
-    tx.defer(sql(insert).bind(id).bind(block).bind(event.event).bind(&*subject.id).bind(args))
+    let mut id = String::with_capacity("0123456789-012345".len());
+    write!(id, "{block:010}-{:06}", event.log_index).map_err(|error| invalid(&error))?;
+    let args = String::from(Box::<str>::from(event.args));
+    tx.defer(sql(insert).bind(id).bind(block).bind(event.event).bind(subject).bind(args))
 }
 
 /// The first topics of the events.
