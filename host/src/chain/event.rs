@@ -140,11 +140,6 @@ impl Listening {
     }
 }
 
-/// When the log's block was made, Unix seconds.
-pub fn time_s(log: &RawLog) -> i64 {
-    log.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX))
-}
-
 pub fn to_event<'d>(
     chain: &'d str,
     contract: &'d str,
@@ -160,7 +155,7 @@ pub fn to_event<'d>(
         args,
         block: log.block_number.to(),
         block_hash: plugin_api::Hash256(log.block_hash.0),
-        time_s: time_s(log),
+        time_s: log.time_s(),
         tx: plugin_api::Hash256(log.transaction_hash.0),
         tx_index: log.transaction_index.to(),
         log_index: log.log_index.to(),

@@ -40,6 +40,13 @@ pub struct RawLog {
     removed: bool,
 }
 
+impl RawLog {
+    /// When its block was made, Unix seconds.
+    pub fn time_s(&self) -> i64 {
+        self.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX))
+    }
+}
+
 /// Which events are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {

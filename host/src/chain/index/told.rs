@@ -3,10 +3,7 @@
 //! The rule: what does not need the database is done here, beside the commit of what came before.
 
 use super::Trouble;
-use crate::chain::{
-    event::{Listening, time_s},
-    log::RawLog,
-};
+use crate::chain::{event::Listening, log::RawLog};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use plugin_api::{
@@ -85,7 +82,7 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
                 block: log.block_number.to(),
                 block_hash: log.block_hash,
                 log_index: log.log_index.to(),
-                time_s: time_s(log),
+                time_s: log.time_s(),
                 tx: Hash256(log.transaction_hash.0),
                 tx_index: log.transaction_index.to(),
                 repeat,
