@@ -1,4 +1,4 @@
-//! From a log to the JSON that a plugin gets.
+//! From a log to what a plugin hears of it.
 
 use super::{
     argument::{Arguments, Declared},
