@@ -143,6 +143,11 @@ impl PluginTransaction {
         self.inner.defer_as_host(statement)
     }
 
+    /// How many statements are deferred.
+    pub fn deferred_count(&self) -> usize {
+        self.inner.deferred_count()
+    }
+
     /// Runs the gateway's own statements in it.
     pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         self.inner.run_as_host(statements).await

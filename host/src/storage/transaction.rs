@@ -105,6 +105,11 @@ impl Transaction {
         self.deferred.lock().push(admitted)
     }
 
+    /// How many statements wait for the next ones.
+    pub fn deferred_count(&self) -> usize {
+        self.deferred.lock().statements.len()
+    }
+
     /// Runs what was deferred, then the statements in order, in the scope it was begun with.
     pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         self.run_in(&self.scope, statements).await

@@ -60,6 +60,20 @@ async fn a_block_of_many_events_is_written_in_their_order() {
     }
 }
 
+/// More than the plugin may be ahead of the database.
+#[tokio::test]
+async fn events_that_wait_for_the_database_are_all_written() {
+    let chain = ScriptedChain::start().await;
+    chain.mine((1_000..6_000).map(opened).collect());
+    chain.mine_empty(100);
+    for builder in builders(&chain).await {
+        let house = started(builder, &chain).await;
+        let accounts = "SELECT count(*), min(id), max(id) FROM ledger_accounts";
+        assert_eq!(house.rows(accounts).await, ["Int(5000) Int(1000) Int(5999)"]);
+        close(house).await;
+    }
+}
+
 #[tokio::test]
 async fn the_answer_is_the_same_however_small_the_questions_must_be() {
     let chain = ScriptedChain::start().await;

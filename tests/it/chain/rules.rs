@@ -6,6 +6,7 @@ use super::{
     moved, opened, started,
 };
 use plugin_testing::{ScriptedChain, TestGateway, Value};
+use rstest::rstest;
 use std::time::Duration;
 
 #[tokio::test]
@@ -40,11 +41,14 @@ async fn a_chain_event_writes_derived_tables_only() {
     }
 }
 
-/// Its statements fail when the plugin is at a later event already.
+/// Its statements fail when the plugin is at a later event already, or has taken the last one.
+#[rstest]
+#[case(300)]
+#[case(599)]
 #[tokio::test]
-async fn an_event_whose_deferred_statement_fails_is_named() {
+async fn an_event_whose_deferred_statement_fails_is_named(#[case] clashing: u64) {
     let chain = ScriptedChain::start().await;
-    let account = |id| if id == 300 { CLASHING.unsigned_abs() } else { id };
+    let account = |id| if id == clashing { CLASHING.unsigned_abs() } else { id };
     let block = chain.mine((0..600).map(account).map(opened).collect());
     chain.mine_empty(100);
     for builder in builders(&chain).await {

@@ -26,6 +26,8 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 /// What one chain event may publish; more is a plugin gone wild.
 const PUBLISHED_MAX: usize = 1000;
+/// With so many deferred statements behind those under way, the plugin waits for the database.
+const PILE_MAX: usize = 2_000;
 
 pub struct Feed {
     transaction: Arc<PluginTransaction>,
@@ -61,9 +63,10 @@ impl Feed {
         Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
     }
 
-    /// Waits for what is under way. What fails in it fails the events.
+    /// Waits until all that was deferred has run. What fails in it fails the events.
     pub async fn settle(&self) -> Result<(), StorageError> {
-        Self::settled(&mut *self.under_way.lock().await).await
+        Self::settled(&mut *self.under_way.lock().await).await?;
+        self.transaction.run(Vec::new()).await.map(drop)
     }
 
     async fn settled(under_way: &mut Option<UnderWay>) -> Result<(), StorageError> {
@@ -74,12 +77,17 @@ impl Feed {
         outcome.unwrap_or_else(|_| Err(StorageError::Closed("the plugin stops".to_owned())))
     }
 
-    /// Runs statements after those that were deferred. Without any, it only sends those on their way; but what a single event
-    /// fails with is told to its handler.
+    /// Runs statements after those that were deferred. Without any, it only sends those on their way, or leaves them where they
+    /// are while the database is busy with others; but what a single event fails with is told to its handler.
     async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         let mut under_way = self.under_way.lock().await;
+        let wants_answer = !statements.is_empty() || self.turns.len() == 1;
+        let is_busy = under_way.as_ref().is_some_and(|task| !task.is_finished());
+        if !wants_answer && is_busy && self.transaction.deferred_count() < PILE_MAX {
+            return Ok(Vec::new());
+        }
         Self::settled(&mut under_way).await?;
-        if !statements.is_empty() || self.turns.len() == 1 {
+        if wants_answer {
             return self.transaction.run(statements).await;
         }
         let transaction = self.transaction.clone();
