@@ -65,13 +65,13 @@ impl Table {
             Dialect::Postgres => sql("SELECT CAST(tgname AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)"),
         };
         let known: Vec<String> = store.read(known.bind(&self.name)).await?;
-        for trigger in wanted {
-            let is_there = known.iter().any(|known| *known == trigger.name || *known == trigger.text);
-            if !is_there {
-                database.define(&format!("{}{}", trigger.drop, trigger.text)).await?;
-            }
+        let is_there = |trigger: &Trigger| known.iter().any(|known| *known == trigger.name || *known == trigger.text);
+        let missing = wanted.into_iter().filter(|trigger| !is_there(trigger));
+        let texts: Vec<String> = missing.map(|trigger| trigger.drop + &trigger.text).collect();
+        if texts.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        database.define(&texts.join(";\n")).await
     }
 
     fn triggers(&self, dialect: Dialect, plugin: &str) -> Vec<Trigger> {
