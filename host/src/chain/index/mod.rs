@@ -260,7 +260,6 @@ impl Index {
             Dialect::Postgres => is_recent(self.renewed, LEASE_RENEW),
         };
         if !is_ours {
-            self.store.register().await?;
             let now_ms = self.services.clock.now_ms();
             if !self.store.claim(&self.services.chains.holder, now_ms, now_ms.saturating_add(LEASE_MS)).await? {
                 self.renewed = None;

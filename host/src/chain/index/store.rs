@@ -68,19 +68,6 @@ impl Store {
         plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
     }
 
-    /// Makes the row of a new index; an empty shape fits no plugin, so that it begins with a reset.
-    pub async fn register(&self) -> Result<(), StorageError> {
-        self.change(
-            sql(
-                "INSERT INTO host_chain_index (plugin, shape, start_block, next_block, hash) VALUES ($1, '', 0, 0, '') \
-                 ON CONFLICT (plugin) DO NOTHING",
-            )
-            .bind(&self.plugin),
-        )
-        .await
-        .map(drop)
-    }
-
     pub async fn known(&self) -> Result<Option<Known>, StorageError> {
         let statement = sql("SELECT shape, start_block, next_block, hash, stopped, holder FROM host_chain_index \
              WHERE plugin = $1")
@@ -95,14 +82,18 @@ impl Store {
         }))
     }
 
-    /// Whether this gateway may work on the index until then. SQLite has one gateway: whoever held it before is gone.
+    /// Whether this gateway may work on the index until then. SQLite has one gateway: whoever held it before is gone. Makes
+    /// the row of a new index, with an empty shape, which fits no plugin, so that it begins with a reset.
     pub async fn claim(&self, holder: &str, now_ms: i64, until_ms: i64) -> Result<bool, StorageError> {
         let is_free = match self.dialect() {
             Dialect::Sqlite => "$4 = $4",
-            Dialect::Postgres => "(holder IS NULL OR holder = $2 OR lease_until_ms < $4)",
+            Dialect::Postgres => "known.holder IS NULL OR known.holder = $2 OR known.lease_until_ms < $4",
         };
-        let text =
-            format!("UPDATE host_chain_index SET holder = $2, lease_until_ms = $3 WHERE plugin = $1 AND {is_free}");
+        let text = format!(
+            "INSERT INTO host_chain_index AS known (plugin, shape, start_block, next_block, hash, holder, lease_until_ms) \
+             VALUES ($1, '', 0, 0, '', $2, $3) ON CONFLICT (plugin) DO UPDATE \
+             SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms WHERE {is_free}"
+        );
         let statement = sql(text).bind(&self.plugin).bind(holder).bind(until_ms).bind(now_ms);
         Ok(self.change(statement).await? == 1)
     }
