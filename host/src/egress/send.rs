@@ -3,23 +3,34 @@
 //! The rule that must not break: the client of a hop knows this hop's addresses and has no resolver, no proxy, no
 //! pool, no redirects and no retries. That is why each hop builds its own; the costly part, the certificates, is shared.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use http::{Method, header};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{EgressError, EgressSettings, request::Hop, target::host_of};
 
-/// The machine's root certificates, read once, with the ring provider.
+/// The machine's root certificates, with the ring provider. Read once in a process: that takes milliseconds.
 pub fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
+    static READ: OnceLock<rustls::ClientConfig> = OnceLock::new();
+    if let Some(config) = READ.get() {
+        return Ok(config.clone());
+    }
+    let config = read_platform_tls().map_err(EgressError::Certificates)?;
+    Ok(READ.get_or_init(|| config).clone())
+}
+
+fn read_platform_tls() -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = rustls::crypto::ring::default_provider();
     // For whoever builds a client without naming a provider; an error only says that someone was here before.
     let _ = provider.clone().install_default();
-    rustls::ClientConfig::builder_with_provider(Arc::new(provider))
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_platform_verifier())
-        .map(|builder| builder.with_no_client_auth())
-        .map_err(EgressError::Certificates)
+    let builder = rustls::ClientConfig::builder_with_provider(Arc::new(provider));
+    let builder = builder.with_safe_default_protocol_versions()?.with_platform_verifier()?;
+    Ok(builder.with_no_client_auth())
 }
 
 pub(super) async fn send(
