@@ -14,7 +14,7 @@ use url::Url;
 /// Questions in one HTTP request.
 const BATCH_MAX: usize = 64;
 /// HTTP requests at a time.
-const IN_FLIGHT_MAX: usize = 8;
+const IN_FLIGHT_MAX: usize = 10;
 
 /// One question.
 #[derive(Clone, Debug)]

@@ -22,15 +22,15 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// Ranges that are fetched at a time. A server takes eight requests at a time from us: two are left for whoever follows the head.
-const PARALLEL: usize = 6;
+/// Ranges that are fetched at a time. A server takes ten requests at a time from us: two are left for whoever follows the head.
+const PARALLEL: usize = 8;
 /// Answers that wait to be written. What waits when the last one has come is written by one thread, and nothing is fetched.
 const ANSWERS_WAITING: usize = 1;
 /// Blocks of the first questions. Nobody knows yet how many events they hold, and an answer that holds all of the past leaves
 /// nothing to be fetched while it is written.
 const FIRST_BLOCKS: u64 = 8;
 /// An answer with more events than this makes the next ranges shorter, one with fewer than a quarter longer.
-const RANGE_EVENTS: u64 = 5_000;
+const RANGE_EVENTS: u64 = 2_500;
 
 /// How long events that were fetched wait for more of them, to share a commit.
 const WAIT_MAX: Duration = Duration::from_millis(300);
