@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
-    let profile = Profile::or("release");
+    let profile = Profile::or("dist");
     let mut build = process::cargo();
     build.current_dir(&root).args(["build", "--profile", &profile.name]);
     if profile.name == "dev" {

@@ -21,9 +21,10 @@ pub fn make(count: usize) -> Result<Vec<PathBuf>> {
     println!("  {count} copies of a plugin are built");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--offline", "--release"]).env("CARGO_TARGET_DIR", &target).current_dir(&folder);
+    build.args(["build", "--quiet", "--offline", "--profile", "dist"]);
+    build.env("CARGO_TARGET_DIR", &target).current_dir(&folder);
     ensure!(build.status()?.success(), "the copies in {} do not build", folder.display());
-    let library = |name: &String| target.join(format!("release/lib{name}{}", env::consts::DLL_SUFFIX));
+    let library = |name: &String| target.join(format!("dist/lib{name}{}", env::consts::DLL_SUFFIX));
     Ok(names.iter().map(library).collect())
 }
 

@@ -47,8 +47,8 @@ fn head(options: &Options, bench: &Bench) -> String {
         scale.writers,
     );
     text.push_str(
-        "The gateway is the release build with every plugin, on SQLite where nothing else is said. Other than by default: \
-         this machine's address is exempt from limits per client, up to 8,192 connections and streams are allowed, the \
+        "The gateway is built as it is shipped (profile `dist`) with every plugin, on SQLite where nothing else is said. Other \
+         than by default: this machine's address is exempt from limits per client, up to 8,192 connections and streams are allowed, the \
          operator's listener is off, and only warnings are logged (the peers log nothing). The peers are in `tests/bench`.\n",
     );
     for absent in bench.absent() {
