@@ -48,8 +48,9 @@ fn head(options: &Options, bench: &Bench) -> String {
     );
     text.push_str(
         "The gateway is built as it is shipped (profile `dist`) with every plugin, on SQLite where nothing else is said. Other \
-         than by default: this machine's address is exempt from limits per client, up to 8,192 connections and streams are allowed, the \
-         operator's listener is off, and only warnings are logged (the peers log nothing). The peers are in `tests/bench`.\n",
+         than by default: this machine's address is exempt from limits per client, up to 8,192 connections and streams are \
+         allowed, the operator's listener is off, and only warnings are logged (the peers log nothing). The peers are in \
+         `tests/bench`.\n",
     );
     for absent in bench.absent() {
         let _ = writeln!(text, "\nNot measured on this machine: {absent}.");
