@@ -56,21 +56,22 @@ async fn look(chain: &Chain) {
         }
         match source.look(chain.settings.reorg_depth).await {
             Ok(head) => {
-                source.succeeded();
+                source.told_head();
                 Some(head)
             }
             Err(RpcFailure::Refused { message, .. }) => {
-                source.failed(&RpcFailure::Behind(message));
+                source.told_no_head(&RpcFailure::Behind(message));
                 None
             }
             Err(failure) => {
-                source.failed(&failure);
+                source.told_no_head(&failure);
                 None
             }
         }
     });
     let heads: Vec<Option<Header>> = join_all(asked).await;
-    match choose(&heads, chain.current()) {
+    let answers = |place: usize| chain.sources.get(place).is_some_and(|source| !source.fails_questions());
+    match choose(&heads, chain.current(), answers) {
         Some((place, head)) => {
             chain.prefer(place);
             chain.saw(head);
@@ -80,14 +81,15 @@ async fn look(chain: &Chain) {
     }
 }
 
-/// The current server while it keeps up, else the first that does.
-fn choose(heads: &[Option<Header>], current: usize) -> Option<(usize, Header)> {
+/// The current server while it keeps up and answers, else the first that does; where none answers, one that keeps up.
+fn choose(heads: &[Option<Header>], current: usize, answers: impl Fn(usize) -> bool) -> Option<(usize, Header)> {
     let best = heads.iter().flatten().map(|head| head.number).max()?;
     let keeps_up = |place: usize| {
         let head = heads.get(place).copied().flatten()?;
         (head.number.saturating_add(LAG_BLOCKS_MAX) >= best).then_some((place, head))
     };
-    keeps_up(current).or_else(|| (0..heads.len()).find_map(keeps_up))
+    let mut candidates = std::iter::once(current).chain(0..heads.len()).filter_map(keeps_up);
+    candidates.clone().find(|(place, _)| answers(*place)).or_else(|| candidates.next())
 }
 
 /// Metrics are floats; block numbers are far below 2^53.
@@ -136,11 +138,22 @@ mod tests {
 
     #[test]
     fn a_server_is_kept_while_it_keeps_up() {
-        let chosen = |heads: &[Option<Header>], current| choose(heads, current).map(|(place, _)| place);
+        let chosen = |heads: &[Option<Header>], current| choose(heads, current, |_| true).map(|(place, _)| place);
         assert_eq!(chosen(&[head(10), head(12)], 0), Some(0), "two blocks are a matter of luck");
         assert_eq!(chosen(&[head(10), head(14)], 0), Some(1));
         assert_eq!(chosen(&[head(12), head(12)], 1), Some(1), "no way back without need");
         assert_eq!(chosen(&[None, head(3)], 0), Some(1));
         assert_eq!(chosen(&[None, None], 0), None);
+    }
+
+    #[test]
+    fn a_server_that_tells_its_head_and_answers_nothing_else_is_kept_only_when_no_other_keeps_up() {
+        let chosen = |heads: &[Option<Header>], answering: &[usize]| {
+            choose(heads, 0, |place| answering.contains(&place)).map(|(place, _)| place)
+        };
+        assert_eq!(chosen(&[head(12), head(12), head(12)], &[2]), Some(2));
+        assert_eq!(chosen(&[head(12), head(8)], &[1]), Some(0), "the other is too far behind");
+        assert_eq!(chosen(&[head(12), None], &[1]), Some(0));
+        assert_eq!(chosen(&[head(12), head(12)], &[]), Some(0));
     }
 }

@@ -21,6 +21,8 @@ const FAILURES_MAX: u32 = 2;
 const ASIDE_DOUBLINGS_MAX: u32 = 3;
 /// A server that said what cannot be is left alone for so many pauses.
 const LIE_PAUSES: u32 = 15;
+/// How long a question that failed is held against a server that goes on telling its head.
+const REMEMBERED: Duration = Duration::from_secs(60);
 
 pub struct Source {
     /// Shown instead of the address.
@@ -38,6 +40,14 @@ struct Health {
     reason: Option<String>,
     head: Option<Header>,
     latency_ms: Option<u64>,
+    unanswered: Option<Unanswered>,
+}
+
+/// Questions that failed since one was answered. A server may tell its head all the while.
+struct Unanswered {
+    questions: u32,
+    reason: String,
+    last: Instant,
 }
 
 /// One server, for the operator.
@@ -126,19 +136,42 @@ impl Source {
         self.health.lock().aside_until.is_some_and(|until| Instant::now() < until)
     }
 
+    /// Whether it lately failed to answer questions in a row, be it that it tells its head.
+    pub fn fails_questions(&self) -> bool {
+        self.health.lock().unanswered.as_ref().is_some_and(|unanswered| unanswered.questions >= FAILURES_MAX)
+    }
+
+    /// It answered a question.
     pub fn succeeded(&self) {
+        self.health.lock().unanswered = None;
+        self.told_head();
+    }
+
+    /// It told its newest block, which says nothing of other questions.
+    pub fn told_head(&self) {
         let mut health = self.health.lock();
         if health.aside_until.is_some() {
             tracing::info!(server = self.label, "the RPC server is back");
         }
         (health.failures, health.aside_until, health.reason) = (0, None, None);
+        health.unanswered.take_if(|unanswered| unanswered.last.elapsed() > REMEMBERED);
     }
 
-    /// Counts a failure; what the server refuses is none.
+    /// Counts a question that was not answered; what the server refuses is none.
     pub fn failed(&self, failure: &RpcFailure) {
         if failure.is_refusal() {
             return;
         }
+        let mut health = self.health.lock();
+        let before = health.unanswered.as_ref().map_or(0, |unanswered| unanswered.questions);
+        let questions = before.saturating_add(1);
+        health.unanswered = Some(Unanswered { questions, reason: failure.to_string(), last: Instant::now() });
+        drop(health);
+        self.told_no_head(failure);
+    }
+
+    /// Counts a failure of any kind.
+    pub fn told_no_head(&self, failure: &RpcFailure) {
         let mut health = self.health.lock();
         health.failures = health.failures.saturating_add(1);
         let aside = match failure {
@@ -157,10 +190,11 @@ impl Source {
     pub fn report(&self) -> SourceReport {
         let is_aside = self.is_aside();
         let health = self.health.lock();
+        let unanswered = health.unanswered.as_ref().map(|unanswered| &unanswered.reason);
         SourceReport {
             url: self.label.clone(),
-            ok: !is_aside && health.failures == 0 && health.head.is_some(),
-            reason: health.reason.clone(),
+            ok: !is_aside && health.failures == 0 && health.unanswered.is_none() && health.head.is_some(),
+            reason: health.reason.as_ref().or(unanswered).cloned(),
             head: health.head.map(|head| head.number),
             latency_ms: health.latency_ms,
         }

@@ -44,6 +44,31 @@ async fn the_other_server_is_asked_when_one_goes_bad(#[case] fault: Fault) {
     close(house).await;
 }
 
+/// All the while it tells its newest block, as well as the other.
+#[tokio::test]
+async fn a_server_that_answers_no_question_for_events_is_not_asked_first_for_long() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    chain.mine_empty(100);
+    let other = chain.another_door().await;
+    let house = house_of_two(&chain, &other).await;
+    house.indexed(&chain).await;
+    chain.fail_always(Some(Fault::LogsOfWrongType));
+    let rpc = async || house.get("/api/status").await.json()["services"]["rpc"].clone();
+    TestGateway::eventually(MINUTE, "the other is asked first", async || {
+        chain.mine(vec![moved(1, "1")]);
+        house.indexed(&chain).await;
+        rpc().await["url"] == json!(other.url().trim_end_matches('/'))
+    })
+    .await;
+    let rpc = rpc().await;
+    assert_eq!(rpc["ok"], true, "one of two is enough: {rpc}");
+    let detail = rpc["detail"].as_str().unwrap_or_default();
+    assert!(detail.contains("of another type than was asked for"), "{rpc}");
+    assert_as_anew(&house, &other).await;
+    close(house).await;
+}
+
 #[tokio::test]
 async fn a_server_that_falls_behind_is_not_preferred_and_misses_no_event() {
     let chain = ScriptedChain::start().await;
