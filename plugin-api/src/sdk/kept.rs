@@ -15,6 +15,23 @@ pub fn keep(value: &impl Serialize) -> Result<String, HostError> {
     serde_json::to_string(value).map_err(invalid)
 }
 
+/// What rows keep of one object: a text, or several whose members make the object together.
+pub trait Kept {
+    fn objects(&self) -> &[&str];
+}
+
+impl Kept for &str {
+    fn objects(&self) -> &[&str] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl<const N: usize> Kept for [&str; N] {
+    fn objects(&self) -> &[&str] {
+        self
+    }
+}
+
 /// The JSON of a `T`, as an answer with 200.
 pub struct KeptJson<T> {
     json: Vec<u8>,
@@ -28,16 +45,17 @@ const ITEM_BYTES: usize = 768;
 
 impl<T> KeptJson<T> {
     /// An object with the members that a row keeps, then those of `rest`.
-    pub fn object(kept: &str, rest: &impl Serialize) -> Result<Self, HostError> {
-        let mut json = Vec::with_capacity(kept.len() + REST_BYTES);
-        push_object(&mut json, kept, rest)?;
+    pub fn object(kept: impl Kept, rest: &impl Serialize) -> Result<Self, HostError> {
+        let objects = kept.objects();
+        let mut json = Vec::with_capacity(objects.iter().map(|object| object.len()).sum::<usize>() + REST_BYTES);
+        push_object(&mut json, objects, rest)?;
         Ok(Self { json, of: PhantomData })
     }
 
     /// An object with a list, `name`, of such objects, then the members of `rest`.
-    pub fn list<'k, R: Serialize>(
+    pub fn list<K: Kept, R: Serialize>(
         name: &str,
-        items: impl IntoIterator<Item = (&'k str, R)>,
+        items: impl IntoIterator<Item = (K, R)>,
         rest: &impl Serialize,
     ) -> Result<Self, HostError> {
         let items = items.into_iter();
@@ -49,7 +67,7 @@ impl<T> KeptJson<T> {
             if index > 0 {
                 json.push(b',');
             }
-            push_object(&mut json, kept, &rest)?;
+            push_object(&mut json, kept.objects(), &rest)?;
         }
         json.push(b']');
         push_members(&mut json, true, rest)?;
@@ -67,11 +85,19 @@ impl<T: JsonSchema> IntoAnswer for KeptJson<T> {
     }
 }
 
-fn push_object(json: &mut Vec<u8>, kept: &str, rest: &impl Serialize) -> Result<(), HostError> {
-    let open = kept.strip_suffix('}').filter(|open| open.starts_with('{'));
-    let open = open.ok_or_else(|| HostError::new(HostErrorCode::Invalid, "a row keeps no JSON object"))?;
-    json.extend_from_slice(open.as_bytes());
-    push_members(json, open.len() > 1, rest)
+fn push_object(json: &mut Vec<u8>, kept: &[&str], rest: &impl Serialize) -> Result<(), HostError> {
+    json.push(b'{');
+    let mut has_members = false;
+    for object in kept {
+        let members = object.strip_prefix('{').and_then(|open| open.strip_suffix('}'));
+        let members = members.ok_or_else(|| HostError::new(HostErrorCode::Invalid, "a row keeps no JSON object"))?;
+        if has_members && !members.is_empty() {
+            json.push(b',');
+        }
+        json.extend_from_slice(members.as_bytes());
+        has_members |= !members.is_empty();
+    }
+    push_members(json, has_members, rest)
 }
 
 /// Adds members to an object that is open, and closes it.
@@ -104,10 +130,19 @@ mod tests {
     #[test]
     fn the_members_of_both_make_one_object() {
         let kept = keep(&json!({ "title": "a } b" })).unwrap();
-        assert_eq!(text(KeptJson::object(&kept, &json!({ "id": 1 }))), r#"{"title":"a } b","id":1}"#);
-        assert_eq!(text(KeptJson::object(&kept, &json!({}))), kept);
+        assert_eq!(text(KeptJson::object(kept.as_str(), &json!({ "id": 1 }))), r#"{"title":"a } b","id":1}"#);
+        assert_eq!(text(KeptJson::object(kept.as_str(), &json!({}))), kept);
         assert_eq!(text(KeptJson::object("{}", &json!({ "id": 1 }))), r#"{"id":1}"#);
         assert_eq!(text(KeptJson::object("{}", &json!({}))), "{}");
+    }
+
+    #[test]
+    fn several_kept_objects_make_one() {
+        let made = |kept: [&str; 3], rest: &Value| text(KeptJson::object(kept, rest));
+        assert_eq!(made([r#"{"a":1}"#, "{}", r#"{"b":2}"#], &json!({ "c": 3 })), r#"{"a":1,"b":2,"c":3}"#);
+        assert_eq!(made(["{}", r#"{"b":2}"#, "{}"], &json!({})), r#"{"b":2}"#);
+        assert_eq!(made(["{}", "{}", "{}"], &json!({})), "{}");
+        assert!(KeptJson::<Value>::object(["{}", "null"], &json!({})).is_err());
     }
 
     #[test]
@@ -115,6 +150,8 @@ mod tests {
         let items = [(r#"{"a":1}"#, json!({ "b": 2 })), ("{}", json!({ "b": 3 }))];
         let list = KeptJson::list("items", items, &json!({ "total": 2 }));
         assert_eq!(text(list), r#"{"items":[{"a":1,"b":2},{"b":3}],"total":2}"#);
+        let items = [([r#"{"a":1}"#, r#"{"b":2}"#], json!({ "c": 3 }))];
+        assert_eq!(text(KeptJson::list("items", items, &json!({}))), r#"{"items":[{"a":1,"b":2,"c":3}]}"#);
         let empty: [(&str, Value); 0] = [];
         assert_eq!(text(KeptJson::list("items", empty, &json!({}))), r#"{"items":[]}"#);
     }

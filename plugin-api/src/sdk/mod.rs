@@ -51,7 +51,7 @@ pub use fetch::{Fetch, Fetched};
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use job::Job;
-pub use kept::{KeptJson, keep};
+pub use kept::{Kept, KeptJson, keep};
 pub use mentions::mentioned_payloads;
 pub use page::{Limit, Page, lenient};
 pub use position::Position;

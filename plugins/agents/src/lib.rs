@@ -44,6 +44,12 @@ impl Plugin for Agents {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
                 Migration::new(3, "keep_agents", include_str!("../migrations/0003_keep_agents.sql")),
+                Migration::per_dialect(
+                    4,
+                    "keep_cards",
+                    include_str!("../migrations/0004_keep_cards.sqlite.sql"),
+                    include_str!("../migrations/0004_keep_cards.postgres.sql"),
+                ),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])

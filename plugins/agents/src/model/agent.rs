@@ -1,9 +1,8 @@
 //! An agent as readers get it.
 
-use super::{AgentId, AgentLinks, AgentStatus, CvLinks, Standing, ValidationSummary};
+use super::{AgentId, AgentLinks, AgentStatus, CvLinks, Declared, Standing, ValidationSummary};
 use plugin_api::{Address, HostError, JsonSchema, Wei, keep};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, value::RawValue};
 
 /// What the registry tells of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,29 +49,6 @@ impl AgentRecord {
     }
 }
 
-/// What an agent says of itself, and whether it is there.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Declared<'r> {
-    /// Declared in the card.
-    pub description: Option<&'r str>,
-    /// Declared in the card.
-    #[schemars(with = "Vec<String>")]
-    pub capabilities: &'r RawValue,
-    /// Declared in the card.
-    pub model: Option<&'r str>,
-    /// Declared in the card: what one call of the endpoint costs.
-    #[schemars(with = "Option<Wei>")]
-    pub price_per_call: Option<&'r str>,
-    /// The last good card of this endpoint, as the agent served it: nobody checked what it says.
-    #[schemars(with = "Option<Map<String, Value>>")]
-    pub card: Option<&'r RawValue>,
-    /// Whether the last probe of an active agent found its card.
-    pub online: bool,
-    /// Unix milliseconds of the last probe that did.
-    pub last_seen: Option<i64>,
-}
-
 /// An agent of the registry, with what it says of itself.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
@@ -84,6 +60,15 @@ pub struct AgentView {
     rating_avg: Option<f64>,
     #[schemars(flatten)]
     declared: Declared<'static>,
+    #[schemars(flatten)]
+    presence: Presence,
+}
+
+/// What is known of an agent only when it is read.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Presence {
+    /// Whether the last probe of an active agent found its card.
+    pub online: bool,
 }
 
 /// The average of so many ratings.

@@ -1,8 +1,9 @@
 //! The card that an agent serves at its endpoint: what an agent says of itself. Rule: nothing in it is trusted; it is
 //! bounded, and what follows from the chain never follows from it.
 
-use plugin_api::Wei;
-use serde_json::{Map, Value};
+use plugin_api::{HostError, JsonSchema, Wei, keep};
+use serde::Serialize;
+use serde_json::{Map, Value, value::RawValue};
 
 /// A larger answer is no card.
 pub const CARD_BYTES_MAX: u64 = 64 * 1024;
@@ -45,6 +46,43 @@ impl Card {
             price_per_call: members.get("pricePerCall").and_then(|price| serde_json::from_value(price.clone()).ok()),
         })
     }
+}
+
+/// What an agent says of itself.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Declared<'r> {
+    /// Declared in the card.
+    pub description: Option<&'r str>,
+    /// Declared in the card.
+    pub capabilities: &'r [String],
+    /// Declared in the card.
+    pub model: Option<&'r str>,
+    /// Declared in the card: what one call of the endpoint costs.
+    pub price_per_call: Option<Wei>,
+    /// The last good card of this endpoint, as the agent served it: nobody checked what it says.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub card: Option<&'r RawValue>,
+    /// Unix milliseconds of the last probe that found a card.
+    pub last_seen: Option<i64>,
+}
+
+impl Card {
+    /// What its row keeps for answers.
+    pub fn kept(&self, seen_ms: i64) -> Result<String, HostError> {
+        keep(&Declared {
+            description: self.description.as_deref(),
+            capabilities: &self.capabilities,
+            model: self.model.as_deref(),
+            price_per_call: self.price_per_call,
+            card: serde_json::from_str(&self.text).ok(),
+            last_seen: Some(seen_ms),
+        })
+    }
+
+    /// The same where there is no card.
+    pub const NONE_KEPT: &str =
+        r#"{"description":null,"capabilities":[],"model":null,"pricePerCall":null,"card":null,"lastSeen":null}"#;
 }
 
 /// Not every database stores U+0000.
@@ -96,6 +134,24 @@ mod tests {
         assert_eq!(card, Card { text: card.text.clone(), ..Card::default() });
         let card = Card::parse(br#"{"service":1,"description":"a\u0000b"}"#, "service").unwrap();
         assert_eq!(card.description.as_deref(), Some("a\u{fffd}b"));
+    }
+
+    #[test]
+    fn what_is_kept_has_the_same_members_with_a_card_and_without() {
+        assert_eq!(keep(&Declared::default()).unwrap(), Card::NONE_KEPT);
+        let text =
+            r#"{ "service": 1, "description": "\"d\"", "capabilities": ["a"], "pricePerCall": "10", "x": 1.50 }"#;
+        let kept = Card::parse(text.as_bytes(), "service").unwrap().kept(5).unwrap();
+        assert!(kept.contains(text), "the card stays as it came: {kept}");
+        let kept: Value = serde_json::from_str(&kept).unwrap();
+        let card: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            kept,
+            json!({
+                "description": "\"d\"", "capabilities": ["a"], "model": null, "pricePerCall": "10", "card": card,
+                "lastSeen": 5,
+            })
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{
     Agents,
     error::Unknown,
-    model::{AgentDetail, AgentId, AgentLinks, CvLinks, Declared, MoreOfAgent, ValidationSummary},
+    model::{AgentDetail, AgentId, AgentLinks, CvLinks, MoreOfAgent, Presence, ValidationSummary},
     store::{agents, validations},
 };
 use plugin_api::{Context, Failure, KeptJson, Path, Route};
@@ -13,11 +13,11 @@ pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}", get_agent).public().cached().summary("One agent")
 }
 
-/// Everything but what the agent's row keeps.
+/// Everything but what rows keep.
 #[derive(Serialize)]
-struct Rest<'r> {
+struct Rest {
     #[serde(flatten)]
-    declared: Declared<'r>,
+    presence: Presence,
     #[serde(flatten)]
     more: MoreOfAgent,
 }
@@ -29,6 +29,6 @@ async fn get_agent(cx: Context<Agents>, Path(id): Path<AgentId>) -> Result<KeptJ
     let validation = ValidationSummary::of(validations::newest(&db, id).await?);
     let base_url = &cx.environment().base_url;
     let (cv, links) = (CvLinks::new(base_url, id, agent.more), AgentLinks::new(base_url, id));
-    let rest = Rest { declared: agent.declared, more: MoreOfAgent { validation, cv, links } };
+    let rest = Rest { presence: Presence { online: agent.online }, more: MoreOfAgent { validation, cv, links } };
     Ok(KeptJson::object(agent.kept, &rest)?)
 }

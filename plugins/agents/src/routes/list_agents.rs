@@ -2,7 +2,7 @@
 
 use crate::{
     Agents,
-    model::{AgentStatusFilter, AgentView, Availability, Sort},
+    model::{AgentStatusFilter, AgentView, Availability, Presence, Sort},
     store::agent_list::{self, Filter, Window},
 };
 use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, lenient};
@@ -48,7 +48,7 @@ async fn list_agents(
 ) -> Result<KeptJson<AgentList>, Failure> {
     let filter = Filter { status: status.status(), search: Search::new(&cx, &q) };
     let page = agent_list::list(&cx.db(), &filter, Window { sort, limit, offset }).await?;
-    let items = page.rows()?.into_iter().map(|agent| (agent.kept, agent.declared));
+    let items = page.rows()?.into_iter().map(|agent| (agent.kept, Presence { online: agent.online }));
     let rest = Rest { total: page.total, availability: Availability::of("registry", cx.environment()) };
     Ok(KeptJson::list("items", items, &rest)?)
 }

@@ -3,7 +3,7 @@
 //! Without a search the page walks the index of its order and the number is kept. A search (`q`) reads every agent's name and
 //! endpoint once.
 
-use super::agents::{COLUMNS, Shown, TABLES};
+use super::agents::{COLUMNS, Columns, Shown, TABLES};
 use crate::model::{AgentStatus, Sort};
 use plugin_api::{HostError, Outcome, Query, Search, Sql, sql};
 
@@ -36,7 +36,7 @@ pub struct AgentPage {
 impl AgentPage {
     /// Each carries the total.
     pub fn rows(&self) -> Result<Vec<Shown<'_, i64>>, HostError> {
-        self.outcome.all()?.into_iter().map(Shown::read).collect()
+        Ok(self.outcome.all::<Columns<'_, i64>>()?.into_iter().map(Shown::from).collect())
     }
 }
 

@@ -70,24 +70,26 @@ pub struct Probe {
 pub const DAY_S: i64 = 86_400;
 
 pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
-    let statements = probes.iter().flat_map(|probe| {
-        let stored = match &probe.card {
-            Some(card) => vec![store(probe, card)],
+    let mut statements = Vec::with_capacity(3 * probes.len());
+    for probe in probes {
+        match &probe.card {
+            Some(card) => statements.push(store(probe, card)?),
             // A card of another endpoint goes; that of this one stays as the last good one.
-            None => vec![forget_elsewhere(&probe.agent), miss(probe)],
-        };
-        stored.into_iter().chain([count(probe)])
-    });
-    tx.batch(statements.collect()).await.map(drop)
+            None => statements.extend([forget_elsewhere(&probe.agent), miss(probe)]),
+        }
+        statements.push(count(probe));
+    }
+    tx.batch(statements).await.map(drop)
 }
 
-fn store(probe: &Probe, card: &Card) -> Sql {
-    sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, model, image, \
-         price_per_call, last_seen_ms) VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, $10) \
+fn store(probe: &Probe, card: &Card) -> Result<Sql, HostError> {
+    let kept = card.kept(probe.at_ms)?;
+    let store = sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, \
+         model, image, price_per_call, last_seen_ms, kept) VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11) \
          ON CONFLICT (agent_id) DO UPDATE SET endpoint = excluded.endpoint, checked_at = excluded.checked_at, online = 1, \
          card = excluded.card, description = excluded.description, capabilities = excluded.capabilities, \
          model = excluded.model, image = excluded.image, price_per_call = excluded.price_per_call, \
-         last_seen_ms = excluded.last_seen_ms")
+         last_seen_ms = excluded.last_seen_ms, kept = excluded.kept")
     .bind(probe.agent.id)
     .bind(&probe.agent.endpoint)
     .bind(probe.at_ms / 1000)
@@ -98,6 +100,8 @@ fn store(probe: &Probe, card: &Card) -> Sql {
     .bind(card.image.as_deref())
     .bind(card.price_per_call)
     .bind(probe.at_ms)
+    .bind(kept);
+    Ok(store)
 }
 
 fn forget_elsewhere(agent: &Due) -> Sql {

@@ -116,10 +116,17 @@ fn make(bench: &Bench, chain: &ScriptedChain, file: &Path) -> Result<()> {
     // Asked tomorrow, as it were: no probe finds out in the middle that nobody lives there.
     database.execute(
         "INSERT OR REPLACE INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, model, \
-         price_per_call, last_seen_ms) \
-         SELECT id, endpoint, unixepoch() + 86400, 1, ?1, 'Summarises documents and answers questions about them, with sources', \
-         '[\"summaries\",\"questions\"]', 'worker-7b', '2500000000000000', registered_at * 1000 FROM agents_agents",
-        [card.to_string()],
+         price_per_call, last_seen_ms, kept) \
+         SELECT id, endpoint, unixepoch() + 86400, 1, ?1, ?2, ?3, ?4, ?5, registered_at * 1000, \
+         json_object('description', ?2, 'capabilities', json(?3), 'model', ?4, 'pricePerCall', ?5, 'card', json(?1), \
+         'lastSeen', registered_at * 1000) FROM agents_agents",
+        [
+            &card.to_string(),
+            "Summarises documents and answers questions about them, with sources",
+            r#"["summaries","questions"]"#,
+            "worker-7b",
+            "2500000000000000",
+        ],
     )?;
     database.execute("VACUUM INTO ?1", [file.display().to_string()])?;
     Ok(())
