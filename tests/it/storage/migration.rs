@@ -55,6 +55,24 @@ async fn migrations_apply_once_and_keep_the_data(#[values(Engine::Sqlite, Engine
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
+async fn a_number_that_is_the_key_holds_all_64_bits_once(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let house = House::new(engine).await;
+    let table = "CREATE TABLE forum_x (id BIGINT NOT NULL PRIMARY KEY, body TEXT)";
+    house.migrate("forum", &[migration(1, table)]).await.unwrap();
+    let insert = |id| statement("INSERT INTO forum_x (id, body) VALUES ($1, 'b')", [Value::Int(id)]);
+    let ids = [i64::MIN, -1, 0, 1, i64::MAX];
+    house.write(ids.map(insert).to_vec()).await.unwrap();
+    house.write(vec![insert(i64::MAX)]).await.unwrap_err();
+    let rows = house.rows("SELECT id FROM forum_x ORDER BY id").await;
+    assert_eq!(rows, ids.map(|id| [Value::Int(id)]));
+    if engine == Engine::Sqlite {
+        let made = house.rows("SELECT type FROM sqlite_master WHERE tbl_name = 'forum_x'").await;
+        assert_eq!(made, [[text("table")]], "no index stands between the key and the row");
+    }
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failing_migration_leaves_everything_as_it_was(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let house = House::new(engine).await;
     let broken = [
