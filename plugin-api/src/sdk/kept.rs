@@ -39,15 +39,13 @@ pub struct KeptJson<T> {
 }
 
 /// Room for what is added to a row.
-const REST_BYTES: usize = 512;
-/// Room for one item of a list; a list of larger ones grows.
-const ITEM_BYTES: usize = 768;
+const REST_BYTES: usize = 256;
 
 impl<T> KeptJson<T> {
     /// An object with the members that a row keeps, then those of `rest`.
     pub fn object(kept: impl Kept, rest: &impl Serialize) -> Result<Self, HostError> {
         let objects = kept.objects();
-        let mut json = Vec::with_capacity(objects.iter().map(|object| object.len()).sum::<usize>() + REST_BYTES);
+        let mut json = Vec::with_capacity(bytes(objects) + REST_BYTES);
         push_object(&mut json, objects, rest)?;
         Ok(Self { json, of: PhantomData })
     }
@@ -58,16 +56,18 @@ impl<T> KeptJson<T> {
         items: impl IntoIterator<Item = (K, R)>,
         rest: &impl Serialize,
     ) -> Result<Self, HostError> {
-        let items = items.into_iter();
-        let mut json = Vec::with_capacity(REST_BYTES + ITEM_BYTES * items.size_hint().0);
+        let items: Vec<(K, R)> = items.into_iter().collect();
+        // So that what is made is not moved while it grows.
+        let kept_bytes: usize = items.iter().map(|(kept, _)| bytes(kept.objects())).sum();
+        let mut json = Vec::with_capacity(kept_bytes + REST_BYTES * (1 + items.len()));
         json.push(b'{');
         serde_json::to_writer(&mut json, name).map_err(invalid)?;
         json.extend_from_slice(b":[");
-        for (index, (kept, rest)) in items.enumerate() {
+        for (index, (kept, rest)) in items.iter().enumerate() {
             if index > 0 {
                 json.push(b',');
             }
-            push_object(&mut json, kept.objects(), &rest)?;
+            push_object(&mut json, kept.objects(), rest)?;
         }
         json.push(b']');
         push_members(&mut json, true, rest)?;
@@ -83,6 +83,10 @@ impl<T: JsonSchema> IntoAnswer for KeptJson<T> {
     fn describe(describe: &mut Describe<'_>) {
         answer::describe_json::<T>(describe, 200, "OK");
     }
+}
+
+fn bytes(objects: &[&str]) -> usize {
+    objects.iter().map(|object| object.len()).sum()
 }
 
 fn push_object(json: &mut Vec<u8>, kept: &[&str], rest: &impl Serialize) -> Result<(), HostError> {
