@@ -50,6 +50,7 @@ impl Plugin for Agents {
                     include_str!("../migrations/0004_keep_cards.sqlite.sql"),
                     include_str!("../migrations/0004_keep_cards.postgres.sql"),
                 ),
+                Migration::new(5, "list_by_id", include_str!("../migrations/0005_list_by_id.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])

@@ -82,14 +82,7 @@ pub fn average(sum: u32, count: u32) -> Option<f64> {
 pub struct AgentDetail {
     #[schemars(flatten)]
     agent: AgentView,
-    #[schemars(flatten)]
-    more: MoreOfAgent,
-}
-
-/// What only the page of one agent shows.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct MoreOfAgent {
-    pub validation: ValidationSummary,
-    pub cv: CvLinks,
-    pub links: AgentLinks,
+    validation: ValidationSummary,
+    cv: CvLinks,
+    links: AgentLinks,
 }

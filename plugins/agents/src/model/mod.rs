@@ -13,7 +13,7 @@ mod standing;
 mod status;
 mod validation;
 
-pub use agent::{AgentDetail, AgentRecord, AgentView, MoreOfAgent, Presence, average};
+pub use agent::{AgentDetail, AgentRecord, AgentView, Presence, average};
 pub use availability::Availability;
 pub use card::{CARD_BYTES_MAX, Card, Declared, card_url};
 pub use event::{EVENT_TYPES, agent_event, feedback_event, job_event, validation_event};

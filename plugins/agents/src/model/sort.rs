@@ -18,13 +18,13 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The columns of `agents_agents`, here called `a`; each order has its index.
+    /// The columns of `agents_agents`, here called `a`; each order has its index, and the newest agent has the highest id.
     pub fn order_by(self) -> &'static str {
         match self {
             Self::Rating => "a.rating_rank DESC, a.payers DESC, a.earned DESC, a.id DESC",
             Self::Jobs => "a.paid_jobs DESC, a.payers DESC, a.earned DESC, a.id DESC",
             Self::Earned => "a.earned DESC, a.payers DESC, a.id DESC",
-            Self::Newest => "a.registered_at DESC, a.id DESC",
+            Self::Newest => "a.id DESC",
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Agents,
     error::Unknown,
-    model::{AgentDetail, AgentId, AgentLinks, CvLinks, MoreOfAgent, Presence, ValidationSummary},
+    model::{AgentDetail, AgentId, AgentLinks, CvLinks, ValidationSummary},
     store::{agents, validations},
 };
 use plugin_api::{Context, Failure, KeptJson, Path, Route};
@@ -16,19 +16,20 @@ pub fn route() -> Route<Agents> {
 /// Everything but what rows keep.
 #[derive(Serialize)]
 struct Rest {
-    #[serde(flatten)]
-    presence: Presence,
-    #[serde(flatten)]
-    more: MoreOfAgent,
+    online: bool,
+    validation: ValidationSummary,
+    cv: CvLinks,
+    links: AgentLinks,
 }
 
 async fn get_agent(cx: Context<Agents>, Path(id): Path<AgentId>) -> Result<KeptJson<AgentDetail>, Failure<Unknown>> {
     let db = cx.db();
     let found = agents::find(&db, id).await?;
-    let agent = found.row()?.ok_or(Unknown::Agent(id))?;
-    let validation = ValidationSummary::of(validations::newest(&db, id).await?);
+    let (agent, is_judged) = found.row()?.ok_or(Unknown::Agent(id))?;
+    let newest = if is_judged { validations::newest(&db, id).await? } else { Vec::new() };
+    let validation = ValidationSummary::of(newest);
     let base_url = &cx.environment().base_url;
     let (cv, links) = (CvLinks::new(base_url, id, agent.more), AgentLinks::new(base_url, id));
-    let rest = Rest { presence: Presence { online: agent.online }, more: MoreOfAgent { validation, cv, links } };
+    let rest = Rest { online: agent.online, validation, cv, links };
     Ok(KeptJson::object(agent.kept, &rest)?)
 }

@@ -31,13 +31,18 @@ impl<'r, More> From<Columns<'r, More>> for Shown<'r, More> {
 pub struct FoundAgent(Outcome);
 
 impl FoundAgent {
-    pub fn row(&self) -> Result<Option<Shown<'_, &str>>, HostError> {
-        Ok(self.0.first::<Columns<'_, &str>>()?.map(Shown::from))
+    /// The agent, and whether a validation of it was ever asked for.
+    pub fn row(&self) -> Result<Option<(Shown<'_, &str>, bool)>, HostError> {
+        let row = self.0.first::<(&str, Option<&str>, bool, &str, bool)>()?;
+        Ok(row.map(|(kept, card, online, slug, is_judged)| (Shown::from((kept, card, online, slug)), is_judged)))
     }
 }
 
 pub async fn find(db: &impl Query, id: AgentId) -> Result<FoundAgent, HostError> {
-    let text = format!("SELECT {COLUMNS}, a.slug FROM {TABLES} WHERE a.id = $1");
+    let text = format!(
+        "SELECT {COLUMNS}, a.slug, EXISTS (SELECT 1 FROM agents_validations v WHERE v.agent_id = a.id) \
+         FROM {TABLES} WHERE a.id = $1"
+    );
     Ok(FoundAgent(db.run(sql(text).bind(id)).await?))
 }
 

@@ -101,7 +101,7 @@ async fn list_agents(
     State(readers): State<SqlitePool>,
     Query(window): Query<Window>,
 ) -> Result<Json<List>, StatusCode> {
-    let statement = format!("SELECT {COLUMNS} FROM {TABLES} ORDER BY a.registered_at DESC, a.id DESC LIMIT ?1");
+    let statement = format!("SELECT {COLUMNS} FROM {TABLES} ORDER BY a.id DESC LIMIT ?1");
     let rows = sqlx::query(AssertSqlSafe(statement))
         .bind(window.limit.clamp(1, 200))
         .fetch_all(&readers)
