@@ -79,6 +79,8 @@ pub fn stand_in(bytes: &[u8]) -> Vec<u8> {
     let readable = request.parse(&whole).is_ok_and(|status| status.is_complete());
     match (request.method, request.path) {
         (Some(method), Some(target)) if readable && is_target(target) => format!("{method} {target} HTTP/1.1\r\n\r\n"),
+        // Whoever asks with this method takes a body for the next answer.
+        _ if line.starts_with(b"HEAD ") => "HEAD * HTTP/1.1\r\n\r\n".to_owned(),
         _ => "- * HTTP/1.1\r\n\r\n".to_owned(),
     }
     .into_bytes()

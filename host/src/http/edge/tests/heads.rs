@@ -217,13 +217,17 @@ async fn what_is_rare_and_right_is_read(#[case] request: &str, #[case] status: u
     assert!(answer.header("x-request-id").is_some());
 }
 
+#[rstest]
+#[case::header("HEAD /hello HTTP/1.1\r\nho st: a\r\n\r\n".to_owned(), 400)]
+#[case::long_target(format!("HEAD /{} HTTP/1.1\r\nhost: a\r\n\r\n", "x".repeat(20_000)), 414)]
+#[case::endless_target(format!("\r\nHEAD /{}", "x".repeat(100_000)), 414)]
 #[tokio::test]
-async fn a_broken_head_request_is_answered_without_a_body() {
+async fn a_broken_head_request_is_answered_without_a_body(#[case] request: String, #[case] status: u16) {
     let edge = start(&settings());
     let mut client = Client::connect(edge.addr).await;
-    client.send("HEAD /hello HTTP/1.1\r\nho st: a\r\n\r\n").await;
+    client.send(request).await;
     let answer = client.answer_to_head().await;
-    assert_eq!((answer.status, answer.header("connection")), (400, Some("close")));
+    assert_eq!((answer.status, answer.header("connection")), (status, Some("close")));
     assert!(answer.header("x-request-id").is_some());
     client.ended().await;
 }
