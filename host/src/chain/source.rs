@@ -136,7 +136,7 @@ impl Source {
         self.health.lock().aside_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Whether it lately failed to answer questions in a row, be it that it tells its head.
+    /// Whether it lately failed to answer questions in a row, even while it tells its head.
     pub fn fails_questions(&self) -> bool {
         self.health.lock().unanswered.as_ref().is_some_and(|unanswered| unanswered.questions >= FAILURES_MAX)
     }
