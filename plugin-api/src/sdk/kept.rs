@@ -38,14 +38,16 @@ pub struct KeptJson<T> {
     of: PhantomData<fn() -> T>,
 }
 
-/// Room for what is added to a row.
+/// Room for what is added to a row of a list.
 const REST_BYTES: usize = 256;
+/// Room for what is added to a row that is shown alone.
+const REST_ALONE_BYTES: usize = 1536;
 
 impl<T> KeptJson<T> {
     /// An object with the members that a row keeps, then those of `rest`.
     pub fn object(kept: impl Kept, rest: &impl Serialize) -> Result<Self, HostError> {
         let objects = kept.objects();
-        let mut json = Vec::with_capacity(bytes(objects) + REST_BYTES);
+        let mut json = Vec::with_capacity(bytes(objects) + REST_ALONE_BYTES);
         push_object(&mut json, objects, rest)?;
         Ok(Self { json, of: PhantomData })
     }
