@@ -83,6 +83,6 @@ pub struct AgentDetail {
     #[schemars(flatten)]
     agent: AgentView,
     validation: ValidationSummary,
-    cv: CvLinks,
+    cv: CvLinks<'static>,
     links: AgentLinks,
 }

@@ -37,15 +37,15 @@ impl AgentLinks {
 /// The agent's record and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CvLinks {
+pub struct CvLinks<'l> {
     pub description: &'static str,
-    pub document: String,
-    pub credential: String,
+    pub document: &'l str,
+    pub credential: &'l str,
     pub verify: String,
-    pub badge: String,
+    pub badge: &'l str,
     /// The document, by the agent's name: the oldest agent of that name.
     pub by_slug: String,
-    pub audit: String,
+    pub audit: &'l str,
     pub memory_anchors: String,
     pub network: String,
     pub similar: String,
@@ -53,17 +53,17 @@ pub struct CvLinks {
 
 const DESCRIPTION: &str = "What this agent did, as claims with evidence on the chain, and how to verify them";
 
-impl CvLinks {
-    pub fn new(base_url: &str, id: AgentId, slug: &str) -> Self {
-        let AgentLinks { audit, cv, credential, badge, .. } = AgentLinks::new(base_url, id);
+impl<'l> CvLinks<'l> {
+    /// `links` are those of the same agent.
+    pub fn new(base_url: &str, id: AgentId, slug: &str, links: &'l AgentLinks) -> Self {
         Self {
             description: DESCRIPTION,
-            verify: format!("{cv}/verify"),
-            document: cv,
-            credential,
-            badge,
+            document: &links.cv,
+            credential: &links.credential,
+            verify: format!("{}/verify", links.cv),
+            badge: &links.badge,
             by_slug: format!("{base_url}/api/cv/{slug}"),
-            audit,
+            audit: &links.audit,
             memory_anchors: format!("{base_url}/api/memory/anchors?agentId={id}"),
             network: format!("{base_url}/api/network?agentId={id}"),
             similar: format!("{base_url}/api/network/similar/{id}"),

@@ -15,11 +15,11 @@ pub fn route() -> Route<Agents> {
 
 /// Everything but what rows keep.
 #[derive(Serialize)]
-struct Rest {
+struct Rest<'l> {
     online: bool,
     validation: ValidationSummary,
-    cv: CvLinks,
-    links: AgentLinks,
+    cv: CvLinks<'l>,
+    links: &'l AgentLinks,
 }
 
 async fn get_agent(cx: Context<Agents>, Path(id): Path<AgentId>) -> Result<KeptJson<AgentDetail>, Failure<Unknown>> {
@@ -29,7 +29,8 @@ async fn get_agent(cx: Context<Agents>, Path(id): Path<AgentId>) -> Result<KeptJ
     let newest = if is_judged { validations::newest(&db, id).await? } else { Vec::new() };
     let validation = ValidationSummary::of(newest);
     let base_url = &cx.environment().base_url;
-    let (cv, links) = (CvLinks::new(base_url, id, agent.more), AgentLinks::new(base_url, id));
-    let rest = Rest { online: agent.online, validation, cv, links };
+    let links = AgentLinks::new(base_url, id);
+    let cv = CvLinks::new(base_url, id, agent.more, &links);
+    let rest = Rest { online: agent.online, validation, cv, links: &links };
     Ok(KeptJson::object(agent.kept, &rest)?)
 }
