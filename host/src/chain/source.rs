@@ -21,7 +21,7 @@ const FAILURES_MAX: u32 = 2;
 const ASIDE_DOUBLINGS_MAX: u32 = 3;
 /// A server that said what cannot be is left alone for so many pauses.
 const LIE_PAUSES: u32 = 15;
-/// How long a question that failed is held against a server that goes on telling its head.
+/// How long it is told of a server that a question failed, though it tells its head and answers others.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 pub struct Source {
@@ -43,9 +43,9 @@ struct Health {
     unanswered: Option<Unanswered>,
 }
 
-/// Questions that failed since one was answered. A server may tell its head all the while.
+/// Questions that failed lately. A server may tell its head all the while.
 struct Unanswered {
-    questions: u32,
+    in_a_row: u32,
     reason: String,
     last: Instant,
 }
@@ -138,12 +138,14 @@ impl Source {
 
     /// Whether it lately failed to answer questions in a row, even while it tells its head.
     pub fn fails_questions(&self) -> bool {
-        self.health.lock().unanswered.as_ref().is_some_and(|unanswered| unanswered.questions >= FAILURES_MAX)
+        self.health.lock().unanswered.as_ref().is_some_and(|unanswered| unanswered.in_a_row >= FAILURES_MAX)
     }
 
     /// It answered a question.
     pub fn succeeded(&self) {
-        self.health.lock().unanswered = None;
+        if let Some(unanswered) = &mut self.health.lock().unanswered {
+            unanswered.in_a_row = 0;
+        }
         self.told_head();
     }
 
@@ -163,9 +165,9 @@ impl Source {
             return;
         }
         let mut health = self.health.lock();
-        let before = health.unanswered.as_ref().map_or(0, |unanswered| unanswered.questions);
-        let questions = before.saturating_add(1);
-        health.unanswered = Some(Unanswered { questions, reason: failure.to_string(), last: Instant::now() });
+        let before = health.unanswered.as_ref().map_or(0, |unanswered| unanswered.in_a_row);
+        let in_a_row = before.saturating_add(1);
+        health.unanswered = Some(Unanswered { in_a_row, reason: failure.to_string(), last: Instant::now() });
         drop(health);
         self.told_no_head(failure);
     }
@@ -190,11 +192,12 @@ impl Source {
     pub fn report(&self) -> SourceReport {
         let is_aside = self.is_aside();
         let health = self.health.lock();
-        let unanswered = health.unanswered.as_ref().map(|unanswered| &unanswered.reason);
+        let lately =
+            |unanswered: &Unanswered| format!("failed to answer within the last minute: {}", unanswered.reason);
         SourceReport {
             url: self.label.clone(),
             ok: !is_aside && health.failures == 0 && health.unanswered.is_none() && health.head.is_some(),
-            reason: health.reason.as_ref().or(unanswered).cloned(),
+            reason: health.reason.clone().or_else(|| health.unanswered.as_ref().map(lately)),
             head: health.head.map(|head| head.number),
             latency_ms: health.latency_ms,
         }

@@ -7,6 +7,17 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// A hundred blocks and one, another door to them, and a gateway that has indexed them all.
+async fn indexed_by_two() -> (ScriptedChain, ScriptedChain, TestGateway) {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    chain.mine_empty(100);
+    let other = chain.another_door().await;
+    let house = house_of_two(&chain, &other).await;
+    house.indexed(&chain).await;
+    (chain, other, house)
+}
+
 /// A gateway on SQLite that knows both doors, the first one preferred.
 async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
     with_second_server(builders(first).await.remove(0), second).start().await
@@ -23,12 +34,7 @@ async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGate
 #[case(Fault::OtherChain(1))]
 #[tokio::test]
 async fn the_other_server_is_asked_when_one_goes_bad(#[case] fault: Fault) {
-    let chain = ScriptedChain::start().await;
-    chain.mine(vec![opened(1)]);
-    chain.mine_empty(100);
-    let other = chain.another_door().await;
-    let house = house_of_two(&chain, &other).await;
-    house.indexed(&chain).await;
+    let (chain, other, house) = indexed_by_two().await;
     chain.fail_always(Some(fault));
     chain.mine(vec![moved(1, "5")]);
     chain.mine_empty(20);
@@ -47,12 +53,7 @@ async fn the_other_server_is_asked_when_one_goes_bad(#[case] fault: Fault) {
 /// All the while it tells its newest block, as well as the other.
 #[tokio::test]
 async fn a_server_that_answers_no_question_for_events_is_not_asked_first_for_long() {
-    let chain = ScriptedChain::start().await;
-    chain.mine(vec![opened(1)]);
-    chain.mine_empty(100);
-    let other = chain.another_door().await;
-    let house = house_of_two(&chain, &other).await;
-    house.indexed(&chain).await;
+    let (chain, other, house) = indexed_by_two().await;
     chain.fail_always(Some(Fault::LogsOfWrongType));
     let rpc = async || house.get("/api/status").await.json()["services"]["rpc"].clone();
     TestGateway::eventually(MINUTE, "the other is asked first", async || {
@@ -71,12 +72,7 @@ async fn a_server_that_answers_no_question_for_events_is_not_asked_first_for_lon
 
 #[tokio::test]
 async fn a_server_that_falls_behind_is_not_preferred_and_misses_no_event() {
-    let chain = ScriptedChain::start().await;
-    chain.mine(vec![opened(1)]);
-    chain.mine_empty(100);
-    let other = chain.another_door().await;
-    let house = house_of_two(&chain, &other).await;
-    house.indexed(&chain).await;
+    let (chain, other, house) = indexed_by_two().await;
     chain.set_lag(10);
     for _ in 0..30 {
         chain.mine(vec![moved(1, "1")]);
