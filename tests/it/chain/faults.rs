@@ -72,7 +72,7 @@ async fn a_server_that_answers_no_question_for_events_is_not_asked_first_for_lon
 
 #[tokio::test]
 async fn a_server_that_falls_behind_is_not_preferred_and_misses_no_event() {
-    let (chain, other, house) = indexed_by_two().await;
+    let (chain, _other, house) = indexed_by_two().await;
     chain.set_lag(10);
     for _ in 0..30 {
         chain.mine(vec![moved(1, "1")]);
