@@ -49,7 +49,7 @@ fn priced() -> Sql {
 
 /// The newest active agents whose card names a price per call.
 pub async fn priced_agents(db: &impl Query, limit: u32) -> Result<Vec<PricedAgent>, HostError> {
-    db.rows(priced().push_bind(" ORDER BY a.registered_at DESC, a.id DESC LIMIT {}", limit)).await
+    db.rows(priced().push_bind(" ORDER BY a.id DESC LIMIT {}", limit)).await
 }
 
 /// The agent, if it is one of them.
