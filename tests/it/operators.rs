@@ -1,6 +1,7 @@
 //! Operators switch plugins that need each other, in the test's own process and on both databases.
 
-use host::plugins::{Action, OperateError, PluginState};
+use gateway::lifecycle::{Action, OperateError};
+use gateway_plugins::PluginState;
 use plugin_api::{
     Definition, HostHandle, Identity, NoConfig, Plugin, Refusal,
     abi::{PluginModule, PluginModule_Ref},
@@ -54,7 +55,7 @@ fn module<P: Plugin + Identity>() -> PluginModule_Ref {
 
 /// Whether it got there, the state and the reason.
 async fn act(house: &TestGateway, action: Action, name: &str) -> (bool, PluginState, String) {
-    let outcome = house.gateway().operate_plugin(action, name, "the test").await.unwrap();
+    let outcome = house.gateway().plugins.operate(action, name, "the test").await.unwrap();
     (outcome.is_reached, outcome.report.state, outcome.report.reason)
 }
 
@@ -68,7 +69,7 @@ async fn what_others_stand_on_is_not_taken_away() {
         let (is_reached, state_now, reason) = act(&house, Action::Disable, "ground").await;
         assert_eq!((is_reached, state_now), (false, PluginState::Serving), "{reason}");
         assert!(reason.contains("tower requires it"), "{reason}");
-        let stored = house.gateway().services.operators.switches().await.unwrap();
+        let stored = house.gateway().operators.switches().await.unwrap();
         assert!(stored.is_empty(), "a refused command decides nothing: {stored:?}");
 
         assert!(act(&house, Action::Disable, "tower").await.0);
@@ -86,10 +87,10 @@ async fn what_others_stand_on_is_not_taken_away() {
 async fn a_gateway_that_stops_takes_no_commands() {
     for house in TestGateway::each_database(&[module::<Ground>()]).await {
         let gateway = house.gateway();
-        let nobody = gateway.operate_plugin(Action::Enable, "nobody", "the test").await;
+        let nobody = gateway.plugins.operate(Action::Enable, "nobody", "the test").await;
         assert!(matches!(nobody, Err(OperateError::Unknown(name)) if name == "nobody"));
-        gateway.close_plugins().await;
-        let late = gateway.operate_plugin(Action::Enable, "ground", "the test").await;
+        gateway.plugins.stop().await;
+        let late = gateway.plugins.operate(Action::Enable, "ground", "the test").await;
         assert!(matches!(late, Err(OperateError::Closing)), "{late:?}");
         assert_eq!(state(&house, "ground").await, PluginState::Stopped);
         house.stop().await;

@@ -1,12 +1,12 @@
 //! The gateway and the files it finds in its plugin folder: what fits loads, what does not is one line.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use gateway_plugins::{
+    InspectProblem, LoadError, LoadedPlugin, PluginError, PluginReport, PluginState, discover, inspect, open,
+};
 use gateway_tests::{
     fixtures,
     plugins::{plugin_dir, plugin_file},
-};
-use host::plugins::{
-    InspectProblem, LoadError, LoadedPlugin, PluginError, PluginReport, PluginState, discover, inspect, open,
 };
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
 use std::{

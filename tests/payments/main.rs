@@ -5,12 +5,9 @@
 //! each. What earlier lives recorded it does not record again.
 
 use anyhow::{Context as _, Result, ensure};
-use host::{
-    clock::Clock,
-    config::{ChainConfig, Config, LogConfig, SignerConfig},
-    house::House,
-    plugins::LoadedPlugin,
-};
+use gateway_clock::Clock;
+use gateway_config::{ChainConfig, Config, LogConfig, SignerConfig};
+use gateway_plugins::LoadedPlugin;
 use plugin_api::{
     Definition, Gateway, Grants, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, Query as _, Refusal,
     SendTx, TxState, Wei,
@@ -113,16 +110,17 @@ async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [data_dir, database, rpc, last] = arguments.as_slice() else { anyhow::bail!("four arguments are expected") };
     let last: i64 = last.parse()?;
-    host::telemetry::start_logging(&LogConfig::default());
+    gateway_telemetry::start_logging(&LogConfig::default());
     let loaded = LoadedPlugin::linked(module()).context("the plugin")?;
     let bound = (Ipv4Addr::LOCALHOST, 8080).into();
-    let house = House::open(configuration(data_dir, database, rpc), Clock::System, bound, vec![Ok(loaded)]).await?;
-    while ask(&house, "pay_up_to", last).await? == true {
+    let started =
+        gateway::Gateway::start(configuration(data_dir, database, rpc), Clock::System, bound, vec![Ok(loaded)]).await?;
+    while ask(&started, "pay_up_to", last).await? == true {
         tokio::time::sleep(PAUSE).await;
     }
     for number in 1..=last {
         let is_made = loop {
-            match ask(&house, "outcome", number).await?.as_bool() {
+            match ask(&started, "outcome", number).await?.as_bool() {
                 Some(is_made) => break is_made,
                 None => tokio::time::sleep(PAUSE).await,
             }
@@ -131,14 +129,14 @@ async fn main() -> Result<()> {
             println!("{number}");
         }
     }
-    house.close().await;
+    started.stop().await;
     Ok(())
 }
 
-async fn ask(house: &House, point: &str, input: i64) -> Result<serde_json::Value> {
+async fn ask(started: &gateway::Gateway, point: &str, input: i64) -> Result<serde_json::Value> {
     let input = input.to_string();
-    let mut answers = host::plugins::collect(&house.gateway.services, point, input.as_bytes()).await;
-    let answer = answers.pop().with_context(|| format!("no answer: {:?}", house.gateway.plugin_reports()))?;
+    let mut answers = gateway_plugins::collect(&started.host, point, input.as_bytes()).await;
+    let answer = answers.pop().with_context(|| format!("no answer: {:?}", started.plugins.reports()))?;
     ensure!(answers.is_empty(), "one plugin answers");
     Ok(answer.value)
 }

@@ -2,15 +2,14 @@
 
 use crate::{Answer, ScriptedChain, Wallet, postgres};
 use bytes::Bytes;
-use host::{
-    chain::index::{IndexReport, IndexState},
-    clock::{Clock, ManualClock},
-    config::{ChainConfig, Config, SignerConfig},
-    house::House,
-    http::{body::RequestBody, edge::ClientIp},
-    plugins::LoadedPlugin,
-    storage::Scope,
-};
+use gateway::Gateway;
+use gateway_clock::{Clock, ManualClock};
+use gateway_config::{ChainConfig, Config, SignerConfig};
+use gateway_http::ClientIp;
+use gateway_http::body::RequestBody;
+use gateway_indexer::{IndexReport, IndexState};
+use gateway_plugins::LoadedPlugin;
+use gateway_storage::Scope;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use plugin_api::{
@@ -21,6 +20,7 @@ use serde_json::{Map, Value};
 use std::{
     collections::BTreeMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
     time::Duration,
 };
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ use tempfile::TempDir;
 const START_MS: i64 = 1_767_225_600_000;
 
 pub struct TestGateway {
-    house: House,
+    gateway: Arc<Gateway>,
     clock: ManualClock,
     database: Option<postgres::Database>,
     data_dir: TempDir,
@@ -85,8 +85,8 @@ impl Builder {
 
     /// Opens the gateway; fails the test when a plugin does not serve.
     pub async fn start(self) -> TestGateway {
-        let house = self.open().await;
-        let setbacks: Vec<String> = house
+        let gateway = self.open().await;
+        let setbacks: Vec<String> = gateway
             .reports()
             .await
             .into_iter()
@@ -94,7 +94,7 @@ impl Builder {
             .map(|report| format!("{}: {}", report.name, report.reason))
             .collect();
         assert!(setbacks.is_empty(), "the gateway refused a plugin: {setbacks:?}");
-        house
+        gateway
     }
 
     /// Opens the gateway, whatever becomes of its plugins.
@@ -105,18 +105,18 @@ impl Builder {
             self.config.database.url = Some(database.url.clone().into());
         }
         let clock = ManualClock::new(START_MS);
-        let house = open_house(self.config.clone(), &clock, &self.plugins).await;
-        TestGateway { house, clock, database: self.database, data_dir, config: self.config, plugins: self.plugins }
+        let gateway = start(self.config.clone(), &clock, &self.plugins).await;
+        TestGateway { gateway, clock, database: self.database, data_dir, config: self.config, plugins: self.plugins }
     }
 }
 
-async fn open_house(config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]) -> House {
+async fn start(config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]) -> Arc<Gateway> {
     let loaded = plugins.iter().map(|module| {
-        LoadedPlugin::linked(*module).map_err(|error| host::plugins::PluginReport::of_error("linked", &error).into())
+        LoadedPlugin::linked(*module).map_err(|error| gateway_plugins::PluginReport::of_error("linked", &error).into())
     });
     let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
-    let opened = House::open(config, Clock::Manual(clock.clone()), bound, loaded.collect()).await;
-    opened.unwrap_or_else(|error| panic!("the gateway does not open: {error}"))
+    let started = Gateway::start(config, Clock::Manual(clock.clone()), bound, loaded.collect()).await;
+    started.unwrap_or_else(|error| panic!("the gateway does not start: {error}"))
 }
 
 impl TestGateway {
@@ -152,7 +152,7 @@ impl TestGateway {
 
     /// As [`Self::indexed`], for any chain: `newest` is number and name of its newest block.
     pub async fn indexed_up_to(&self, newest: impl Fn() -> (u64, plugin_api::Hash256)) {
-        let reports = || self.house.gateway.services.indexes.reports();
+        let reports = || self.gateway.indexes.reports();
         let has_all = |block: u64| {
             let has =
                 |report: &IndexReport| report.state == IndexState::Following && report.indexed_block == Some(block);
@@ -170,7 +170,7 @@ impl TestGateway {
     /// Whether this is the name of the last indexed blocks.
     async fn is_on_branch(&self, name: plugin_api::Hash256) -> bool {
         let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
-        let rows = self.house.gateway.services.database.read(&Scope::Host, statement.into()).await;
+        let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
         let names: Vec<String> = rows.ok().and_then(|rows| plugin_api::decode_rows(&rows).ok()).unwrap_or_default();
         !names.is_empty() && names.iter().all(|known| *known == name.to_string())
     }
@@ -182,17 +182,17 @@ impl TestGateway {
 
     /// As [`Self::restart`], with another configuration, or after something else that happens meanwhile.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&mut Config)) -> Self {
-        let Self { house, clock, database, data_dir, mut config, plugins } = self;
-        house.close().await;
+        let Self { gateway, clock, database, data_dir, mut config, plugins } = self;
+        gateway.stop().await;
         meanwhile(&mut config);
-        let house = open_house(config.clone(), &clock, &plugins).await;
-        Self { house, clock, database, data_dir, config, plugins }
+        let gateway = start(config.clone(), &clock, &plugins).await;
+        Self { gateway, clock, database, data_dir, config, plugins }
     }
 
     /// Rows of any table or view, as text: for comparing what is stored.
     pub async fn rows(&self, statement: &str) -> Vec<String> {
         let statement = plugin_api::sql(statement.to_owned());
-        let rows = self.house.gateway.services.database.read(&Scope::Host, statement.into()).await;
+        let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
         let rows = rows.unwrap_or_else(|error| panic!("{error}"));
         let width = rows.columns().map_or(1, |columns| columns.len().max(1));
         let cells: Vec<String> =
@@ -202,7 +202,7 @@ impl TestGateway {
 
     /// `sqlite` or `postgres`.
     pub fn dialect(&self) -> &str {
-        &self.house.gateway.services.environment.dialect
+        &self.gateway.environment.dialect
     }
 
     pub fn now_s(&self) -> i64 {
@@ -255,7 +255,7 @@ impl TestGateway {
         path: &str,
         headers: &[(&str, &str)],
         body: impl Into<Bytes>,
-    ) -> http::Response<host::http::body::Body> {
+    ) -> http::Response<gateway_http::body::Body> {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -263,12 +263,12 @@ impl TestGateway {
         let request = request.body(RequestBody::from(body.into()));
         let mut request = request.unwrap_or_else(|error| panic!("{method} {path} is no request: {error}"));
         request.extensions_mut().insert(ClientIp(IpAddr::V4(Ipv4Addr::LOCALHOST)));
-        self.house.gateway.handle(request).await
+        self.gateway.handle(request).await
     }
 
     /// Changes any table: for what only an operator's own hand brings about.
     pub async fn execute(&self, statement: &str) {
-        let transaction = self.house.gateway.services.database.begin(Scope::Host);
+        let transaction = self.gateway.host.database.begin(Scope::Host);
         let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
         let committed = transaction.commit(Vec::new()).await;
         if let Some(error) = ran.err().or(committed.err()) {
@@ -278,14 +278,14 @@ impl TestGateway {
 
     /// The whole activity log, oldest first.
     pub async fn events(&self) -> Vec<ActivityRow> {
-        let rows = self.house.gateway.services.activity.rows_after(0).await;
+        let rows = self.gateway.host.activity.rows_after(0).await;
         rows.unwrap_or_else(|error| panic!("the activity log cannot be read: {error}"))
     }
 
     /// What the plugins contribute to an extension point, by their names.
     pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
         let input = input.to_string();
-        let parts = host::plugins::collect(&self.house.gateway.services, point, input.as_bytes()).await;
+        let parts = gateway_plugins::collect(&self.gateway.host, point, input.as_bytes()).await;
         parts.into_iter().map(|part| (part.plugin, part.value)).collect()
     }
 
@@ -298,13 +298,13 @@ impl TestGateway {
             .collect()
     }
 
-    pub async fn reports(&self) -> Vec<host::plugins::PluginReport> {
-        self.house.gateway.plugin_reports()
+    pub async fn reports(&self) -> Vec<gateway_plugins::PluginReport> {
+        self.gateway.plugins.reports()
     }
 
     /// The gateway itself, for what this type has no method for.
-    pub fn gateway(&self) -> &host::gateway::Gateway {
-        &self.house.gateway
+    pub fn gateway(&self) -> &gateway::Gateway {
+        &self.gateway
     }
 
     /// Waits until `condition` holds; fails the test with `what` after `limit`.
@@ -320,7 +320,7 @@ impl TestGateway {
 
     /// Drains and closes; a PostgreSQL database is removed.
     pub async fn stop(self) {
-        self.house.close().await;
+        self.gateway.stop().await;
         if let Some(database) = self.database {
             database.remove().await;
         }

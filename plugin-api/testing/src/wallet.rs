@@ -1,9 +1,6 @@
 //! A key that signs requests the way clients do.
 
-use host::{
-    demo,
-    envelope::{self, Brand},
-};
+use gateway_envelope::{Brand, example};
 use serde_json::{Map, Value, json};
 
 /// The same number is always the same wallet.
@@ -17,7 +14,7 @@ impl Wallet {
     pub fn new(number: u64) -> Self {
         let mut key = [0x42; 32];
         key[24..].copy_from_slice(&number.to_be_bytes());
-        let signed = demo::sign(&key, |_| [1; 32]);
+        let signed = example::sign(&key, |_| [1; 32]);
         let address = signed.map(|(address, _)| address.to_checksum(None)).unwrap_or_default();
         Self { key, address }
     }
@@ -36,21 +33,21 @@ impl Wallet {
     pub fn sign(&self, action: &str, ts: i64, body_text: &str) -> String {
         let brand = Brand::default();
         let ts = u64::try_from(ts).unwrap_or_default();
-        let signed = demo::sign(&self.key, |address| {
-            envelope::digest(&envelope::message(brand.message_line(), action, address, ts, body_text))
+        let signed = example::sign(&self.key, |address| {
+            gateway_envelope::digest(&gateway_envelope::message(brand.message_line(), action, address, ts, body_text))
         });
         signed.map(|(_, signature)| signature).unwrap_or_default()
     }
 
     /// The signature over a text, by EIP-191.
     pub fn sign_text(&self, text: &str) -> String {
-        let signed = demo::sign(&self.key, |_| envelope::digest(text));
+        let signed = example::sign(&self.key, |_| gateway_envelope::digest(text));
         signed.map(|(_, signature)| signature).unwrap_or_default()
     }
 
     /// `payload` with the envelope of a signed body.
     pub fn signed_body(&self, action: &str, ts: i64, payload: &Value) -> Value {
-        let canonical = envelope::canonical::rfc8785(payload).unwrap_or_default();
+        let canonical = gateway_envelope::canonical::rfc8785(payload).unwrap_or_default();
         let mut body: Map<String, Value> = payload.as_object().cloned().unwrap_or_default();
         body.insert("address".into(), json!(self.address));
         body.insert("ts".into(), json!(ts));

@@ -36,7 +36,9 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let done = match options.serve.as_deref() {
         // Not a peer: the gateway itself, as this program links it.
-        Some("gateway") => return host::commands::run(&host::cli::Cli::parse_from(["gateway", "run"])).into(),
+        Some("gateway") => {
+            return gateway_cli::commands::run(&gateway_cli::cli::Cli::parse_from(["gateway", "run"])).into();
+        }
         Some(peer) => peers::serve(peer),
         None => run(&options),
     };

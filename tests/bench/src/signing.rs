@@ -2,10 +2,8 @@
 
 use alloy_primitives::{Address, hex, keccak256};
 use anyhow::{Context as _, Result};
-use host::{
-    clock::Clock,
-    envelope::{self, Brand},
-};
+use gateway_clock::Clock;
+use gateway_envelope::Brand;
 use secp256k1::{Message, SECP256K1, SecretKey};
 use serde_json::{Value, json};
 use std::{
@@ -74,9 +72,9 @@ fn signed(action: &str, wallet: u64, mut body: Value, now_s: u64) -> Result<Vec<
     let key = SecretKey::from_byte_array(key)?;
     let public = key.public_key(SECP256K1).serialize_uncompressed();
     let address = Address::from_slice(&keccak256(&public[1..])[12..]);
-    let canonical = envelope::canonical::rfc8785(&body)?;
-    let message = envelope::message(Brand::default().message_line(), action, &address, now_s, &canonical);
-    let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(envelope::digest(&message)), &key);
+    let canonical = gateway_envelope::canonical::rfc8785(&body)?;
+    let message = gateway_envelope::message(Brand::default().message_line(), action, &address, now_s, &canonical);
+    let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(gateway_envelope::digest(&message)), &key);
     let (recovery, compact) = signature.serialize_compact();
     let last = 27 + u8::try_from(i32::from(recovery)).context("a recovery id is small")?;
     body["address"] = address.to_checksum(None).into();

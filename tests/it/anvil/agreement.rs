@@ -1,8 +1,8 @@
 //! What decides about money is answered when two servers say the same, and not otherwise.
 
 use super::{LIMIT, builders, close, indexed, play, settings};
+use gateway_config::ChainConfig;
 use gateway_tests::{devnet::Devnet, mirror};
-use host::config::ChainConfig;
 use plugin_testing::{TestGateway, Value, json};
 
 const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, \
@@ -33,8 +33,8 @@ impl Asking {
 
     async fn ask(&self) -> Value {
         let question = self.question.to_string();
-        let services = &self.house.gateway().services;
-        host::plugins::collect(services, mirror::AGREED, question.as_bytes()).await.remove(0).value
+        let services = &self.house.gateway().host;
+        gateway_plugins::collect(services, mirror::AGREED, question.as_bytes()).await.remove(0).value
     }
 }
 

@@ -1,8 +1,8 @@
 //! What an RPC server does wrong: it degrades what needs it, status says so, and it heals by itself.
 
 use super::{LIMIT, assert_as_anew, builders, close, derived, indexed, play, service, settings};
+use gateway_config::ChainConfig;
 use gateway_tests::devnet::Devnet;
-use host::config::ChainConfig;
 use plugin_testing::{TestGateway, json};
 
 #[tokio::test]

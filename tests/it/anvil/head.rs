@@ -1,8 +1,8 @@
 //! The past and the newest block of a real chain, by HTTP and by WebSocket.
 
 use super::{LIMIT, assert_as_anew, builders, close, derived, indexed, play, service, settings};
+use gateway_config::ChainConfig;
 use gateway_tests::devnet::Devnet;
-use host::config::ChainConfig;
 use plugin_testing::{TestGateway, json};
 
 /// Longer than any test: a block that is seen meanwhile was announced.

@@ -10,8 +10,9 @@ mod property;
 mod script;
 mod work;
 
+use gateway_config::ChainConfig;
+use gateway_indexer::IndexReport;
 use gateway_tests::{devnet::Devnet, mirror};
-use host::{chain::index::IndexReport, config::ChainConfig};
 use plugin_api::{Hash256, abi::PluginModule_Ref};
 use plugin_testing::{Builder, TestGateway, Value, json, manifest};
 use std::{collections::BTreeSet, time::Duration};
@@ -131,7 +132,7 @@ async fn play(devnet: &Devnet, agent: u64) {
 }
 
 fn report(house: &TestGateway) -> IndexReport {
-    house.gateway().services.indexes.reports().remove(0)
+    house.gateway().indexes.reports().remove(0)
 }
 
 /// A service of `/api/status`.

@@ -6,8 +6,8 @@ use super::{
     script::{Stage, Step, step},
     settings,
 };
+use gateway_config::ChainConfig;
 use gateway_tests::{devnet::Devnet, mirror};
-use host::config::ChainConfig;
 use proptest::{
     prelude::*,
     strategy::ValueTree as _,

@@ -1,7 +1,7 @@
 //! What is kept, for how long, and how much of it.
 
 use super::{NOTES, add_note, call, count, hasty, house, notebook};
-use host::plugins::Action;
+use gateway::lifecycle::Action;
 use plugin_testing::{Answer, TestGateway, json};
 
 const CALLS: &str = "/api/notebook/calls";
@@ -131,9 +131,9 @@ async fn a_plugin_that_is_off_answers_nothing_and_begins_anew() {
         add_note(&house, "before").await;
         let first = call(&again(&house, CALLS).await);
         assert_eq!(call(&house.get(CALLS).await), first);
-        gateway.operate_plugin(Action::Disable, "notebook", "test").await.unwrap();
+        gateway.plugins.operate(Action::Disable, "notebook", "test").await.unwrap();
         assert!([404, 503].contains(&house.get(CALLS).await.status));
-        gateway.operate_plugin(Action::Enable, "notebook", "test").await.unwrap();
+        gateway.plugins.operate(Action::Enable, "notebook", "test").await.unwrap();
         // The new one counts from zero: an old answer would show another number.
         assert_eq!(call(&house.get(CALLS).await), 0);
         assert_eq!(call(&house.get("/api/notebook/calls?again").await), 1);
@@ -160,11 +160,11 @@ async fn memory_is_bounded_and_large_answers_are_not_kept() {
     for number in 0..1000 {
         house.get(&format!("/api/notebook/calls?bytes=4000&n={number}")).await;
     }
-    assert_eq!(house.gateway().answers.byte_count(), 0, "nobody wants any of them again");
+    assert_eq!(house.gateway().dispatcher.responses.byte_count(), 0, "nobody wants any of them again");
     for number in 0..1000 {
         again(&house, &format!("/api/notebook/calls?bytes=4000&m={number}")).await;
     }
-    let kept = house.gateway().answers.byte_count();
+    let kept = house.gateway().dispatcher.responses.byte_count();
     assert!((1..=BYTES_MAX as u64).contains(&kept), "{kept}");
     let large = format!("/api/notebook/calls?bytes={}", BYTES_MAX / 16);
     assert_ne!(call(&again(&house, &large).await), call(&house.get(&large).await));

@@ -5,7 +5,7 @@ mod fresh;
 mod kept;
 mod notebook;
 
-use host::config::{Config, Synchronous};
+use gateway_config::{Config, Synchronous};
 use notebook::NOTES;
 use plugin_testing::{Answer, TestGateway, json};
 

@@ -71,7 +71,7 @@ async fn a_public_event_does_not_become_public_again() {
 }
 
 async fn reindexed(house: plugin_testing::TestGateway, chain: &ScriptedChain) -> plugin_testing::TestGateway {
-    house.gateway().operate_plugin(host::plugins::Action::Reindex, "ledger", "test").await.unwrap();
+    house.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
     let house = house.restart().await;
     house.indexed(chain).await;
     house

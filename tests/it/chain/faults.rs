@@ -118,11 +118,11 @@ async fn a_server_of_another_branch_alone_does_not_stop_the_index() {
     stranger.mine_empty(130);
     let house = house_of_two(&chain, &stranger).await;
     TestGateway::eventually(MINUTE, "some block is indexed", || async {
-        house.gateway().services.indexes.indexed_block().is_some()
+        house.gateway().indexes.indexed_block().is_some()
     })
     .await;
     assert!(
-        house.gateway().services.indexes.reports()[0].state != host::chain::index::IndexState::Stopped,
+        house.gateway().indexes.reports()[0].state != gateway_indexer::IndexState::Stopped,
         "two servers that disagree are no proof"
     );
     house.stop().await;

@@ -130,7 +130,7 @@ async fn a_plugin_without_chain_or_contract_serves_and_says_so() {
     let chain = ScriptedChain::start().await;
     let house = TestGateway::builder().plugin(ledger::module()).chain(&chain, &["other"]).start().await;
     TestGateway::eventually(Duration::from_secs(60), "it says why", || async {
-        let reports = house.gateway().services.indexes.reports();
+        let reports = house.gateway().indexes.reports();
         reports.iter().any(|report| report.reason.as_deref() == Some("none of its contracts is deployed"))
     })
     .await;

@@ -75,7 +75,8 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
         let house = house.restart().await;
         stopped(&house).await;
 
-        let outcome = house.gateway().operate_plugin(host::plugins::Action::Reindex, "ledger", "test").await.unwrap();
+        let outcome =
+            house.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
         assert!(outcome.is_reached, "{outcome:?}");
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
@@ -88,8 +89,8 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
 
 async fn stopped(house: &TestGateway) {
     TestGateway::eventually(Duration::from_secs(60), "the index stops", || async {
-        let reports = house.gateway().services.indexes.reports();
-        reports.iter().any(|report| report.state == host::chain::index::IndexState::Stopped)
+        let reports = house.gateway().indexes.reports();
+        reports.iter().any(|report| report.state == gateway_indexer::IndexState::Stopped)
     })
     .await;
 }

@@ -2,7 +2,8 @@
 
 use super::{builders, close, derived, derived_anew, ledger, moved, opened, published};
 use crate::chain::ledger::BANK;
-use host::{chain::index::IndexState, storage::Scope};
+use gateway_indexer::IndexState;
+use gateway_storage::Scope;
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;
 
@@ -13,13 +14,13 @@ async fn pair(chain: &ScriptedChain) -> Option<[TestGateway; 2]> {
     let one = builders(chain).await.into_iter().nth(1)?.start().await;
     // Whoever asks first indexes, and the second one may be quicker.
     one.indexed(chain).await;
-    let url = one.gateway().config().database.url.clone();
+    let url = one.gateway().config.database.url.clone();
     let other = TestGateway::builder().plugin(ledger::module()).chain(chain, &[BANK]);
     Some([one, other.configure(|config| config.database.url = url).start().await])
 }
 
 fn state(house: &TestGateway) -> Option<IndexState> {
-    house.gateway().services.indexes.reports().first().map(|report| report.state)
+    house.gateway().indexes.reports().first().map(|report| report.state)
 }
 
 #[tokio::test]
@@ -32,13 +33,13 @@ async fn one_gateway_indexes_and_the_other_takes_over_when_it_stops() {
     let Some([one, other]) = pair(&chain).await else { return };
     TestGateway::eventually(MINUTE, "the other one waits", || async { state(&other) == Some(IndexState::Elsewhere) })
         .await;
-    let blocks = |house: &TestGateway| house.gateway().services.indexes.indexed_block();
+    let blocks = |house: &TestGateway| house.gateway().indexes.indexed_block();
     TestGateway::eventually(MINUTE, "it knows how far the index is", || async { blocks(&other) == Some(chain.head()) })
         .await;
     chain.mine(vec![moved(1, "3")]);
     one.indexed(&chain).await;
     // Its database stays until the other one is done with it.
-    one.gateway().close_plugins().await;
+    one.gateway().plugins.stop().await;
     chain.take_back(2);
     chain.mine(vec![moved(1, "5")]);
     chain.mine_empty(4);
@@ -54,12 +55,12 @@ async fn a_gateway_that_died_keeps_the_others_waiting_for_its_lease_only() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     let Some([one, other]) = pair(&chain).await else { return };
-    one.gateway().close_plugins().await;
+    one.gateway().plugins.stop().await;
     other.indexed(&chain).await;
     // Somebody else has taken it, and says no more.
     let until = (other.now_s() + 20) * 1000;
     let claim = format!("UPDATE host_chain_index SET holder = 'dead', lease_until_ms = {until}");
-    let transaction = other.gateway().services.database.begin(Scope::Host);
+    let transaction = other.gateway().host.database.begin(Scope::Host);
     transaction.run(vec![plugin_api::sql(claim).into()]).await.unwrap();
     transaction.commit(Vec::new()).await.unwrap();
     TestGateway::eventually(MINUTE, "it has lost the lease", || async { state(&other) == Some(IndexState::Elsewhere) })

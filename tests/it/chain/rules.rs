@@ -82,8 +82,8 @@ async fn an_event_that_cannot_be_applied_is_tried_again_and_nothing_is_skipped()
 /// Waits until the index says what is wrong.
 pub async fn fails(house: &TestGateway) -> String {
     let reason = || {
-        let reports = house.gateway().services.indexes.reports();
-        let failing = reports.into_iter().find(|report| report.state == host::chain::index::IndexState::Failing);
+        let reports = house.gateway().indexes.reports();
+        let failing = reports.into_iter().find(|report| report.state == gateway_indexer::IndexState::Failing);
         failing.and_then(|report| report.reason)
     };
     TestGateway::eventually(Duration::from_secs(60), "the index says what fails", || async { reason().is_some() })
@@ -92,7 +92,7 @@ pub async fn fails(house: &TestGateway) -> String {
 }
 
 pub async fn contribution(house: &TestGateway, point: &str) -> String {
-    let answers = host::plugins::collect(&house.gateway().services, point, b"null").await;
+    let answers = gateway_plugins::collect(&house.gateway().host, point, b"null").await;
     answers
         .into_iter()
         .map(|answer| match answer.value {

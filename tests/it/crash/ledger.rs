@@ -3,7 +3,7 @@
 use super::{Kept, load::send};
 use crate::e2e::Site;
 use futures_util::{StreamExt as _, stream};
-use host::clock::Clock;
+use gateway_clock::Clock;
 use plugin_testing::Value;
 use std::collections::BTreeMap;
 

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::storage::Engine;
 use futures_util::future::join_all;
+use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, LIMIT};
-use host::clock::Clock;
 use plugin_testing::{Wallet, json};
 use reqwest::Method;
 use rstest::rstest;

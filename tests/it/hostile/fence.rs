@@ -1,7 +1,7 @@
 //! A plugin that fails too often is taken off until an operator switches it off and on again.
 
 use super::{LIMIT, assert_internal, assert_others_serve, call, house_with, report, switch};
-use host::plugins::{FenceRequest, PluginState};
+use gateway_plugins::{FenceRequest, PluginState};
 use plugin_testing::{TestGateway, json};
 
 #[tokio::test]
@@ -43,14 +43,14 @@ async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
     let house = house_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
-    let running = house.gateway().services.serving.list();
-    let life = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().life.number;
-    let request = FenceRequest { plugin: "hostile".into(), life, reason: "late".into() };
+    let running = house.gateway().host.active.list();
+    let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
+    let request = FenceRequest { plugin: "hostile".into(), generation, reason: "late".into() };
     switch(&house, false).await;
-    house.gateway().fence_plugin(&request).await;
+    house.gateway().plugins.fence(&request).await;
     assert_eq!(report(&house, "hostile").await.state, PluginState::Disabled);
     switch(&house, true).await;
-    house.gateway().fence_plugin(&request).await;
+    house.gateway().plugins.fence(&request).await;
     assert_eq!(report(&house, "hostile").await.state, PluginState::Serving);
     house.stop().await;
 }

@@ -1,7 +1,8 @@
 //! Plugins that fail on the way up or down: the report says why, and the others never notice.
 
 use super::{LIMIT, assert_fault, assert_others_serve, call, house, house_with, last_fault, report, switch, variants};
-use host::{plugins::PluginState, storage::Scope};
+use gateway_plugins::PluginState;
+use gateway_storage::Scope;
 use plugin_api::{abi::PluginModule_Ref, sql};
 use plugin_testing::{TestGateway, json};
 use rstest::rstest;
@@ -89,7 +90,7 @@ async fn a_wrong_definition_is_a_reason(
 
 async fn tables_of(house: &TestGateway, plugin: &str) -> Vec<String> {
     let select = sql("SELECT name FROM sqlite_master WHERE type = 'table'");
-    let rows = house.gateway().services.database.read(&Scope::Host, select.into()).await.unwrap();
+    let rows = house.gateway().host.database.read(&Scope::Host, select.into()).await.unwrap();
     let names: Vec<String> = plugin_api::decode_rows(&rows).unwrap();
     names.into_iter().filter(|name| name.starts_with(plugin)).collect()
 }
@@ -139,7 +140,7 @@ async fn a_request_inside_does_not_hold_up_the_end_for_longer_than_the_drain() {
         let house = house.clone();
         async move { call(&house, "wait").await }
     });
-    let inside = async || house.gateway().services.serving.list().iter().any(|plugin| plugin.inside() > 0);
+    let inside = async || house.gateway().host.active.list().iter().any(|plugin| plugin.inside() > 0);
     TestGateway::eventually(LIMIT, "the request is inside", inside).await;
     let begun = Instant::now();
     switch(&house, false).await;

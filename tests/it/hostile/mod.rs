@@ -13,10 +13,8 @@ mod reach;
 mod toggle;
 mod variants;
 
-use host::{
-    config::Config,
-    plugins::{PluginReport, PluginState},
-};
+use gateway_config::Config;
+use gateway_plugins::{PluginReport, PluginState};
 use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
@@ -85,11 +83,11 @@ async fn assert_serving(house: &TestGateway) {
 
 /// The configuration with the hostile plugin on or off.
 fn switched(house: &TestGateway, is_on: bool) -> Config {
-    let mut config = house.gateway().config().clone();
+    let mut config = Config::clone(&house.gateway().config);
     config.plugins.named.entry("hostile".into()).or_default().enabled = Some(is_on);
     config
 }
 
 async fn switch(house: &TestGateway, is_on: bool) {
-    house.gateway().reconcile_plugins(&switched(house, is_on)).await;
+    house.gateway().plugins.reconcile(&switched(house, is_on)).await;
 }

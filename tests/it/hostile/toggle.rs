@@ -21,7 +21,7 @@ fn resident_kib() -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_toggles_cost_the_others_nothing() {
-    let adjust = |config: &mut host::config::Config| {
+    let adjust = |config: &mut gateway_config::Config| {
         config.plugins.fence_faults = 1_000_000;
         config.http.drain_timeout_ms = 20;
     };
@@ -57,8 +57,8 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
     let begun = Instant::now();
     let mut settled_kib = 0;
     for number in 0..TIMES {
-        house.gateway().reconcile_plugins(&off).await;
-        house.gateway().reconcile_plugins(&on).await;
+        house.gateway().plugins.reconcile(&off).await;
+        house.gateway().plugins.reconcile(&on).await;
         if number == TIMES / 5 {
             settled_kib = resident_kib();
         }

@@ -6,11 +6,9 @@ mod schedule;
 
 use crate::storage::{Engine, House};
 use futures_util::FutureExt as _;
-use host::{
-    clock::{Clock, ManualClock},
-    jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob},
-    storage::{Database, Schema, Scope},
-};
+use gateway_clock::{Clock, ManualClock};
+use gateway_jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob};
+use gateway_storage::{Database, Schema, Scope};
 use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 use std::{
     sync::{

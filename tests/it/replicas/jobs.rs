@@ -3,8 +3,8 @@
 
 use super::Pair;
 use crate::crash::{execute, query};
+use gateway_clock::Clock;
 use gateway_tests::process::{LIMIT, Setup};
-use host::clock::Clock;
 use plugin_testing::TestGateway;
 
 const STATE: &str = "SELECT CAST(runs AS TEXT), CAST(failures AS TEXT), coalesce(lease_holder, '')

@@ -12,7 +12,7 @@ mod triggers;
 mod turn;
 mod value;
 
-use host::storage::{
+use gateway_storage::{
     Database, DatabaseSettings, Final, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
 };
 use plugin_api::{

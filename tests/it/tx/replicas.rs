@@ -7,7 +7,7 @@ use plugin_testing::{Fault, ScriptedChain, TestGateway};
 /// Two gateways on one PostgreSQL database, each with a server of its own; nothing without PostgreSQL.
 async fn pair(chain: &ScriptedChain, door: &ScriptedChain) -> Option<[TestGateway; 2]> {
     let one = builders(chain).await.into_iter().nth(1)?.start().await;
-    let url = one.gateway().config().database.url.clone();
+    let url = one.gateway().config.database.url.clone();
     let other = prepared(TestGateway::builder(), door).configure(|config| config.database.url = url);
     Some([one, other.start().await])
 }

@@ -18,8 +18,8 @@ use crate::{
 };
 use call::{Call, Request};
 use calls::{PAYLOAD, alice, calls, operator, owner};
+use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, Setup};
-use host::clock::Clock;
 use plugin_testing::{Answer, ScriptedChain, TestGateway};
 use script::{completed, delivered, registered_by, requested_by};
 use std::{collections::BTreeSet, time::Duration};

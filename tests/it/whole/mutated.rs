@@ -11,8 +11,8 @@ use super::{
     setup,
 };
 use crate::crash::Dice;
+use gateway_clock::Clock;
 use gateway_tests::process::GatewayProcess;
-use host::clock::Clock;
 use std::{
     collections::BTreeMap,
     sync::{

@@ -10,7 +10,7 @@ use crate::{
     signing,
 };
 use anyhow::{Result, ensure};
-use host::clock::Clock;
+use gateway_clock::Clock;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use std::{net::SocketAddr, path::Path};

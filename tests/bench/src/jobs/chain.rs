@@ -8,8 +8,8 @@ use crate::{
     rounds::{Contestant, Sample, in_turn},
 };
 use anyhow::{Context as _, Result};
+use gateway_config::ChainConfig;
 use gateway_tests::{devnet::Devnet, mirror};
-use host::config::ChainConfig;
 use nix::time::{ClockId, clock_gettime};
 use plugin_api::abi::PluginModule_Ref;
 use plugin_testing::TestGateway;

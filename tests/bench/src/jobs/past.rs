@@ -50,7 +50,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
             let house = gateway(steps::module(), &settings).await;
             indexed(&house, &devnet).await?;
             let sample = watch.sample(events, Vec::new())?;
-            let report = house.gateway().services.indexes.reports().remove(0);
+            let report = house.gateway().indexes.reports().remove(0);
             ensure!(usize::try_from(report.events)? == events, "{} events of {events}", report.events);
             house.stop().await;
             Ok(sample)

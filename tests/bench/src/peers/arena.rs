@@ -12,7 +12,7 @@ use axum::{
     extract::{Path, State},
     routing::{get, post},
 };
-use host::clock::Clock;
+use gateway_clock::Clock;
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, Row as _, SqlitePool, sqlite::SqliteRow, types::Json as Text};
 use std::collections::BTreeMap;

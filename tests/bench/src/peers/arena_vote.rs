@@ -5,7 +5,7 @@ use super::{
     signed::{self, Failed, Pools},
 };
 use axum::http::StatusCode;
-use host::clock::Clock;
+use gateway_clock::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::{Row as _, SqliteConnection};

@@ -5,7 +5,7 @@ use super::{
     signed::{self, Failed, Signed},
 };
 use axum::http::StatusCode;
-use host::clock::Clock;
+use gateway_clock::Clock;
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::SqlitePool;

@@ -3,21 +3,15 @@
 
 use anyhow::{Result, anyhow};
 use clap::Parser as _;
-use host::{
-    cli::Cli,
-    clock::Clock,
-    config::Config,
-    gateway::Gateway,
-    house::House,
-    http::{
-        body::{Body, RequestBody},
-        edge::{ClientIp, Edge, EdgeSettings},
-        router::{Found, Route},
-        within,
-    },
-    plugins::LoadedPlugin,
-    telemetry,
-};
+use gateway::Gateway;
+use gateway::dispatch::within;
+use gateway::routes::{Found, Route};
+use gateway_cli::cli::Cli;
+use gateway_clock::Clock;
+use gateway_config::Config;
+use gateway_http::body::{Body, RequestBody};
+use gateway_http::{ClientIp, Edge, EdgeSettings};
+use gateway_plugins::LoadedPlugin;
 use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
 use serde::Serialize;
 use std::{convert::Infallible, future::ready};
@@ -35,27 +29,27 @@ pub enum Handler {
     Own,
 }
 
-/// As `host::boot` opens the house, configured by the same variables.
+/// As `gateway_cli::boot` opens the house, configured by the same variables.
 pub async fn serve(handler: Handler) -> Result<()> {
     let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
-    telemetry::start_logging(&config.log);
+    gateway_telemetry::start_logging(&config.log);
     let edge = Edge::bind(&EdgeSettings::new(&config))?;
-    let _metrics = telemetry::start_metrics();
+    let _metrics = gateway_telemetry::start_metrics();
     let hello = LoadedPlugin::linked(hello::plugin_module())?;
-    let house = House::open(config, Clock::System, edge.local_addr(), vec![Ok(hello)]).await?;
-    let gateway = house.gateway.clone();
+    let house = Gateway::start(config, Clock::System, edge.local_addr(), vec![Ok(hello)]).await?;
+    let gateway = house.clone();
     let service = service_fn(move |request| {
         let gateway = gateway.clone();
         Box::pin(async move { Ok::<_, Infallible>(answer(&gateway, handler, request).await) })
     });
     edge.serve(service, CancellationToken::new()).await;
-    house.close().await;
+    house.stop().await;
     Ok(())
 }
 
 async fn answer(gateway: &Gateway, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
     if handler == Handler::Own
-        && let Found::Route { route, params } = gateway.find_route(request.method(), request.uri().path())
+        && let Found::Route { route, params } = gateway.dispatcher.routes.find(request.method(), request.uri().path())
         && route.spec.operation == OPERATION
         && let Some(response) = greet(gateway, &route, &params, &request).await
     {
@@ -74,7 +68,7 @@ async fn greet(
 ) -> Option<Response<Body>> {
     let mut watch = route.usage.watch();
     let ip = request.extensions().get::<ClientIp>()?.0;
-    if !gateway.ip_limits.is_exempt(ip) {
+    if !gateway.dispatcher.routes.ip_limits.is_exempt(ip) {
         route.limits.check(ip).ok()?;
     }
     let greeting = within(route.timeout, ready(greeting(params.first()?))).await??;

@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use host::clock::Clock;
+use gateway_clock::Clock;
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

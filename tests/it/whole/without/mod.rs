@@ -13,7 +13,8 @@ use super::{
     calls::{operator, writes},
     chain,
 };
-use host::plugins::{Action, Outcome, PluginState};
+use gateway::lifecycle::{Action, Outcome};
+use gateway_plugins::PluginState;
 use less::Parts;
 use pages::Pages;
 use plugin_api::{
@@ -128,7 +129,7 @@ async fn parts(house: &TestGateway, pages: &Pages) -> Parts {
 }
 
 async fn act(house: &TestGateway, action: Action, name: &str) -> Outcome {
-    house.gateway().operate_plugin(action, name, "the test").await.unwrap()
+    house.gateway().plugins.operate(action, name, "the test").await.unwrap()
 }
 
 #[test]

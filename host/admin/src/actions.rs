@@ -1,0 +1,88 @@
+//! What operators change through the listener. Rule: each change that was tried leaves a line in the log and a row in the
+//! audit table, with what really came of it; and it is finished even when who asked has gone.
+
+use super::answer::{self, Answer};
+use gateway::Gateway;
+use gateway::lifecycle::{Action, OperateError, Outcome};
+use gateway_telemetry::LogLevelError;
+use http::StatusCode;
+use serde_json::{Value, json};
+use std::{net::SocketAddr, sync::Arc};
+
+pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: SocketAddr) -> Answer {
+    let (gateway, name) = (gateway.clone(), name.to_owned());
+    // In a task of its own: a client that leaves must not stop a drain half way.
+    let work = tokio::spawn(async move {
+        let tried = gateway.plugins.operate(action, &name, &who.to_string()).await;
+        if !matches!(tried, Err(OperateError::Unknown(_))) {
+            record(&gateway, &who.to_string(), action.name(), &name, &described(&tried)).await;
+        }
+        tried
+    });
+    match work.await {
+        Ok(Ok(outcome)) => outcome_answer(&outcome),
+        Ok(Err(error)) => refused(&error),
+        Err(error) => {
+            answer::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string(), "see the gateway's log")
+        }
+    }
+}
+
+pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> Answer {
+    let tried = gateway_telemetry::set_log_level(level);
+    let outcome = tried.as_ref().map_or_else(|error| format!("refused: {error}"), |()| level.to_owned());
+    record(gateway, &who.to_string(), "log-level", "", &outcome).await;
+    match tried {
+        Ok(()) => answer::json(StatusCode::OK, &json!({ "level": level })),
+        Err(error @ LogLevelError::Invalid(_)) => {
+            let hint = "a level (off, error, warn, info, debug, trace), then exceptions: info,host=debug";
+            answer::error(StatusCode::BAD_REQUEST, "bad_level", &error.to_string(), hint)
+        }
+        Err(error @ LogLevelError::NotOurs) => {
+            answer::error(StatusCode::CONFLICT, "not_ours", &error.to_string(), "start the gateway with log.level")
+        }
+    }
+}
+
+fn outcome_answer(outcome: &Outcome) -> Answer {
+    let mut body = serde_json::to_value(&outcome.report).unwrap_or_default();
+    if outcome.is_reached {
+        return answer::json(StatusCode::OK, &body);
+    }
+    if let Value::Object(members) = &mut body {
+        let error = format!("{} is {}: {}", outcome.report.name, outcome.report.state, outcome.report.reason);
+        members.insert("error".into(), error.into());
+        members.insert("code".into(), "not_reached".into());
+    }
+    answer::json(StatusCode::CONFLICT, &body)
+}
+
+fn refused(error: &OperateError) -> Answer {
+    let (status, code, hint) = match error {
+        OperateError::Unknown(_) => {
+            (StatusCode::NOT_FOUND, "unknown_plugin", "GET /plugins lists those that are there")
+        }
+        OperateError::Closing => (StatusCode::SERVICE_UNAVAILABLE, "closing", "ask the gateway that is started next"),
+        OperateError::Storage(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "database", "try again when the database answers")
+        }
+    };
+    answer::error(status, code, &error.to_string(), hint)
+}
+
+fn described(tried: &Result<Outcome, OperateError>) -> String {
+    match tried {
+        Ok(Outcome { report, is_reached: true }) => report.state.to_string(),
+        Ok(Outcome { report, is_reached: false }) => format!("not reached: {}: {}", report.state, report.reason),
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+/// Notes what an operator did: a line in the log, and a row that stays.
+pub async fn record(gateway: &Gateway, who: &str, what: &str, plugin: &str, outcome: &str) {
+    tracing::info!(target: "audit", who, what, plugin, outcome, "an operator acted");
+    let now_ms = gateway.host.clock.now_ms();
+    if let Err(error) = gateway.operators.record(who, what, plugin, outcome, now_ms).await {
+        tracing::warn!(%error, who, what, plugin, outcome, "an operator's action is in the log only");
+    }
+}

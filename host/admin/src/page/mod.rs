@@ -1,0 +1,158 @@
+//! The operator's page: one look at plugins, jobs, activity and what operators did. Made anew for every request; its
+//! script (`page.js`) sends the buttons' commands and brings it up to date.
+//!
+//! The rule: whatever a plugin, a client or the database says is text. It reaches the page through [`Html`] only.
+
+mod html;
+mod sections;
+
+use gateway::Gateway;
+use gateway::operators::AuditRow;
+use gateway_activity::ActivityLog;
+use gateway_indexer::IndexReport;
+use gateway_jobs::JobStatus;
+use gateway_plugins::PluginReport;
+use gateway_storage::StorageError;
+use gateway_telemetry::Durations;
+use html::Html;
+use plugin_api::manifest::ActivityRow;
+
+pub const STYLE: &str = include_str!("page.css");
+pub const SCRIPT: &str = include_str!("page.js");
+
+/// Rows of activity, and of audit.
+const ROWS: u32 = 20;
+
+/// What the page shows. A part that cannot be read says why, and the others are there.
+struct Facts {
+    now_ms: i64,
+    public_url: String,
+    database: Result<(), StorageError>,
+    plugins: Vec<PluginLine>,
+    indexes: Vec<IndexReport>,
+    jobs: Result<Vec<JobStatus>, StorageError>,
+    activity: Result<Vec<ActivityRow>, StorageError>,
+    audit: Result<Vec<AuditRow>, StorageError>,
+}
+
+/// One plugin, and how long its answers have taken since the gateway started.
+struct PluginLine {
+    report: PluginReport,
+    latency: Durations,
+}
+
+pub async fn render(gateway: &Gateway) -> String {
+    html(&Facts {
+        now_ms: gateway.host.clock.now_ms(),
+        public_url: gateway.environment.base_url.clone(),
+        database: gateway.host.database.probe().await,
+        plugins: plugin_lines(gateway),
+        indexes: gateway.indexes.reports(),
+        jobs: gateway.jobs.list().await,
+        activity: latest(&gateway.host.activity).await,
+        audit: gateway.operators.audit(ROWS).await,
+    })
+}
+
+fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {
+    let latency = |name: &str| gateway.host.usage.latency(name);
+    let line = |report: PluginReport| PluginLine { latency: latency(&report.name), report };
+    gateway.plugins.reports().into_iter().map(line).collect()
+}
+
+/// Newest first.
+async fn latest(log: &ActivityLog) -> Result<Vec<ActivityRow>, StorageError> {
+    let mut rows = log.rows_after(log.latest_id().await?.saturating_sub(i64::from(ROWS))).await?;
+    rows.reverse();
+    Ok(rows)
+}
+
+fn html(facts: &Facts) -> String {
+    let mut page = Html::new();
+    page.raw(concat!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+        "<title>gateway</title><link rel=\"stylesheet\" href=\"/page.css\"><script src=\"/page.js\" defer></script>",
+        "</head><body><header><h1>gateway <small>",
+        env!("CARGO_PKG_VERSION"),
+        "</small></h1><p id=\"said\" role=\"status\"></p></header><main id=\"live\"><p class=\"note\">",
+    ));
+    page.text(&facts.public_url);
+    page.raw(" · times in UTC, now ");
+    page.text(&sections::time_of_day(facts.now_ms));
+    page.raw(" · database ");
+    match &facts.database {
+        Ok(()) => page.raw("<span class=\"badge good\">answers</span>"),
+        Err(error) => page.badge("bad", &error.to_string()),
+    }
+    page.raw("</p>");
+    sections::plugins(&mut page, &facts.plugins);
+    sections::indexes(&mut page, &facts.indexes);
+    sections::jobs(&mut page, &facts.jobs, facts.now_ms);
+    sections::activity(&mut page, &facts.activity);
+    sections::audit(&mut page, &facts.audit);
+    page.raw("</main></body></html>");
+    page.into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use gateway_plugins::PluginState;
+    use serde_json::json;
+
+    const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
+
+    fn hostile_facts() -> Facts {
+        let said = || HOSTILE.to_owned();
+        let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
+        (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
+        let job = JobStatus {
+            plugin: said(),
+            job: said(),
+            schedule: said(),
+            next_run_ms: i64::MAX,
+            last_result: Some(said()),
+            last_error: Some(said()),
+            last_started_ms: Some(i64::MIN),
+            last_finished_ms: None,
+            runs: 1,
+            failures: 1,
+            holder: Some(said()),
+        };
+        let event = json!({ "id": 1, "type": HOSTILE, "ts": 0, "actor": HOSTILE,
+            "ref": { "kind": HOSTILE, "id": HOSTILE }, "data": { HOSTILE: HOSTILE } });
+        let audit = AuditRow { id: 1, at_ms: 0, who: said(), action: said(), subject: said(), outcome: said() };
+        Facts {
+            now_ms: 0,
+            public_url: said(),
+            database: Err(StorageError::Unavailable(said())),
+            plugins: vec![PluginLine { report: plugin, latency: Durations::default() }],
+            indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
+            jobs: Ok(vec![job]),
+            activity: Ok(vec![serde_json::from_value(event).unwrap()]),
+            audit: Ok(vec![audit]),
+        }
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let page = html(&hostile_facts());
+        assert_eq!(page.matches("<script").count(), 1, "only the page's own: {page}");
+        assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
+        let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
+        assert!(page.matches(shown).count() >= 20, "everything is shown: {page}");
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_read_says_so() {
+        let away = || StorageError::Unavailable("away for lunch".into());
+        let mut facts = hostile_facts();
+        (facts.jobs, facts.activity, facts.audit) = (Err(away()), Err(away()), Err(away()));
+        let page = html(&facts);
+        assert_eq!(page.matches("away for lunch").count(), 3, "{page}");
+        assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
+    }
+}

@@ -1,0 +1,254 @@
+//! The tables of the operator's page.
+
+use super::{PluginLine, html::Html};
+use gateway::lifecycle::Action;
+use gateway::operators::AuditRow;
+use gateway_indexer::{IndexReport, IndexState};
+use gateway_jobs::JobStatus;
+use gateway_plugins::{PluginReport, PluginState};
+use gateway_storage::StorageError;
+use gateway_telemetry::Durations;
+use jiff::Timestamp;
+use plugin_api::manifest::ActivityRow;
+use std::time::Duration;
+
+const PLUGIN_HEADINGS: [&str; 11] = [
+    "Plugin",
+    "State",
+    "Switch",
+    "Version",
+    "Routes",
+    "Jobs",
+    "Requests",
+    "Half within",
+    "99 % within",
+    "Faults",
+    "Why, and the last fault",
+];
+
+pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
+    page.table("Plugins", &PLUGIN_HEADINGS);
+    for PluginLine { report, latency } in plugins {
+        page.raw("<tr data-plugin=\"");
+        page.text(&report.name);
+        page.raw("\"><th scope=\"row\">");
+        page.text(&report.name);
+        page.raw("</th><td>");
+        page.badge(colour(report.state), report.state.name());
+        page.raw("</td><td class=\"buttons\">");
+        for action in actions(report.state) {
+            button(page, &report.name, *action);
+        }
+        page.raw("</td>");
+        page.cell(report.version.as_deref().unwrap_or("–"));
+        page.number_cell(count(report.routes));
+        page.number_cell(count(report.jobs));
+        page.number_cell(latency.count());
+        page.cell(&within(latency, 500));
+        page.cell(&within(latency, 990));
+        page.number_cell(report.faults);
+        page.raw("<td class=\"words\">");
+        page.text(&report.reason);
+        last_fault(page, report);
+        page.raw("</td></tr>");
+    }
+    page.end_table();
+}
+
+fn last_fault(page: &mut Html, report: &PluginReport) {
+    let Some(fault) = &report.last_fault else { return };
+    page.raw("<div class=\"fault\">");
+    page.text(&report.last_fault_ms.map_or_else(|| "–".to_owned(), time));
+    // A fence has told the rest already.
+    if !report.reason.contains(fault) {
+        page.raw(" ");
+        page.text(fault);
+    }
+    page.raw("</div>");
+}
+
+/// The time within which that share of the answers was made, to the steps in which it is counted.
+fn within(latency: &Durations, permille: u64) -> String {
+    match latency.within(permille) {
+        None => "–".to_owned(),
+        Some(Duration::MAX) => "over 10 s".to_owned(),
+        Some(limit) if limit < Duration::from_secs(1) => milliseconds(limit),
+        Some(limit) => format!("{limit:?}").replace('s', " s"),
+    }
+}
+
+fn milliseconds(limit: Duration) -> String {
+    let us = limit.as_micros();
+    let text = format!("{}.{:03}", us / 1000, us % 1000);
+    format!("{} ms", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Only what can lead somewhere; the command line takes the others too, and answers why not.
+const fn actions(state: PluginState) -> &'static [Action] {
+    match state {
+        PluginState::Serving => &[Action::Disable],
+        PluginState::Fenced | PluginState::Failed => &[Action::Resume, Action::Disable],
+        PluginState::Disabled | PluginState::Stopped => &[Action::Enable],
+        PluginState::Refused | PluginState::NeedsRestart | PluginState::Starting | PluginState::Draining => &[],
+    }
+}
+
+fn button(page: &mut Html, plugin: &str, action: Action) {
+    page.raw("<button type=\"button\" data-action=\"");
+    page.raw(action.name());
+    page.raw("\" data-plugin=\"");
+    page.text(plugin);
+    page.raw("\" aria-label=\"");
+    page.raw(action.name());
+    page.raw(" ");
+    page.text(plugin);
+    page.raw("\">");
+    page.raw(action.name());
+    page.raw("</button>");
+}
+
+const fn colour(state: PluginState) -> &'static str {
+    match state {
+        PluginState::Serving => "good",
+        PluginState::Refused | PluginState::Failed | PluginState::Fenced | PluginState::NeedsRestart => "bad",
+        PluginState::Disabled | PluginState::Stopped | PluginState::Starting | PluginState::Draining => "calm",
+    }
+}
+
+/// Nothing where no plugin follows a chain.
+pub fn indexes(page: &mut Html, reports: &[IndexReport]) {
+    if reports.is_empty() {
+        return;
+    }
+    page.table("Indexes", &["Plugin", "State", "Block", "Head", "Behind", "Blocks/s", "Seconds left", "Why"]);
+    for report in reports {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(&report.plugin);
+        page.raw("</th><td>");
+        let colour = match report.state {
+            IndexState::Following | IndexState::Elsewhere => "good",
+            IndexState::Off | IndexState::Backfilling => "calm",
+            IndexState::Failing | IndexState::Stopped => "bad",
+        };
+        page.badge(colour, report.state.name());
+        page.raw("</td>");
+        let rate = Some(report.blocks_per_s);
+        for number in [report.indexed_block, report.head, report.lag_blocks, rate, report.left_s] {
+            page.cell(&number.map_or_else(|| "–".to_owned(), |number| number.to_string()));
+        }
+        page.cell(report.reason.as_deref().unwrap_or_default());
+        page.raw("</tr>");
+    }
+    page.end_table();
+}
+
+pub fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms: i64) {
+    page.table("Jobs", &["Plugin", "Job", "Schedule", "Last run", "Result", "Next run", "Runs", "Failed"]);
+    for job in rows(page, jobs, 8) {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(&job.plugin);
+        page.raw("</th>");
+        page.cell(&job.job);
+        page.cell(&job.schedule);
+        page.cell(&job.last_finished_ms.map_or_else(|| "never".to_owned(), time));
+        page.raw("<td class=\"words\">");
+        if let Some(result) = &job.last_result {
+            page.badge(if result == "ok" { "good" } else { "bad" }, result);
+        }
+        if let Some(error) = &job.last_error {
+            page.raw("<div class=\"fault\">");
+            page.text(error);
+            page.raw("</div>");
+        }
+        page.raw("</td>");
+        page.cell(&next_run(job, now_ms));
+        page.number_cell(job.runs);
+        page.number_cell(job.failures);
+        page.raw("</tr>");
+    }
+    page.end_table();
+}
+
+fn next_run(job: &JobStatus, now_ms: i64) -> String {
+    match &job.holder {
+        Some(_) => "runs now".to_owned(),
+        None if job.next_run_ms <= now_ms => format!("{}, due", time(job.next_run_ms)),
+        None => time(job.next_run_ms),
+    }
+}
+
+pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>) {
+    page.table("Live activity", &["Id", "Time", "Event", "About", "By"]);
+    for event in rows(page, events, 5) {
+        page.raw("<tr>");
+        page.number_cell(event.id);
+        page.cell(&time(event.ts.saturating_mul(1000)));
+        page.cell(&event.kind);
+        page.cell(&event.about.as_ref().map(|about| format!("{} {}", about.kind, about.id)).unwrap_or_default());
+        page.cell(event.actor.as_deref().unwrap_or_default());
+        page.raw("</tr>");
+    }
+    page.end_table();
+}
+
+pub fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
+    page.table("What operators did", &["Time", "From", "Action", "On", "Outcome"]);
+    for row in rows(page, audit, 5) {
+        page.raw("<tr>");
+        page.cell(&time(row.at_ms));
+        page.cell(&row.who);
+        page.cell(&row.action);
+        page.cell(&row.subject);
+        page.raw("<td class=\"words\">");
+        page.text(&row.outcome);
+        page.raw("</td></tr>");
+    }
+    page.end_table();
+}
+
+/// The rows; when there are none, a line that says why.
+fn rows<'a, T>(page: &mut Html, rows: &'a Result<Vec<T>, StorageError>, columns: u32) -> &'a [T] {
+    let note = match rows {
+        Ok(rows) if rows.is_empty() => "none yet".to_owned(),
+        Ok(rows) => return rows,
+        Err(error) => format!("cannot be read: {error}"),
+    };
+    page.raw("<tr><td class=\"note\" colspan=\"");
+    page.number(columns);
+    page.raw("\">");
+    page.text(&note);
+    page.raw("</td></tr>");
+    &[]
+}
+
+/// As UTC, to the second.
+fn time(ms: i64) -> String {
+    Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%F %T").to_string())
+}
+
+/// As UTC, to the minute: the page is made anew no more often than that when nothing happens.
+pub(super) fn time_of_day(ms: i64) -> String {
+    Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%H:%M").to_string())
+}
+
+fn count(number: usize) -> u64 {
+    number as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gateway_telemetry::Usage;
+
+    #[test]
+    fn times_are_told_as_people_say_them() {
+        let shown = |took_us: u64| {
+            let usage = Usage::default();
+            usage.plugin("forum").operation("list_threads").latency.record(Duration::from_micros(took_us));
+            within(&usage.latency("forum"), 500)
+        };
+        let told = [90, 1_000, 2_000, 90_000, 900_000, 2_000_000, 60_000_000].map(shown);
+        assert_eq!(told, ["0.1 ms", "1 ms", "2.5 ms", "100 ms", "1 s", "2.5 s", "over 10 s"]);
+        assert_eq!(within(&Durations::default(), 990), "–");
+    }
+}

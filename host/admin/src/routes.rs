@@ -1,0 +1,123 @@
+//! Which request of the operator's listener does what.
+
+use super::{
+    actions,
+    answer::{self, Answer},
+    guard, page,
+};
+use gateway::Gateway;
+use gateway::lifecycle::Action;
+use gateway_plugins::PluginState;
+use gateway_storage::StorageError;
+use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use metrics_exporter_prometheus::PrometheusHandle;
+use serde::Serialize;
+use std::{net::SocketAddr, sync::Arc};
+
+/// What one request may know.
+#[derive(Clone)]
+pub struct AdminContext {
+    pub gateway: Arc<Gateway>,
+    pub metrics: Option<PrometheusHandle>,
+}
+
+const HELP: &str = "\
+GET  /                        the operator's page
+GET  /plugins                 every plugin with its state
+POST /plugins/NAME/enable     also disable, resume, reindex; send X-Gateway-Admin: 1
+GET  /indexes                 every index of a chain with its progress
+GET  /jobs                    every job with its last result and next run
+GET  /audit                   what operators did, newest first
+PUT  /log-level               the body is a level: info,host=debug; send X-Gateway-Admin: 1
+GET  /metrics                 for Prometheus
+GET  /health                  200 while the database answers, else 503
+";
+
+const AUDIT_ROWS: u32 = 200;
+/// A log level is the longest body there is.
+const BODY_BYTES_MAX: usize = 4096;
+
+pub async fn answer(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> Answer {
+    let (head, body) = request.into_parts();
+    if let Err(refusal) = guard::admit(&head) {
+        tracing::warn!(%peer, method = %head.method, path = head.uri.path(), "refused: {refusal}");
+        return answer::error(StatusCode::FORBIDDEN, "cross_site", &refusal.to_string(), refusal.hint());
+    }
+    let path: Vec<&str> = head.uri.path().split('/').skip(1).collect();
+    match path.as_slice() {
+        ["plugins", name, action] => match Action::parse(action) {
+            Some(_) if head.method != Method::POST => not_allowed("POST"),
+            Some(action) => actions::operate(&context.gateway, action, name, peer).await,
+            None => unknown(),
+        },
+        ["log-level"] if head.method != Method::PUT => not_allowed("PUT"),
+        ["log-level"] => log_level(context, body, peer).await,
+        _ => read(context, &head).await,
+    }
+}
+
+async fn read(context: &AdminContext, head: &Parts) -> Answer {
+    let gateway = &context.gateway;
+    let path = head.uri.path();
+    if !PAGES.contains(&path) {
+        return unknown();
+    }
+    if !matches!(head.method, Method::GET | Method::HEAD) {
+        return not_allowed("GET, HEAD");
+    }
+    match path {
+        "/" => answer::typed(StatusCode::OK, "text/html; charset=utf-8", page::render(gateway).await),
+        "/page.css" => answer::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
+        "/page.js" => answer::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
+        "/plugins" => answer::json(StatusCode::OK, &gateway.plugins.reports()),
+        "/indexes" => answer::json(StatusCode::OK, &gateway.indexes.reports()),
+        "/jobs" => listed(gateway.jobs.list().await),
+        "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
+        "/health" => match gateway.host.database.probe().await {
+            Ok(()) => answer::text(StatusCode::OK, "ok\n"),
+            Err(error) => answer::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        },
+        "/metrics" => metrics(context),
+        _ => unknown(),
+    }
+}
+
+const PAGES: [&str; 9] =
+    ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/health", "/metrics"];
+
+fn metrics(context: &AdminContext) -> Answer {
+    let reports = context.gateway.plugins.reports();
+    let serving = reports.iter().map(|report| (report.name.as_str(), report.state == PluginState::Serving));
+    let mut text = gateway_telemetry::render(&context.gateway.host.usage, serving);
+    if let Some(recorder) = &context.metrics {
+        text.push_str(&recorder.render());
+    }
+    answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
+}
+
+async fn log_level(context: &AdminContext, body: Incoming, peer: SocketAddr) -> Answer {
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.map(http_body_util::Collected::to_bytes);
+    match body.as_deref().map(std::str::from_utf8) {
+        Ok(Ok(level)) => actions::set_log_level(&context.gateway, level.trim(), peer).await,
+        _ => answer::error(StatusCode::BAD_REQUEST, "bad_body", "the body is no short text", "send the level alone"),
+    }
+}
+
+fn listed<T: Serialize>(rows: Result<Vec<T>, StorageError>) -> Answer {
+    match rows {
+        Ok(rows) => answer::json(StatusCode::OK, &rows),
+        Err(error) => answer::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+    }
+}
+
+fn unknown() -> Answer {
+    answer::text(StatusCode::NOT_FOUND, HELP)
+}
+
+fn not_allowed(allow: &'static str) -> Answer {
+    let mut answer = answer::text(StatusCode::METHOD_NOT_ALLOWED, HELP);
+    answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+    answer
+}

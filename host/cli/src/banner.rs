@@ -1,0 +1,43 @@
+//! What an operator sees when the gateway has started.
+
+use gateway::Gateway;
+use gateway_plugins::PluginReport;
+use std::{io::Write as _, net::SocketAddr};
+
+/// Prints addresses, plugins and one signed request to try. A closed standard output does not stop a gateway.
+pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
+    let reports = gateway.plugins.reports();
+    let text = text(gateway, &reports, admin);
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>) -> String {
+    let base_url = &gateway.environment.base_url;
+    let admin = admin.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
+    let database = gateway.host.database.dialect().name();
+    let try_it =
+        if reports.iter().any(|report| report.name == "forum") { signed_request(gateway) } else { String::new() };
+    format!(
+        "\ngateway {version} is serving\n\n  \
+         API       {base_url}/api\n  \
+         docs      {base_url}/docs\n  \
+         stream    {base_url}/api/stream\n  \
+         admin     {admin}\n  \
+         database  {database}\n\n{plugins}\n{try_it}",
+        version = env!("CARGO_PKG_VERSION"),
+        plugins = gateway_plugins::report::table(reports),
+    )
+}
+
+/// A finished request, signed with a key that everybody knows (the first account of every development chain):
+/// good for one call within five minutes.
+fn signed_request(gateway: &Gateway) -> String {
+    let base_url = &gateway.environment.base_url;
+    match gateway_envelope::example::signed_thread(&gateway.brand, gateway.host.clock.now_s()) {
+        Some(body) => format!(
+            "a signed request to try (valid for five minutes):\n\n  \
+             curl -sS {base_url}/api/forum/threads -H 'content-type: application/json' \\\n    -d '{body}'\n\n"
+        ),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,123 @@
+//! The order in which the house opens and closes. Read this first.
+//!
+//! configure → bind → load libraries → open database → services → plugins → serve
+//! signal → stop accepting → finish or time out running requests → drain plugins → flush → exit
+
+use crate::banner;
+use crate::pulse::Pulse;
+use gateway::{Gateway, StartError};
+use gateway_admin::{Admin, AdminError};
+use gateway_clock::Clock;
+use gateway_config::{Config, Overrides};
+use gateway_http::{Edge, EdgeError, EdgeSettings};
+use gateway_plugins::DiscoverError;
+use std::{convert::Infallible, sync::Arc};
+use tokio::{
+    runtime::Handle,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
+use tower::service_fn;
+
+/// Why the gateway does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BootError {
+    #[error(transparent)]
+    Bind(#[from] EdgeError),
+    #[error(transparent)]
+    Admin(#[from] AdminError),
+    #[error(transparent)]
+    Plugins(#[from] DiscoverError),
+    #[error(transparent)]
+    Open(#[from] StartError),
+    #[error("signals cannot be received: {0}")]
+    Signals(std::io::Error),
+    #[error("a thread cannot be started: {0}")]
+    Thread(std::io::Error),
+}
+
+/// Runs the gateway until it is told to stop.
+pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
+    let _pulse = Pulse::start(Handle::current()).map_err(BootError::Thread)?;
+    let edge = Edge::bind(&EdgeSettings::new(&config))?;
+    let admin = Admin::bind(&config.admin).await?;
+    let loaded = gateway_plugins::load_folder(&config)?;
+    let metrics = gateway_telemetry::start_metrics();
+    let gateway = Gateway::start(config, Clock::System, edge.local_addr(), loaded).await?;
+    let stop = CancellationToken::new();
+    // Before anybody is told that it serves: a signal that nobody listens for ends the process at once.
+    let signals = tokio::spawn(follow_signals(gateway.clone(), overrides, stop.clone())?);
+    banner::print(&gateway, admin.as_ref().map(Admin::local_addr)).await;
+
+    let admin = admin.map(|admin| tokio::spawn(admin.serve(gateway.clone(), metrics, stop.clone())));
+    let serving = gateway.clone();
+    let service = service_fn(move |request| {
+        let gateway = serving.clone();
+        // On the heap: every layer of the edge would move it.
+        Box::pin(async move { Ok::<_, Infallible>(gateway.handle(request).await) })
+    });
+    // Streams have no end of their own: they get theirs when the stop begins, so that the drain need not wait for them.
+    let streams = end_streams(gateway.clone(), stop.clone());
+    let (drained, ()) = tokio::join!(edge.serve(service, stop.clone()), streams);
+    tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
+    gateway.stop().await;
+    signals.abort();
+    if let Some(admin) = admin {
+        // It serves until the end, so that an operator can watch; its own drain is of no interest.
+        admin.abort();
+    }
+    Ok(())
+}
+
+async fn end_streams(gateway: Arc<Gateway>, stop: CancellationToken) {
+    stop.cancelled().await;
+    for plugin in gateway.host.active.list().iter() {
+        plugin.handle.stop.cancel();
+    }
+}
+
+/// SIGTERM and SIGINT stop the gateway, SIGHUP reads the configuration again.
+fn follow_signals(
+    gateway: Arc<Gateway>,
+    overrides: Overrides,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()>, BootError> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(BootError::Signals)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(BootError::Signals)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(BootError::Signals)?;
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+                _ = hang_up.recv() => reload(&gateway, &overrides).await,
+            }
+        }
+        tracing::info!("stopping");
+        stop.cancel();
+    })
+}
+
+/// A configuration with problems changes nothing.
+async fn reload(gateway: &Gateway, overrides: &Overrides) {
+    match Config::load(overrides) {
+        Ok(config) => {
+            tracing::info!(
+                "configuration read again; which plugins are on, and the sections of those that start, take effect now; all other keys at the next start"
+            );
+            // Other replicas may have been told since.
+            if let Err(error) = gateway.plugins.load_switches().await {
+                tracing::warn!(%error, "the operators' decisions cannot be read again; the known ones stay");
+            }
+            gateway.plugins.reconcile(&config).await;
+            for report in gateway.plugins.reports() {
+                tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
+            }
+            gateway_admin::record(gateway, "SIGHUP", "reload", "", "the configuration is read again").await;
+        }
+        Err(problems) => {
+            tracing::error!("the new configuration has problems and was not used:\n{problems}");
+            gateway_admin::record(gateway, "SIGHUP", "reload", "", "refused: the configuration has problems").await;
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Commands and flags. Rule: a flag means the same for every command, so that `gateway check` judges what `gateway run`
+//! would use.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::exit;
+use gateway_config::Overrides;
+
+/// Serves the HTTP interface that the installed plugins make up
+///
+/// Configuration: defaults, then the file, then environment variables (GATEWAY_HTTP__LISTEN sets http.listen), then flags.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "gateway", version, after_help = exit::HELP, propagate_version = false)]
+pub struct Cli {
+    /// What to do; without it: run
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// Configuration that is stronger than the environment and the file
+    #[command(flatten)]
+    pub overrides: Overrides,
+
+    /// Print JSON for programs instead of tables for people
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+impl Cli {
+    /// The command that was given, or `run`.
+    pub fn command_or_run(&self) -> Command {
+        self.command.clone().unwrap_or(Command::Run)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Command {
+    /// Start the gateway and serve until SIGTERM or Ctrl-C; SIGHUP reads the configuration again
+    Run,
+    /// Check the configuration and every plugin, tell all problems at once, and start nothing
+    Check,
+    /// Look at plugins, and switch them in the running gateway
+    #[command(subcommand)]
+    Plugins(PluginsCommand),
+    /// Bring the database up to date for the gateway and every enabled plugin, then end
+    Migrate,
+    /// Copy the whole database into one file, while the gateway serves or not, and check the copy
+    ///
+    /// The configuration and secret keys are not in it: keep copies of them apart.
+    Backup(BackupFile),
+    /// Put a backup in the place of the database of a gateway that is stopped
+    ///
+    /// What the database held is kept beside it. The configuration and secret keys are not in a backup.
+    Restore(BackupFile),
+    /// Print the OpenAPI document of the gateway with its enabled plugins
+    Openapi,
+    /// Print the versions of the gateway and of its plugin interface
+    Version,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum PluginsCommand {
+    /// List the plugins in the folder, with version, state and reason
+    List,
+    /// Say what one library file is and whether this gateway would load it
+    Inspect {
+        /// The library file
+        file: PathBuf,
+    },
+    /// Let the running gateway serve a plugin, now and after every start, whatever the configuration says
+    Enable(Switch),
+    /// Let the running gateway take a plugin off, now and after every start, whatever the configuration says
+    Disable(Switch),
+    /// Start a plugin again that was fenced or failed
+    Resume(Switch),
+    /// Let a plugin's index of the chain begin anew: its derived tables are emptied and filled again
+    Reindex(Switch),
+}
+
+/// A file that holds a copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct BackupFile {
+    /// The file of the backup
+    pub file: PathBuf,
+    /// Backup: overwrite the file if it exists. Restore: replace a database that holds data
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Which plugin of which gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Switch {
+    /// The name of the plugin, as `gateway plugins list` prints it
+    #[arg(value_parser = plugin_name)]
+    pub name: String,
+    /// The operator's listener of the running gateway [default: admin.listen of the configuration]
+    #[arg(long, value_name = "URL")]
+    pub admin: Option<String>,
+}
+
+/// It becomes a part of a path.
+fn plugin_name(name: &str) -> Result<String, &'static str> {
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !name.is_empty() && name.bytes().all(is_name) {
+        Ok(name.to_owned())
+    } else {
+        Err("names are lower-case letters, digits and underscores")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+
+    fn parse(line: &str) -> Cli {
+        Cli::try_parse_from(line.split(' ')).unwrap()
+    }
+
+    fn switch(name: &str, admin: Option<&str>) -> Switch {
+        Switch { name: name.to_owned(), admin: admin.map(str::to_owned) }
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn without_a_command_it_runs() {
+        let cli = parse("gateway --listen 127.0.0.1:9");
+        assert_eq!(cli.command_or_run(), Command::Run);
+        assert_eq!(cli.overrides.listen.as_deref(), Some("127.0.0.1:9"));
+    }
+
+    #[test]
+    fn flags_stand_before_or_after_the_command() {
+        for line in ["gateway --json -c a.toml plugins list", "gateway plugins list --config a.toml --json"] {
+            let cli = parse(line);
+            assert_eq!(cli.command_or_run(), Command::Plugins(PluginsCommand::List));
+            assert_eq!(cli.overrides.config, Some(PathBuf::from("a.toml")));
+            assert!(cli.json);
+        }
+    }
+
+    #[test]
+    fn every_command_is_known() {
+        for (name, command) in [
+            ("run", Command::Run),
+            ("check", Command::Check),
+            ("migrate", Command::Migrate),
+            ("openapi", Command::Openapi),
+            ("version", Command::Version),
+            ("plugins enable forum", Command::Plugins(PluginsCommand::Enable(switch("forum", None)))),
+            ("plugins disable my_1", Command::Plugins(PluginsCommand::Disable(switch("my_1", None)))),
+            (
+                "plugins resume forum --admin http://[::1]:1",
+                Command::Plugins(PluginsCommand::Resume(switch("forum", Some("http://[::1]:1")))),
+            ),
+            ("backup a.db", Command::Backup(BackupFile { file: PathBuf::from("a.db"), force: false })),
+            ("restore a.db --force", Command::Restore(BackupFile { file: PathBuf::from("a.db"), force: true })),
+            ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
+        ] {
+            assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_a_usage_error() {
+        for line in [
+            "gateway plugins",
+            "gateway plugins inspect",
+            "gateway plugins enable",
+            "gateway plugins disable ../jobs",
+            "gateway start",
+            "gateway backup",
+            "gateway restore",
+            "gateway --port 80",
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            assert_eq!(error.exit_code(), i32::from(exit::ExitCode::Usage.code()), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_names_each_exit_code() {
+        let help = Cli::command().render_long_help().to_string();
+        for code in exit::ExitCode::ALL {
+            let line = format!("{}  {}", code.code(), code.meaning());
+            assert!(help.contains(&line), "{line:?} is missing in\n{help}");
+        }
+    }
+
+    #[test]
+    fn a_database_url_is_not_in_debug_output() {
+        let cli = parse("gateway --database-url postgres://u:hunter2@h/d");
+        assert!(!format!("{cli:?}").contains("hunter2"));
+    }
+}

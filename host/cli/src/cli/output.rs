@@ -1,0 +1,103 @@
+//! Answers on stdout: JSON for programs, text for people. Rule: a reader that closes early (`| head`) is no error.
+
+use std::{
+    ffi::OsStr,
+    io::{self, ErrorKind, IsTerminal, Write},
+};
+
+use serde::Serialize;
+
+use super::table::printable;
+use gateway_config::Problems;
+
+/// How answers are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    Human { colour: bool },
+    Json,
+}
+
+impl Output {
+    /// For this process's stdout. Colour only on a terminal and not when `NO_COLOR` is set.
+    pub fn for_stdout(json: bool) -> Self {
+        Self::choose(json, io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref())
+    }
+
+    fn choose(json: bool, terminal: bool, no_color: Option<&OsStr>) -> Self {
+        if json { Self::Json } else { Self::Human { colour: terminal && no_color.is_none_or(OsStr::is_empty) } }
+    }
+
+    /// Prints one answer: `value` as JSON, or the text that `human` makes; it is told whether to use colour.
+    pub fn print<T: Serialize>(self, value: &T, human: impl FnOnce(bool) -> String) -> io::Result<()> {
+        self.write(&mut io::stdout().lock(), value, human)
+    }
+
+    fn write<T: Serialize>(
+        self,
+        out: &mut impl Write,
+        value: &T,
+        human: impl FnOnce(bool) -> String,
+    ) -> io::Result<()> {
+        let mut text = match self {
+            Self::Json => serde_json::to_string_pretty(value)?,
+            Self::Human { colour } => human(colour),
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
+}
+
+/// Configuration problems for people; each line is free of control characters.
+pub fn problems_text(problems: &Problems) -> String {
+    problems.to_string().lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn printed(output: Output) -> String {
+        let mut out = Vec::new();
+        output.write(&mut out, &["a"], |colour| format!("colour {colour}")).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn json_is_for_programs_and_text_for_people() {
+        assert_eq!(printed(Output::Json), "[\n  \"a\"\n]\n");
+        assert_eq!(printed(Output::Human { colour: true }), "colour true\n");
+    }
+
+    #[test]
+    fn colour_needs_a_terminal_and_no_objection() {
+        let human = |colour| Output::Human { colour };
+        assert_eq!(Output::choose(false, true, None), human(true));
+        assert_eq!(Output::choose(false, true, Some(OsStr::new(""))), human(true), "empty means unset (no-color.org)");
+        assert_eq!(Output::choose(false, true, Some(OsStr::new("1"))), human(false));
+        assert_eq!(Output::choose(false, false, None), human(false));
+        assert_eq!(Output::choose(true, true, None), Output::Json);
+    }
+
+    #[test]
+    fn a_reader_that_closes_early_is_no_error() {
+        struct Closed(ErrorKind);
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(self.0.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let write = |kind| Output::Json.write(&mut Closed(kind), &1, |_| String::new());
+        assert!(write(ErrorKind::BrokenPipe).is_ok());
+        assert!(write(ErrorKind::StorageFull).is_err());
+    }
+}

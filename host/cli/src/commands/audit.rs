@@ -1,0 +1,32 @@
+//! What the command line did past the running gateway is in the audit as well.
+//!
+//! The rule: it does not stand in the way. A backup of a database that cannot be written is the one that is needed most.
+
+use gateway::operators::Operators;
+use gateway_clock::Clock;
+use gateway_storage::{Database, StorageError};
+use std::os::unix::fs::MetadataExt as _;
+
+pub async fn record(database: &Database, action: &str, subject: &str, outcome: &str) {
+    if let Err(error) = try_record(&Operators::new(database.clone()), action, subject, outcome).await {
+        not_recorded(&error);
+    }
+}
+
+/// A database that no gateway of this version has opened yet has no place for it.
+async fn try_record(operators: &Operators, action: &str, subject: &str, outcome: &str) -> Result<(), StorageError> {
+    if operators.is_migrated().await? {
+        operators.record(&who(), action, subject, outcome, Clock::System.now_ms()).await?;
+    }
+    Ok(())
+}
+
+pub fn not_recorded(error: &StorageError) {
+    eprintln!("gateway: this is not in the audit: {error}");
+}
+
+/// The user of the system who typed the command.
+fn who() -> String {
+    let uid = std::fs::metadata("/proc/self").map(|own| own.uid().to_string());
+    format!("command line, uid {}", uid.unwrap_or_else(|_unknown| "unknown".to_owned()))
+}

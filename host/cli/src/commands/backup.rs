@@ -1,0 +1,103 @@
+//! `gateway backup` and `gateway restore`: beside the running gateway, and in the place of one that is stopped.
+
+use super::{audit, failure, printed};
+use crate::cli::{BackupFile, ExitCode, Output};
+use gateway_clock::Clock;
+use gateway_config::{Config, DatabaseTarget};
+use gateway_plugins::LoadedPlugin;
+use gateway_storage::{BackupError, Database, DatabaseSettings, Restore, Schema, Scope};
+use jiff::Timestamp;
+use serde_json::json;
+use std::{path::Path, sync::Arc};
+
+pub async fn back_up(output: Output, config: &Config, copy: &BackupFile) -> ExitCode {
+    let settings = match gateway::database_settings(config) {
+        Ok(settings) => settings,
+        Err(error) => return failure(ExitCode::Config, &error),
+    };
+    if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
+        && !path.is_file()
+    {
+        let error = format!("there is no database at {}: nothing to back up", path.display());
+        return failure(ExitCode::Database, &error);
+    }
+    let database = match Database::open(settings).await {
+        Ok(database) => database,
+        Err(error) => return failure(ExitCode::Database, &error),
+    };
+    let outcome = database.back_up(&copy.file, copy.force).await;
+    let said = outcome.as_ref().map_or_else(|error| format!("failed: {error}"), |bytes| format!("{bytes} bytes"));
+    audit::record(&database, "backup", &name(&copy.file), &said).await;
+    let name = database.dialect().name();
+    database.close().await;
+    match outcome {
+        Ok(bytes) => {
+            let facts = json!({ "file": copy.file, "bytes": bytes, "database": name });
+            let line = |_| format!("{}: {bytes} bytes, a checked copy of the {name} database", copy.file.display());
+            printed(output.print(&facts, line), ExitCode::Ok)
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> ExitCode {
+    let settings = match gateway::database_settings(config) {
+        Ok(settings) => settings,
+        Err(error) => return failure(ExitCode::Config, &error),
+    };
+    let loaded = match gateway_plugins::load_folder(config) {
+        Ok(loaded) => loaded,
+        Err(error) => return failure(ExitCode::Plugin, &error),
+    };
+    let plugins: Vec<&LoadedPlugin> = loaded.iter().flatten().collect();
+    let views = Arc::new(gateway::lifecycle::published_views(plugins.iter().copied()));
+    let scopes: Vec<Scope> = plugins.iter().map(|plugin| Scope::plugin(plugin.name(), views.clone())).collect();
+    let (own, own_views) = (gateway::migrations::migrations(), gateway::migrations::views());
+    let mut known = vec![Schema { scope: &Scope::Host, views: &own_views, migrations: &own }];
+    known.extend(plugins.iter().zip(&scopes).map(|(plugin, scope)| schema(plugin, scope)));
+    let label = label();
+    let order = Restore { settings: &settings, file: &copy.file, overwrites: copy.force, label: &label, known: &known };
+    let restored = match order.run().await {
+        Ok(restored) => restored,
+        Err(error) => return failed(&error),
+    };
+    record_restored(settings.clone(), &copy.file).await;
+    let facts = json!({ "file": copy.file, "kept": restored.kept, "unknownPlugins": restored.unknown_plugins });
+    let lines = |_| {
+        let kept = restored.kept.iter().map(|kept| format!("\nthe old data is kept: {kept}"));
+        let unknown = restored.unknown_plugins.iter().map(|plugin| {
+            format!("\n{plugin} has data in it and is not in the folder of the plugins: the data waits for it")
+        });
+        let rest: String = kept.chain(unknown).collect();
+        format!("restored {}{rest}", copy.file.display())
+    };
+    printed(output.print(&facts, lines), ExitCode::Ok)
+}
+
+fn schema<'a>(plugin: &'a LoadedPlugin, scope: &'a Scope) -> Schema<'a> {
+    Schema { scope, views: &plugin.manifest.views, migrations: &plugin.manifest.migrations }
+}
+
+/// As part of a name: 20261121T161500123Z.
+fn label() -> String {
+    let now = Timestamp::from_millisecond(Clock::System.now_ms()).unwrap_or_default();
+    now.strftime("%Y%m%dT%H%M%S%3fZ").to_string()
+}
+
+async fn record_restored(settings: DatabaseSettings, file: &Path) {
+    match Database::open(settings).await {
+        Ok(database) => {
+            audit::record(&database, "restore", &name(file), "restored").await;
+            database.close().await;
+        }
+        Err(error) => audit::not_recorded(&error),
+    }
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn failed(error: &BackupError) -> ExitCode {
+    failure(if error.is_about_database() { ExitCode::Database } else { ExitCode::Failure }, error)
+}

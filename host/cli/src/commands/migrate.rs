@@ -1,0 +1,92 @@
+//! `gateway migrate`: brings the schema up to date without serving, for operators who deploy in two steps.
+
+use super::{audit, failure, printed};
+use crate::cli::{ExitCode, Output};
+use gateway::operators::{Operators, Switches};
+use gateway_config::Config;
+use gateway_plugins::LoadedPlugin;
+use gateway_storage::{Database, Schema, Scope, StorageError, ViewNames};
+use serde::Serialize;
+use std::sync::Arc;
+
+#[derive(Serialize)]
+struct Line {
+    plugin: String,
+    applied: usize,
+    problem: Option<String>,
+}
+
+pub async fn run(output: Output, config: Config) -> ExitCode {
+    let loaded = match gateway_plugins::load_folder(&config) {
+        Ok(loaded) => loaded,
+        Err(error) => return failure(ExitCode::Plugin, &error),
+    };
+    let settings = match gateway::database_settings(&config) {
+        Ok(settings) => settings,
+        Err(error) => return failure(ExitCode::Config, &error),
+    };
+    if let Err(error) = std::fs::create_dir_all(&config.data_dir) {
+        return failure(ExitCode::Failure, &error);
+    }
+    let database = match Database::open(settings).await {
+        Ok(database) => database,
+        Err(error) => return failure(ExitCode::Database, &error),
+    };
+    let views = Arc::new(gateway::lifecycle::published_views(loaded.iter().flatten()));
+    let mut lines = vec![line("host", gateway::migrations::migrate(&database).await)];
+    let switches = match Operators::new(database.clone()).switches_if_any().await {
+        Ok(switches) => switches,
+        Err(error) => return failure(ExitCode::Database, &error),
+    };
+    for plugin in loaded.iter().flatten().filter(|plugin| is_on(&config, &switches, plugin.name())) {
+        lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
+    }
+    if let Some(outcome) = outcome(&lines) {
+        audit::record(&database, "migrate", "", &outcome).await;
+    }
+    database.close().await;
+    let code = if lines.iter().any(|line| line.problem.is_some()) { ExitCode::Database } else { ExitCode::Ok };
+    printed(output.print(&lines, |_| text(&lines)), code)
+}
+
+fn is_on(config: &Config, switches: &Switches, name: &str) -> bool {
+    switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name))
+}
+
+async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {
+    let manifest = &plugin.manifest;
+    let schema = Schema {
+        scope: &Scope::plugin(&manifest.name, views),
+        views: &manifest.views,
+        migrations: &manifest.migrations,
+    };
+    let report = database.migrate(&schema).await?;
+    Ok(report.applied.len())
+}
+
+fn line(plugin: &str, outcome: Result<usize, StorageError>) -> Line {
+    match outcome {
+        Ok(applied) => Line { plugin: plugin.to_owned(), applied, problem: None },
+        Err(error) => Line { plugin: plugin.to_owned(), applied: 0, problem: Some(error.to_string()) },
+    }
+}
+
+/// What is worth remembering.
+fn outcome(lines: &[Line]) -> Option<String> {
+    let failed: Vec<&str> =
+        lines.iter().filter(|line| line.problem.is_some()).map(|line| line.plugin.as_str()).collect();
+    match (lines.iter().map(|line| line.applied).sum(), failed.as_slice()) {
+        (0, []) => None,
+        (applied, []) => Some(format!("{applied} applied")),
+        (applied, failed) => Some(format!("{applied} applied; failed: {}", failed.join(", "))),
+    }
+}
+
+fn text(lines: &[Line]) -> String {
+    let one = |line: &Line| match (&line.problem, line.applied) {
+        (Some(problem), _) => format!("{}: {problem}", line.plugin),
+        (None, 0) => format!("{}: up to date", line.plugin),
+        (None, applied) => format!("{}: {applied} applied", line.plugin),
+    };
+    lines.iter().map(one).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,109 @@
+//! What each command of the command line does. `run` is in `boot.rs`.
+
+mod audit;
+mod backup;
+mod check;
+mod inspect;
+mod migrate;
+mod openapi;
+mod operate;
+
+use crate::boot::{self, BootError};
+use crate::cli::{Cli, Command, ExitCode, Output, PluginsCommand, problems_text};
+use gateway::StartError;
+use gateway::lifecycle::Action;
+use gateway_config::{Config, Problems};
+use serde_json::json;
+use std::fmt::Display;
+
+/// Runs the command and says how it ended.
+pub fn run(cli: &Cli) -> ExitCode {
+    let output = Output::for_stdout(cli.json);
+    match cli.command_or_run() {
+        Command::Version => version(output),
+        Command::Plugins(PluginsCommand::Inspect { file }) => inspect::file(output, &file),
+        Command::Plugins(PluginsCommand::Enable(switch)) => {
+            operate::run(output, Action::Enable, &switch, &cli.overrides)
+        }
+        Command::Plugins(PluginsCommand::Disable(switch)) => {
+            operate::run(output, Action::Disable, &switch, &cli.overrides)
+        }
+        Command::Plugins(PluginsCommand::Reindex(switch)) => {
+            operate::run(output, Action::Reindex, &switch, &cli.overrides)
+        }
+        Command::Plugins(PluginsCommand::Resume(switch)) => {
+            operate::run(output, Action::Resume, &switch, &cli.overrides)
+        }
+        Command::Check => check::run(output, &cli.overrides),
+        command => match Config::load(&cli.overrides) {
+            Ok(config) => with_config(&command, output, config, cli),
+            Err(problems) => config_problems(&problems),
+        },
+    }
+}
+
+fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> ExitCode {
+    gateway_telemetry::start_logging(&config.log);
+    match command {
+        Command::Run => with_runtime(boot::run(config, cli.overrides.clone()))
+            .map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
+        Command::Migrate => with_runtime(migrate::run(output, config)).unwrap_or_else(|code| code),
+        Command::Openapi => openapi::print(&config),
+        Command::Backup(copy) => with_runtime(backup::back_up(output, &config, copy)).unwrap_or_else(|code| code),
+        Command::Restore(copy) => with_runtime(backup::restore(output, &config, copy)).unwrap_or_else(|code| code),
+        _ => with_runtime(inspect::list(output, &config)).unwrap_or_else(|code| code),
+    }
+}
+
+/// Tasks that a thread polls before it looks at the sockets again: who comes while others keep it busy is soon in the queue.
+const TASKS_PER_LOOK: u32 = 16;
+
+fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
+    match tokio::runtime::Builder::new_multi_thread().enable_all().event_interval(TASKS_PER_LOOK).build() {
+        Ok(runtime) => {
+            let done = runtime.block_on(work);
+            // A plugin's thread that hangs must not keep the process: what counts is closed and written by now.
+            runtime.shutdown_background();
+            Ok(done)
+        }
+        Err(error) => Err(failure(ExitCode::Failure, &error)),
+    }
+}
+
+fn version(output: Output) -> ExitCode {
+    let (abi_major, abi_minor) = (plugin_api::abi::ABI_MAJOR, plugin_api::abi::ABI_MINOR);
+    let facts = json!({ "gateway": env!("CARGO_PKG_VERSION"), "pluginApi": format!("{abi_major}.{abi_minor}") });
+    printed(
+        output.print(&facts, |_| format!("gateway {}\nplugin API {abi_major}.{abi_minor}", env!("CARGO_PKG_VERSION"))),
+        ExitCode::Ok,
+    )
+}
+
+fn boot_error(error: &BootError) -> ExitCode {
+    let code = match error {
+        BootError::Bind(_) | BootError::Admin(_) => ExitCode::Listen,
+        BootError::Open(StartError::Database(_)) => ExitCode::Database,
+        BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => ExitCode::Config,
+        BootError::Plugins(_) => ExitCode::Plugin,
+        BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) => ExitCode::Failure,
+    };
+    failure(code, error)
+}
+
+fn config_problems(problems: &Problems) -> ExitCode {
+    eprintln!("{}", problems_text(problems));
+    ExitCode::Config
+}
+
+fn failure(code: ExitCode, error: &impl Display) -> ExitCode {
+    eprintln!("gateway: {error}");
+    code
+}
+
+/// The given code, unless the answer could not be printed.
+fn printed(outcome: std::io::Result<()>, code: ExitCode) -> ExitCode {
+    match outcome {
+        Ok(()) => code,
+        Err(error) => failure(ExitCode::Failure, &error),
+    }
+}

@@ -1,0 +1,32 @@
+//! `gateway openapi`: the document that `GET /api/openapi.json` would answer, without starting anything.
+
+use super::{failure, printed};
+use crate::cli::{ExitCode, Output};
+use gateway_config::Config;
+use gateway_meta::{Facts, openapi};
+use gateway_storage::Dialect;
+use plugin_api::{manifest::Manifest, point::Counters};
+
+pub fn print(config: &Config) -> ExitCode {
+    let loaded = match gateway_plugins::load_folder(config) {
+        Ok(loaded) => loaded,
+        Err(error) => return failure(ExitCode::Plugin, &error),
+    };
+    let enabled = loaded.iter().flatten().filter(|plugin| config.plugins.is_enabled(plugin.name()));
+    let manifests: Vec<&Manifest> = enabled.map(|plugin| &*plugin.manifest).collect();
+    let environment = gateway::environment::environment(config, config.http.listen, Dialect::Sqlite);
+    let own = gateway_meta::own_routes(&environment);
+    let document = openapi::document(&Facts {
+        environment: &environment,
+        own: &own.manifest,
+        plugins: &manifests,
+        chain: &gateway::environment::chain_facts(config),
+        discovery: &[],
+        counters: &Counters::default(),
+        web: None,
+        signer: None,
+        limits: &gateway::environment::own_limits(config),
+        now_s: gateway_clock::Clock::System.now_s(),
+    });
+    printed(Output::Json.print(&document, |_| String::new()), ExitCode::Ok)
+}

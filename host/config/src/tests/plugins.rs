@@ -1,0 +1,99 @@
+//! Sections of plugins: what the host reads, what it hands on.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::{Start, file, variable};
+use crate::Source;
+
+const PIN: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+#[test]
+fn the_host_takes_its_keys_and_hands_on_the_others() {
+    let text = format!(
+        "[plugins.forum]\nenabled = true\nsha256 = '{}'\ntitle_max = 200\nratio = 0.5\ntags = ['a', 'b']\nsince = 1979-05-27\n\
+         [plugins.forum.quota]\nper_day = 4\n",
+        PIN.to_uppercase()
+    );
+    let settings = file(&text).config().plugins.settings("forum");
+    assert_eq!(settings.enabled, Some(true));
+    assert_eq!(settings.sha256.as_deref(), Some(PIN));
+    let expected = json!({
+        "title_max": 200, "ratio": 0.5, "tags": ["a", "b"], "since": "1979-05-27", "quota": { "per_day": 4 }
+    });
+    assert_eq!(serde_json::Value::Object(settings.config), expected);
+}
+
+#[test]
+fn variables_reach_one_plugin() {
+    let config = file("[plugins.forum]\ntitle_max = 200\n[plugins.hello]\n")
+        .variable("GATEWAY_PLUGINS__FORUM__ENABLED", "false")
+        .variable("GATEWAY_PLUGINS__FORUM__SHA256", PIN)
+        .variable("GATEWAY_PLUGINS__FORUM__QUOTA__PER_DAY", "7")
+        .config();
+    let forum = config.plugins.settings("forum");
+    assert_eq!(forum.enabled, Some(false));
+    assert_eq!(forum.sha256.as_deref(), Some(PIN));
+    assert_eq!(serde_json::Value::Object(forum.config), json!({ "title_max": 200, "quota": { "per_day": 7 } }));
+    assert!(!config.plugins.is_enabled("forum"));
+    assert!(config.plugins.is_enabled("hello"));
+    assert!(config.plugins.named.contains_key("hello"));
+}
+
+/// The host does not know the kind of a plugin's key: plain JSON is read as that, everything else is text.
+#[rstest]
+#[case("5", json!(5))]
+#[case("1.5", json!(1.5))]
+#[case("true", json!(true))]
+#[case("[\"a\"]", json!(["a"]))]
+#[case("{\"a\": 1}", json!({ "a": 1 }))]
+#[case("\"5\"", json!("5"))]
+#[case("a,b", json!("a,b"))]
+#[case("12e5", json!("12e5"))]
+#[case("007", json!("007"))]
+#[case("null", json!("null"))]
+#[case("123456789012345678901234567890", json!("123456789012345678901234567890"))]
+#[case("", json!(""))]
+fn a_plugins_own_variable(#[case] text: &str, #[case] expected: serde_json::Value) {
+    let config = variable("GATEWAY_PLUGINS__FORUM__KEY", text).config();
+    assert_eq!(config.plugins.settings("forum").config["key"], expected);
+}
+
+#[test]
+fn a_plugin_that_no_section_mentions_follows_the_default() {
+    let on = file("").config();
+    assert!(on.plugins.is_enabled("forum"));
+    let off = file("[plugins]\ndefault_enabled = false\n[plugins.hello]\nenabled = true\n").config();
+    assert!(!off.plugins.is_enabled("forum"));
+    assert!(off.plugins.is_enabled("hello"));
+    assert!(off.plugins.settings("forum").config.is_empty());
+}
+
+#[rstest]
+#[case("[plugins.forum]\nenabled = 'yes'", "plugins.forum.enabled", "it is the text \"yes\"")]
+#[case("[plugins.forum]\nsha256 = 5", "plugins.forum.sha256", "it is the number 5")]
+#[case("[plugins.forum]\nsha256 = 'abc'", "plugins.forum.sha256", "no SHA-256")]
+#[case("[plugins.forum]\nratio = nan", "plugins.forum.ratio", "not finite")]
+#[case("[plugins.forum.deep]\nratio = [inf]", "plugins.forum.deep", "not finite")]
+#[case("[plugins.Forum]", "plugins.Forum", "cannot be the name of a plugin")]
+#[case("[plugins.a-b]\nx = 1", "plugins.a-b", "cannot be the name of a plugin")]
+#[case("[plugins.a__b]\nx = 1", "plugins.a__b", "cannot be the name of a plugin")]
+fn a_wrong_plugin_section(#[case] text: &str, #[case] key: &str, #[case] message: &str) {
+    let problem = file(text).problem();
+    assert_eq!(problem.key, key);
+    assert!(problem.message.contains(message), "{problem}");
+}
+
+#[test]
+fn a_wrong_switch_in_a_variable_is_named() {
+    let problem = variable("GATEWAY_PLUGINS__FORUM__ENABLED", "maybe").problem();
+    assert_eq!(problem.key, "plugins.forum.enabled");
+    assert_eq!(problem.source, Source::Environment("GATEWAY_PLUGINS__FORUM__ENABLED".to_owned()));
+}
+
+#[test]
+fn a_pin_from_a_variable_stays_text() {
+    let digits = "1".repeat(64);
+    let start = Start::new().variable("GATEWAY_PLUGINS__FORUM__SHA256", &digits);
+    assert_eq!(start.config().plugins.settings("forum").sha256, Some(digits));
+}

@@ -1,0 +1,150 @@
+//! `config/gateway.toml` is the operator's manual: complete, true, and loadable.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use super::Start;
+use crate::{ChainConfig, Config, Overrides, schema};
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../config/gateway.toml")
+}
+
+fn text() -> String {
+    std::fs::read_to_string(path()).unwrap()
+}
+
+/// `# key = value` and `# [section]`; prose in comments has neither form.
+fn uncomment(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("# ")?;
+    let name = rest.split(" = ").next().unwrap();
+    let is_key = rest.contains(" = ") && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    (is_key || rest.starts_with('[')).then_some(rest)
+}
+
+fn uncommented() -> String {
+    text().lines().map(|line| uncomment(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Every key that stands in the file, commented or not.
+fn keys() -> BTreeSet<String> {
+    let mut section = String::new();
+    let mut keys = BTreeSet::new();
+    for line in uncommented().lines().filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[') {
+            section = format!("{}.", name.trim_end_matches(']'));
+        } else if let Some((name, _)) = line.split_once(" = ") {
+            keys.insert(format!("{section}{name}"));
+        }
+    }
+    keys
+}
+
+#[test]
+fn it_holds_the_defaults() {
+    let flags = Overrides { config: Some(path()), ..Overrides::default() };
+    let config = Config::load_from(&flags, [], &[]).unwrap();
+    let values = |config: &Config| serde_json::to_value(config).unwrap();
+    assert_eq!(values(&config), values(&Config::default()));
+    assert!(config.database.url.is_none() && config.plugins.named.is_empty());
+}
+
+#[test]
+fn it_sets_every_key_that_has_a_default() {
+    let flags = Overrides { config: Some(path()), ..Overrides::default() };
+    let config = Config::load_from(&flags, [], &[]).unwrap();
+    let derived = ["base_url", "database.url", "database.url_file", "plugins.dir"];
+    for key in schema::root().leaf_paths() {
+        let is_set = config.sources().of(&key) != crate::Source::Default;
+        assert_eq!(is_set, !derived.contains(&key.as_str()), "{key}");
+    }
+}
+
+#[test]
+fn it_holds_every_key_and_no_other() {
+    let known: BTreeSet<String> = schema::root().leaf_paths().into_iter().collect();
+    let (of_chains, others): (BTreeSet<_>, BTreeSet<_>) =
+        keys().into_iter().partition(|key| key.starts_with("chains."));
+    let (of_signers, others): (BTreeSet<_>, BTreeSet<_>) =
+        others.into_iter().partition(|key| key.starts_with("signers."));
+    assert_eq!(
+        of_signers.into_iter().collect::<Vec<_>>(),
+        ["signers.facilitator.keystore", "signers.facilitator.password_file"]
+    );
+    // `plugins.NAME.…`, and not the gateway's own keys about plugins.
+    let (of_plugins, own): (BTreeSet<_>, BTreeSet<_>) =
+        others.into_iter().partition(|key| key.starts_with("plugins.") && key.matches('.').count() > 1);
+    assert_eq!(own, known);
+    let Some(schema::Node::Section(chain)) = schema::root().find(&["chains".to_owned(), "main".to_owned()]) else {
+        panic!("a chain is a section");
+    };
+    let of_chain = chain.leaf_paths().into_iter().chain(["contracts.registry".into(), "contracts.escrow".into()]);
+    assert_eq!(of_chains, of_chain.map(|key| format!("chains.main.{key}")).collect());
+    assert_eq!(
+        of_plugins.into_iter().collect::<Vec<_>>(),
+        [
+            "plugins.agents.probe_interval_s",
+            "plugins.bounties.house_agents",
+            "plugins.hello.enabled",
+            "plugins.hello.sha256",
+            "plugins.kb.network_pages",
+            "plugins.kb.operators",
+            "plugins.kb.pinned.prices",
+            "plugins.kb.protected",
+            "plugins.payloads.client_bytes_per_day_max",
+            "plugins.payloads.gone",
+            "plugins.payloads.keep_days",
+            "plugins.payloads.total_bytes_max",
+            "plugins.tools.probe_interval_s",
+            "plugins.validators.entries_max",
+            "plugins.validators.operators",
+            "plugins.validators.signatures_required",
+            "plugins.validators.signups_per_hour",
+        ]
+    );
+}
+
+#[test]
+fn its_commented_lines_work_too() {
+    let start = Start::new();
+    std::fs::write(start.path("secret"), "sqlite:x.db").unwrap();
+    let text = uncommented()
+        .replace("./plugins", &start.path(".").display().to_string())
+        .replace("/run/secrets/database_url", &start.path("secret").display().to_string())
+        .replace("url = \"sqlite:./data/gateway.db\"\n", "");
+    let config = start.file(&text).config();
+    assert_eq!(config.base_url.as_deref(), Some("https://gateway.example"));
+    assert_eq!(config.plugins.settings("hello").enabled, Some(true));
+    let chain = &config.chains["main"];
+    let model = ChainConfig { deploy_block: Some(0), chain_id: Some(3961), ..ChainConfig::default() };
+    let numbers = |chain: &ChainConfig| {
+        let ChainConfig { confirmations, reorg_depth, poll_ms, timeout_ms, range_blocks_max, block_time_s, .. } =
+            *chain;
+        (
+            confirmations,
+            reorg_depth,
+            poll_ms,
+            timeout_ms,
+            range_blocks_max,
+            block_time_s,
+            chain.deploy_block,
+            chain.chain_id,
+        )
+    };
+    assert_eq!(numbers(chain), numbers(&model), "the file shows the defaults");
+    assert_eq!(chain.contract("registry"), None, "the zero address means: not deployed");
+}
+
+#[test]
+fn every_field_is_documented() {
+    fn check(schema: &serde_json::Value, at: &str) {
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            assert!(property["description"].is_string(), "{at}{name} has no doc comment");
+            for inner in [property, &property["additionalProperties"]] {
+                if inner.get("properties").is_some() {
+                    check(inner, &format!("{name}."));
+                }
+            }
+        }
+    }
+    check(&Config::json_schema(), "");
+}

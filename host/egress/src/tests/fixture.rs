@@ -1,0 +1,251 @@
+//! A server that answers byte for byte what a test tells it, and a resolver that says what a test tells it.
+
+use std::{
+    collections::HashMap,
+    io,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::{Egress, EgressSettings, FetchRequest, Resolver};
+
+/// A request as it came over the wire.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+impl Seen {
+    /// `GET /path`
+    pub fn line(&self) -> &str {
+        self.head.lines().next().unwrap().trim_end_matches(" HTTP/1.1")
+    }
+
+    pub fn path(&self) -> &str {
+        self.line().split_once(' ').unwrap().1
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_once(": "))
+            .find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
+    }
+}
+
+/// What the server does after it read a request.
+pub enum Reply {
+    /// Writes this and closes.
+    Bytes(Vec<u8>),
+    /// Writes this, then the pattern again and again until the other side goes away.
+    Endless(Vec<u8>, Vec<u8>),
+    /// Writes this, then one byte every few milliseconds.
+    Drip(Vec<u8>),
+    /// Writes this and then nothing, with the connection open.
+    Hang(Vec<u8>),
+    /// Answers 200 once the gate opens.
+    Gate(Arc<tokio::sync::Semaphore>),
+}
+
+pub fn ok(body: &str) -> Reply {
+    Reply::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
+}
+
+pub fn redirect(status: u16, location: &str) -> Reply {
+    let text = format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
+    Reply::Bytes(text.into_bytes())
+}
+
+#[derive(Default)]
+struct State {
+    seen: Mutex<Vec<Seen>>,
+    connections: AtomicUsize,
+    sent: AtomicUsize,
+    /// The client closed while we were still writing.
+    left: AtomicBool,
+}
+
+pub struct Fixture {
+    pub port: u16,
+    state: Arc<State>,
+}
+
+impl Fixture {
+    pub async fn start(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State::default());
+        let (shared, reply) = (Arc::clone(&state), Arc::new(reply));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                shared.connections.fetch_add(1, Ordering::SeqCst);
+                let (state, reply) = (Arc::clone(&shared), Arc::clone(&reply));
+                tokio::spawn(async move {
+                    if serve(stream, &state, &*reply).await.is_err() {
+                        state.left.store(true, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        Self { port, state }
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.state.seen.lock().clone()
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        self.seen().iter().map(|seen| seen.line().to_owned()).collect()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.state.connections.load(Ordering::SeqCst)
+    }
+
+    /// Bytes written by `Endless` and `Drip`.
+    pub fn sent(&self) -> usize {
+        self.state.sent.load(Ordering::SeqCst)
+    }
+
+    pub fn client_left(&self) -> bool {
+        self.state.left.load(Ordering::SeqCst)
+    }
+
+    /// The allow list entry that opens exactly this server.
+    pub fn opened(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    pub fn url_by_name(&self, name: &str, path: &str) -> String {
+        format!("http://{name}:{}{path}", self.port)
+    }
+}
+
+async fn serve(mut stream: TcpStream, state: &State, reply: &(impl Fn(&Seen) -> Reply + Sync)) -> io::Result<()> {
+    let seen = read_request(&mut stream).await?;
+    let reply = reply(&seen);
+    state.seen.lock().push(seen);
+    match reply {
+        Reply::Bytes(bytes) => {
+            stream.write_all(&bytes).await?;
+            stream.shutdown().await
+        }
+        Reply::Endless(head, pattern) => {
+            stream.write_all(&head).await?;
+            loop {
+                state.sent.fetch_add(stream.write(&pattern).await?, Ordering::SeqCst);
+            }
+        }
+        Reply::Drip(head) => {
+            stream.write_all(&head).await?;
+            let mut tick = tokio::time::interval(Duration::from_millis(5));
+            loop {
+                tick.tick().await;
+                state.sent.fetch_add(stream.write(b"a").await?, Ordering::SeqCst);
+            }
+        }
+        Reply::Hang(head) => {
+            stream.write_all(&head).await?;
+            // Returns when the client closes.
+            stream.read_to_end(&mut Vec::new()).await.map(drop)
+        }
+        Reply::Gate(gate) => {
+            gate.acquire().await.unwrap().forget();
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await
+        }
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> io::Result<Seen> {
+    let mut bytes = Vec::new();
+    loop {
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+            let mut seen = Seen { head, body: bytes[end + 4..].to_vec() };
+            let length: usize = seen.header("content-length").map_or(0, |text| text.parse().unwrap());
+            while seen.body.len() < length && stream.read_buf(&mut seen.body).await? > 0 {}
+            return Ok(seen);
+        }
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}
+
+/// The n-th look-up of a name gets the n-th answer; the last one repeats. An unknown name is an error.
+#[derive(Default)]
+pub struct Script {
+    answers: HashMap<String, Vec<Vec<IpAddr>>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Script {
+    pub fn new(answers: &[(&str, &[&[&str]])]) -> Arc<Self> {
+        let addresses = |texts: &&[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
+        let answers =
+            answers.iter().map(|(name, turns)| ((*name).to_owned(), turns.iter().map(addresses).collect())).collect();
+        Arc::new(Self { answers, asked: Mutex::default() })
+    }
+
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().clone()
+    }
+}
+
+impl Resolver for Script {
+    fn resolve(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+        let mut asked = self.asked.lock();
+        let turn = asked.iter().filter(|known| **known == name).count();
+        let answer = match self.answers.get(&name) {
+            Some(turns) => Ok(turns[turn.min(turns.len() - 1)].clone()),
+            None => Err(io::Error::other("no such name")),
+        };
+        asked.push(name);
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+pub fn settings(allow_hosts: &[String]) -> EgressSettings {
+    EgressSettings { allow_hosts: allow_hosts.to_vec(), ..EgressSettings::default() }
+}
+
+/// Reaches the fixtures by address; knows no names.
+pub fn egress(allow_hosts: &[String]) -> Egress {
+    egress_with(settings(allow_hosts), &Script::new(&[]))
+}
+
+pub fn egress_with(settings: EgressSettings, script: &Arc<Script>) -> Egress {
+    Egress::with_resolver(settings, Arc::<Script>::clone(script)).unwrap()
+}
+
+pub fn get(url: &str) -> FetchRequest {
+    FetchRequest::new("GET", url)
+}
+
+/// Polls; fails the test when the limit is over.
+pub async fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let polling = async {
+        let mut tick = tokio::time::interval(Duration::from_millis(2));
+        while !condition() {
+            tick.tick().await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(10), polling).await.is_ok(), "never: {what}");
+}

@@ -1,0 +1,342 @@
+//! A request's way from the router into a plugin and back.
+//!
+//! The order is the contract (wire.md §4.2): limits, route, parent row, body, signature, handler, commit.
+
+use super::{
+    auth::{self, Caller, EnvelopeVerifier},
+    request_head::{OwnTransaction, RequestHead},
+    response,
+    response_cache::{CompleteResponse, ResponseCache},
+};
+use crate::{
+    lifecycle::Topics,
+    pages::Pages,
+    refused::Refused,
+    routes::{Allowance, Exceeded, Found, Route, RouteTable, Target},
+};
+use abi_stable::std_types::RResult;
+use bytes::Bytes;
+use gateway_activity::{Sink, StreamLimits};
+use gateway_config::Config;
+use gateway_http::{
+    ClientIp, Peer, RequestId, Tarpit,
+    body::{Body, RequestBody},
+};
+use gateway_plugins::{ActivePlugin, CommitError, HostContext};
+use gateway_storage::{StorageError, read_tracking};
+use gateway_telemetry::request_id;
+use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
+use http_body::Body as _;
+use plugin_api::{
+    abi::{self, FfiBytes, Value},
+    sql,
+};
+use std::{
+    future::poll_fn,
+    net::{IpAddr, Ipv4Addr},
+    pin::pin,
+    sync::{Arc, Weak},
+    task::Poll,
+    time::Duration,
+};
+use tokio::sync::Semaphore;
+
+/// Handles requests, with or without a socket in front.
+pub struct Dispatcher {
+    pub config: Arc<Config>,
+    pub host: Arc<HostContext>,
+    pub routes: Arc<RouteTable>,
+    pub pages: Pages,
+    pub topics: Arc<Topics>,
+    pub streams: StreamLimits,
+    pub verifier: Arc<EnvelopeVerifier>,
+    pub responses: ResponseCache,
+    /// Large bodies that are verified at a time: as many as there are processors, so that they do not crowd out the rest.
+    pub large_bodies: Arc<Semaphore>,
+}
+
+impl Dispatcher {
+    /// Answers a request. Every failure has the one error body.
+    pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let (route, params) = match self.routes.find(&parts.method, parts.uri.path()) {
+            Found::Route { route, params } => (route, params),
+            other => {
+                let mut watch = self.routes.unrouted.watch();
+                let response = unrouted(&parts.method, other);
+                watch.answered(response.status());
+                return response;
+            }
+        };
+        let mut watch = route.usage.watch();
+        let ip = client_ip(&parts);
+        let allowance = match self.count_call(&route, ip) {
+            Ok(allowance) => allowance,
+            Err(exceeded) => {
+                watch.answered(StatusCode::TOO_MANY_REQUESTS);
+                let mut response = Refused::from(exceeded).into_response();
+                response.extensions_mut().insert(Tarpit);
+                return response;
+            }
+        };
+        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
+            Ok(response) => response,
+            Err(refused) => refused.into_response(),
+        };
+        if let Some(allowance) = allowance {
+            allowance.write(response.headers_mut());
+        }
+        if let Some(value) = &route.cache_control
+            && response.status().as_u16() < 400
+            && !response.headers().contains_key(header::CACHE_CONTROL)
+        {
+            response.headers_mut().insert(header::CACHE_CONTROL, value.clone());
+        }
+        response.extensions_mut().insert(route.label.clone());
+        watch.answered(response.status());
+        response
+    }
+
+    fn count_call(&self, route: &Route, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
+        if self.routes.ip_limits.is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
+    }
+
+    async fn serve(&self, route: &Arc<Route>, ip: IpAddr, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let Arrival { parts, params, body } = arrival;
+        match &route.target {
+            // Boxed: what is rare must not make every request's future large; it is moved up through the whole stack.
+            Target::Meta(meta) => {
+                let answer = Box::pin(self.pages.respond(*meta, &parts));
+                gateway_telemetry::of_request(request_id_of(&parts), answer).await
+            }
+            Target::Plugin { plugin, index } => {
+                // Held until the answer is made: a drain waits for it.
+                let _in_flight = plugin.acquire().ok_or_else(|| Refused::disabled(plugin.name()))?;
+                let sink = parts.extensions.get::<Peer>().and_then(|peer| peer.sink.clone());
+                let call = Call { route, plugin, index: *index, ip, sink };
+                let arrival = Arrival { parts, params, body };
+                // A body is no part of the key; nobody sends one with a GET.
+                if route.spec.cached && arrival.body.is_end_stream() {
+                    self.serve_cached(call, arrival).await
+                } else {
+                    self.ask_plugin(call, arrival).await
+                }
+            }
+        }
+    }
+
+    /// The cached response, or a new one, which gets an entity tag and is cached where nothing forbids it.
+    async fn serve_cached(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let is_compressed_for_some = self.config.http.compression;
+        let uri = arrival.parts.uri.clone();
+        let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        let is_cache_on = self.responses.is_on();
+        if is_cache_on && let Some(cached) = self.responses.get(call.route, path_and_query) {
+            return Ok(cached.respond(&arrival.parts.headers, is_compressed_for_some));
+        }
+        let versions = if is_cache_on { self.host.database.versions() } else { None };
+        let if_none_match: Vec<_> = arrival.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
+        let route = call.route;
+        // Boxed: cached responses, and routes that are not cached, do not pay for the room it takes.
+        let called = Box::pin(self.ask_plugin(call, arrival));
+        let (response, dependencies) = match versions {
+            Some(versions) => read_tracking::observe(versions, route.dependencies.clone(), called).await,
+            None => (called.await, None),
+        };
+        let mut response = response?;
+        let Some(complete) = CompleteResponse::taken_from(&mut response) else { return Ok(response) };
+        if let Some((dependencies, since)) = dependencies {
+            self.responses.insert(route, path_and_query, &complete, dependencies, since);
+        }
+        Ok(complete.into_response(&if_none_match, is_compressed_for_some))
+    }
+
+    async fn ask_plugin(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+        let Arrival { parts, params, body } = arrival;
+        self.check_parent(call.route, call.plugin, &params).await?;
+        let body = body.read_limited(call.route.body_max_bytes).await.map_err(Refused::from)?;
+        let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
+        let id = request_id_of(&parts);
+        // On the heap: what is kept is answered without it, and the whole moves less.
+        gateway_telemetry::of_request(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
+    }
+
+    /// The 404 of a missing parent comes before body and signature are looked at.
+    async fn check_parent(&self, route: &Route, plugin: &ActivePlugin, params: &[String]) -> Result<(), Refused> {
+        let Some((parent, position)) = &route.parent else { return Ok(()) };
+        let hint = format!("check the id of the {} in the path", parent.resource);
+        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), &hint);
+        let text = params.get(*position).ok_or_else(unknown)?;
+        let key = match (parent.integer, text.parse::<i64>()) {
+            (true, Ok(id)) if id > 0 => Value::Int(id),
+            (true, _) => return Err(unknown()),
+            (false, _) => Value::Text(text.as_str().into()),
+        };
+        let statement = sql(parent.sql.clone()).bind(key).into();
+        let rows =
+            self.host.database.read(&plugin.scope, statement).await.map_err(|error| storage_refusal(plugin, &error))?;
+        if rows.is_empty() { Err(unknown()) } else { Ok(()) }
+    }
+
+    async fn authenticate(
+        &self,
+        route: &Arc<Route>,
+        parts: Parts,
+        params: Vec<String>,
+        body: Bytes,
+    ) -> Result<(Caller, Parts, Vec<String>), Refused> {
+        if body.len() <= auth::INLINE_BYTES {
+            let caller = self.verifier.authenticate(route, &parts, &params, body)?;
+            return Ok((caller, parts, params));
+        }
+        let turn = Arc::clone(&self.large_bodies).acquire_owned().await;
+        let (verifier, route) = (self.verifier.clone(), route.clone());
+        let work = move || {
+            // Until it is done, even when nobody waits for it any more.
+            let _turn = turn;
+            verifier.authenticate(&route, &parts, &params, body).map(|caller| (caller, parts, params))
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "checking a signature ended badly");
+            Err(Refused::internal())
+        })
+    }
+
+    async fn call_plugin(
+        &self,
+        call: Call<'_>,
+        parts: Parts,
+        params: Vec<String>,
+        caller: Caller,
+    ) -> Result<Response<Body>, Refused> {
+        let own = OwnTransaction::new(&self.host, call.plugin);
+        let transaction = own.clone();
+        let head = RequestHead { parts, params, signer: caller.signer, client_ip: call.ip.into(), transaction };
+        let request = abi::Request { route: call.index, head: head.handle(), body: FfiBytes::from_owner(caller.body) };
+        let place = call.route.spec.operation.as_str();
+        let timeout = call.route.timeout;
+        // The answer is complete before anything is written: one that cannot be sent leaves nothing.
+        let answered = async {
+            match call.plugin.object.call(request).await {
+                RResult::ROk(answer) => response::into_response(self, &call, answer).await,
+                RResult::RErr(fault) => {
+                    call.plugin.handle.fault(place, &fault);
+                    call.route.usage.fault(fault.kind);
+                    Err(Refused::internal())
+                }
+            }
+        };
+        let answer = within(timeout, answered).await.unwrap_or_else(|| {
+            call.plugin.handle.timed_out(place, timeout);
+            call.route.usage.timed_out();
+            Err(Refused::timed_out())
+        });
+        let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
+        // The guard of a signed write is used up, even if the handler wrote nothing.
+        let begun = if is_good && caller.guard.is_some() { Some(own.begin()) } else { own.begun() };
+        match begun {
+            Some(transaction) if is_good => Box::pin(transaction.finish(caller.guard.as_ref()))
+                .await
+                .map_err(|error| self.commit_refusal(call.plugin, error))?,
+            Some(transaction) => Box::pin(transaction.roll_back()).await,
+            None => {}
+        }
+        answer
+    }
+
+    fn commit_refusal(&self, plugin: &ActivePlugin, error: CommitError) -> Refused {
+        match error {
+            CommitError::Replay => {
+                let hint = "the first request with this signature took effect; sign a new message with a new ts for another write";
+                Refused::new(409, "replay", "this signature was already used", hint)
+            }
+            CommitError::TooSoon => {
+                let interval_s = self.config.limits.write_interval_ms.div_ceil(1000);
+                let hint = "wait between two writes of one address; the same request can be sent again then";
+                Refused::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
+                    .header(header::RETRY_AFTER, &interval_s.to_string())
+            }
+            CommitError::Event(error) => {
+                tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
+                Refused::internal()
+            }
+            CommitError::Storage(error) => storage_refusal(plugin, &error),
+        }
+    }
+}
+
+/// The outcome, unless it takes longer. What is ready at once needs no timer.
+pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
+    }
+}
+
+/// A request that found its route.
+struct Arrival {
+    parts: Parts,
+    params: Vec<String>,
+    body: RequestBody,
+}
+
+/// One call of a plugin's route.
+pub struct Call<'a> {
+    pub route: &'a Arc<Route>,
+    pub plugin: &'a Arc<ActivePlugin>,
+    pub index: u32,
+    pub ip: IpAddr,
+    /// For streams: direct writes to the caller's connection.
+    pub sink: Option<Weak<dyn Sink>>,
+}
+
+/// The answer to a request that no route takes.
+fn unrouted(method: &Method, found: Found) -> Response<Body> {
+    let refused = match found {
+        Found::OtherMethods(methods) => return other_methods(method, &methods),
+        Found::BadPath => Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
+        Found::Nothing | Found::Route { .. } => {
+            Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
+        }
+    };
+    refused.into_response()
+}
+
+/// A plain `OPTIONS` asks for just this list; a browser's preflight is answered at the edge.
+fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
+    let allow = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+    let mut response = if method == Method::OPTIONS {
+        let mut response = Response::new(Body::Empty);
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        response
+    } else {
+        let message = format!("{method} is not a method of this route");
+        Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
+    };
+    if let Ok(allow) = allow.parse() {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+    response
+}
+
+fn request_id_of(parts: &Parts) -> Arc<str> {
+    parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone())
+}
+
+fn client_ip(parts: &Parts) -> IpAddr {
+    parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
+}
+
+pub fn storage_refusal(plugin: &ActivePlugin, error: &StorageError) -> Refused {
+    match error {
+        StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Closed(_) => {
+            tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
+            Refused::unavailable()
+        }
+        error => {
+            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");
+            Refused::internal()
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A plugin's answer on its way to the wire.
+
+use super::dispatcher::{Call, Dispatcher};
+use crate::refused::Refused;
+use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
+use async_ffi::{ContextExt as _, FfiPoll};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
+use gateway_http::body::Body;
+use gateway_plugins::{InFlightGuard, PluginHandle};
+use gateway_telemetry::request_id;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use plugin_api::{
+    abi::{self, BodyStreamBox, Fault},
+    manifest::Subscription,
+};
+use std::{future::poll_fn, sync::Arc, task::Poll};
+
+pub async fn into_response(
+    dispatcher: &Dispatcher,
+    call: &Call<'_>,
+    answer: abi::Response,
+) -> Result<Response<Body>, Refused> {
+    let place = call.route.spec.operation.as_str();
+    let (status, headers) = head(call, answer.status, answer.headers)?;
+    let mut response = match answer.body {
+        abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
+        abi::Body::Full(bytes) => Response::new(Body::Full(Bytes::from_owner(bytes))),
+        abi::Body::Stream(chunks) => Response::new(Box::pin(chunked(chunks, call, place)).await?),
+        abi::Body::Topic(subscription) => Box::pin(topic_stream(dispatcher, call, &subscription)).await?,
+    };
+    *response.status_mut() = status;
+    if response.headers().is_empty() {
+        *response.headers_mut() = headers;
+    } else {
+        response.headers_mut().extend(headers);
+    }
+    Ok(response)
+}
+
+/// More headers than this are a plugin gone wild.
+const HEADERS_MAX: usize = 100;
+
+/// Room for those that the gateway adds, too.
+const HEADERS_USUAL: usize = 12;
+
+/// The connection is the gateway's: a plugin that says how a body is framed could cut or smuggle answers.
+const THE_GATEWAYS_OWN: [HeaderName; 4] =
+    [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
+
+fn head(
+    call: &Call<'_>,
+    status: u16,
+    headers: impl IntoIterator<Item = Tuple2<RCowStr<'static>, RCowStr<'static>>>,
+) -> Result<(StatusCode, HeaderMap), Refused> {
+    let status = StatusCode::from_u16(status).map_err(|error| broken(call, &format!("status {status}: {error}")))?;
+    if status.is_informational() {
+        return Err(broken(call, &format!("status {status} is no final answer")));
+    }
+    let mut checked = HeaderMap::with_capacity(HEADERS_USUAL);
+    for Tuple2(name, value) in headers {
+        let problem = |reason: &str| broken(call, &format!("header {:?}: {reason}", name.as_str()));
+        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|error| problem(&error.to_string()))?;
+        if THE_GATEWAYS_OWN.contains(&parsed) {
+            return Err(problem("the gateway itself writes it"));
+        }
+        if checked.len() == HEADERS_MAX {
+            return Err(broken(call, &format!("more than {HEADERS_MAX} headers")));
+        }
+        checked.append(parsed, header_value(value).map_err(|error| problem(&error.to_string()))?);
+    }
+    Ok((status, checked))
+}
+
+fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidHeaderValue> {
+    match value {
+        RCow::Borrowed(text) => HeaderValue::from_str(text.as_str()),
+        RCow::Owned(text) => HeaderValue::try_from(text.into_string()),
+    }
+}
+
+/// A status or header that HTTP does not know is the plugin's bug.
+fn broken(call: &Call<'_>, reason: &str) -> Refused {
+    let message = format!("the answer cannot be sent: {reason}").into();
+    let fault = Fault { kind: abi::FaultKind::Error, message, location: Default::default() };
+    call.plugin.handle.fault(&call.route.spec.operation, &fault);
+    Refused::internal()
+}
+
+/// Chunks as the plugin makes them. The first one is awaited, so that a failure at the start is still an error answer.
+async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, Refused> {
+    let handle = call.plugin.handle.clone();
+    let in_flight = call.plugin.acquire().ok_or_else(|| Refused::disabled(call.plugin.name()))?;
+    let mut rest = Box::pin(pull(chunks, handle, place.to_owned(), in_flight));
+    match rest.next().await {
+        None => Ok(Body::Empty),
+        Some(Err(_reported)) => Err(Refused::internal()),
+        Some(Ok(first)) => {
+            let frames = stream::iter([Ok(first)]).chain(rest).map(|chunk| chunk.map(Frame::data));
+            Ok(Body::boxed(StreamBody::new(frames)))
+        }
+    }
+}
+
+fn pull(
+    chunks: BodyStreamBox,
+    handle: Arc<PluginHandle>,
+    place: String,
+    in_flight: InFlightGuard,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
+    let state = Some((chunks, in_flight));
+    stream::unfold(state, move |state| {
+        let (handle, place) = (handle.clone(), place.clone());
+        async move {
+            let (mut chunks, in_flight) = state?;
+            let next = poll_fn(|context| match context.with_ffi_context(|context| chunks.poll_next(context)) {
+                FfiPoll::Pending => Poll::Pending,
+                FfiPoll::Ready(chunk) => Poll::Ready(chunk.into_option()),
+                FfiPoll::Panicked => Poll::Ready(Some(RResult::RErr(Fault {
+                    kind: abi::FaultKind::Panic,
+                    message: "the stream panicked".into(),
+                    location: Default::default(),
+                }))),
+            });
+            let chunk = tokio::select! {
+                biased;
+                () = handle.stop.cancelled() => return None,
+                chunk = next => chunk?,
+            };
+            match chunk {
+                RResult::ROk(bytes) => Some((Ok(Bytes::from_owner(bytes)), Some((chunks, in_flight)))),
+                RResult::RErr(fault) => {
+                    handle.fault(&place, &fault);
+                    Some((Err(std::io::Error::other("the stream failed")), None))
+                }
+            }
+        }
+    })
+}
+
+async fn topic_stream(
+    dispatcher: &Dispatcher,
+    call: &Call<'_>,
+    subscription: &[u8],
+) -> Result<Response<Body>, Refused> {
+    let subscription: Subscription =
+        serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
+    let topic = dispatcher.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
+    let Some(slot) = dispatcher.streams.open(call.ip) else { return stream_capacity(&subscription) };
+    let frames = topic.stream(&subscription, slot, call.sink.clone()).await.map_err(|error| {
+        tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
+        Refused::unavailable()
+    })?;
+    let bypass_bytes = frames.bypass_bytes();
+    let frames = frames.map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes)));
+    let mut response = sse(Body::boxed(StreamBody::new(frames)));
+    response.extensions_mut().insert(bypass_bytes);
+    Ok(response)
+}
+
+/// An EventSource that is told 503 on a reconnect never tries again: it is told to come back later instead.
+fn stream_capacity(subscription: &Subscription) -> Result<Response<Body>, Refused> {
+    if subscription.after_id.is_some() {
+        return Ok(sse(Body::Full(Bytes::from_static(b"retry: 30000\n\n"))));
+    }
+    let hint = "close a stream you no longer read, or poll GET /api/activity";
+    Err(Refused::new(503, "sse_capacity", "too many open streams", hint).header(header::RETRY_AFTER, "30"))
+}
+
+fn sse(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,131 @@
+//! Responses cached in memory, each until the data it was made from changes.
+//!
+//! The rule: a cached response is used only while everything it depends on is unchanged, so a reader never gets one that is
+//! older than a write acknowledged before its request began. Memory is bounded: moka evicts what is requested least.
+
+use super::etag;
+use crate::routes::Route;
+use bytes::Bytes;
+use gateway_http::body::Body;
+use gateway_storage::{Moment, ReadDependencies};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use std::sync::Arc;
+
+/// One response takes at most this part of the cache.
+const SHARE_MAX: usize = 16;
+/// The size of an entry without its texts, roughly.
+const ENTRY_BYTES: usize = 1024;
+
+/// A response with what it depends on.
+pub struct CachedResponse {
+    /// Another set of plugins, or another configuration, has other routes.
+    route: u64,
+    dependencies: ReadDependencies,
+    since: Moment,
+    response: CompleteResponse,
+}
+
+pub struct ResponseCache {
+    /// By path and query.
+    responses: moka::sync::Cache<Arc<str>, Arc<CachedResponse>>,
+    body_bytes_max: usize,
+}
+
+impl ResponseCache {
+    /// Caches at most that many bytes; with 0 nothing.
+    pub fn new(bytes_max: usize) -> Self {
+        let weigh = |key: &Arc<str>, cached: &Arc<CachedResponse>| {
+            u32::try_from(ENTRY_BYTES + 2 * key.len() + cached.response.body.len()).unwrap_or(u32::MAX)
+        };
+        let responses = moka::sync::Cache::builder().max_capacity(bytes_max as u64).weigher(weigh).build();
+        Self { responses, body_bytes_max: bytes_max / SHARE_MAX }
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.body_bytes_max > 0
+    }
+
+    /// The response to this path and query, unless it is missing or old.
+    pub fn get(&self, route: &Route, path_and_query: &str) -> Option<Arc<CachedResponse>> {
+        let cached = self.responses.get(path_and_query)?;
+        let is_current = cached.route == route.id && cached.dependencies.are_unchanged_since(cached.since);
+        is_current.then_some(cached)
+    }
+
+    /// Caches a response that was made from `dependencies`, unchanged since that moment.
+    pub fn insert(
+        &self,
+        route: &Route,
+        path_and_query: &str,
+        response: &CompleteResponse,
+        dependencies: ReadDependencies,
+        since: Moment,
+    ) {
+        if response.body.len() > self.body_bytes_max || !dependencies.are_unchanged_since(since) {
+            return;
+        }
+        let response = CompleteResponse {
+            tag: response.tag.clone(),
+            headers: response.headers.clone(),
+            // The plugin's block may be larger than what it holds.
+            body: Bytes::copy_from_slice(&response.body),
+        };
+        let cached = CachedResponse { route: route.id, dependencies, since, response };
+        self.responses.insert(path_and_query.into(), Arc::new(cached));
+    }
+
+    /// The bytes cached right now.
+    pub fn byte_count(&self) -> u64 {
+        self.responses.run_pending_tasks();
+        self.responses.weighted_size()
+    }
+}
+
+impl CachedResponse {
+    /// 304 for a client that has it, else all of it.
+    pub fn respond(&self, request: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
+        let CompleteResponse { tag, headers, body } = &self.response;
+        match etag::known(request.get_all(header::IF_NONE_MATCH), tag) {
+            Some(tag) => etag::not_modified(tag, headers, is_compressed_for_some),
+            None => whole(headers.clone(), body.clone()),
+        }
+    }
+}
+
+/// A complete 200 with its entity tag.
+pub struct CompleteResponse {
+    tag: HeaderValue,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl CompleteResponse {
+    /// Takes what a 200 consists of, if its body is complete, and tags it; any other answer stays as it is.
+    pub fn taken_from(response: &mut Response<Body>) -> Option<Self> {
+        if response.status() != StatusCode::OK || matches!(response.body(), Body::Boxed(_)) {
+            return None;
+        }
+        let body = match std::mem::take(response.body_mut()) {
+            Body::Full(bytes) => bytes,
+            Body::Empty | Body::Boxed(_) => Bytes::new(),
+        };
+        let tag = etag::of(&body);
+        let mut headers = std::mem::take(response.headers_mut());
+        headers.insert(header::ETAG, tag.clone());
+        Some(Self { tag, headers, body })
+    }
+
+    /// 304 for a client whose `If-None-Match` names it, else all of it.
+    pub fn into_response(self, if_none_match: &[HeaderValue], is_compressed_for_some: bool) -> Response<Body> {
+        match etag::known(if_none_match, &self.tag) {
+            Some(tag) => etag::not_modified(tag, &self.headers, is_compressed_for_some),
+            None => whole(self.headers, self.body),
+        }
+    }
+}
+
+fn whole(headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(if body.is_empty() { Body::Empty } else { Body::Full(body) });
+    *response.headers_mut() = headers;
+    response
+}

@@ -1,0 +1,67 @@
+//! The gateway's own small chores: forgetting old signatures and idle clients, hearing of other replicas.
+
+use crate::routes::RouteTable;
+use gateway_plugins::HostContext;
+use gateway_storage::{Dialect, Scope, StorageError};
+use plugin_api::{abi::Statement, sql};
+use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+const INTERVAL: Duration = Duration::from_secs(60);
+/// Between two looks at the log when PostgreSQL cannot notify us.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Every replica does this; deleting twice is harmless.
+pub async fn run(host: Arc<HostContext>, routes: Arc<RouteTable>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = host.clock.sleep(INTERVAL) => {}
+        }
+        routes.ip_limits.tidy();
+        if let Err(error) = forget_signatures(&host).await {
+            tracing::warn!(%error, "old signatures cannot be forgotten now");
+        }
+    }
+}
+
+async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
+    let now_s = host.clock.now_s();
+    let signatures: Statement = sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into();
+    let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
+    let transaction = host.database.begin(Scope::Host);
+    transaction.run(vec![signatures, slots]).await?;
+    transaction.commit(Vec::new()).await.map(drop)
+}
+
+/// On PostgreSQL other gateways write too: their commits wake our streams.
+pub async fn follow_replicas(host: Arc<HostContext>, stop: CancellationToken) {
+    if host.database.dialect() == Dialect::Sqlite {
+        return;
+    }
+    let mut listener = None;
+    loop {
+        if listener.is_none() {
+            listener = host.database.listen(gateway_activity::WAKE_CHANNEL).await;
+            // What was written while nobody listened.
+            host.activity.wake();
+        }
+        let heard = async {
+            match &mut listener {
+                Some(listener) => listener.next().await,
+                None => {
+                    tokio::time::sleep(POLL).await;
+                    true
+                }
+            }
+        };
+        let is_connected = tokio::select! {
+            () = stop.cancelled() => return,
+            heard = heard => heard,
+        };
+        host.activity.wake();
+        if !is_connected {
+            listener = None;
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Starts and stops plugins.
+//!
+//! The rules: a plugin that fails at any step is a report, not an outage; the route table changes in one step; libraries
+//! stay mapped for ever, so that disabling only unroutes and enabling again reuses what is loaded.
+
+use super::{
+    Topics,
+    registry::{InactiveReason, PluginRegistry},
+};
+use crate::{
+    operators::Operators,
+    routes::{RouteConflict, RouteTable},
+};
+use abi_stable::std_types::RResult;
+use gateway_activity::{Render, Topic, TopicSettings};
+use gateway_config::Config;
+use gateway_indexer::IndexerContext;
+use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
+use gateway_plugins::{
+    ActivePlugin, Capabilities, FaultLimit, FenceRequest, HostContext, LoadedPlugin, PluginHandle, PluginReport,
+    PluginState, contribution, job,
+};
+use gateway_storage::{Schema, Scope};
+use parking_lot::Mutex;
+use plugin_api::{
+    abi::{FaultKind, FfiBytes, PluginBox},
+    manifest::{Frame, TopicInput},
+    point,
+};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+/// What starting and stopping plugins needs.
+pub struct PluginManagerParts {
+    pub config: Arc<Config>,
+    pub host: Arc<HostContext>,
+    pub routes: Arc<RouteTable>,
+    pub topics: Arc<Topics>,
+    pub operators: Operators,
+    pub jobs: JobRunner,
+    pub indexer: IndexerContext,
+    /// Where plugins that failed too often are reported.
+    pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
+}
+
+pub struct PluginManager {
+    pub(super) parts: PluginManagerParts,
+    pub(super) registry: Mutex<PluginRegistry>,
+    /// Held while plugins are started or stopped.
+    pub(super) changes: tokio::sync::Mutex<()>,
+}
+
+impl PluginManager {
+    pub fn new(parts: PluginManagerParts) -> Self {
+        Self { parts, registry: Mutex::default(), changes: tokio::sync::Mutex::default() }
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.parts.config
+    }
+
+    pub(super) fn host(&self) -> &Arc<HostContext> {
+        &self.parts.host
+    }
+
+    /// Opens every plugin that the configuration wants, in the order of their requirements.
+    pub async fn start(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) {
+        let _transition = self.changes.lock().await;
+        for outcome in loaded {
+            match outcome {
+                Ok(loaded) => self.registry.lock().add(loaded),
+                Err(report) => self.registry.lock().add_refused(*report),
+            }
+        }
+        let wanted = self.registry.lock().wanted(self.config());
+        self.start_all(&wanted, self.config()).await;
+    }
+
+    /// Brings the set of plugins to what a new configuration says. Those that start get their section of it.
+    pub async fn reconcile(&self, config: &Config) {
+        let _transition = self.changes.lock().await;
+        self.registry.lock().latest_config = Some(Arc::new(config.clone()));
+        let wanted = self.registry.lock().wanted(config);
+        let leaving = self.registry.lock().leaving(&wanted);
+        for name in leaving {
+            let reason = self.registry.lock().off_reason(&name);
+            self.stop_plugin(&name, PluginState::Disabled, reason).await;
+        }
+        self.registry.lock().forget_failures(&wanted);
+        self.start_all(&wanted, config).await;
+    }
+
+    /// Takes off a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
+    /// them must be there when it comes back.
+    pub async fn fence(&self, request: &FenceRequest) {
+        let database = &self.host().database;
+        let window = Duration::from_secs(self.config().plugins.fence_window_s);
+        if database.probe().await.is_err() || database.was_away_within(window) {
+            let (plugin, reason) = (&request.plugin, &request.reason);
+            tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
+            let serving = self.host().active.list();
+            serving.iter().filter(|running| running.name() == plugin).for_each(|running| running.handle.pardon());
+            return;
+        }
+        let _transition = self.changes.lock().await;
+        // Switched off, or even on again, while the request waited.
+        if self.registry.lock().lives(request) {
+            self.stop_plugin(&request.plugin, PluginState::Fenced, &request.reason).await;
+        }
+    }
+
+    /// Stops everything, in the reverse order of opening.
+    pub async fn stop(&self) {
+        let _transition = self.changes.lock().await;
+        self.registry.lock().is_closed = true;
+        let leaving = self.registry.lock().leaving(&BTreeSet::new());
+        for name in leaving {
+            self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
+        }
+    }
+
+    /// One report per plugin.
+    pub fn reports(&self) -> Vec<PluginReport> {
+        let plugins = self.registry.lock();
+        plugins.entries.keys().filter_map(|name| plugins.report(name)).collect()
+    }
+
+    pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
+        let (order, stuck) = self.registry.lock().starting(wanted);
+        for (name, reason) in stuck {
+            self.registry.lock().note(&name, InactiveReason::failed(reason));
+        }
+        for name in order {
+            if let Err(inactive) = self.start_plugin(&name, config).await {
+                tracing::error!(plugin = name, state = %inactive.state, "{}", inactive.reason);
+                self.registry.lock().note(&name, inactive);
+            }
+        }
+    }
+
+    async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
+        let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(()) };
+        let handle = self.new_handle(name);
+        self.registry.lock().begins(name, handle.clone());
+        let usage = self.host().usage.plugin(name).database.clone();
+        let scope = Scope::plugin(name, Arc::new(views)).counted_in(usage);
+        let settings = config.plugins.settings(name).config;
+        let object = self.construct(&loaded, settings, &handle, &scope).await?;
+        self.migrate(&loaded, &scope).await?;
+        let running = ActivePlugin::new(handle, loaded.clone(), object, scope);
+        let jobs = match self.mount_all(&running).await {
+            Ok(jobs) => jobs,
+            Err(inactive) => {
+                self.abandon(&running);
+                return Err(inactive);
+            }
+        };
+        self.registry.lock().serves(name, running, jobs);
+        let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
+        tracing::info!(plugin = name, version, routes, "serving");
+        Ok(())
+    }
+
+    /// Streams before routes: the first request for a stream finds it.
+    async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
+        self.open_topics(plugin).await?;
+        self.mount(plugin)?;
+        if !plugin.manifest.subscriptions.is_empty() {
+            plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone()));
+        }
+        self.start_jobs(plugin)
+            .map_err(|error| InactiveReason::failed(format!("its jobs cannot be scheduled: {error}")))
+    }
+
+    fn new_handle(&self, name: &str) -> Arc<PluginHandle> {
+        let plugins = &self.config().plugins;
+        let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
+        let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
+        PluginHandle::new(name, limit, self.host().clock.clone(), self.parts.fence_requests.clone())
+    }
+
+    /// The constructor is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
+    async fn construct(
+        &self,
+        loaded: &Arc<LoadedPlugin>,
+        settings: serde_json::Map<String, serde_json::Value>,
+        handle: &Arc<PluginHandle>,
+        scope: &Scope,
+    ) -> Result<PluginBox, InactiveReason> {
+        let config = serde_json::to_vec(&settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
+        let host = Capabilities {
+            handle: handle.clone(),
+            host: self.host().clone(),
+            scope: scope.clone(),
+            grants: loaded.manifest.grants.clone(),
+        };
+        let construct = loaded.module.construct();
+        let work = tokio::task::spawn_blocking(move || construct(host.handle(), FfiBytes::from(config)));
+        let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
+        match tokio::time::timeout(limit, work).await {
+            Ok(Ok(RResult::ROk(object))) => Ok(object),
+            Ok(Ok(RResult::RErr(fault))) if fault.kind == FaultKind::Config => Err(InactiveReason::failed(format!(
+                "[plugins.{}] is not valid: {}",
+                loaded.manifest.name, fault.message
+            ))),
+            Ok(Ok(RResult::RErr(fault))) => {
+                handle.fault("constructor", &fault);
+                Err(InactiveReason::failed(format!("the constructor failed: {} at {}", fault.message, fault.location)))
+            }
+            Ok(Err(error)) => Err(InactiveReason::failed(format!("the constructor ended badly: {error}"))),
+            Err(_elapsed) => {
+                handle.timed_out("constructor", limit);
+                Err(InactiveReason::failed(format!("the constructor did not return within {limit:?}")))
+            }
+        }
+    }
+
+    async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
+        let manifest = &loaded.manifest;
+        let outcome = {
+            let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
+            self.host().database.migrate(&schema).await
+        };
+        outcome
+            .map(drop)
+            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))
+    }
+
+    /// The new table is built first: a clash refuses the newcomer and the old table stays. By name, so that what is asked of
+    /// all says the same whoever came last.
+    fn mount(&self, newcomer: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
+        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().as_ref().clone();
+        serving.retain(|plugin| plugin.name() != newcomer.name());
+        serving.push(newcomer.clone());
+        serving.sort_by(|one, other| one.name().cmp(other.name()));
+        self.publish(serving).map_err(|conflict| InactiveReason::failed(conflict.to_string()))
+    }
+
+    pub(super) fn unmount(&self, name: &str) {
+        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().as_ref().clone();
+        serving.retain(|plugin| plugin.name() != name);
+        if let Err(conflict) = self.publish(serving) {
+            tracing::error!(%conflict, "a route table with fewer routes cannot clash");
+        }
+    }
+
+    fn publish(&self, serving: Vec<Arc<ActivePlugin>>) -> Result<(), RouteConflict> {
+        self.parts.routes.rebuild(&serving)?;
+        self.host().active.replace(serving);
+        Ok(())
+    }
+
+    async fn open_topics(&self, plugin: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
+        for (index, spec) in plugin.manifest.contributions.iter().enumerate() {
+            if spec.point != point::STREAM {
+                continue;
+            }
+            let settings = TopicSettings {
+                ring_events: self.config().activity.ring_events,
+                heartbeat: Duration::from_secs(self.config().activity.heartbeat_s),
+            };
+            let (log, stop) = (self.host().activity.clone(), plugin.handle.stop.clone());
+            let opened = Topic::open(spec.name.clone(), log, renderer(plugin.clone(), index), settings, stop).await;
+            let topic =
+                opened.map_err(|error| InactiveReason::failed(format!("its stream cannot be opened: {error}")))?;
+            if !self.parts.topics.insert(topic.clone()) {
+                return Err(InactiveReason::failed(format!("the stream {} is another plugin's", spec.name)));
+            }
+            plugin.handle.tasks.spawn(topic.pump());
+        }
+        Ok(())
+    }
+
+    fn start_jobs(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InvalidJobs> {
+        let set = JobSet::new(plugin.name(), &plugin.manifest.jobs)?;
+        let visited = plugin.clone();
+        let run = move |job: u32| -> futures_util::future::BoxFuture<'static, Result<(), JobFailure>> {
+            let plugin = visited.clone();
+            Box::pin(async move { job::run(&plugin, job).await })
+        };
+        Ok(self.parts.jobs.start(set, Arc::new(run), &plugin.handle.stop))
+    }
+
+    /// New requests are refused, those inside finish or time out, jobs and streams end, then the plugin is told.
+    pub(super) async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
+        let leaving = self.registry.lock().leaves(name, reason);
+        if let Some((running, jobs)) = leaving {
+            self.drain(&running, jobs, reason).await;
+        }
+        // The routes of a fenced plugin stay and answer 503: it is meant to be there.
+        if state != PluginState::Fenced {
+            self.unmount(name);
+        }
+        self.registry.lock().note(name, InactiveReason { state, reason: reason.to_owned() });
+        tracing::info!(plugin = name, %state, "stopped");
+    }
+
+    async fn drain(&self, running: &Arc<ActivePlugin>, jobs: Option<TaskTracker>, reason: &str) {
+        let name = running.name();
+        tracing::info!(plugin = name, reason, "draining");
+        running.close();
+        running.handle.stop.cancel();
+        let limit = Duration::from_millis(self.config().http.drain_timeout_ms);
+        if !running.drained(limit).await {
+            tracing::warn!(plugin = name, inside = running.inside(), "still busy after the drain limit");
+        }
+        if let Some(jobs) = jobs
+            && tokio::time::timeout(limit, jobs.wait()).await.is_err()
+        {
+            tracing::warn!(plugin = name, "jobs did not end within the drain limit");
+        }
+        running.handle.tasks.close();
+        if tokio::time::timeout(limit, running.handle.tasks.wait()).await.is_err() {
+            tracing::warn!(plugin = name, "background tasks did not end within the drain limit");
+        }
+        stop_object(running, limit).await;
+        self.parts.topics.remove_stopped(running);
+    }
+
+    /// Takes back what was opened of a plugin that could not be opened to its end.
+    fn abandon(&self, plugin: &ActivePlugin) {
+        plugin.close();
+        plugin.handle.stop.cancel();
+        self.parts.topics.remove_stopped(plugin);
+        self.unmount(plugin.name());
+    }
+}
+
+/// `stop` is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
+async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
+    let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
+    let work = tokio::task::spawn_blocking(move || runtime.block_on(stopped.object.stop()));
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(RResult::ROk(()))) => {}
+        Ok(Ok(RResult::RErr(fault))) => running.handle.fault("stop", &fault),
+        Ok(Err(error)) => tracing::error!(plugin = running.name(), %error, "stopping ended badly"),
+        Err(_elapsed) => running.handle.timed_out("stop", limit),
+    }
+}
+
+fn renderer(plugin: Arc<ActivePlugin>, index: usize) -> Render {
+    Arc::new(move |rows| {
+        let plugin = plugin.clone();
+        Box::pin(async move {
+            let input = serde_json::to_vec(&TopicInput { rows }).map_err(|error| error.to_string())?;
+            let value = contribution(&plugin, index, input.into()).await.ok_or("the plugin's contribution failed")?;
+            serde_json::from_value::<Vec<Frame>>(value).map_err(|error| {
+                plugin.handle.misshapen(point::STREAM, &error);
+                error.to_string()
+            })
+        })
+    })
+}

@@ -1,0 +1,11 @@
+//! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped (DESIGN §4).
+
+mod manager;
+mod operate;
+mod registry;
+mod topics;
+
+pub use manager::{PluginManager, PluginManagerParts};
+pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome};
+pub use registry::{OFF_BY_CONFIGURATION, published_views};
+pub use topics::Topics;

@@ -1,0 +1,196 @@
+//! What an operator does to one plugin while the gateway serves: enable, disable, resume.
+//!
+//! The rule: the answer is the truth. It is the report after the work is done, and a command that did not reach what it
+//! wanted says why.
+
+use super::{
+    manager::PluginManager,
+    registry::{InactiveReason, OFF_BY_CONFIGURATION, PluginRegistry},
+};
+use gateway_config::Config;
+use gateway_plugins::{PluginReport, PluginState};
+use gateway_storage::StorageError;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Serve, from now on and after every start.
+    Enable,
+    /// Do not serve, from now on and after every start.
+    Disable,
+    /// Serve again after having been fenced, or having failed.
+    Resume,
+    /// Empty its derived tables and derive them from the chain anew.
+    Reindex,
+}
+
+impl Action {
+    pub const ALL: [Self; 4] = [Self::Enable, Self::Disable, Self::Resume, Self::Reindex];
+
+    /// As on the wire and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Resume => "resume",
+            Self::Reindex => "reindex",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.name() == name)
+    }
+
+    const fn wants(self) -> PluginState {
+        match self {
+            Self::Enable | Self::Resume | Self::Reindex => PluginState::Serving,
+            Self::Disable => PluginState::Disabled,
+        }
+    }
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The plugin afterwards; its reason also says why the command was refused.
+    pub report: PluginReport,
+    pub is_reached: bool,
+}
+
+/// Why a command was not even tried.
+#[derive(Debug, thiserror::Error)]
+pub enum OperateError {
+    #[error("there is no plugin {0:?} in the folder of the plugins")]
+    Unknown(String),
+    #[error("the gateway is stopping")]
+    Closing,
+    #[error("the decision cannot be stored, so nothing was changed: {0}")]
+    Storage(#[from] StorageError),
+}
+
+impl PluginManager {
+    /// Does it and waits until it is done. Do not drop the future half way: run it in a task of its own.
+    pub async fn operate(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
+        let _transition = self.changes.lock().await;
+        let before = self.registry.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
+        if self.registry.lock().is_closed() {
+            return Err(OperateError::Closing);
+        }
+        let refusal = match action {
+            Action::Enable => self.enable(name, who).await?,
+            Action::Disable => self.disable(name, who).await?,
+            Action::Resume => self.resume(&before).await,
+            Action::Reindex => self.reindex(name).await?,
+        };
+        let mut report = self.registry.lock().report(name).unwrap_or(before);
+        let is_reached = refusal.is_none() && report.state == action.wants();
+        if let Some(refusal) = refusal {
+            report.reason = refusal;
+        }
+        Ok(Outcome { report, is_reached })
+    }
+
+    /// Reads what operators decided, before plugins are opened or the configuration is applied again.
+    pub async fn load_switches(&self) -> Result<(), StorageError> {
+        let switches = self.parts.operators.switches().await?;
+        self.registry.lock().set_switches(switches);
+        Ok(())
+    }
+
+    async fn enable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {
+        self.decide(name, true, who).await?;
+        self.start_with_waiting(name).await;
+        let report = self.registry.lock().report(name);
+        let fenced = report.filter(|report| report.state == PluginState::Fenced);
+        Ok(fenced.map(|report| format!("{}; resume it to start it again", report.reason)))
+    }
+
+    async fn disable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {
+        let needed_by = self.registry.lock().serving_dependents(name);
+        if !needed_by.is_empty() {
+            return Ok(Some(format!("{} requires it: disable that first", needed_by.join(", "))));
+        }
+        self.decide(name, false, who).await?;
+        if self.registry.lock().is_loaded(name) {
+            let reason = self.registry.lock().off_reason(name);
+            self.stop_plugin(name, PluginState::Disabled, reason).await;
+        }
+        Ok(None)
+    }
+
+    async fn resume(&self, before: &PluginReport) -> Option<String> {
+        let name = before.name.as_str();
+        match before.state {
+            PluginState::Fenced | PluginState::Failed if self.registry.lock().is_loaded(name) => {}
+            PluginState::Disabled => return Some(format!("{}; enable it to start it", before.reason)),
+            // Serving already, or nothing that could be started.
+            _ => return None,
+        }
+        let reason = "being resumed by an operator".to_owned();
+        // Its routes stay and answer 503 until the new ones take their place.
+        self.registry.lock().note(name, InactiveReason { state: PluginState::Stopped, reason });
+        self.start_with_waiting(name).await;
+        if self.registry.lock().report(name).is_none_or(|report| report.state != PluginState::Serving) {
+            self.unmount(name);
+        }
+        None
+    }
+
+    /// Whichever gateway works on the index sees it with its next look.
+    async fn reindex(&self, name: &str) -> Result<Option<String>, StorageError> {
+        let has_index = gateway_indexer::Store::new(self.host().database.clone(), name).forget().await?;
+        Ok((!has_index).then(|| "it has no index of a chain".to_owned()))
+    }
+
+    async fn decide(&self, name: &str, enabled: bool, who: &str) -> Result<(), StorageError> {
+        self.parts.operators.switch(name, enabled, self.host().clock.now_ms(), who).await?;
+        self.registry.lock().set_switch(name, enabled);
+        Ok(())
+    }
+
+    /// Starts a plugin, and those that failed only for the lack of it.
+    async fn start_with_waiting(&self, name: &str) {
+        let (config, mut names) = {
+            let registry = self.registry.lock();
+            let config = registry.latest_config();
+            (config.clone(), registry.waiting_for(name, config.as_deref().unwrap_or(self.config())))
+        };
+        names.insert(name.to_owned());
+        self.start_all(&names, config.as_deref().unwrap_or(self.config())).await;
+    }
+}
+
+impl PluginRegistry {
+    pub(crate) fn report(&self, name: &str) -> Option<PluginReport> {
+        let mut report = self.entries.get(name)?.current_report();
+        if report.state == PluginState::Serving && report.reason.is_empty() && self.switch(name) == Some(true) {
+            report.reason = ON_BY_OPERATOR.to_owned();
+        }
+        Some(report)
+    }
+
+    pub(super) fn off_reason(&self, name: &str) -> &'static str {
+        if self.switch(name) == Some(false) { OFF_BY_OPERATOR } else { OFF_BY_CONFIGURATION }
+    }
+
+    fn is_loaded(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|entry| entry.loaded.is_some())
+    }
+
+    fn serving_dependents(&self, name: &str) -> Vec<String> {
+        let requires = |other: &str| self.requirements(other).iter().any(|required| required == name);
+        let serving = self.entries.iter().filter(|(_, entry)| entry.running.is_some());
+        serving.map(|(other, _)| other.clone()).filter(|other| requires(other)).collect()
+    }
+
+    fn waiting_for(&self, name: &str, config: &Config) -> BTreeSet<String> {
+        let wanted = self.wanted(config);
+        let failed = |other: &String| self.entries.get(other).is_some_and(|entry| entry.state == PluginState::Failed);
+        let waits = |other: &String| failed(other) && self.requirements(other).iter().any(|required| required == name);
+        wanted.into_iter().filter(waits).collect()
+    }
+}
+
+/// Also in the table that `gateway plugins list` prints.
+pub const OFF_BY_OPERATOR: &str = "switched off by an operator";
+pub const ON_BY_OPERATOR: &str = "switched on by an operator";

@@ -1,0 +1,283 @@
+//! The register of plugins: what is known of each, who shall serve, in which order. Bookkeeping only; [`super::manager`] acts.
+
+use crate::operators::Switches;
+use gateway_config::Config;
+use gateway_plugins::{ActivePlugin, FenceRequest, LoadedPlugin, PluginHandle, PluginReport, PluginState};
+use gateway_storage::ViewNames;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+use tokio_util::task::TaskTracker;
+
+/// Everything known about one plugin, whatever became of it.
+pub struct PluginEntry {
+    pub loaded: Option<Arc<LoadedPlugin>>,
+    pub running: Option<Arc<ActivePlugin>>,
+    pub(super) jobs: Option<TaskTracker>,
+    /// The life that goes on, or the last one; its faults are part of the report, those on the way down too.
+    pub(super) handle: Option<Arc<PluginHandle>>,
+    pub state: PluginState,
+    pub reason: String,
+    pub report: PluginReport,
+}
+
+/// The plugins of this gateway by name. Looked at and changed in short steps; whole transitions are serialised by
+/// [`super::PluginManager::changes`], so that a report never waits for a drain.
+#[derive(Default)]
+pub struct PluginRegistry {
+    pub(super) entries: BTreeMap<String, PluginEntry>,
+    /// What operators decided; stronger than the configuration.
+    pub(super) switches: Switches,
+    /// The configuration that was read last, when it was read again.
+    pub(super) latest_config: Option<Arc<Config>>,
+    /// The gateway stops: nothing starts any more.
+    pub(super) is_closed: bool,
+}
+
+pub const OFF_BY_CONFIGURATION: &str = "switched off in the configuration";
+
+/// Why a plugin does not serve.
+pub(super) struct InactiveReason {
+    pub state: PluginState,
+    pub reason: String,
+}
+
+impl InactiveReason {
+    pub(super) fn failed(reason: impl Into<String>) -> Self {
+        Self { state: PluginState::Failed, reason: reason.into() }
+    }
+}
+
+impl PluginRegistry {
+    pub(super) fn add(&mut self, loaded: LoadedPlugin) {
+        let report = PluginReport::of_loaded(&loaded, PluginState::Disabled);
+        let entry = PluginEntry {
+            loaded: Some(Arc::new(loaded)),
+            running: None,
+            jobs: None,
+            handle: None,
+            state: PluginState::Disabled,
+            reason: self.off_reason(&report.name).into(),
+            report,
+        };
+        self.entries.insert(entry.report.name.clone(), entry);
+    }
+
+    pub(super) fn add_refused(&mut self, report: PluginReport) {
+        tracing::error!(plugin = report.name, "{}", report.reason);
+        let (state, reason) = (report.state, report.reason.clone());
+        self.entries.insert(
+            report.name.clone(),
+            PluginEntry { loaded: None, running: None, jobs: None, handle: None, state, reason, report },
+        );
+    }
+
+    pub(super) fn wanted(&self, config: &Config) -> BTreeSet<String> {
+        let is_on = |name: &String| self.switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name));
+        self.entries.keys().filter(|name| is_on(name)).cloned().collect()
+    }
+
+    pub(super) fn set_switches(&mut self, switches: Switches) {
+        self.switches = switches;
+    }
+
+    pub(super) fn set_switch(&mut self, name: &str, enabled: bool) {
+        self.switches.insert(name.to_owned(), enabled);
+    }
+
+    /// What an operator decided, if one did.
+    pub(super) fn switch(&self, name: &str) -> Option<bool> {
+        self.switches.get(name).copied()
+    }
+
+    pub(super) fn latest_config(&self) -> Option<Arc<Config>> {
+        self.latest_config.clone()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Who is there and not wanted; those who require others come first.
+    pub(super) fn leaving(&self, wanted: &BTreeSet<String>) -> Vec<String> {
+        let leaving: BTreeSet<String> = self.present().filter(|name| !wanted.contains(name)).collect();
+        self.in_order(&leaving).0.into_iter().rev().collect()
+    }
+
+    /// Who is wanted and not there, in order, and who cannot be ordered, with the reason.
+    pub(super) fn starting(&self, wanted: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
+        self.in_order(&self.idle().filter(|name| wanted.contains(name)).collect())
+    }
+
+    /// The checks before a plugin's own code runs; `None` for one without a library.
+    pub(super) fn prepare(&mut self, name: &str) -> Result<Option<(Arc<LoadedPlugin>, ViewNames)>, InactiveReason> {
+        let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Ok(None) };
+        self.check_requirements(&loaded)?;
+        self.check_views(&loaded)?;
+        self.note(name, InactiveReason { state: PluginState::Starting, reason: String::new() });
+        Ok(Some((loaded, self.readable_views())))
+    }
+
+    pub(super) fn begins(&mut self, name: &str, handle: Arc<PluginHandle>) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            entry.report = entry.report_so_far();
+            entry.handle = Some(handle);
+        }
+    }
+
+    pub(super) fn lives(&self, request: &FenceRequest) -> bool {
+        let running = self.entries.get(&request.plugin).and_then(|entry| entry.running.as_ref());
+        running.is_some_and(|running| running.handle.generation == request.generation)
+    }
+
+    pub(super) fn serves(&mut self, name: &str, running: Arc<ActivePlugin>, jobs: TaskTracker) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            (entry.running, entry.jobs) = (Some(running), Some(jobs));
+            (entry.state, entry.reason) = (PluginState::Serving, String::new());
+        }
+    }
+
+    pub(super) fn leaves(&mut self, name: &str, reason: &str) -> Option<(Arc<ActivePlugin>, Option<TaskTracker>)> {
+        let entry = self.entries.get_mut(name)?;
+        let running = entry.running.take()?;
+        (entry.state, entry.reason) = (PluginState::Draining, reason.to_owned());
+        Some((running, entry.jobs.take()))
+    }
+
+    /// Serving, or fenced and still answering for itself.
+    pub(super) fn present(&self) -> impl Iterator<Item = String> {
+        let is_present = |entry: &PluginEntry| entry.running.is_some() || entry.state == PluginState::Fenced;
+        self.entries.iter().filter(move |(_, entry)| is_present(entry)).map(|(name, _)| name.clone())
+    }
+
+    /// Loaded but not serving. A fenced one waits until the operator has switched it off and on again.
+    pub(super) fn idle(&self) -> impl Iterator<Item = String> {
+        let is_idle = |entry: &PluginEntry| {
+            entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced
+        };
+        self.entries.iter().filter(move |(_, entry)| is_idle(entry)).map(|(name, _)| name.clone())
+    }
+
+    /// What failed and is no longer wanted is switched off, not broken.
+    pub(super) fn forget_failures(&mut self, wanted: &BTreeSet<String>) {
+        let off = |(name, entry): (&String, &PluginEntry)| {
+            let forgets = !wanted.contains(name) && entry.state == PluginState::Failed && entry.loaded.is_some();
+            forgets.then(|| name.clone())
+        };
+        let forgotten: Vec<String> = self.entries.iter().filter_map(off).collect();
+        for name in forgotten {
+            let reason = self.off_reason(&name).to_owned();
+            self.note(&name, InactiveReason { state: PluginState::Disabled, reason });
+        }
+    }
+
+    pub(super) fn note(&mut self, name: &str, inactive: InactiveReason) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            (entry.state, entry.reason) = (inactive.state, inactive.reason);
+        }
+    }
+
+    /// `names` so that requirements come first, and those that cannot be ordered, with the reason.
+    pub(super) fn in_order(&self, names: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
+        let mut order: Vec<String> = Vec::with_capacity(names.len());
+        let mut waiting: Vec<&String> = names.iter().collect();
+        loop {
+            let before = waiting.len();
+            waiting.retain(|name| {
+                let requires = self.requirements(name);
+                let is_ready = requires.iter().all(|required| !names.contains(required) || order.contains(required));
+                if is_ready {
+                    order.push((*name).clone());
+                }
+                !is_ready
+            });
+            if waiting.is_empty() || waiting.len() == before {
+                break;
+            }
+        }
+        let circle = waiting.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+        let stuck = waiting.iter().map(|name| ((*name).clone(), format!("these plugins require each other: {circle}")));
+        (order, stuck.collect())
+    }
+
+    pub(super) fn requirements(&self, name: &str) -> Vec<String> {
+        let loaded = self.entries.get(name).and_then(|entry| entry.loaded.as_ref());
+        loaded.map(|loaded| loaded.manifest.requires.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn check_requirements(&self, loaded: &LoadedPlugin) -> Result<(), InactiveReason> {
+        let serves = |name: &String| self.entries.get(name).is_some_and(|entry| entry.running.is_some());
+        let missing: Vec<&str> =
+            loaded.manifest.requires.iter().filter(|name| !serves(name)).map(String::as_str).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(InactiveReason::failed(format!(
+            "it requires {}, which does not serve: enable it first",
+            missing.join(", ")
+        )))
+    }
+
+    /// Two plugins cannot publish one view, nor have table prefixes that contain each other.
+    pub(super) fn check_views(&self, newcomer: &LoadedPlugin) -> Result<(), InactiveReason> {
+        let name = &newcomer.manifest.name;
+        for other in self.entries.values().filter_map(|entry| entry.loaded.as_ref()) {
+            if other.manifest.name == *name {
+                continue;
+            }
+            if gateway_storage::shares_tables(name, &other.manifest.name) {
+                let reason = format!(
+                    "its tables could not be told from those of {}: rename one of the two",
+                    other.manifest.name
+                );
+                return Err(InactiveReason::failed(reason));
+            }
+            let prefix = format!("{}_", other.manifest.name);
+            if let Some(view) = newcomer.manifest.views.iter().find(|view| view.starts_with(&prefix)) {
+                return Err(InactiveReason::failed(format!(
+                    "the view {view} is named like one of {}",
+                    other.manifest.name
+                )));
+            }
+            if let Some(view) = newcomer.manifest.views.iter().find(|view| other.manifest.views.contains(view)) {
+                return Err(InactiveReason::failed(format!(
+                    "the view {view} is already published by {}",
+                    other.manifest.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A view whose plugin never ran does not exist, and its reader hears so.
+    pub(super) fn readable_views(&self) -> ViewNames {
+        published_views(self.entries.values().filter_map(|entry| entry.loaded.as_deref()))
+    }
+}
+
+impl PluginEntry {
+    pub(super) fn current_report(&self) -> PluginReport {
+        let mut report = self.report_so_far();
+        (report.state, report.reason) = (self.state, self.reason.clone());
+        report
+    }
+
+    /// With the faults of the present life.
+    pub(super) fn report_so_far(&self) -> PluginReport {
+        let mut report = self.report.clone();
+        if let Some(handle) = &self.handle {
+            report.faults += handle.fault_count();
+            if let Some((at_ms, fault)) = handle.last_fault() {
+                (report.last_fault_ms, report.last_fault) = (Some(at_ms), Some(fault));
+            }
+        }
+        report
+    }
+}
+
+/// Views of the gateway and of these plugins.
+pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> ViewNames {
+    let published = plugins.flat_map(|plugin| plugin.manifest.views.iter().cloned());
+    published.chain([gateway_activity::VIEW.to_owned()]).collect()
+}

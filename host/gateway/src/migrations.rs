@@ -1,0 +1,41 @@
+//! The gateway's own tables.
+
+use crate::operators;
+use gateway_plugins::GUARD_MIGRATION;
+use gateway_storage::{Database, Schema, Scope, StorageError};
+use plugin_api::manifest::MigrationSpec;
+
+/// Brings the gateway's own tables up to date; answers how many steps were applied.
+pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
+    let (migrations, views) = (migrations(), views());
+    Ok(database.migrate(&Schema { scope: &Scope::Host, views: &views, migrations: &migrations }).await?.applied.len())
+}
+
+/// The views that the gateway itself publishes.
+pub fn views() -> Vec<String> {
+    vec![gateway_activity::VIEW.to_owned()]
+}
+
+/// The gateway's own migrations.
+pub fn migrations() -> Vec<MigrationSpec> {
+    let own = |version, (name, sql): (&str, &str)| MigrationSpec {
+        version,
+        name: name.to_owned(),
+        sql: sql.to_owned(),
+        postgres: None,
+    };
+    // Only ever append: a database remembers what it has applied.
+    let first = [
+        ("activity", gateway_activity::MIGRATION),
+        ("guards", GUARD_MIGRATION),
+        ("jobs", gateway_jobs::MIGRATION),
+        ("operators", operators::MIGRATION),
+    ];
+    let then = [("tx", gateway_tx::MIGRATION), ("tx_given_up", gateway_tx::GIVEN_UP_MIGRATION)];
+    let (first, then) = ((1..).zip(first), (6..).zip(then));
+    first
+        .map(|(version, step)| own(version, step))
+        .chain([gateway_indexer::migration(5)])
+        .chain(then.map(|(version, step)| own(version, step)))
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! What operators decided and did, as the database remembers it.
+//!
+//! The rule: a decision about a plugin is stored before it takes effect, and stays until the opposite command: it
+//! outranks the configuration at every later start.
+
+use gateway_storage::{Database, Final, Scope, StorageError};
+use plugin_api::{Sql, sql};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
+
+/// Version of [`MIGRATION`] among the gateway's own.
+const MIGRATION_VERSION: u32 = 4;
+
+pub const MIGRATION: &str = "
+CREATE TABLE host_plugin_switches (
+    plugin TEXT NOT NULL PRIMARY KEY,
+    enabled BIGINT NOT NULL CHECK (enabled IN (0, 1)),
+    changed_ms BIGINT NOT NULL,
+    changed_by TEXT NOT NULL
+);
+CREATE TABLE host_audit (
+    id {{id}},
+    at_ms BIGINT NOT NULL,
+    who TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    outcome TEXT NOT NULL
+);
+";
+
+/// Plugins that an operator switched, and whether on.
+pub type Switches = BTreeMap<String, bool>;
+
+/// One thing that an operator did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRow {
+    pub id: i64,
+    /// Unix milliseconds.
+    pub at_ms: i64,
+    /// The address that the command came from.
+    pub who: String,
+    pub action: String,
+    /// What was acted on: the name of a plugin, or empty.
+    pub subject: String,
+    pub outcome: String,
+}
+
+/// The tables of the operators.
+#[derive(Clone)]
+pub struct Operators {
+    database: Database,
+}
+
+impl Operators {
+    pub fn new(database: Database) -> Self {
+        Self { database }
+    }
+
+    pub async fn switches(&self) -> Result<Switches, StorageError> {
+        let rows: Vec<(String, i64)> = self.read(sql("SELECT plugin, enabled FROM host_plugin_switches")).await?;
+        Ok(rows.into_iter().map(|(plugin, enabled)| (plugin, enabled != 0)).collect())
+    }
+
+    /// The same for a database that no gateway of this version may have opened yet.
+    pub async fn switches_if_any(&self) -> Result<Switches, StorageError> {
+        if self.is_migrated().await? { self.switches().await } else { Ok(Switches::new()) }
+    }
+
+    /// Whether the tables are there: a gateway of this version has opened the database.
+    pub async fn is_migrated(&self) -> Result<bool, StorageError> {
+        let applied = self.database.migration_status(Some("host")).await?;
+        Ok(applied.iter().any(|migration| migration.version == MIGRATION_VERSION))
+    }
+
+    pub async fn switch(&self, plugin: &str, enabled: bool, now_ms: i64, who: &str) -> Result<(), StorageError> {
+        let statement = sql("INSERT INTO host_plugin_switches (plugin, enabled, changed_ms, changed_by) \
+             VALUES ($1, $2, $3, $4) ON CONFLICT (plugin) DO UPDATE SET \
+             enabled = excluded.enabled, changed_ms = excluded.changed_ms, changed_by = excluded.changed_by");
+        self.write(statement.bind(plugin).bind(i64::from(enabled)).bind(now_ms).bind(who)).await
+    }
+
+    pub async fn record(
+        &self,
+        who: &str,
+        action: &str,
+        subject: &str,
+        outcome: &str,
+        now_ms: i64,
+    ) -> Result<(), StorageError> {
+        let statement =
+            sql("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ($1, $2, $3, $4, $5)");
+        self.write(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await
+    }
+
+    /// The latest things done, newest first.
+    pub async fn audit(&self, rows: u32) -> Result<Vec<AuditRow>, StorageError> {
+        let statement =
+            sql("SELECT id, at_ms, who, action, subject, outcome FROM host_audit ORDER BY id DESC LIMIT $1");
+        self.read(statement.bind(rows)).await
+    }
+
+    async fn write(&self, statement: Sql) -> Result<(), StorageError> {
+        let transaction = self.database.begin(Scope::Host);
+        transaction.commit(vec![Final::new(statement.into())]).await.map(drop)
+    }
+
+    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
+        let rows = self.database.read(&Scope::Host, statement.into()).await?;
+        plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+    }
+}

@@ -1,0 +1,181 @@
+//! The gateway's own routes: collects what the plugins contribute and renders the documents of [`gateway_meta`].
+
+mod status;
+
+use crate::{environment, lifecycle::PluginManager, refused::Refused, routes::RouteTable};
+use bytes::Bytes;
+use gateway_config::Config;
+use gateway_http::{body::Body, problem};
+use gateway_indexer::Indexes;
+use gateway_jobs::JobStore;
+use gateway_meta::{
+    Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats,
+};
+use gateway_plugins::HostContext;
+use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+use plugin_api::{
+    manifest::{Environment, Manifest},
+    point::{self, Counters, Discovery},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::sync::Arc;
+
+pub struct Pages {
+    pub config: Arc<Config>,
+    pub environment: Arc<Environment>,
+    pub host: Arc<HostContext>,
+    pub routes: Arc<RouteTable>,
+    pub plugins: Arc<PluginManager>,
+    pub indexes: Arc<Indexes>,
+    pub jobs: JobStore,
+    /// Unix milliseconds.
+    pub started_ms: i64,
+}
+
+impl Pages {
+    pub async fn respond(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, Refused> {
+        let query = parts.uri.query().unwrap_or_default();
+        match page {
+            MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
+            MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
+            MetaPage::Changelog => self.own_facts(|facts| changelog_answer(facts, query)),
+            MetaPage::Health => {
+                let database_ok = self.host.database.probe().await.is_ok();
+                let pulse = health::Pulse {
+                    database_ok,
+                    head: self.head(),
+                    indexed_block: self.indexes.indexed_block(),
+                    signer_ephemeral: false,
+                };
+                self.own_facts(|facts| Ok(json(&health::health(facts, pulse))))
+            }
+            MetaPage::Status => self.status().await,
+            MetaPage::Index => self.facts(|facts| Ok(json(&index::index(facts)))).await,
+            MetaPage::OpenApi => Ok(self.openapi_answer()),
+            MetaPage::Llms => self.facts(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
+            MetaPage::AgentCard => self.facts(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
+            MetaPage::Manifest => self.facts(|facts| Ok(json(&service_manifest::manifest(facts)))).await,
+            MetaPage::Stats => self.facts(|facts| Ok(json(&stats::stats(facts.counters)))).await,
+        }
+    }
+
+    /// It follows from the routes, and takes a hundred times longer to make than to send.
+    fn openapi_answer(&self) -> Response<Body> {
+        let router = self.routes.router();
+        let make = || serde_json::to_vec(&self.own_facts(openapi::document)).unwrap_or_default().into();
+        typed("application/json", router.openapi.get_or_init(make).clone())
+    }
+
+    async fn facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
+        let (discovery, counters) = tokio::join!(
+            self.contributions::<Discovery>(point::DISCOVERY),
+            self.contributions::<Counters>(point::STATS)
+        );
+        let counters = stats::merge(counters.into_iter().map(|(_, counters)| counters));
+        self.facts_of(&discovery, &counters, answer)
+    }
+
+    /// For documents that need nothing of the plugins: probes ask for them often.
+    fn own_facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
+        self.facts_of(&[], &Counters::default(), answer)
+    }
+
+    fn facts_of<T>(
+        &self,
+        discovery: &[(String, Discovery)],
+        counters: &Counters,
+        answer: impl FnOnce(&Facts<'_>) -> T,
+    ) -> T {
+        let router = self.routes.router();
+        let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
+        let chain = environment::chain_facts(&self.config);
+        answer(&Facts {
+            environment: &self.environment,
+            own: &self.routes.own.manifest,
+            plugins: &plugins,
+            chain: &chain,
+            discovery,
+            counters,
+            web: None,
+            signer: self.host.signers.gateway().map(|address| plugin_api::Address(address.into_array())),
+            limits: &environment::own_limits(&self.config),
+            now_s: self.host.clock.now_s(),
+        })
+    }
+
+    /// The newest block of the main chain while a server answers.
+    fn head(&self) -> Option<u64> {
+        self.host.chains.main().and_then(|chain| chain.live_head()).map(|head| head.number)
+    }
+
+    async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
+        let parts = gateway_plugins::collect(&self.host, point, b"{}").await;
+        let serving = self.host.active.list();
+        let typed = parts.into_iter().filter_map(|part| match serde_json::from_value(part.value) {
+            Ok(value) => Some((part.plugin, value)),
+            Err(error) => {
+                if let Some(plugin) = serving.iter().find(|plugin| plugin.name() == part.plugin) {
+                    plugin.handle.misshapen(point, &error);
+                }
+                None
+            }
+        });
+        typed.collect()
+    }
+}
+
+fn json(value: &impl Serialize) -> Response<Body> {
+    typed("application/json", Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
+}
+
+fn markdown(text: impl Into<Bytes>) -> Response<Body> {
+    typed("text/markdown; charset=utf-8", text.into())
+}
+
+fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+fn changelog_answer(facts: &Facts<'_>, query: &str) -> Result<Response<Body>, Refused> {
+    let query = match changelog::Query::parse(query) {
+        Ok(query) => query,
+        Err(refusal) => return Ok(problem::answer(&refusal)),
+    };
+    Ok(match query.format {
+        changelog::Format::Markdown => markdown(changelog::MARKDOWN),
+        changelog::Format::Json => json(&changelog::changelog(facts, &query)),
+    })
+}
+
+/// The page and its files never change while the gateway runs: a tag of their content answers 304.
+fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
+    let accepts_gzip = parts
+        .headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("gzip"));
+    let Some(asset) = docs::asset(path, accepts_gzip) else {
+        return Refused::new(404, "not_found", "no such file", "the page is at /docs").into_response();
+    };
+    let is_known = parts
+        .headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|tags| tags.contains(&*asset.etag));
+    let mut response = typed(asset.content_type, if is_known { Bytes::new() } else { asset.bytes });
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    if let Ok(etag) = HeaderValue::from_str(&asset.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if asset.gzip {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(docs::CONTENT_SECURITY_POLICY));
+    response
+}

@@ -1,0 +1,117 @@
+//! `GET /api/status`: asks every part of the gateway and every plugin how it gets on, all at once.
+
+use super::{Pages, json};
+use crate::refused::Refused;
+use gateway_http::body::Body;
+use gateway_meta::{stats, status};
+use gateway_plugins::{ActivePlugin, PluginState};
+use gateway_storage::{Dialect, Scope, StorageError};
+use http::{HeaderName, HeaderValue, Response};
+use plugin_api::{
+    point::{self, Counters, Discovery, ServiceStatus},
+    sql,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+type Services = BTreeMap<String, ServiceStatus>;
+
+impl Pages {
+    pub(super) async fn status(&self) -> Result<Response<Body>, Refused> {
+        let (own, contributed, discovery, counters) = tokio::join!(
+            self.own_services(),
+            self.contributions::<Services>(point::STATUS),
+            self.contributions::<Discovery>(point::DISCOVERY),
+            self.contributions::<Counters>(point::STATS),
+        );
+        let counters = stats::merge(counters.into_iter().map(|(_, counters)| counters));
+        let mut services = status::merge(own, self.told(contributed));
+        if let Some(database) = services.get_mut("db") {
+            status::count_records(database, &counters);
+        }
+        let moment = status::Moment {
+            started_s: self.started_ms / 1000,
+            head: self.head(),
+            indexed_block: self.indexes.indexed_block(),
+        };
+        let document = self.facts_of(&discovery, &counters, |facts| status::status(facts, moment, services));
+        let mut response = json(&document);
+        if let Some((name, value)) = status::degraded_header(&document, &self.environment.brand.header_prefix)
+            && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value))
+        {
+            response.headers_mut().insert(name, value);
+        }
+        Ok(response)
+    }
+
+    /// What plugins say of their services; those that should and say nothing are told as such.
+    fn told(&self, contributed: Vec<(String, Services)>) -> Vec<status::Contribution> {
+        let answered: BTreeSet<String> = contributed.iter().map(|(plugin, _)| plugin.clone()).collect();
+        let serving = self.host.active.list();
+        let is_silent = |plugin: &ActivePlugin| contributes(plugin, point::STATUS) && !answered.contains(plugin.name());
+        let silent =
+            serving.iter().filter(|plugin| is_silent(plugin)).map(|plugin| (plugin.name().to_owned(), Err(())));
+        contributed.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent).collect()
+    }
+
+    /// The gateway's own services: a line for each part that has some.
+    async fn own_services(&self) -> Services {
+        let (database, jobs) = tokio::join!(self.database_service(), self.job_service());
+        let mut own = Services::from([("db".to_owned(), database), ("jobs".to_owned(), jobs)]);
+        own.insert("plugins".to_owned(), self.plugin_service());
+        own.extend(self.host.chains.services(self.host.clock.now_s()));
+        own.extend(self.host.journal.services());
+        own.extend(self.index_services());
+        own
+    }
+
+    async fn database_service(&self) -> ServiceStatus {
+        let (bytes, events) = tokio::join!(self.database_bytes(), self.host.activity.latest_id());
+        status::database(bytes, events.ok().and_then(|count| u64::try_from(count).ok()))
+    }
+
+    async fn job_service(&self) -> ServiceStatus {
+        let known = self.jobs.list().await;
+        let mut serving = self.plugins.reports();
+        serving.retain(|report| report.state == PluginState::Serving);
+        gateway_jobs::service(
+            known,
+            |plugin| serving.iter().any(|report| report.name == plugin),
+            self.host.clock.now_ms(),
+        )
+    }
+
+    fn index_services(&self) -> Services {
+        let Some(chain) = self.host.chains.main() else { return Services::new() };
+        self.indexes.services(&chain.settings, self.head())
+    }
+
+    /// Plugins that should serve and do not are a degraded service.
+    fn plugin_service(&self) -> ServiceStatus {
+        let reports = self.plugins.reports();
+        let failing: Vec<String> =
+            reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
+        let serving = reports.iter().filter(|report| report.state == PluginState::Serving).count();
+        let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
+        let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
+        ServiceStatus { ok: failing.is_empty(), enabled: None, detail, numbers }
+    }
+
+    async fn database_bytes(&self) -> Option<u64> {
+        let size = match self.host.database.dialect() {
+            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+            Dialect::Postgres => "SELECT pg_database_size(current_database())",
+        };
+        self.number(size).await.ok().and_then(|bytes| u64::try_from(bytes).ok())
+    }
+
+    async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
+        let rows = self.host.database.read(&Scope::Host, sql(statement).into()).await?;
+        let numbers: Vec<i64> =
+            plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+        Ok(numbers.into_iter().next().unwrap_or_default())
+    }
+}
+
+fn contributes(plugin: &ActivePlugin, point: &str) -> bool {
+    plugin.manifest.contributions.iter().any(|spec| spec.point == point)
+}

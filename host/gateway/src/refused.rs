@@ -1,0 +1,72 @@
+//! Why a request is not served: status, code, text, remedy.
+//!
+//! The rule: what went wrong inside goes to the log; the body of a 5xx says only what the caller can do.
+
+use crate::routes::Exceeded;
+use gateway_http::{
+    body::{Body, BodyError},
+    problem::problem,
+};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+
+pub struct Refused(Box<Response<Body>>);
+
+impl Refused {
+    pub fn new(status: u16, code: &str, message: impl Into<String>, hint: &str) -> Self {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self(Box::new(problem(status, code, message, hint)))
+    }
+
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.0.headers_mut().insert(name, value);
+        }
+        self
+    }
+
+    pub fn into_response(self) -> Response<Body> {
+        *self.0
+    }
+
+    pub fn internal() -> Self {
+        Self::new(
+            500,
+            "internal",
+            "the gateway failed to answer this request",
+            "tell the operator the x-request-id of this answer",
+        )
+    }
+
+    pub fn timed_out() -> Self {
+        Self::new(503, "timeout", "the feature did not answer in time", "nothing was written; try again later")
+            .header(http::header::RETRY_AFTER, "5")
+    }
+
+    pub fn unavailable() -> Self {
+        let hint = "repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay";
+        Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint)
+            .header(http::header::RETRY_AFTER, "5")
+    }
+
+    pub fn disabled(plugin: &str) -> Self {
+        let hint = "the operator switched it off or is restarting it; GET /api lists what is there";
+        Self::new(503, "disabled", format!("{plugin} is not serving"), hint).header(http::header::RETRY_AFTER, "30")
+    }
+}
+
+impl From<Exceeded> for Refused {
+    fn from(exceeded: Exceeded) -> Self {
+        let message = format!("at most {} calls in {} s from one address", exceeded.calls, exceeded.window_s);
+        let hint = format!("wait {} s", exceeded.retry_after_s);
+        let mut refused = Self::new(429, &exceeded.code, message, &hint)
+            .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string());
+        exceeded.allowance.write(refused.0.headers_mut());
+        refused
+    }
+}
+
+impl From<BodyError> for Refused {
+    fn from(error: BodyError) -> Self {
+        Self(Box::new(error.into_response()))
+    }
+}

@@ -1,0 +1,195 @@
+//! Calls per client IP: a politeness of this process, not a guard of money.
+
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock as _, DefaultClock},
+    middleware::StateInformationMiddleware,
+    state::keyed::DashMapStateStore,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use ipnet::IpNet;
+use parking_lot::Mutex;
+use plugin_api::manifest::RateLimit;
+use std::{collections::HashMap, net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
+
+type Limiter = RateLimiter<IpAddr, DashMapStateStore<IpAddr>, DefaultClock, StateInformationMiddleware>;
+
+/// All buckets of the gateway. Buckets of one name and size are shared by the routes that name them.
+pub struct IpLimits {
+    buckets: Mutex<HashMap<(String, u32, u32), Arc<Bucket>>>,
+    shared: Arc<Bucket>,
+    exempt: Vec<IpNet>,
+}
+
+pub struct Bucket {
+    limiter: Limiter,
+    calls: u32,
+    window_s: u32,
+    name: String,
+    code: String,
+}
+
+/// The buckets that one route counts in.
+#[derive(Clone)]
+pub struct RouteLimits(Vec<Arc<Bucket>>);
+
+/// What is left of a bucket, as the headers of the RateLimit draft say it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Allowance {
+    policy: String,
+    state: String,
+}
+
+/// Why a call is refused.
+#[derive(Debug)]
+pub struct Exceeded {
+    pub code: String,
+    pub retry_after_s: u64,
+    pub allowance: Allowance,
+    pub calls: u32,
+    pub window_s: u32,
+}
+
+impl Allowance {
+    pub fn write(&self, headers: &mut HeaderMap) {
+        for (name, value) in [("ratelimit-policy", &self.policy), ("ratelimit", &self.state)] {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+    }
+}
+
+impl IpLimits {
+    pub fn new(per_minute: u32, exempt: Vec<IpNet>) -> Self {
+        let shared = RateLimit {
+            bucket: "ip".into(),
+            calls: per_minute,
+            window_s: 60,
+            code: "rate_limited".into(),
+            additional: false,
+        };
+        Self { buckets: Mutex::default(), shared: Arc::new(Bucket::new(&shared)), exempt }
+    }
+
+    /// The buckets of a route: its own instead of the shared one, or on top of it.
+    pub fn of(&self, limits: &[RateLimit]) -> RouteLimits {
+        let mut buckets = Vec::with_capacity(limits.len() + 1);
+        if limits.iter().all(|limit| limit.additional) {
+            buckets.push(self.shared.clone());
+        }
+        let mut known = self.buckets.lock();
+        for limit in limits {
+            let key = (limit.bucket.clone(), limit.calls, limit.window_s);
+            buckets.push(known.entry(key).or_insert_with(|| Arc::new(Bucket::new(limit))).clone());
+        }
+        RouteLimits(buckets)
+    }
+
+    pub fn is_exempt(&self, ip: IpAddr) -> bool {
+        self.exempt.iter().any(|network| network.contains(&ip))
+    }
+
+    /// Forgets clients that have not called for a while.
+    pub fn tidy(&self) {
+        let buckets = self.buckets.lock();
+        for bucket in buckets.values().chain([&self.shared]) {
+            bucket.limiter.retain_recent();
+            bucket.limiter.shrink_to_fit();
+        }
+    }
+}
+
+impl RouteLimits {
+    /// Counts a call; answers what is left in the tightest bucket. The first bucket that is empty refuses it.
+    pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
+        let mut tightest: Option<(u32, &Bucket)> = None;
+        for bucket in &self.0 {
+            let left = bucket.check(gateway_http::owner(ip))?;
+            if tightest.is_none_or(|(least, _)| left < least) {
+                tightest = Some((left, bucket));
+            }
+        }
+        Ok(tightest.map(|(left, bucket)| bucket.allowance(left, u64::from(bucket.window_s))))
+    }
+}
+
+impl Bucket {
+    fn new(limit: &RateLimit) -> Self {
+        let calls = NonZeroU32::new(limit.calls).unwrap_or(NonZeroU32::MIN);
+        let period = Duration::from_secs(u64::from(limit.window_s.max(1))) / calls.get();
+        let quota = Quota::with_period(period.max(Duration::from_nanos(1)))
+            .unwrap_or(Quota::per_second(calls))
+            .allow_burst(calls);
+        Self {
+            limiter: RateLimiter::dashmap(quota).with_middleware(),
+            calls: calls.get(),
+            window_s: limit.window_s.max(1),
+            name: limit.bucket.clone(),
+            code: limit.code.clone(),
+        }
+    }
+
+    /// Counts a call; answers how many more may come at once.
+    fn check(&self, ip: IpAddr) -> Result<u32, Exceeded> {
+        let counted = self.limiter.check_key(&ip);
+        counted.map(|state| state.remaining_burst_capacity()).map_err(|denied| {
+            let wait = denied.wait_time_from(DefaultClock::default().now());
+            let retry_after_s = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            Exceeded {
+                code: self.code.clone(),
+                retry_after_s,
+                allowance: self.allowance(0, retry_after_s),
+                calls: self.calls,
+                window_s: self.window_s,
+            }
+        })
+    }
+
+    fn allowance(&self, left: u32, reset_s: u64) -> Allowance {
+        Allowance {
+            policy: format!("\"{}\";q={};w={}", self.name, self.calls, self.window_s),
+            state: format!("\"{}\";r={left};t={reset_s}", self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(bucket: &str, calls: u32, additional: bool) -> RateLimit {
+        RateLimit { bucket: bucket.into(), calls, window_s: 60, code: "x".into(), additional }
+    }
+
+    const IP: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+
+    #[test]
+    fn routes_of_one_bucket_share_it() {
+        let limits = IpLimits::new(1000, Vec::new());
+        let (one, other) = (limits.of(&[limit("w", 2, true)]), limits.of(&[limit("w", 2, true)]));
+        assert!(one.check(IP).is_ok() && other.check(IP).is_ok());
+        let Err(exceeded) = one.check(IP) else { return assert!(one.check(IP).is_err()) };
+        assert!((1..=30).contains(&exceeded.retry_after_s), "{exceeded:?}");
+        assert_eq!(exceeded.allowance.policy, "\"w\";q=2;w=60");
+        assert!(exceeded.allowance.state.starts_with("\"w\";r=0;t="), "{exceeded:?}");
+    }
+
+    #[test]
+    fn an_own_limit_replaces_the_shared_one() {
+        let limits = IpLimits::new(1, Vec::new());
+        let own = limits.of(&[limit("own", 5, false)]);
+        assert!((0..5).all(|_| own.check(IP).is_ok()));
+        assert!(limits.of(&[]).check(IP).is_ok());
+        assert!(limits.of(&[]).check(IP).is_err());
+    }
+
+    #[test]
+    fn a_prefix_of_ipv6_is_one_client() {
+        let limits = IpLimits::new(1, Vec::new());
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap_or(IP);
+        assert!(limits.of(&[]).check(ip("2001:db8::1")).is_ok());
+        assert!(limits.of(&[]).check(ip("2001:db8::2")).is_err());
+        assert!(limits.of(&[]).check(ip("2001:db8:0:1::2")).is_ok());
+    }
+}

@@ -1,0 +1,9 @@
+//! Routes: which plugin, or which page of the gateway, handles a request, and within which limits.
+
+mod ip_limits;
+mod router;
+mod table;
+
+pub use ip_limits::{Allowance, Exceeded, IpLimits, RouteLimits};
+pub use router::{Found, HOST, Route, RouteConflict, Router, Target};
+pub use table::RouteTable;

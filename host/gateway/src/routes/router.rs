@@ -1,0 +1,181 @@
+//! From method and path to a target. A table is built once per change of the set of plugins and never edited.
+
+use super::RouteLimits;
+use bytes::Bytes;
+use gateway_http::RouteLabel;
+use gateway_meta::MetaPage;
+use gateway_plugins::ActivePlugin;
+use gateway_storage::ReadDependencies;
+use gateway_telemetry::OperationUsage;
+use http::{HeaderValue, Method};
+use matchit::Router as Tree;
+use percent_encoding::percent_decode_str;
+use plugin_api::manifest::{Auth, Manifest, Parent, RouteSpec};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+pub struct Router {
+    tree: Tree<Vec<(Method, Arc<Route>)>>,
+    /// The plugins whose routes these are, by name: what documents say does not depend on who was started first.
+    pub plugins: Vec<Arc<Manifest>>,
+    /// The OpenAPI document of these routes; made when somebody asks for it.
+    pub openapi: OnceLock<Bytes>,
+}
+
+/// A route with everything the dispatcher needs, worked out beforehand.
+pub struct Route {
+    /// Of this route in this table; never used again.
+    pub id: u64,
+    pub spec: RouteSpec,
+    pub label: RouteLabel,
+    /// Of answers below 400.
+    pub cache_control: Option<HeaderValue>,
+    pub target: Target,
+    pub limits: RouteLimits,
+    pub body_max_bytes: usize,
+    pub timeout: Duration,
+    pub auth: Auth,
+    /// The row that must exist, with the position of its parameter in the path.
+    pub parent: Option<(Parent, usize)>,
+    /// Stored data that the answers of a cached route may come from.
+    pub dependencies: ReadDependencies,
+    pub usage: Arc<OperationUsage>,
+}
+
+pub enum Target {
+    Plugin { plugin: Arc<ActivePlugin>, index: u32 },
+    Meta(MetaPage),
+}
+
+impl Route {
+    /// Name of who answers, for logs and metrics.
+    pub fn owner(&self) -> &str {
+        self.target.owner()
+    }
+}
+
+impl Target {
+    pub fn owner(&self) -> &str {
+        match self {
+            Self::Plugin { plugin, .. } => plugin.name(),
+            Self::Meta(_) => HOST,
+        }
+    }
+}
+
+/// The owner of what no plugin answers.
+pub const HOST: &str = "host";
+
+/// Two routes that cannot both be there.
+#[derive(Debug, thiserror::Error)]
+pub enum RouteConflict {
+    #[error("{method} {path} of {newcomer} is already served by {holder}")]
+    Taken { method: String, path: String, newcomer: String, holder: String },
+    #[error("{path} of {newcomer} cannot be routed: {reason}")]
+    Path { path: String, newcomer: String, reason: String },
+    #[error("operation {operation} of {newcomer} is already one of {holder}")]
+    Operation { operation: String, newcomer: String, holder: String },
+}
+
+/// What a path leads to.
+pub enum Found {
+    Route {
+        route: Arc<Route>,
+        params: Vec<String>,
+    },
+    /// The path exists with these methods.
+    OtherMethods(Vec<Method>),
+    Nothing,
+    /// A path parameter is not UTF-8 after decoding.
+    BadPath,
+}
+
+impl Router {
+    pub fn build(routes: Vec<Route>, mut plugins: Vec<Arc<Manifest>>) -> Result<Self, RouteConflict> {
+        plugins.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut by_path: BTreeMap<String, Vec<(Method, Arc<Route>)>> = BTreeMap::new();
+        let mut operations: BTreeMap<String, String> = BTreeMap::new();
+        for route in routes {
+            let newcomer = route.owner().to_owned();
+            if let Some(holder) = operations.insert(route.spec.operation.clone(), newcomer.clone()) {
+                return Err(RouteConflict::Operation { operation: route.spec.operation, newcomer, holder });
+            }
+            let method = Method::from_bytes(route.spec.method.as_bytes()).unwrap_or(Method::GET);
+            let entry = by_path.entry(shape(&route.spec.path)).or_default();
+            if let Some((_, taken)) = entry.iter().find(|(taken, _)| *taken == method) {
+                let holder = taken.owner().to_owned();
+                let (method, path) = (route.spec.method.clone(), route.spec.path);
+                return Err(RouteConflict::Taken { method, path, newcomer, holder });
+            }
+            entry.push((method, Arc::new(route)));
+        }
+        let mut tree = Tree::new();
+        for (shape, methods) in by_path {
+            let first = methods.first().map(|(_, route)| (route.owner().to_owned(), route.spec.path.clone()));
+            if let Err(error) = tree.insert(shape, methods) {
+                let (newcomer, path) = first.unwrap_or_default();
+                return Err(RouteConflict::Path { path, newcomer, reason: error.to_string() });
+            }
+        }
+        Ok(Self { tree, plugins, openapi: OnceLock::new() })
+    }
+
+    pub fn find(&self, method: &Method, path: &str) -> Found {
+        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+        let Ok(found) = self.tree.at(path) else { return Found::Nothing };
+        let wanted = if method == Method::HEAD { &Method::GET } else { method };
+        let Some((_, route)) = found.value.iter().find(|(method, _)| method == wanted) else {
+            return Found::OtherMethods(allowed(found.value));
+        };
+        let mut params = Vec::with_capacity(found.params.len());
+        for (_, raw) in found.params.iter() {
+            match percent_decode_str(raw).decode_utf8() {
+                Ok(param) => params.push(param.into_owned()),
+                Err(_not_utf8) => return Found::BadPath,
+            }
+        }
+        Found::Route { route: route.clone(), params }
+    }
+}
+
+fn allowed(methods: &[(Method, Arc<Route>)]) -> Vec<Method> {
+    let mut allowed: Vec<Method> = methods.iter().map(|(method, _)| method.clone()).collect();
+    if allowed.contains(&Method::GET) {
+        allowed.push(Method::HEAD);
+    }
+    allowed.push(Method::OPTIONS);
+    allowed
+}
+
+/// The path with its parameters numbered: `/a/{id}` and `/a/{slug}` are the same place.
+fn shape(path: &str) -> String {
+    let mut shape = String::with_capacity(path.len());
+    let mut count = 0;
+    for part in path.split_inclusive('}') {
+        match part.split_once('{') {
+            Some((text, name)) => {
+                let star = if name.starts_with('*') { "*" } else { "" };
+                shape.push_str(&format!("{text}{{{star}p{count}}}"));
+                count += 1;
+            }
+            None => shape.push_str(part),
+        }
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shape;
+
+    #[test]
+    fn places_do_not_depend_on_names() {
+        assert_eq!(shape("/api/threads/{id}/posts/{post}"), "/api/threads/{p0}/posts/{p1}");
+        assert_eq!(shape("/a/{slug}/.well-known/agent.json"), "/a/{p0}/.well-known/agent.json");
+        assert_eq!(shape("/files/{*rest}"), "/files/{*p0}");
+        assert_eq!(shape("/badge/{id}.svg"), "/badge/{p0}.svg");
+    }
+}

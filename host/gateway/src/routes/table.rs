@@ -1,0 +1,111 @@
+//! The route table in use: replaced as a whole whenever the set of plugins changes.
+
+use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target};
+use arc_swap::ArcSwap;
+use gateway_config::Config;
+use gateway_http::RouteLabel;
+use gateway_meta::OwnRoutes;
+use gateway_plugins::{ActivePlugin, HostContext, dependencies_of};
+use gateway_storage::ReadDependencies;
+use gateway_telemetry::OperationUsage;
+use http::Method;
+use plugin_api::manifest::RouteSpec;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// The bucket that all writes of the Commons share; its size is the operator's.
+const COMMONS_BUCKET: &str = "commons_writes";
+
+pub struct RouteTable {
+    config: Arc<Config>,
+    host: Arc<HostContext>,
+    pub ip_limits: IpLimits,
+    /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
+    pub own: OwnRoutes,
+    /// Counts requests that match no route.
+    pub unrouted: Arc<OperationUsage>,
+    router: ArcSwap<Router>,
+    next_route_id: AtomicU64,
+}
+
+impl RouteTable {
+    /// With the gateway's own routes only.
+    pub fn new(config: Arc<Config>, host: Arc<HostContext>, own: OwnRoutes) -> Result<Self, RouteConflict> {
+        let table = Self {
+            ip_limits: IpLimits::new(config.limits.per_ip_per_minute, config.limits.allow.clone()),
+            unrouted: host.usage.plugin(HOST).operation("none"),
+            router: ArcSwap::from_pointee(Router::build(Vec::new(), Vec::new())?),
+            next_route_id: AtomicU64::new(0),
+            config,
+            host,
+            own,
+        };
+        table.rebuild(&[])?;
+        Ok(table)
+    }
+
+    /// Where a request leads right now.
+    pub fn find(&self, method: &Method, path: &str) -> Found {
+        self.router.load().find(method, path)
+    }
+
+    pub fn router(&self) -> Arc<Router> {
+        self.router.load_full()
+    }
+
+    /// Replaces the table by one of the gateway's own routes and those of `plugins`. A conflict leaves the old one in use.
+    pub fn rebuild(&self, plugins: &[Arc<ActivePlugin>]) -> Result<(), RouteConflict> {
+        let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
+        let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page), ReadDependencies::default()));
+        let routes = plugins.iter().flat_map(|plugin| {
+            let versions = self.host.database.versions();
+            let dependencies = versions.map(|versions| dependencies_of(plugins, plugin, versions)).unwrap_or_default();
+            plugin.manifest.routes.iter().zip(0u32..).map(move |(spec, index)| {
+                self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }, dependencies.clone())
+            })
+        });
+        let manifests = plugins.iter().map(|plugin| plugin.manifest.clone()).collect();
+        let router = Router::build(own.chain(routes).collect(), manifests)?;
+        self.router.store(Arc::new(router));
+        Ok(())
+    }
+
+    fn route(&self, mut spec: RouteSpec, target: Target, dependencies: ReadDependencies) -> Route {
+        let config = &self.config;
+        if spec.cached {
+            // Only the gateway knows when the data changes: clients and proxies revalidate with `If-None-Match`.
+            spec.cache_control.get_or_insert_with(|| "no-cache".to_owned());
+        }
+        for limit in &mut spec.rate_limits {
+            if limit.bucket == COMMONS_BUCKET {
+                limit.calls = config.limits.commons_writes_per_ip_per_minute;
+            }
+        }
+        let body_max = spec.body_max_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
+        let parent = spec.parent.clone().and_then(|parent| {
+            let position = spec.path.split(['{', '}']).skip(1).step_by(2).position(|name| name == parent.param)?;
+            Some((parent, position))
+        });
+        let usage = self.host.usage.plugin(target.owner()).operation(&spec.operation);
+        let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into() };
+        Route {
+            label,
+            cache_control: spec.cache_control.as_deref().and_then(|value| value.parse().ok()),
+            id: self.next_route_id.fetch_add(1, Relaxed),
+            dependencies,
+            usage,
+            limits: self.ip_limits.of(&spec.rate_limits),
+            body_max_bytes: body_max.min(config.http.body_bytes_max),
+            timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),
+            auth: spec.auth.clone(),
+            parent,
+            target,
+            spec,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Builds the parts of a gateway from its configuration, in the order in which they need each other.
+
+use crate::{
+    dispatch::{Dispatcher, EnvelopeVerifier, ResponseCache},
+    environment,
+    gateway::Gateway,
+    lifecycle::{PluginManager, PluginManagerParts, Topics},
+    migrations,
+    operators::Operators,
+    pages::Pages,
+    routes::RouteTable,
+};
+use gateway_activity::{ActivityLog, StreamLimits};
+use gateway_chain::{ChainError, Chains};
+use gateway_clock::Clock;
+use gateway_config::{Config, DatabaseTarget, Synchronous};
+use gateway_egress::{Egress, EgressSettings};
+use gateway_envelope::Brand;
+use gateway_indexer::{IndexerContext, Indexes};
+use gateway_jobs::{Jitter, JobRunner, JobStore};
+use gateway_plugins::{ActivePlugins, ContributionCache, FenceRequest, HostContext};
+use gateway_signers::Signers;
+use gateway_storage::{Database, DatabaseSettings, StorageError};
+use gateway_telemetry::Usage;
+use gateway_tx::Journal;
+use plugin_api::manifest::Environment;
+use secrecy::ExposeSecret as _;
+use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, thread, time::Duration};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Why the gateway does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the folder {path} cannot be used: {reason}")]
+    DataDir { path: String, reason: String },
+    #[error("the database cannot be opened: {0}")]
+    Database(#[from] StorageError),
+    #[error("the database URL is not valid: {0}")]
+    DatabaseUrl(String),
+    #[error("[brand] is not valid: {0}")]
+    Brand(String),
+    #[error("[egress] is not valid: {0}")]
+    Egress(String),
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    #[error("the gateway's own routes clash: {0}")]
+    Routes(String),
+}
+
+/// Everything but the plugins and the background tasks.
+pub(crate) async fn build(
+    config: Config,
+    clock: Clock,
+    bound: SocketAddr,
+    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+) -> Result<Gateway, StartError> {
+    prepare_data_dir(&config)?;
+    let database = Database::open(database_settings(&config)?).await?;
+    migrations::migrate(&database).await?;
+    let environment = Arc::new(environment::environment(&config, bound, database.dialect()));
+    let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
+        .map_err(|error| StartError::Brand(error.to_string()))?;
+    let (config, signers) = open_signers(config).await;
+    let config = Arc::new(config);
+    let chains = Arc::new(Chains::new(&config)?);
+    let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
+    let host = Arc::new(HostContext {
+        activity: ActivityLog::new(database.clone()),
+        egress: open_egress(&config)?,
+        chains,
+        signers,
+        journal: Arc::new(journal),
+        usage: Usage::default(),
+        environment_json: serde_json::to_string(&*environment).unwrap_or_default(),
+        active: ActivePlugins::default(),
+        contributions: ContributionCache::new(config.http.cache_bytes_max),
+        database,
+        clock,
+    });
+    let own = gateway_meta::own_routes(&environment);
+    let routes = RouteTable::new(config.clone(), host.clone(), own);
+    let routes = Arc::new(routes.map_err(|conflict| StartError::Routes(conflict.to_string()))?);
+    Ok(assemble(config, environment, brand, host, routes, fence_requests))
+}
+
+fn assemble(
+    config: Arc<Config>,
+    environment: Arc<Environment>,
+    brand: Brand,
+    host: Arc<HostContext>,
+    routes: Arc<RouteTable>,
+    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+) -> Gateway {
+    let (indexes, topics) = (Arc::new(Indexes::default()), Arc::new(Topics::default()));
+    let operators = Operators::new(host.database.clone());
+    let jobs = job_runner(&config, &host);
+    let job_store = jobs.store.clone();
+    let plugins = Arc::new(PluginManager::new(PluginManagerParts {
+        config: config.clone(),
+        host: host.clone(),
+        routes: routes.clone(),
+        topics: topics.clone(),
+        operators: operators.clone(),
+        jobs,
+        indexer: IndexerContext {
+            host: host.clone(),
+            indexes: indexes.clone(),
+            log_format: config.log.format,
+            transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
+        },
+        fence_requests,
+    }));
+    let pages = Pages {
+        config: config.clone(),
+        environment: environment.clone(),
+        host: host.clone(),
+        routes: routes.clone(),
+        plugins: plugins.clone(),
+        indexes: indexes.clone(),
+        jobs: job_store.clone(),
+        started_ms: host.clock.now_ms(),
+    };
+    let verifier = EnvelopeVerifier {
+        brand: brand.clone(),
+        clock: host.clock.clone(),
+        write_interval_ms: config.limits.write_interval_ms,
+    };
+    let dispatcher = Dispatcher {
+        streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
+        responses: ResponseCache::new(config.http.cache_bytes_max),
+        large_bodies: Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))),
+        verifier: Arc::new(verifier),
+        config: config.clone(),
+        host: host.clone(),
+        routes,
+        pages,
+        topics,
+    };
+    Gateway {
+        config,
+        environment,
+        brand,
+        host,
+        operators,
+        indexes,
+        jobs: job_store,
+        plugins,
+        dispatcher,
+        tasks: TaskTracker::new(),
+        stop: CancellationToken::new(),
+    }
+}
+
+/// Keystores are slow to open: not on a thread that serves.
+async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
+    let open = |mut config: Config| {
+        let signers = Arc::new(Signers::open(&mut config));
+        (config, signers)
+    };
+    let without_keys = config.clone();
+    tokio::task::spawn_blocking(move || open(config)).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "opening the keys ended badly; all are off");
+        (without_keys, Arc::default())
+    })
+}
+
+fn job_runner(config: &Config, host: &HostContext) -> JobRunner {
+    JobRunner {
+        store: JobStore::new(host.database.clone()),
+        clock: host.clock.clone(),
+        holder: uuid::Uuid::now_v7().to_string().into(),
+        // With a clock that a test moves there is no crowd to spread.
+        jitter: if matches!(host.clock, Clock::System) { Jitter::Random } else { Jitter::None },
+        drain_timeout: Duration::from_millis(config.http.drain_timeout_ms),
+    }
+}
+
+fn prepare_data_dir(config: &Config) -> Result<(), StartError> {
+    std::fs::create_dir_all(&config.data_dir)
+        .map_err(|error| StartError::DataDir { path: config.data_dir.display().to_string(), reason: error.to_string() })
+}
+
+pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError> {
+    let target = config.database_target().map_err(|error| StartError::DatabaseUrl(error.to_string()))?;
+    let url = match target {
+        DatabaseTarget::Sqlite(path) => format!("sqlite:{}", path.display()),
+        DatabaseTarget::Postgres(url) => url.expose_secret().to_owned(),
+    };
+    Ok(DatabaseSettings {
+        synchronous_full: config.database.synchronous == Synchronous::Full,
+        read_connections: u32::try_from(config.database.read_connections).unwrap_or(u32::MAX),
+        write_group_max: config.database.write_group_max,
+        pool_max: config.database.pool_max,
+        statement_timeout_ms: config.database.statement_timeout_ms,
+        transaction_timeout_ms: config.database.transaction_timeout_ms,
+        ..DatabaseSettings::new(url)
+    })
+}
+
+/// Without root certificates the gateway runs, but what needs the outside says why it cannot.
+fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
+    let settings = EgressSettings {
+        allow_hosts: config.egress.allow_hosts.clone(),
+        timeout_ms: config.egress.timeout_ms,
+        connect_timeout_ms: config.egress.connect_timeout_ms,
+        response_bytes_max: config.egress.response_bytes_max as u64,
+        per_plugin_concurrency: config.egress.per_plugin_concurrency,
+        ..EgressSettings::default()
+    };
+    match Egress::new(settings) {
+        Ok(egress) => Ok(Some(egress)),
+        Err(error) if error.code() == "certificates" => {
+            tracing::warn!(%error, "outbound HTTP is off");
+            Ok(None)
+        }
+        Err(error) => Err(StartError::Egress(error.to_string())),
+    }
+}

@@ -1,0 +1,122 @@
+//! For the fuzz target of request heads: a connection without a socket, and a service that marks what it answers.
+
+use crate::framing::Bounds;
+use crate::incoming::Incoming;
+use crate::protocol;
+use crate::vitals::Vitals;
+use gateway_config::HttpConfig;
+use http::header::CONNECTION;
+use http::{HeaderName, HeaderValue, Response};
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::timeout;
+
+const OURS: HeaderName = HeaderName::from_static("x-ours");
+/// Nothing here waits for anything but the bytes that are there.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What arrives in parts, and then no more.
+struct Parts {
+    bytes: Vec<u8>,
+    at: usize,
+    part_bytes: usize,
+}
+
+struct Wire {
+    parts: Parts,
+    incoming: Incoming,
+    vitals: Arc<Vitals>,
+    written: Arc<parking_lot::Mutex<Vec<u8>>>,
+}
+
+/// How many answers a client gets that sends this; none: one of them is hyper's own, or the connection does not end.
+pub async fn answers_to(bytes: &[u8], part_bytes: usize) -> Option<usize> {
+    let settings = HttpConfig::default();
+    let vitals = Arc::new(Vitals::new());
+    let written = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let wire = Wire {
+        parts: Parts { bytes: bytes.to_vec(), at: 0, part_bytes },
+        incoming: Incoming::new(Bounds::new(&settings)),
+        vitals: Arc::clone(&vitals),
+        written: Arc::clone(&written),
+    };
+    let count = AtomicU64::new(0);
+    let service = hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
+        let is_refused = vitals.violation_of(count.fetch_add(1, Relaxed)).is_some();
+        async move {
+            // A broken body is the handler's to answer.
+            let _ = request.into_body().collect().await;
+            let mut response = Response::new(Full::new(bytes::Bytes::from_static(b"answer")));
+            response.headers_mut().insert(OURS, HeaderValue::from_static("1"));
+            if is_refused {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let builder = protocol::builder(&settings);
+    // How it ends is no matter.
+    let _ = timeout(LIMIT, builder.serve_connection(TokioIo::new(wire), service)).await.ok()?;
+    let written = std::mem::take(&mut *written.lock());
+    // HTTP/2 has its own ways to refuse.
+    if bytes.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") { Some(0) } else { count_ours(&written) }
+}
+
+fn count_ours(mut written: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    while !written.is_empty() {
+        let mut headers = [httparse::EMPTY_HEADER; 16];
+        let mut head = httparse::Response::new(&mut headers);
+        let httparse::Status::Complete(end) = head.parse(written).ok()? else { return None };
+        written = &written[end..];
+        if head.code == Some(100) {
+            continue;
+        }
+        head.headers.iter().find(|header| header.name == OURS.as_str())?;
+        // The answer to HEAD has none.
+        written = written.strip_prefix(b"answer").unwrap_or(written);
+        count += 1;
+    }
+    Some(count)
+}
+
+impl AsyncRead for Parts {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let rest = &this.bytes[this.at..];
+        let length = rest.len().min(this.part_bytes).min(buffer.remaining());
+        buffer.put_slice(&rest[..length]);
+        this.at += length;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.incoming.poll_read(&mut this.parts, &this.vitals, cx, buffer)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.written.lock().extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

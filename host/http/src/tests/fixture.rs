@@ -1,0 +1,284 @@
+//! A served edge with a small gateway behind it, and a client that speaks raw HTTP/1.
+
+use crate::body::{Body, RequestBody};
+use crate::{ClientIp, Drained, Edge, EdgeSettings, RequestId, RouteLabel};
+use bytes::Bytes;
+use gateway_config::HttpConfig;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, HOST};
+use http::{HeaderMap, Request, Response};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tower::service_fn;
+
+/// Far above anything that should happen, far below a human's patience.
+pub const LIMIT: Duration = Duration::from_secs(10);
+pub const ECHO_BYTES_MAX: usize = 100_000;
+
+pub struct Running {
+    pub addr: SocketAddr,
+    /// Lets `/wait` answer.
+    pub gate: Arc<Notify>,
+    pub shutdown: CancellationToken,
+    pub served: JoinHandle<Drained>,
+}
+
+pub fn settings() -> HttpConfig {
+    HttpConfig { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), tarpit_ms: 0, ..HttpConfig::default() }
+}
+
+/// Its backstop is the time limit of the configuration.
+pub fn edge_settings(http: &HttpConfig) -> EdgeSettings {
+    let answer_timeout = Duration::from_millis(http.request_timeout_ms);
+    EdgeSettings { http: http.clone(), answer_timeout, header_prefix: "X-Service".to_owned() }
+}
+
+pub fn start(http: &HttpConfig) -> Running {
+    serve(&edge_settings(http))
+}
+
+pub fn serve(settings: &EdgeSettings) -> Running {
+    let gate = Arc::new(Notify::new());
+    let edge = Edge::bind(settings).unwrap();
+    let addr = edge.local_addr();
+    let shutdown = CancellationToken::new();
+    let gateway = {
+        let gate = Arc::clone(&gate);
+        service_fn(move |request| gateway(Arc::clone(&gate), request))
+    };
+    let served = tokio::spawn(edge.serve(gateway, shutdown.clone()));
+    Running { addr, gate, shutdown, served }
+}
+
+async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Response<Body>, Infallible> {
+    let response = match request.uri().path() {
+        "/hello" => labelled(Response::new(Body::from("hello"))),
+        "/who" => who(&request),
+        "/echo" => match request.into_body().read_limited(ECHO_BYTES_MAX).await {
+            Ok(bytes) => Response::new(Body::from(bytes)),
+            Err(error) => error.into_response(),
+        },
+        "/wait" => {
+            gate.notified().await;
+            Response::new(Body::from("waited"))
+        }
+        "/never" => std::future::pending().await,
+        "/panic" => panic!("secret of the handler"),
+        "/large" => typed("application/json", Body::from(large_text())),
+        "/large.png" => typed("image/png", Body::from(large_text())),
+        "/large.br" => {
+            let mut response = typed("application/json", Body::from(large_text()));
+            response.headers_mut().insert(CONTENT_ENCODING, "br".parse().unwrap());
+            response
+        }
+        "/stream" => typed("text/plain", endless_enough("line\n", 1000)),
+        "/events" => typed("text/event-stream", endless_enough("data: x\n\n", 1000)),
+        "/flood" => typed("application/octet-stream", flood()),
+        _ => crate::problem::problem(http::StatusCode::NOT_FOUND, "not_found", "no such route", ""),
+    };
+    Ok(response)
+}
+
+pub fn large_text() -> String {
+    "{\"key\":\"value\"},".repeat(400)
+}
+
+fn labelled(mut response: Response<Body>) -> Response<Body> {
+    let label = RouteLabel { plugin: Arc::from("hello"), operation: Arc::from("say_hello") };
+    response.extensions_mut().insert(label);
+    response
+}
+
+fn typed(content_type: &str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, content_type.parse().unwrap());
+    response.headers_mut().insert(ETAG, "\"v1\"".parse().unwrap());
+    response
+}
+
+fn who(request: &Request<RequestBody>) -> Response<Body> {
+    let ClientIp(ip) = *request.extensions().get().unwrap();
+    let id: &RequestId = request.extensions().get().unwrap();
+    let host = request.headers().get(HOST).map_or("none", |host| host.to_str().unwrap());
+    Response::new(Body::from(format!("{ip} {} {host}", id.0)))
+}
+
+fn endless_enough(line: &'static str, count: usize) -> Body {
+    let frames = (0..count).map(move |_| Ok::<_, io::Error>(Frame::data(Bytes::from_static(line.as_bytes()))));
+    Body::boxed(StreamBody::new(futures_util::stream::iter(frames)))
+}
+
+fn flood() -> Body {
+    let frame = Bytes::from(vec![7; 64 * 1024]);
+    let frames = std::iter::repeat_with(move || Ok::<_, io::Error>(Frame::data(frame.clone())));
+    Body::boxed(StreamBody::new(futures_util::stream::iter(frames)))
+}
+
+/// One raw connection.
+pub struct Client {
+    pub stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// The machine code of an error answer, after checking that the answer has the house's shape.
+    pub fn code(&self) -> String {
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        let body: serde_json::Value = serde_json::from_slice(&self.body).unwrap();
+        assert!(body["error"].is_string(), "{body}");
+        body["code"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Client {
+    pub async fn connect(addr: SocketAddr) -> Self {
+        Self { stream: TcpStream::connect(addr).await.unwrap(), buffer: Vec::new() }
+    }
+
+    /// Keeps little between itself and the wire, so that it cannot be done with a large body before the gateway is.
+    pub async fn connect_unbuffered(addr: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_send_buffer_size(16 * 1024).unwrap();
+        Self { stream: socket.connect(addr).await.unwrap(), buffer: Vec::new() }
+    }
+
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).await.unwrap();
+    }
+
+    pub async fn get(&mut self, path: &str) -> Answer {
+        self.get_with(path, "").await
+    }
+
+    /// `headers`: whole lines with their CR LF.
+    pub async fn get_with(&mut self, path: &str, headers: &str) -> Answer {
+        self.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n{headers}\r\n")).await;
+        self.answer().await
+    }
+
+    pub async fn ask(&mut self, request: &str) -> Answer {
+        self.send(request).await;
+        self.answer().await
+    }
+
+    /// Sends and reads the interim answer that invites the body.
+    pub async fn ask_for_100(&mut self, request: &str) {
+        const INVITATION: &str = "HTTP/1.1 100 Continue\r\n\r\n";
+        self.send(request).await;
+        let read = timeout(LIMIT, self.read_exactly(INVITATION.len())).await.expect("no invitation");
+        assert_eq!(read, INVITATION.as_bytes());
+    }
+
+    pub async fn answer(&mut self) -> Answer {
+        self.next_answer(false).await.expect("the connection ended without an answer")
+    }
+
+    pub async fn answer_to_head(&mut self) -> Answer {
+        self.next_answer(true).await.expect("the connection ended without an answer")
+    }
+
+    /// Nothing: the connection ended, or was reset.
+    pub async fn ended(&mut self) {
+        let rest = timeout(LIMIT, async {
+            let mut rest = Vec::new();
+            // A reset is an end too.
+            let _ = self.stream.read_to_end(&mut rest).await;
+            rest
+        });
+        let rest = rest.await.expect("the connection stays open");
+        assert!(rest.is_empty() && self.buffer.is_empty(), "unexpected bytes: {}", String::from_utf8_lossy(&rest));
+    }
+
+    async fn next_answer(&mut self, to_head: bool) -> Option<Answer> {
+        timeout(LIMIT, self.read_answer(to_head)).await.expect("no answer in time")
+    }
+
+    async fn read_answer(&mut self, to_head: bool) -> Option<Answer> {
+        loop {
+            let mut headers = [httparse::EMPTY_HEADER; 64];
+            let mut head = httparse::Response::new(&mut headers);
+            if let httparse::Status::Complete(end) = head.parse(&self.buffer).unwrap() {
+                let status = head.code.unwrap();
+                let headers = head.headers.iter();
+                let headers: HeaderMap = headers
+                    .map(|h| (h.name.parse().unwrap(), http::HeaderValue::from_bytes(h.value).unwrap()))
+                    .collect();
+                self.buffer.drain(..end);
+                let body = if to_head || status == 204 { Vec::new() } else { self.read_body(&headers).await };
+                return Some(Answer { status, headers, body });
+            }
+            self.read_more().await?;
+        }
+    }
+
+    async fn read_body(&mut self, headers: &HeaderMap) -> Vec<u8> {
+        if headers.contains_key("transfer-encoding") {
+            return self.read_chunks().await;
+        }
+        let length: usize = headers.get("content-length").unwrap().to_str().unwrap().parse().unwrap();
+        self.read_exactly(length).await
+    }
+
+    async fn read_chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        loop {
+            let httparse::Status::Complete((start, size)) = httparse::parse_chunk_size(&self.buffer).unwrap() else {
+                self.read_more().await.unwrap();
+                continue;
+            };
+            self.buffer.drain(..start);
+            let size = usize::try_from(size).unwrap();
+            let chunk = self.read_exactly(size + 2).await;
+            body.extend_from_slice(&chunk[..size]);
+            if size == 0 {
+                return body;
+            }
+        }
+    }
+
+    async fn read_exactly(&mut self, length: usize) -> Vec<u8> {
+        while self.buffer.len() < length {
+            self.read_more().await.expect("the body ended early");
+        }
+        self.buffer.drain(..length).collect()
+    }
+
+    async fn read_more(&mut self) -> Option<()> {
+        let read = self.stream.read_buf(&mut self.buffer).await.ok()?;
+        (read > 0).then_some(())
+    }
+}
+
+/// Polls until it holds.
+pub async fn eventually<F: Future<Output = bool>>(what: &str, mut condition: impl FnMut() -> F) {
+    let begun = Instant::now();
+    while !condition().await {
+        assert!(begun.elapsed() < LIMIT, "never: {what}");
+        tokio::task::yield_now().await;
+    }
+}

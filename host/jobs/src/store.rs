@@ -1,0 +1,267 @@
+//! What the database remembers about jobs: when each runs next, who runs it now, how the last run went.
+//!
+//! The rule: only the holder of a lease that nobody has taken over since may write the result of its run. A lease is
+//! known by its holder together with the start of the run.
+
+use super::CLOCK_SKEW_MAX_MS;
+use gateway_storage::{Database, Final, Scope, StorageError};
+use plugin_api::abi::{Cell, MalformedRows, Rows, Statement, Value};
+use serde::Serialize;
+
+/// The table, for both databases; one of the gateway's own migrations.
+pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
+    plugin TEXT NOT NULL,
+    job TEXT NOT NULL,
+    schedule TEXT NOT NULL,
+    next_run_ms BIGINT NOT NULL,
+    lease_holder TEXT,
+    lease_until_ms BIGINT,
+    last_started_ms BIGINT,
+    last_finished_ms BIGINT,
+    last_result TEXT CHECK (last_result IN ('ok', 'failed', 'panicked', 'timed_out', 'lost')),
+    last_error TEXT,
+    runs BIGINT NOT NULL DEFAULT 0,
+    failures BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (plugin, job)
+)";
+
+/// A known job keeps its plan, unless its schedule is another one now.
+const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (plugin, job) DO UPDATE SET schedule = excluded.schedule, next_run_ms = excluded.next_run_ms
+    WHERE host_job_runs.schedule <> excluded.schedule";
+
+const PLAN: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms
+    FROM host_job_runs WHERE plugin = $1 AND job = $2";
+
+const RESCHEDULE: &str =
+    "UPDATE host_job_runs SET next_run_ms = $4 WHERE plugin = $1 AND job = $2 AND next_run_ms = $3";
+
+/// Takes the lease of a job that is due. Whoever held it until now is dead: its run is counted as lost.
+/// A run that began later than now, by more than clocks may differ, began before the clock went back.
+const CLAIM: &str = "UPDATE host_job_runs SET
+        runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
+        failures = CASE WHEN lease_holder IS NULL THEN failures ELSE failures + 1 END,
+        last_result = CASE WHEN lease_holder IS NULL THEN last_result ELSE 'lost' END,
+        last_error = CASE WHEN lease_holder IS NULL THEN last_error ELSE 'its gateway ended: ' || lease_holder END,
+        last_finished_ms = CASE WHEN lease_holder IS NULL THEN last_finished_ms ELSE $5 END,
+        lease_holder = $3, lease_until_ms = $4, last_started_ms = $5
+    WHERE plugin = $1 AND job = $2 AND next_run_ms <= $5
+        AND (lease_holder IS NULL OR lease_until_ms < $5 OR last_started_ms > $6)";
+
+const FINISH: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL,
+        last_finished_ms = $5, last_result = $6, last_error = $7, next_run_ms = $8,
+        runs = runs + 1, failures = failures + $9
+    WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4";
+
+const RELEASE: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL
+    WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4";
+
+const LIST: &str = "SELECT plugin, job, schedule, next_run_ms, last_result, last_error, last_started_ms,
+        last_finished_ms, runs, failures, lease_holder
+    FROM host_job_runs ORDER BY plugin, job";
+
+/// The jobs of all plugins, as the database knows them.
+#[derive(Clone)]
+pub struct JobStore {
+    database: Database,
+}
+
+/// One job, for the operator. Times are Unix milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobStatus {
+    pub plugin: String,
+    pub job: String,
+    pub schedule: String,
+    pub next_run_ms: i64,
+    /// `ok`, `failed`, `panicked`, `timed_out`, or `lost`: its gateway ended in the middle of the run.
+    pub last_result: Option<String>,
+    pub last_error: Option<String>,
+    pub last_started_ms: Option<i64>,
+    pub last_finished_ms: Option<i64>,
+    pub runs: i64,
+    /// How many of the runs did not end with `ok`.
+    pub failures: i64,
+    /// The gateway that runs it now.
+    pub holder: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobKey<'a> {
+    pub plugin: &'a str,
+    pub job: &'a str,
+}
+
+/// When a job runs next, and who runs it now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub next_run_ms: i64,
+    pub lease: Option<Lease>,
+}
+
+/// The right to run a job once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lease {
+    pub holder: String,
+    pub started_ms: i64,
+    pub until_ms: i64,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ending {
+    pub finished_ms: i64,
+    pub next_run_ms: i64,
+    pub result: &'static str,
+    pub error: Option<String>,
+}
+
+impl Plan {
+    /// When the job can be claimed.
+    pub fn due_ms(&self, now_ms: i64) -> i64 {
+        match &self.lease {
+            Some(lease) if lease.started_ms <= latest_start_ms(now_ms) => {
+                self.next_run_ms.max(lease.until_ms.saturating_add(1))
+            }
+            _ => self.next_run_ms,
+        }
+    }
+}
+
+impl JobStore {
+    pub fn new(database: Database) -> Self {
+        Self { database }
+    }
+
+    /// Every job that ever ran, by plugin and name; those of plugins that are off now are among them.
+    pub async fn list(&self) -> Result<Vec<JobStatus>, StorageError> {
+        let rows = self.database.read(&Scope::Host, statement(LIST, [])).await?;
+        read_rows(&rows, read_status)
+    }
+
+    pub(super) async fn register(&self, key: JobKey<'_>, schedule: String, first_ms: i64) -> Result<(), StorageError> {
+        let params = [text(key.plugin), text(key.job), Value::Text(schedule.into()), Value::Int(first_ms)];
+        self.change(statement(REGISTER, params)).await?;
+        Ok(())
+    }
+
+    pub(super) async fn plan(&self, key: JobKey<'_>) -> Result<Option<Plan>, StorageError> {
+        let rows = self.database.read(&Scope::Host, statement(PLAN, [text(key.plugin), text(key.job)])).await?;
+        Ok(read_rows(&rows, read_plan)?.pop())
+    }
+
+    /// Plans another time, if the plan is still the one that was seen.
+    pub(super) async fn reschedule(&self, key: JobKey<'_>, seen_ms: i64, next_ms: i64) -> Result<(), StorageError> {
+        let params = [text(key.plugin), text(key.job), Value::Int(seen_ms), Value::Int(next_ms)];
+        self.change(statement(RESCHEDULE, params)).await?;
+        Ok(())
+    }
+
+    /// Whether the lease is ours now; the job may run.
+    pub(super) async fn claim(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
+        let params = [
+            text(key.plugin),
+            text(key.job),
+            text(&lease.holder),
+            Value::Int(lease.until_ms),
+            Value::Int(lease.started_ms),
+            Value::Int(latest_start_ms(lease.started_ms)),
+        ];
+        Ok(self.change(statement(CLAIM, params)).await? == 1)
+    }
+
+    /// Whether the lease was still ours; if not, nothing was written.
+    pub(super) async fn finish(&self, key: JobKey<'_>, lease: &Lease, ending: &Ending) -> Result<bool, StorageError> {
+        let params = [
+            text(key.plugin),
+            text(key.job),
+            text(&lease.holder),
+            Value::Int(lease.started_ms),
+            Value::Int(ending.finished_ms),
+            text(ending.result),
+            ending.error.as_deref().map_or(Value::Null, text),
+            Value::Int(ending.next_run_ms),
+            Value::Int(i64::from(ending.error.is_some())),
+        ];
+        Ok(self.change(statement(FINISH, params)).await? == 1)
+    }
+
+    /// Gives the lease back, as if the run had never begun: the job is due at once, for whoever asks first.
+    pub(super) async fn release(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
+        let params = [text(key.plugin), text(key.job), text(&lease.holder), Value::Int(lease.started_ms)];
+        Ok(self.change(statement(RELEASE, params)).await? == 1)
+    }
+
+    async fn change(&self, statement: Statement) -> Result<u64, StorageError> {
+        let transaction = self.database.begin(Scope::Host);
+        let outcomes = transaction.commit(vec![Final::new(statement)]).await?;
+        Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
+    }
+}
+
+fn latest_start_ms(now_ms: i64) -> i64 {
+    now_ms.saturating_add(CLOCK_SKEW_MAX_MS)
+}
+
+fn statement(sql: &'static str, params: impl IntoIterator<Item = Value>) -> Statement {
+    Statement { sql: sql.into(), params: params.into_iter().collect() }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+fn read_rows<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec<T>, StorageError> {
+    decode(rows, read).map_err(|error| StorageError::Internal(error.to_string()))
+}
+
+fn decode<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec<T>, MalformedRows> {
+    let width = rows.columns()?.len().max(1);
+    let cells = rows.cells()?.collect::<Result<Vec<_>, _>>()?;
+    cells.chunks(width).map(|row| read(row).ok_or(MalformedRows)).collect()
+}
+
+fn read_plan(row: &[Cell<'_>]) -> Option<Plan> {
+    let &[next_run, holder, until, started] = row else { return None };
+    let lease = match holder {
+        Cell::Null => None,
+        _ => Some(Lease {
+            holder: text_of(holder)?,
+            started_ms: maybe(int_of, started)?.unwrap_or(0),
+            until_ms: maybe(int_of, until)?.unwrap_or(0),
+        }),
+    };
+    Some(Plan { next_run_ms: int_of(next_run)?, lease })
+}
+
+fn read_status(row: &[Cell<'_>]) -> Option<JobStatus> {
+    let &[plugin, job, schedule, next_run, result, error, started, finished, runs, failures, holder] = row else {
+        return None;
+    };
+    Some(JobStatus {
+        plugin: text_of(plugin)?,
+        job: text_of(job)?,
+        schedule: text_of(schedule)?,
+        next_run_ms: int_of(next_run)?,
+        last_result: maybe(text_of, result)?,
+        last_error: maybe(text_of, error)?,
+        last_started_ms: maybe(int_of, started)?,
+        last_finished_ms: maybe(int_of, finished)?,
+        runs: int_of(runs)?,
+        failures: int_of(failures)?,
+        holder: maybe(text_of, holder)?,
+    })
+}
+
+fn int_of(cell: Cell<'_>) -> Option<i64> {
+    if let Cell::Int(value) = cell { Some(value) } else { None }
+}
+
+fn text_of(cell: Cell<'_>) -> Option<String> {
+    if let Cell::Text(text) = cell { Some(text.to_owned()) } else { None }
+}
+
+/// A cell that may be null; nothing when it is of another kind.
+fn maybe<'a, T>(read: fn(Cell<'a>) -> Option<T>, cell: Cell<'a>) -> Option<Option<T>> {
+    if cell == Cell::Null { Some(None) } else { read(cell).map(Some) }
+}

@@ -1,0 +1,92 @@
+//! Manifest and agent card.
+
+use super::fixture::Gateway;
+use crate::agent_card::agent_card;
+use crate::service_manifest::manifest;
+use serde_json::json;
+
+#[test]
+fn the_manifest_holds_what_the_gateway_and_its_plugins_say() {
+    insta::assert_json_snapshot!(Gateway::with_two_plugins().ask(manifest));
+}
+
+#[test]
+fn the_card_holds_what_the_gateway_and_its_plugins_say() {
+    insta::assert_json_snapshot!(Gateway::with_two_plugins().ask(agent_card));
+}
+
+#[test]
+fn a_plugin_cannot_overwrite_what_the_gateway_says() {
+    let manifest = Gateway::with_two_plugins().ask(manifest);
+    assert_eq!(manifest["chainId"], 3961);
+    assert_eq!(manifest["limits"]["bodyBytes"], 262_144);
+    assert_eq!(manifest["endpoints"]["health"], "https://gateway.test/api/health");
+    assert_eq!(manifest["x402"]["scheme"], "service-voucher", "but it can add");
+    assert_eq!(
+        manifest["live"]["stats"],
+        json!({ "notes": 3, "signalVolumeWei": "1000000000000000000", "notesPinned": 1 })
+    );
+}
+
+#[test]
+fn wallets_get_a_lower_case_chain_id_and_urls_that_they_take() {
+    let wallet = Gateway::with_two_plugins().ask(manifest)["walletAddEthereumChain"].clone();
+    assert_eq!(
+        wallet,
+        json!({
+            "chainId": "0xf79", "chainName": "Service Network", "rpcUrls": ["https://rpc.test"],
+            "nativeCurrency": { "name": "FMX Coin", "symbol": "FMX", "decimals": 18 }, "blockExplorerUrls": [],
+        })
+    );
+}
+
+#[test]
+fn a_server_on_the_wallets_own_machine_needs_no_certificate() {
+    let rpc_urls = |rpc: Option<&str>| {
+        let mut gateway = Gateway::bare();
+        gateway.chain.rpc = rpc.map(str::to_owned);
+        gateway.ask(manifest)["walletAddEthereumChain"]["rpcUrls"].clone()
+    };
+    for taken in ["http://127.0.0.1:8545", "http://localhost:8545/", "http://[::1]:8545", "https://rpc.test/a?b=c"] {
+        assert_eq!(rpc_urls(Some(taken)), json!([taken]));
+    }
+    for refused in ["http://rpc.test", "http://192.168.0.1:8545", "http://localhost.rpc.test", "ws://127.0.0.1", "rpc"]
+    {
+        assert_eq!(rpc_urls(Some(refused)), json!([]), "{refused}");
+    }
+    assert_eq!(rpc_urls(None), json!([]));
+}
+
+#[test]
+fn the_marker_is_the_brands() {
+    let mut gateway = Gateway::bare();
+    gateway.environment.brand.marker = "acme".into();
+    let manifest = gateway.ask(manifest);
+    assert_eq!(manifest["acme"], 1);
+    assert_eq!(manifest.get("service"), None);
+    assert_eq!(manifest["endpoints"]["manifest"], "https://gateway.test/.well-known/acme.json");
+}
+
+#[test]
+fn the_card_claims_only_what_is_enabled() {
+    let capabilities = |gateway: Gateway| gateway.ask(agent_card)["capabilities"].clone();
+    let expected = json!({ "streaming": true, "pushNotifications": false, "stateTransitionHistory": true });
+    assert_eq!(capabilities(Gateway::with_two_plugins()), expected);
+    let expected = json!({ "streaming": false, "pushNotifications": false, "stateTransitionHistory": false });
+    assert_eq!(capabilities(Gateway::bare()), expected);
+}
+
+#[test]
+fn no_limit_is_told_as_null() {
+    let gateway = Gateway::bare();
+    let limits = |write_interval_ms| {
+        gateway.ask(|facts| {
+            let limits = crate::Limits { write_interval_ms, ..facts.limits.clone() };
+            manifest(&crate::Facts { limits: &limits, ..*facts })["limits"]["writesPerSecondPerAddress"].clone()
+        })
+    };
+    assert_eq!(limits(1000), json!(1));
+    assert_eq!(limits(250), json!(4));
+    assert_eq!(limits(2000), json!(0.5));
+    assert_eq!(limits(0), json!(null));
+}

@@ -1,0 +1,94 @@
+//! Health, stats, status.
+
+use super::fixture::{Gateway, NOW_S};
+use crate::health::{Pulse, health};
+use crate::stats::stats;
+use crate::status::{Moment, database, degraded_header, merge, status};
+use plugin_api::point::ServiceStatus;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn service(ok: bool) -> ServiceStatus {
+    ServiceStatus { ok, ..Default::default() }
+}
+
+#[test]
+fn health_without_a_chain() {
+    let mut gateway = Gateway::bare();
+    gateway.chain.contracts.clear();
+    let pulse = Pulse { database_ok: true, head: None, indexed_block: None, signer_ephemeral: false };
+    assert_eq!(
+        serde_json::to_value(gateway.ask(|facts| health(facts, pulse))).unwrap(),
+        json!({
+            "ok": true, "version": "0.6.0", "chainId": 3961, "head": -1, "indexedBlock": null, "registry": null,
+            "escrow": null, "signer": null, "signerEphemeral": false,
+            "v3": { "contracts": {}, "deployBlock": 120, "deployed": [] },
+        })
+    );
+}
+
+#[test]
+fn health_on_a_chain() {
+    let pulse = Pulse { database_ok: false, head: Some(200), indexed_block: Some(199), signer_ephemeral: true };
+    let health = Gateway::with_two_plugins().ask(|facts| health(facts, pulse));
+    assert!(!health.ok, "without its database the gateway keeps nothing");
+    assert_eq!((health.head, health.indexed_block), (200, Some(199)));
+    assert_eq!(health.registry.unwrap().to_string(), "0x00000000000000000000000000000000000000AA");
+    assert_eq!(health.escrow, None);
+    assert_eq!(health.v3.deployed, ["streamPay"]);
+    assert_eq!(health.v3.contracts.keys().collect::<Vec<_>>(), ["memoryAnchor", "streamPay"]);
+}
+
+#[test]
+fn stats_are_those_of_enabled_plugins_and_the_first_to_name_one_wins() {
+    let all = Gateway::with_two_plugins().ask(|facts| stats(facts.counters));
+    assert_eq!(serde_json::to_value(all).unwrap(), json!({ "notes": 3, "signalVolumeWei": "1000000000000000000" }));
+    let none = Gateway::bare().ask(|facts| stats(facts.counters));
+    assert_eq!(serde_json::to_value(none).unwrap(), json!({}));
+}
+
+#[test]
+fn status_sums_up_host_and_plugins() {
+    let own = BTreeMap::from([("db".to_owned(), database(Some(4096), Some(7)))]);
+    let contributed = BTreeMap::from([("stream".to_owned(), service(true))]);
+    let services = merge(own, [("signals".to_owned(), Ok(contributed))]);
+    let moment = Moment { started_s: NOW_S - 60, head: Some(105), indexed_block: Some(100) };
+    let status = Gateway::with_two_plugins().ask(|facts| status(facts, moment, services));
+    assert_eq!(degraded_header(&status, "X-Service"), None);
+    assert_eq!(
+        serde_json::to_value(status).unwrap(),
+        json!({
+            "ok": true, "version": "0.6.0", "now": NOW_S, "uptimeS": 60, "chainId": 3961, "head": 105, "indexedBlock": 100,
+            "headLag": 5, "indexerLagSeconds": 35, "degraded": [],
+            "services": { "db": { "ok": true, "sizeBytes": 4096, "activity": 7 }, "stream": { "ok": true } },
+            "links": {
+                "page": "https://gateway.test/docs", "health": "https://gateway.test/api/health",
+                "stats": "https://gateway.test/api/stats", "changelog": "https://gateway.test/api/changelog",
+                "work": "https://gateway.test/api/signals/work",
+            },
+        })
+    );
+}
+
+#[test]
+fn a_service_that_is_silent_or_sick_is_degraded_and_named_in_the_header() {
+    let own = BTreeMap::from([("db".to_owned(), database(None, None))]);
+    let services = merge(
+        own,
+        [
+            ("notes".to_owned(), Err(())),
+            (
+                "evil".to_owned(),
+                Ok(BTreeMap::from([("db".to_owned(), service(true)), ("a,b\r\nc ü".to_owned(), service(false))])),
+            ),
+        ],
+    );
+    let moment = Moment { started_s: NOW_S + 5, head: None, indexed_block: None };
+    let status = Gateway::bare().ask(|facts| status(facts, moment, services));
+    assert!(!status.ok);
+    assert_eq!(status.uptime_s, 0, "a clock that was set back");
+    assert_eq!(status.degraded, ["a,b\r\nc ü", "db", "notes"], "a plugin does not speak for the gateway's database");
+    assert!(status.services["evil.db"].ok);
+    let header = degraded_header(&status, "X-Service");
+    assert_eq!(header, Some(("X-Service-Degraded".to_owned(), "abc,db,notes".to_owned())));
+}

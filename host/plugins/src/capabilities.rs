@@ -1,0 +1,226 @@
+//! The capabilities of one plugin: the only way from its code into the house.
+
+use super::{
+    contribution_cache::collect_json,
+    handle::PluginHandle,
+    transaction::{Owner, PluginTransaction},
+};
+use crate::HostContext;
+use abi_stable::{
+    erased_types::TD_Opaque,
+    std_types::{RResult, RStr, RString},
+};
+use async_ffi::{FfiFuture, FutureExt as _};
+use gateway_egress::{AllowList, EgressError, FetchRequest, Overflow};
+use gateway_storage::{Read, Scope, read_tracking};
+use gateway_telemetry::request_id;
+use plugin_api::{
+    abi::{
+        Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Reply, Rows, Statement, Task, Task_TO,
+        TaskBox, TransactionBox,
+    },
+    manifest::{FetchAnswer, FetchQuestion, Grants, UrlAnswer, UrlProblem, UrlQuestion},
+};
+use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
+
+#[derive(Clone)]
+pub struct Capabilities {
+    pub handle: Arc<PluginHandle>,
+    pub host: Arc<HostContext>,
+    pub scope: Scope,
+    pub grants: Grants,
+}
+
+impl Capabilities {
+    pub fn handle(self) -> HostBox {
+        Host_TO::from_value(self, TD_Opaque)
+    }
+
+    async fn chain(self, question: FfiBytes) -> Result<Reply, HostError> {
+        reply(&self.host.chains.answer(&self.grants.chains, &question).await?)
+    }
+
+    async fn sign(self, question: FfiBytes) -> Result<Reply, HostError> {
+        reply(&self.host.signers.answer(&self.grants.signer_roles, &question)?)
+    }
+
+    async fn tx(self, question: FfiBytes) -> Result<Reply, HostError> {
+        reply(&self.host.journal.answer(&self.handle.name, &self.grants.signer_roles, &question).await?)
+    }
+
+    /// Judges the text of a URL. Without egress nothing local is open.
+    fn check_url(self, question: &FfiBytes) -> Result<Reply, HostError> {
+        let UrlQuestion { url } = serde_json::from_slice(question)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about a URL: {error}")))?;
+        let checked = match &self.host.egress {
+            Some(egress) => egress.check_url(&url),
+            None => gateway_egress::check_url(&url, &AllowList::default()),
+        };
+        let problem = |error: EgressError| UrlProblem { code: error.code().to_owned(), message: error.to_string() };
+        reply(&UrlAnswer { problem: checked.err().map(problem) })
+    }
+
+    async fn fetch(self, question: FfiBytes, body: FfiBytes) -> Result<Reply, HostError> {
+        if !self.grants.egress {
+            let message = "the plugin does not declare the grant `egress`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let Some(egress) = &self.host.egress else {
+            let message = "this machine has no root certificates (install ca-certificates)";
+            return Err(HostError::new(HostErrorCode::Unavailable, message));
+        };
+        let question: FetchQuestion = serde_json::from_slice(&question)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a fetch question: {error}")))?;
+        let request = fetch_request(question, bytes::Bytes::from_owner(body));
+        let fetched = egress.fetch(&self.handle.name, request).await.map_err(fetch_error)?;
+        let answer = FetchAnswer { status: fetched.status, headers: fetched.headers, url: fetched.url };
+        let answer =
+            serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+        Ok(Reply { answer: answer.into(), body: FfiBytes::from_owner(fetched.body) })
+    }
+}
+
+fn reply(answer: &impl serde::Serialize) -> Result<Reply, HostError> {
+    let answer =
+        serde_json::to_vec(answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+    Ok(Reply { answer: answer.into(), body: FfiBytes::default() })
+}
+
+fn fetch_request(question: FetchQuestion, body: bytes::Bytes) -> FetchRequest {
+    FetchRequest {
+        method: question.method,
+        url: question.url,
+        headers: question.headers,
+        body,
+        timeout_ms: question.timeout_ms,
+        response_bytes_max: question.response_bytes_max,
+        redirects_max: question.redirects_max,
+        overflow: if question.cuts_overflow { Overflow::Cut } else { Overflow::Refuse },
+    }
+}
+
+fn fetch_error(error: EgressError) -> HostError {
+    HostError::new(HostErrorCode::Fetch, format!("{}: {error}", error.code()))
+}
+
+impl Host for Capabilities {
+    fn environment(&self) -> RStr<'_> {
+        self.host.environment_json.as_str().into()
+    }
+
+    fn now_ms(&self) -> i64 {
+        read_tracking::mark_uncacheable();
+        self.host.clock.now_ms()
+    }
+
+    fn sleep(&self, duration_ms: u64) -> FfiFuture<()> {
+        read_tracking::mark_uncacheable();
+        let clock = self.host.clock.clone();
+        async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
+    }
+
+    fn spawn(&self, _name: RString, task: FfiFuture<()>) -> TaskBox {
+        read_tracking::mark_uncacheable();
+        let stop = self.handle.stop.clone();
+        let running = self.handle.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = task => {}
+            }
+        });
+        Task_TO::from_value(SpawnedTask(running.abort_handle()), TD_Opaque)
+    }
+
+    fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
+        read_tracking::mark_uncacheable();
+        async move {
+            let finished = tokio::task::spawn_blocking(|| futures_util::FutureExt::now_or_never(work)).await;
+            match finished {
+                Ok(Some(())) => {}
+                Ok(None) => tracing::error!("blocking work of a plugin waited for something; it was dropped"),
+                Err(error) => tracing::error!(%error, "blocking work of a plugin ended badly"),
+            }
+        }
+        .into_ffi()
+    }
+
+    fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
+        let admitted = match self.host.database.read_now(&self.scope, statement) {
+            Read::Done(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
+            Read::Waits(admitted) => admitted,
+        };
+        let (host, scope) = (self.host.clone(), self.scope.clone());
+        async move { host.database.read_admitted(&scope, admitted).await.map_err(HostError::from).into() }.into_ffi()
+    }
+
+    fn begin(&self) -> TransactionBox {
+        read_tracking::mark_uncacheable();
+        PluginTransaction::granting(&self.host, self.scope.clone(), Owner::Plugin, self.grants.clone()).handle()
+    }
+
+    fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
+        let host = self.host.clone();
+        async move {
+            let parts = collect_json(&host, &point, &input).await;
+            parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
+        }
+        .into_ffi()
+    }
+
+    fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+        read_tracking::mark_uncacheable();
+        let capabilities = self.clone();
+        async move {
+            match capability.as_str() {
+                "fetch" => capabilities.fetch(question, body).await.into(),
+                "check_url" => capabilities.check_url(&question).into(),
+                "chain" => capabilities.chain(question).await.into(),
+                "sign" => capabilities.sign(question).await.into(),
+                "tx" => capabilities.tx(question).await.into(),
+                other => {
+                    let message = format!("this gateway has no capability `{other}`");
+                    RResult::RErr(HostError::new(HostErrorCode::Refused, message))
+                }
+            }
+        }
+        .into_ffi()
+    }
+
+    fn fault(&self, place: RStr<'_>, fault: Fault) {
+        read_tracking::mark_uncacheable();
+        self.handle.fault(place.as_str(), &fault);
+    }
+
+    fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
+        let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
+        labels.insert("plugin".to_owned(), self.handle.name.to_string());
+        if !self.host.usage.plugin(&self.handle.name).admits(metric.as_str(), &labels) {
+            tracing::warn!(plugin = &*self.handle.name, metric = metric.as_str(), "not counted: too many series");
+            return;
+        }
+        let labels: Vec<metrics::Label> =
+            labels.into_iter().map(|(name, value)| metrics::Label::new(name, value)).collect();
+        metrics::counter!(format!("plugin_{}", metric.as_str()), labels).increment(amount);
+    }
+
+    fn log(&self, level: u8, message: RStr<'_>) {
+        let (plugin, message) = (&*self.handle.name, message.as_str());
+        let id = request_id();
+        let request_id = id.as_deref();
+        match level {
+            1 => tracing::error!(plugin, request_id, "{message}"),
+            2 => tracing::warn!(plugin, request_id, "{message}"),
+            3 => tracing::info!(plugin, request_id, "{message}"),
+            4 => tracing::debug!(plugin, request_id, "{message}"),
+            _ => tracing::trace!(plugin, request_id, "{message}"),
+        }
+    }
+}
+
+struct SpawnedTask(tokio::task::AbortHandle);
+
+impl Task for SpawnedTask {
+    fn abort(&self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,57 @@
+//! One run of a plugin's job. The rule: whatever ends it but a stop of the plugin is told as the plugin's fault.
+
+use super::active::ActivePlugin;
+use abi_stable::std_types::RResult;
+use gateway_jobs::JobFailure;
+use plugin_api::abi::FaultKind;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Runs the job at that place of the manifest; failures are the plugin's faults.
+pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure> {
+    let Some(_in_flight) = plugin.acquire() else { return Err(JobFailure::Failed("the plugin is draining".into())) };
+    let Some(spec) = plugin.manifest.jobs.get(job as usize) else {
+        return Err(JobFailure::Failed("the plugin has no such job".into()));
+    };
+    let place = format!("job {}", spec.name);
+    let mut overrun = Overrun {
+        plugin,
+        place: &place,
+        limit: Duration::from_millis(spec.timeout_ms),
+        is_over: false,
+        begun: Instant::now(),
+    };
+    let outcome = plugin.object.run_job(job).await;
+    overrun.is_over = true;
+    match outcome {
+        RResult::ROk(()) => Ok(()),
+        RResult::RErr(fault) => {
+            plugin.handle.fault(&place, &fault);
+            Err(match fault.kind {
+                FaultKind::Panic => {
+                    JobFailure::Panicked { message: fault.message.to_string(), location: fault.location.to_string() }
+                }
+                _ => JobFailure::Failed(fault.message.to_string()),
+            })
+        }
+    }
+}
+
+/// A run that the runner drops because its time is up is a fault of the plugin; one dropped for a stop is not.
+struct Overrun<'a> {
+    plugin: &'a ActivePlugin,
+    place: &'a str,
+    limit: Duration,
+    is_over: bool,
+    begun: Instant,
+}
+
+impl Drop for Overrun<'_> {
+    fn drop(&mut self) {
+        if !self.is_over && self.begun.elapsed() >= self.limit {
+            self.plugin.handle.timed_out(self.place, self.limit);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Every library of the folder of plugins, read, checked and loaded.
+
+use super::{
+    LoadedPlugin, PluginError, PluginReport,
+    discover::{DiscoverError, discover},
+    inspect,
+};
+use gateway_config::Config;
+
+/// Reads, checks and loads every library of the folder.
+pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, Box<PluginReport>>>, DiscoverError> {
+    let folder = config
+        .plugins
+        .folder()
+        .map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
+    let outcomes = discover(&folder)?.into_iter().map(|candidate| {
+        let pin = config.plugins.settings(candidate.name()).sha256;
+        let file = inspect::open(&candidate.path, pin.as_deref()).map_err(PluginError::from);
+        let loaded = file.and_then(|file| LoadedPlugin::load(&file, &config.data_dir));
+        loaded.map_err(|error| Box::new(PluginReport::of_error(candidate.name(), &error)))
+    });
+    Ok(outcomes.collect())
+}

@@ -1,0 +1,478 @@
+//! Whether a manifest makes sense, before anything is built from it.
+//!
+//! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
+//! (extension points, fields) is not a problem.
+
+use croner::{
+    Cron,
+    errors::CronError,
+    parser::{CronParser, Seconds, Year},
+};
+use plugin_api::{
+    abi::is_plugin_name,
+    manifest::{Auth, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule},
+};
+use std::collections::{HashMap, HashSet};
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const BODY_MAX_BYTES: u64 = 256 * 1024 * 1024;
+const INTERVAL_MIN_MS: u64 = 100;
+
+/// Checks the whole document; with `stamped` (name and version) it must be the one of that file.
+pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> Result<(), Vec<String>> {
+    let mut problems = Vec::new();
+    check_identity(manifest, stamped, &mut problems);
+    check_routes(&manifest.routes, &mut problems);
+    check_jobs(&manifest.jobs, &mut problems);
+    check_migrations(&manifest.migrations, &mut problems);
+    check_views(&manifest.views, &mut problems);
+    check_contributions(manifest, &mut problems);
+    check_subscriptions(manifest, &mut problems);
+    check_requires(manifest, &mut problems);
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// A cron line as jobs use it: five fields, or six with seconds first.
+pub fn parse_cron(line: &str) -> Result<Cron, CronError> {
+    CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build().parse(line)
+}
+
+fn check_identity(manifest: &Manifest, stamped: Option<(&str, &str)>, problems: &mut Vec<String>) {
+    let (name, version) = (manifest.name.as_str(), manifest.version.as_str());
+    if !is_plugin_name(name) {
+        problems.push(format!("name `{name}`: expected a-z, 0-9 and _, first a letter, 2 to 31 characters"));
+    }
+    if version.is_empty() {
+        problems.push("version is empty".to_owned());
+    }
+    if let Some((stamped_name, stamped_version)) = stamped
+        && (name, version) != (stamped_name, stamped_version)
+    {
+        problems.push(format!("says {name} {version}, but the stamp of its file {stamped_name} {stamped_version}"));
+    }
+    if !(manifest.config_schema.is_object() || manifest.config_schema.is_null()) {
+        problems.push("config_schema: expected an object".to_owned());
+    }
+}
+
+fn check_routes(routes: &[RouteSpec], problems: &mut Vec<String>) {
+    let mut operations = HashSet::new();
+    let mut methods = HashSet::new();
+    let mut paths = HashSet::new();
+    let mut router = matchit::Router::new();
+    for route in routes {
+        let place = format!("route {} {}", route.method, route.path);
+        let mut problem = |text: String| problems.push(format!("{place}: {text}"));
+        if !operations.insert(&route.operation) {
+            problem(format!("operation `{}` names another route too", route.operation));
+        }
+        if !methods.insert((&route.method, &route.path)) {
+            problem("is there twice".to_owned());
+        }
+        // A path may carry several methods, and is one entry of the router.
+        if paths.insert(&route.path)
+            && let Err(error) = router.insert(route.path.clone(), ())
+        {
+            problem(format!("path does not fit the router: {error}"));
+        }
+        check_route(route, &mut problem);
+    }
+}
+
+fn check_route(route: &RouteSpec, problem: &mut dyn FnMut(String)) {
+    if !METHODS.contains(&route.method.as_str()) {
+        problem(format!("method: expected one of {}", METHODS.join(", ")));
+    }
+    if !is_snake_case(&route.operation) {
+        problem(format!("operation `{}`: expected a-z, 0-9 and _, first a letter", route.operation));
+    }
+    if let Some(action) = route.auth.action().filter(|action| !is_action(action)) {
+        problem(format!("action `{action}`: expected lower-case words with dots between, like `post.create`"));
+    }
+    if matches!(&route.auth, Auth::Own { scheme } if scheme.trim().is_empty()) {
+        problem("own auth without a scheme: say how the caller is checked".to_owned());
+    }
+    if let Some(bytes) = route.body_max_bytes.filter(|bytes| !(1..=BODY_MAX_BYTES).contains(bytes)) {
+        problem(format!("body_max_bytes {bytes}: expected 1 to {BODY_MAX_BYTES}"));
+    }
+    if route.cached && (route.method != "GET" || route.auth != Auth::Public) {
+        problem("cached: only a public GET answers everyone alike".to_owned());
+    }
+    if route.timeout_ms == Some(0) {
+        problem("timeout_ms 0: expected at least 1".to_owned());
+    }
+    for limit in &route.rate_limits {
+        if limit.calls == 0 || limit.window_s == 0 || limit.bucket.is_empty() || limit.code.is_empty() {
+            problem(format!("rate limit `{}`: expected a bucket, a code, calls and window_s above 0", limit.bucket));
+        }
+    }
+    for answer in &route.answers {
+        if !(100..=599).contains(&answer.status) {
+            problem(format!("answer {}: expected a status from 100 to 599", answer.status));
+        }
+    }
+    check_path(route, problem);
+}
+
+fn check_path(route: &RouteSpec, problem: &mut dyn FnMut(String)) {
+    let path = route.path.as_str();
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'%' | b'\\'));
+    if !path.starts_with('/') || !is_plain {
+        problem("path: expected a / first, then visible ASCII without ? # % \\".to_owned());
+    }
+    if path.contains("//") || (path.len() > 1 && path.ends_with('/')) || path.split('/').any(|part| part == "..") {
+        problem("path: expected no empty part, no .. and no / at the end".to_owned());
+    }
+    let names = match path_parameters(path) {
+        Ok(names) => names,
+        Err(text) => return problem(text),
+    };
+    let mut seen = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
+        problem(format!("path parameter `{twice}` is there twice"));
+    }
+    if let Some(parent) = &route.parent {
+        if !seen.contains(parent.param.as_str()) {
+            problem(format!("parent parameter `{}` is not in the path", parent.param));
+        }
+        if !parent.sql.contains("$1") {
+            problem("parent query: expected the parameter as $1".to_owned());
+        }
+    }
+    let documented = route.parameters.iter().filter(|parameter| parameter.place == ParameterIn::Path);
+    for parameter in documented.filter(|parameter| !seen.contains(parameter.name.as_str())) {
+        problem(format!("documents the path parameter `{}`, which is not in the path", parameter.name));
+    }
+}
+
+/// The names between braces: `/threads/{id}/{*rest}` → `id`, `rest`.
+fn path_parameters(path: &str) -> Result<Vec<&str>, String> {
+    let mut names = Vec::new();
+    let mut rest = path;
+    while let Some(open) = rest.find(['{', '}']) {
+        let after = &rest[open + 1..];
+        let close =
+            after.find(['{', '}']).filter(|close| rest[open..].starts_with('{') && after[*close..].starts_with('}'));
+        let close = close.ok_or("path: a brace without its partner")?;
+        let name = after[..close].strip_prefix('*').unwrap_or(&after[..close]);
+        let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_name {
+            return Err(format!("path parameter `{name}`: expected letters, digits and _, first a lower-case letter"));
+        }
+        names.push(name);
+        rest = &after[close + 1..];
+    }
+    Ok(names)
+}
+
+fn check_jobs(jobs: &[JobSpec], problems: &mut Vec<String>) {
+    let mut names = HashSet::new();
+    for job in jobs {
+        let mut problem = |text: String| problems.push(format!("job {}: {text}", job.name));
+        if !is_snake_case(&job.name) {
+            problem("name: expected a-z, 0-9 and _, first a letter".to_owned());
+        }
+        if !names.insert(&job.name) {
+            problem("is there twice".to_owned());
+        }
+        if job.timeout_ms == 0 {
+            problem("timeout_ms 0: expected at least 1".to_owned());
+        }
+        match &job.schedule {
+            Schedule::EveryMs(interval_ms) if *interval_ms < INTERVAL_MIN_MS => {
+                problem(format!("runs every {interval_ms} ms: expected at least {INTERVAL_MIN_MS}"));
+            }
+            Schedule::EveryMs(_) => {}
+            Schedule::Cron(line) => {
+                if let Err(error) = parse_cron(line) {
+                    problem(format!("cron line `{line}`: {error}"));
+                }
+            }
+        }
+    }
+}
+
+fn check_migrations(migrations: &[MigrationSpec], problems: &mut Vec<String>) {
+    for (migration, expected) in migrations.iter().zip(1_u32..) {
+        let mut problem =
+            |text: String| problems.push(format!("migration {} `{}`: {text}", migration.version, migration.name));
+        if migration.version != expected {
+            problem(format!("expected version {expected}: versions are 1, 2, 3 … in order"));
+        }
+        if !is_snake_case(&migration.name) {
+            problem("name: expected a-z, 0-9 and _, first a letter".to_owned());
+        }
+        let is_empty = |sql: &str| sql.trim().is_empty();
+        if is_empty(&migration.sql) || migration.postgres.as_deref().is_some_and(is_empty) {
+            problem("has no SQL".to_owned());
+        }
+    }
+}
+
+fn check_views(views: &[String], problems: &mut Vec<String>) {
+    let mut names = HashSet::new();
+    for view in views {
+        let is_versioned = view.rsplit_once("_v").is_some_and(|(name, version)| {
+            is_snake_case(name) && !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        if !is_versioned {
+            problems.push(format!("view `{view}`: expected a name with a version, like `agents_v1`"));
+        }
+        if !names.insert(view) {
+            problems.push(format!("view `{view}` is there twice"));
+        }
+    }
+}
+
+fn check_contributions(manifest: &Manifest, problems: &mut Vec<String>) {
+    let mut seen = HashMap::new();
+    for contribution in &manifest.contributions {
+        if contribution.point.is_empty() {
+            problems.push("a contribution names no extension point".to_owned());
+        }
+        let count: &mut u32 = seen.entry((&contribution.point, &contribution.name)).or_default();
+        *count += 1;
+        if *count == 2 {
+            let (point, name) = (&contribution.point, &contribution.name);
+            problems.push(format!("contributes to `{point}` twice under the name `{name}`"));
+        }
+    }
+}
+
+fn check_subscriptions(manifest: &Manifest, problems: &mut Vec<String>) {
+    let prefix = format!("{}_", manifest.name);
+    for subscription in &manifest.subscriptions {
+        let mut problem = |text: String| {
+            problems.push(format!("subscription {} {}: {text}", subscription.contract, subscription.event));
+        };
+        if subscription.contract.is_empty() {
+            problem("names no contract".to_owned());
+        }
+        if let Err(reason) = gateway_chain::check_event(&subscription.event) {
+            problem(format!("event: expected a signature like `Registered(uint256 indexed agentId)`: {reason}"));
+        }
+        for table in subscription.derived_tables.iter().filter(|table| !table.starts_with(&prefix)) {
+            problem(format!("derived table `{table}`: expected a table of its own, `{prefix}…`"));
+        }
+    }
+}
+
+fn check_requires(manifest: &Manifest, problems: &mut Vec<String>) {
+    let mut names = HashSet::new();
+    for required in &manifest.requires {
+        if !is_plugin_name(required) {
+            problems.push(format!("requires `{required}`: expected the name of a plugin"));
+        }
+        if *required == manifest.name {
+            problems.push("requires itself".to_owned());
+        }
+        if !names.insert(required) {
+            problems.push(format!("requires `{required}` twice"));
+        }
+    }
+}
+
+fn is_snake_case(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Two or more words of a-z, 0-9, `_` and `-` with dots between.
+fn is_action(text: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'))
+    };
+    text.contains('.') && text.split('.').all(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use plugin_api::manifest::{ContributionSpec, Parameter, Parent, RateLimit, SubscriptionSpec};
+    use serde_json::json;
+
+    fn route(method: &str, path: &str, operation: &str) -> RouteSpec {
+        let spec = json!({
+            "method": method, "path": path, "operation": operation, "tag": "t", "summary": "s", "auth": {"kind": "public"}
+        });
+        serde_json::from_value(spec).unwrap()
+    }
+
+    fn manifest() -> Manifest {
+        Manifest {
+            name: "forum".into(),
+            version: "1.0.0".into(),
+            routes: vec![
+                route("GET", "/api/forum/threads/{id}", "get_thread"),
+                RouteSpec {
+                    auth: Auth::SignedBody { action: "post.create".into() },
+                    body_max_bytes: Some(1024),
+                    parent: Some(parent("id", "SELECT 1 FROM forum_threads WHERE id = $1")),
+                    ..route("DELETE", "/api/forum/threads/{id}", "delete_thread")
+                },
+                route("GET", "/api/forum/threads/{id}/posts/{*rest}", "get_rest"),
+                route("GET", "/", "get_root"),
+            ],
+            migrations: vec![migration(1, "threads"), migration(2, "posts")],
+            views: vec!["forum_posts_v1".into(), "x402_v12".into()],
+            jobs: vec![job("sweep", Schedule::EveryMs(100)), job("daily", Schedule::Cron("0 3 * * *".into()))],
+            contributions: vec![
+                contribution("stream", "a"),
+                contribution("stream", "b"),
+                contribution("unheard_of", ""),
+            ],
+            subscriptions: vec![SubscriptionSpec {
+                contract: "registry".into(),
+                event: "Registered(uint256 indexed agentId)".into(),
+                derived_tables: vec!["forum_agents".into()],
+            }],
+            requires: vec!["agents".into()],
+            ..Default::default()
+        }
+    }
+
+    fn parent(param: &str, sql: &str) -> Parent {
+        Parent { sql: sql.into(), param: param.into(), integer: true, resource: "thread".into() }
+    }
+
+    fn migration(version: u32, name: &str) -> MigrationSpec {
+        MigrationSpec { version, name: name.into(), sql: "CREATE TABLE t (id {{id}})".into(), postgres: None }
+    }
+
+    fn job(name: &str, schedule: Schedule) -> JobSpec {
+        JobSpec { name: name.into(), schedule, timeout_ms: 1000 }
+    }
+
+    fn contribution(point: &str, name: &str) -> ContributionSpec {
+        ContributionSpec { point: point.into(), name: name.into(), cached: false }
+    }
+
+    /// The problems after a change to a manifest that has none.
+    fn problems(change: impl FnOnce(&mut Manifest)) -> Vec<String> {
+        let mut manifest = manifest();
+        assert_eq!(validate_manifest(&manifest, Some(("forum", "1.0.0"))), Ok(()));
+        change(&mut manifest);
+        validate_manifest(&manifest, Some(("forum", "1.0.0"))).err().unwrap_or_default()
+    }
+
+    #[track_caller]
+    fn expect(part: &str, change: impl FnOnce(&mut Manifest)) {
+        let problems = problems(change);
+        assert!(problems.len() == 1 && problems[0].contains(part), "expected one with `{part}`: {problems:#?}");
+    }
+
+    #[test]
+    fn identity_is_the_one_of_the_stamp() {
+        expect("the stamp of its file forum 1.0.0", |manifest| manifest.version = "1.0.1".into());
+        expect("config_schema", |manifest| manifest.config_schema = json!("text"));
+        let version = problems(|manifest| manifest.version = String::new());
+        assert!(version.iter().any(|problem| problem == "version is empty"), "{version:?}");
+    }
+
+    #[test]
+    fn routes_are_well_formed() {
+        expect("method: expected one of GET", |manifest| manifest.routes[0].method = "get".into());
+        expect("`get_root` names another route too", |manifest| manifest.routes[0].operation = "get_root".into());
+        expect("operation `{{closure}}`", |manifest| manifest.routes[0].operation = "{{closure}}".into());
+        expect("is there twice", |manifest| manifest.routes.push(route("GET", "/", "get_root_again")));
+        expect("action `PostCreate`", |manifest| {
+            manifest.routes[1].auth = Auth::SignedBody { action: "PostCreate".into() };
+        });
+        expect("own auth", |manifest| manifest.routes[1].auth = Auth::Own { scheme: " ".into() });
+        expect("body_max_bytes 0", |manifest| manifest.routes[1].body_max_bytes = Some(0));
+        expect("body_max_bytes", |manifest| manifest.routes[1].body_max_bytes = Some(u64::MAX));
+        expect("timeout_ms 0", |manifest| manifest.routes[1].timeout_ms = Some(0));
+        expect("rate limit `b`", |manifest| {
+            let limit = RateLimit { bucket: "b".into(), calls: 0, window_s: 60, code: "c".into(), additional: false };
+            manifest.routes[0].rate_limits = vec![limit];
+        });
+    }
+
+    #[test]
+    fn paths_are_well_formed() {
+        let path = |path: &'static str| move |manifest: &mut Manifest| manifest.routes[3].path = path.into();
+        expect("expected a / first", path("/search?q=1"));
+        expect("expected a / first", path("api/forum"));
+        expect("no empty part", path("/api//forum"));
+        expect("no / at the end", path("/api/forum/"));
+        expect("no ..", path("/api/../forum"));
+        expect("`a` is there twice", path("/x/{a}/{a}"));
+        expect("conflict", path("/api/forum/threads/{thread_id}"));
+        for broken in ["/x/{a", "/x/a}", "/x/{a{b}}", "/x/{}", "/x/{A}", "/x/{a-b}"] {
+            let found = problems(path(broken));
+            assert!(
+                found.iter().any(|problem| problem.contains("brace") || problem.contains("parameter")),
+                "{found:?}"
+            );
+        }
+        let catch_all = problems(path("/x/{*a}/y"));
+        assert!(catch_all[0].contains("does not fit the router"), "{catch_all:?}");
+    }
+
+    #[test]
+    fn parameters_are_in_the_path() {
+        expect("`thread` is not in the path", |manifest| {
+            manifest.routes[1].parent = Some(parent("thread", "SELECT 1 WHERE $1 = 1"));
+        });
+        expect("as $1", |manifest| manifest.routes[1].parent = Some(parent("id", "SELECT 1")));
+        expect("documents the path parameter `slug`", |manifest| {
+            manifest.routes[1].parameters = vec![Parameter {
+                name: "slug".into(),
+                place: ParameterIn::Path,
+                required: true,
+                description: String::new(),
+                schema: json!({}),
+            }];
+        });
+    }
+
+    #[test]
+    fn jobs_can_run() {
+        let schedule = |schedule: Schedule| move |manifest: &mut Manifest| manifest.jobs[0] = job("sweep", schedule);
+        expect("expected at least 100", schedule(Schedule::EveryMs(99)));
+        expect("cron line `0 3 * *`", schedule(Schedule::Cron("0 3 * *".into())));
+        expect("cron line `61 * * * *`", schedule(Schedule::Cron("61 * * * *".into())));
+        expect("cron line `0 0 3 * * * 2030`", schedule(Schedule::Cron("0 0 3 * * * 2030".into())));
+        assert!(problems(schedule(Schedule::Cron("*/5 0 3 * * *".into()))).is_empty());
+        expect("job daily: is there twice", |manifest| manifest.jobs[0].name = "daily".into());
+        expect("timeout_ms 0", |manifest| manifest.jobs[0].timeout_ms = 0);
+    }
+
+    #[test]
+    fn migrations_are_numbered_without_gaps() {
+        expect("expected version 2", |manifest| manifest.migrations[1].version = 3);
+        expect("expected version 1", |manifest| manifest.migrations[0].version = 0);
+        expect("name: expected", |manifest| manifest.migrations[0].name = "First step".into());
+        expect("has no SQL", |manifest| manifest.migrations[0].postgres = Some(" ".into()));
+    }
+
+    #[test]
+    fn the_rest_is_checked_too() {
+        for view in ["forum_posts", "forum_posts_v", "Forum_v1", "_v1", "forum_posts_v1x"] {
+            expect("like `agents_v1`", |manifest| manifest.views[0] = view.into());
+        }
+        expect("contributes to `stream` twice", |manifest| manifest.contributions[1].name = "a".into());
+        expect("derived table `agents_all`", |manifest| {
+            manifest.subscriptions[0].derived_tables = vec!["agents_all".into()];
+        });
+        expect("event: expected a signature", |manifest| manifest.subscriptions[0].event = "Registered".into());
+        expect("requires itself", |manifest| manifest.requires = vec!["forum".into()]);
+        expect("requires `a-b`", |manifest| manifest.requires = vec!["a-b".into()]);
+    }
+
+    #[test]
+    fn every_problem_is_listed_at_once() {
+        let found = problems(|manifest| {
+            manifest.routes[0].method = "FETCH".into();
+            manifest.jobs[0].timeout_ms = 0;
+            manifest.migrations[1].version = 7;
+            manifest.views[0] = "posts".into();
+        });
+        assert_eq!(found.len(), 4, "{found:#?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! What plugins may ask of the keys. The rule: nothing that a plugin can have signed is a transaction; those go through the
+//! journal ([`gateway_tx`]).
+
+use super::{NoKey, Signers};
+use alloy_dyn_abi::TypedData;
+use alloy_primitives::{Address, B256, Signature, eip191_hash_message, hex};
+use plugin_api::{
+    abi::{HostError, HostErrorCode},
+    manifest::{SignAnswer, SignQuestion, Signable},
+};
+use serde_json::{Value, json};
+
+impl Signers {
+    /// Answers a plugin's question; `granted` are the roles it may sign with.
+    pub fn answer(&self, granted: &[String], question: &[u8]) -> Result<Value, HostError> {
+        let question: SignQuestion = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
+        match question {
+            SignQuestion::Address { role } => {
+                check_grant(granted, &role)?;
+                Ok(json!(plugin_api::Address(self.key(&role)?.address().into_array())))
+            }
+            SignQuestion::Sign { role, what } => {
+                check_grant(granted, &role)?;
+                let answer = self.sign(&role, &digest(what)?)?;
+                Ok(json!(answer))
+            }
+            SignQuestion::Recover { what, signature } => {
+                let signer = recover(&digest(what)?, &signature)?;
+                Ok(json!(plugin_api::Address(signer.into_array())))
+            }
+        }
+    }
+
+    fn sign(&self, role: &str, digest: &B256) -> Result<SignAnswer, HostError> {
+        let key = self.key(role)?;
+        let signature = key.sign_hash(digest);
+        let signature =
+            signature.map_err(|error| HostError::new(HostErrorCode::Internal, format!("not signed: {error}")))?;
+        Ok(SignAnswer {
+            address: plugin_api::Address(key.address().into_array()),
+            signature: hex::encode_prefixed(signature.as_bytes()),
+            digest: digest.to_string(),
+        })
+    }
+}
+
+/// Refuses a role that the plugin's manifest does not name.
+pub fn check_grant(granted: &[String], role: &str) -> Result<(), HostError> {
+    if granted.iter().any(|grant| grant == role) {
+        return Ok(());
+    }
+    let message = format!("the plugin does not declare the role `{role}` in its grants");
+    Err(HostError::new(HostErrorCode::Refused, message))
+}
+
+impl From<NoKey> for HostError {
+    fn from(missing: NoKey) -> Self {
+        Self::new(HostErrorCode::Disabled, missing.to_string())
+    }
+}
+
+fn digest(what: Signable) -> Result<B256, HostError> {
+    match what {
+        Signable::Text(text) => Ok(eip191_hash_message(text)),
+        Signable::Bytes(text) => {
+            let bytes = hex::decode(&text).map_err(|error| invalid(format!("the bytes are not 0x…: {error}")))?;
+            Ok(eip191_hash_message(bytes))
+        }
+        Signable::TypedData(document) => {
+            let refuse = |error: String| invalid(format!("no EIP-712 document: {error}"));
+            let document: TypedData = serde_json::from_value(document).map_err(|error| refuse(error.to_string()))?;
+            document.eip712_signing_hash().map_err(|error| refuse(error.to_string()))
+        }
+    }
+}
+
+fn recover(digest: &B256, signature: &str) -> Result<Address, HostError> {
+    let signature: Signature =
+        gateway_envelope::parse_signature(signature).map_err(|error| invalid(error.to_string()))?;
+    gateway_envelope::recover(&signature, digest.0).map_err(|error| invalid(error.to_string()))
+}
+
+fn invalid(reason: String) -> HostError {
+    HostError::new(HostErrorCode::Invalid, reason)
+}

@@ -1,0 +1,90 @@
+//! What plugins may ask of the journal outside a transaction. The rule: a plugin hears of its own intents only.
+
+use super::{
+    Journal,
+    record::invalid,
+    row::{Attempt, IntentRow},
+};
+use gateway_storage::StorageError;
+use plugin_api::{
+    Address, Hash256, Wei,
+    abi::{HostError, HostErrorCode},
+    manifest::{IntentStatus, Lane, TxQuestion},
+};
+use serde_json::{Value, json};
+
+impl Journal {
+    pub async fn answer(&self, plugin: &str, roles: &[String], question: &[u8]) -> Result<Value, HostError> {
+        let question: TxQuestion = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
+        match question {
+            TxQuestion::Send(_) => Err(invalid("an intent is recorded in a transaction".to_owned())),
+            TxQuestion::Status { id } => self.status(self.store.intent(plugin, id).await?).await,
+            TxQuestion::Find { role, key } => self.status(self.store.intent_named(plugin, &role, &key).await?).await,
+            TxQuestion::Lane { role, chain } => {
+                gateway_signers::check_grant(roles, &role)?;
+                self.lane(&role, &chain).await
+            }
+        }
+    }
+
+    async fn status(&self, intent: Option<IntentRow>) -> Result<Value, HostError> {
+        let Some(intent) = intent else { return Ok(Value::Null) };
+        let attempts = self.store.attempts(&[intent.id]).await?;
+        let head = self.chains.get(&intent.chain).and_then(|chain| chain.head()).map(|head| head.header.number);
+        Ok(json!(status(&intent, &attempts, head)))
+    }
+
+    async fn lane(&self, role: &str, chain: &str) -> Result<Value, HostError> {
+        let key = self.signers.key(role)?;
+        let Some(chain) = self.chains.get(chain) else {
+            return Err(HostError::new(HostErrorCode::Disabled, format!("no chain `{chain}` is configured")));
+        };
+        Ok(json!(self.lane_of(chain, key.address()).await?))
+    }
+
+    pub(super) async fn lane_of(
+        &self,
+        chain: &gateway_chain::Chain,
+        sender: alloy_primitives::Address,
+    ) -> Result<Lane, StorageError> {
+        let roles = self.roles_of(sender);
+        let (queued, queued_since) = self.store.waiting(chain.chain_id, &roles).await?;
+        let pending: Vec<IntentRow> = self.store.signed(chain.chain_id, sender).await?;
+        let pending: Vec<&IntentRow> = pending.iter().filter(|intent| intent.is_pending()).collect();
+        let since_ms = pending.iter().map(|intent| intent.created_ms).chain(queued_since).min();
+        let facts = self.facts(chain.chain_id, sender).unwrap_or_default();
+        Ok(Lane {
+            address: Address(sender.into_array()),
+            balance: facts.balance.map(Wei),
+            queued: queued.unsigned_abs(),
+            pending: u64::try_from(pending.len()).unwrap_or(u64::MAX),
+            oldest_age_s: since_ms.map(|since_ms| (self.clock.now_ms() - since_ms).max(0) / 1000),
+            reason: facts.reason,
+        })
+    }
+}
+
+fn status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) -> IntentStatus {
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
+    let hash = |hash: alloy_primitives::B256| Hash256(hash.0);
+    let block = intent.block.map(unsigned);
+    let newest = attempts.last().map(|attempt| attempt.hash);
+    IntentStatus {
+        id: intent.id,
+        role: intent.role.clone(),
+        chain: intent.chain.clone(),
+        key: intent.name.clone(),
+        state: intent.state,
+        reason: intent.reason.clone(),
+        sender: intent.sender.map(|sender| Address(sender.into_array())),
+        nonce: intent.nonce.map(unsigned),
+        hash: intent.hash.or(newest).map(hash),
+        hashes: attempts.iter().map(|attempt| hash(attempt.hash)).collect(),
+        block,
+        block_hash: intent.block_hash.map(hash),
+        confirmations: head.zip(block).and_then(|(head, block)| Some(head.checked_sub(block)? + 1)).unwrap_or(0),
+        succeeded: intent.succeeded.map(|succeeded| succeeded == 1),
+        gas_used: intent.gas_used.map(unsigned),
+        fee: intent.fee_wei.as_deref().and_then(|fee| fee.parse().ok()),
+    }
+}
