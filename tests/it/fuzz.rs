@@ -1,5 +1,5 @@
 //! Paths, queries and headers of strangers against the routes of every plugin, in this process: never a 5xx, never a fault.
-//! The other fuzz targets are in host/src/fuzz.
+//! The other fuzz targets are in the crates below host/, each in src/fuzz.
 
 use plugin_testing::TestGateway;
 use std::panic::AssertUnwindSafe;

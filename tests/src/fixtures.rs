@@ -223,7 +223,7 @@ impl Package {
         copy_folder(&source, &folder, &rename)?;
         if self.source == "newer_gateway" {
             for module in ["copy.rs", "inspect.rs", "load.rs"] {
-                let text = fs::read_to_string(house.join("host/src/plugins").join(module))?;
+                let text = fs::read_to_string(house.join("host/plugins/src").join(module))?;
                 write_if_changed(&folder.join("src").join(module), &text)?;
             }
         }

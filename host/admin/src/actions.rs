@@ -35,7 +35,7 @@ pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> A
     match tried {
         Ok(()) => answer::json(StatusCode::OK, &json!({ "level": level })),
         Err(error @ LogLevelError::Invalid(_)) => {
-            let hint = "a level (off, error, warn, info, debug, trace), then exceptions: info,host=debug";
+            let hint = "a level (off, error, warn, info, debug, trace), then exceptions: info,gateway=debug";
             answer::error(StatusCode::BAD_REQUEST, "bad_level", &error.to_string(), hint)
         }
         Err(error @ LogLevelError::NotOurs) => {

@@ -30,7 +30,7 @@ POST /plugins/NAME/enable     also disable, resume, reindex; send X-Gateway-Admi
 GET  /indexes                 every index of a chain with its progress
 GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
-PUT  /log-level               the body is a level: info,host=debug; send X-Gateway-Admin: 1
+PUT  /log-level               the body is a level: info,gateway=debug; send X-Gateway-Admin: 1
 GET  /metrics                 for Prometheus
 GET  /health                  200 while the database answers, else 503
 ";

@@ -13,8 +13,8 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {
-    /// A level (off, error, warn, info, debug, trace), then exceptions by target: `info,host=debug,plugin=warn`.
-    #[schemars(example = "info,host=debug")]
+    /// A level (off, error, warn, info, debug, trace), then exceptions by target: `info,gateway=debug,plugin=warn`.
+    #[schemars(example = "info,gateway=debug")]
     pub level: String,
     /// Text for people, JSON for programs; auto is text on a terminal and JSON elsewhere.
     pub format: LogFormat,

@@ -33,7 +33,7 @@ pub struct Overrides {
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub database_url: Option<SecretString>,
 
-    /// Level, then exceptions by target: info,host=debug (log.level)
+    /// Level, then exceptions by target: info,gateway=debug (log.level)
     #[arg(long, global = true, value_name = "LEVEL", help_heading = HEADING)]
     pub log_level: Option<String>,
 }

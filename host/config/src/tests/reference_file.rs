@@ -6,7 +6,7 @@ use super::Start;
 use crate::{ChainConfig, Config, Overrides, schema};
 
 fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../config/gateway.toml")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../config/gateway.toml")
 }
 
 fn text() -> String {
