@@ -3,7 +3,7 @@
 //! What must stand in the file follows from what the route itself declares. It is a search for words, which shows what was
 //! forgotten; whether a test is a good one, its reader sees.
 
-use gateway_plugins::{LoadedPlugin, open};
+use gateway_plugins::{LoadedPlugin, loading::open};
 use gateway_tests::plugins::plugin_file;
 use plugin_api::manifest::{Auth, RouteSpec};
 use std::{

@@ -135,7 +135,7 @@ async fn main() -> Result<()> {
 
 async fn ask(started: &gateway::Gateway, point: &str, input: i64) -> Result<serde_json::Value> {
     let input = input.to_string();
-    let mut answers = gateway_plugins::collect(&started.host, point, input.as_bytes()).await;
+    let mut answers = started.host.collect(point, input.as_bytes()).await;
     let answer = answers.pop().with_context(|| format!("no answer: {:?}", started.plugins.reports()))?;
     ensure!(answers.is_empty(), "one plugin answers");
     Ok(answer.value)

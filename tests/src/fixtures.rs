@@ -222,8 +222,8 @@ impl Package {
         };
         copy_folder(&source, &folder, &rename)?;
         if self.source == "newer_gateway" {
-            for module in ["copy.rs", "inspect.rs", "load.rs"] {
-                let text = fs::read_to_string(house.join("host/plugins/src").join(module))?;
+            for module in ["copy.rs", "inspect.rs", "load.rs", "load_error.rs"] {
+                let text = fs::read_to_string(house.join("host/plugins/src/loading").join(module))?;
                 write_if_changed(&folder.join("src").join(module), &text)?;
             }
         }

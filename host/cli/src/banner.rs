@@ -25,7 +25,7 @@ fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>) 
          admin     {admin}\n  \
          database  {database}\n\n{plugins}\n{try_it}",
         version = env!("CARGO_PKG_VERSION"),
-        plugins = gateway_plugins::report::table(reports),
+        plugins = crate::plugin_table::plugin_table(reports),
     )
 }
 

@@ -4,7 +4,7 @@
 //! signal → stop accepting → finish or time out running requests → drain plugins → flush → exit
 
 use crate::banner;
-use crate::pulse::Pulse;
+use crate::runtime_watchdog::RuntimeWatchdog;
 use gateway::{Gateway, StartError};
 use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
@@ -38,7 +38,7 @@ pub enum BootError {
 
 /// Runs the gateway until it is told to stop.
 pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
-    let _pulse = Pulse::start(Handle::current()).map_err(BootError::Thread)?;
+    let _pulse = RuntimeWatchdog::start(Handle::current()).map_err(BootError::Thread)?;
     let edge = Edge::bind(&EdgeSettings::new(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = gateway_plugins::load_folder(&config)?;

@@ -1,7 +1,12 @@
 //! The program `gateway`: arguments, exit codes, what each command does. Read `boot.rs` first.
 
-pub mod banner;
-pub mod boot;
-pub mod cli;
+mod arguments;
+mod banner;
+mod boot;
 pub mod commands;
-mod pulse;
+mod exit_code;
+mod output;
+mod plugin_table;
+mod runtime_watchdog;
+
+pub use arguments::Cli;

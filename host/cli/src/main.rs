@@ -1,7 +1,7 @@
 //! Arguments and exit codes only; `boot.rs` is where to read on.
 
 use clap::Parser as _;
-use gateway_cli::cli::Cli;
+use gateway_cli::Cli;
 
 /// For plugins and SQLite, too: it stands in for the C library's.
 #[global_allocator]

@@ -1,7 +1,7 @@
 //! The gateway's own tables.
 
 use crate::operators;
-use gateway_plugins::GUARD_MIGRATION;
+use gateway_plugins::MIGRATION as GUARD_MIGRATION;
 use gateway_storage::{Database, Schema, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
 

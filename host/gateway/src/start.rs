@@ -1,9 +1,11 @@
-//! Builds the parts of a gateway from its configuration, in the order in which they need each other.
+//! Starts a gateway: builds its parts from the configuration in the order in which they need each other, then starts the
+//! plugins and the background tasks.
 
 use crate::{
-    dispatch::{Dispatcher, EnvelopeVerifier, ResponseCache},
+    dispatch::{Dispatcher, EnvelopeVerifier, ResponseCache, Streams},
     environment,
     gateway::Gateway,
+    housekeeping,
     lifecycle::{PluginManager, PluginManagerParts, Topics},
     migrations,
     operators::Operators,
@@ -18,7 +20,7 @@ use gateway_egress::{Egress, EgressSettings};
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, JobStore};
-use gateway_plugins::{ActivePlugins, ContributionCache, FenceRequest, HostContext};
+use gateway_plugins::{ActivePlugins, ContributionCache, FenceRequest, HostContext, LoadedPlugin, PluginReport};
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
 use gateway_telemetry::Usage;
@@ -48,8 +50,52 @@ pub enum StartError {
     Routes(String),
 }
 
+impl Gateway {
+    /// Opens the database and everything that needs it, then starts the plugins.
+    pub async fn start(
+        config: Config,
+        clock: Clock,
+        bound: SocketAddr,
+        loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>,
+    ) -> Result<Arc<Self>, StartError> {
+        let (fence_requests, fences) = mpsc::unbounded_channel();
+        let gateway = Arc::new(build(config, clock, bound, fence_requests).await?);
+        gateway.plugins.load_switches().await?;
+        gateway.plugins.start(loaded).await;
+        gateway.start_background(fences);
+        Ok(gateway)
+    }
+
+    fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>) {
+        let (host, stop) = (&self.host, &self.stop);
+        self.tasks.spawn(fence_plugins(self.plugins.clone(), fences, stop.clone()));
+        host.chains.start(&self.tasks, stop);
+        for chain in host.chains.iter() {
+            self.tasks.spawn(gateway_tx::run(host.journal.clone(), chain.clone(), stop.clone()));
+        }
+        self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
+    }
+}
+
+async fn fence_plugins(
+    plugins: Arc<PluginManager>,
+    mut fences: mpsc::UnboundedReceiver<FenceRequest>,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            request = fences.recv() => match request {
+                Some(request) => plugins.fence(&request).await,
+                None => return,
+            },
+        }
+    }
+}
+
 /// Everything but the plugins and the background tasks.
-pub(crate) async fn build(
+async fn build(
     config: Config,
     clock: Clock,
     bound: SocketAddr,
@@ -127,7 +173,10 @@ fn assemble(
         write_interval_ms: config.limits.write_interval_ms,
     };
     let dispatcher = Dispatcher {
-        streams: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
+        streams: Streams {
+            topics,
+            limits: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
+        },
         responses: ResponseCache::new(config.http.cache_bytes_max),
         large_bodies: Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))),
         verifier: Arc::new(verifier),
@@ -135,7 +184,6 @@ fn assemble(
         host: host.clone(),
         routes,
         pages,
-        topics,
     };
     Gateway {
         config,

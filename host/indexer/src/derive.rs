@@ -10,7 +10,7 @@ use super::{
     told::Told,
 };
 use abi_stable::std_types::RResult;
-use gateway_plugins::{Owner, PluginTransaction};
+use gateway_plugins::{PluginTransaction, TransactionOwner};
 use plugin_api::{
     abi::{Fault, FaultKind},
     manifest::NewEvent,
@@ -33,7 +33,7 @@ impl Index {
     pub(super) async fn derive(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Published), Trouble> {
         let events = batch.events.as_slice();
         let scope = if batch.is_final { self.scope.unjournaled() } else { self.scope.clone() };
-        let transaction = PluginTransaction::new(&self.host, scope.clone(), Owner::Index);
+        let transaction = PluginTransaction::new(&self.host, scope.clone(), TransactionOwner::Index);
         match self.apply(&transaction, batch, events.len()).await {
             Err(Trouble::Handler(reason)) if events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
@@ -42,7 +42,7 @@ impl Index {
             Err(trouble) => return Err(trouble),
             Ok(published) => return Ok((transaction, published)),
         }
-        let transaction = PluginTransaction::new(&self.host, scope, Owner::Index);
+        let transaction = PluginTransaction::new(&self.host, scope, TransactionOwner::Index);
         let published = self.apply(&transaction, batch, 1).await?;
         Ok((transaction, published))
     }

@@ -5,7 +5,7 @@ use super::{
     reset::{moved, start},
     store::{JournalRow, Known, NO_JOURNAL, Place, signed},
 };
-use gateway_plugins::{Owner, PluginTransaction};
+use gateway_plugins::{PluginTransaction, TransactionOwner};
 use gateway_storage::StorageError;
 use plugin_api::abi::{Outcome, Statement};
 
@@ -39,7 +39,7 @@ impl Index {
     /// One transaction; answers how many changes were taken back.
     async fn undo(&self, known: &Known, place: &Place) -> Result<usize, Trouble> {
         let after = signed(place.next) - 1;
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), Owner::Index);
+        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
         let opening = vec![self.store.begin_turn(NO_JOURNAL), self.store.changes_after(after)];
         let outcomes = transaction.run_as_host(opening).await?;
         let changes = outcomes.last().map_or(Ok(Vec::new()), journal)?;

@@ -6,7 +6,7 @@ use super::{
 };
 use gateway_chain::Chain;
 use gateway_chain::event::Listening;
-use gateway_plugins::{Owner, PluginTransaction};
+use gateway_plugins::{PluginTransaction, TransactionOwner};
 use gateway_storage::StorageError;
 use plugin_api::{manifest::Manifest, sql};
 use sha2::{Digest as _, Sha256};
@@ -47,7 +47,7 @@ impl Index {
     pub(super) async fn reset(&mut self, known: &Known) -> Result<(), Trouble> {
         let start = start(&self.chain);
         tracing::info!(plugin = self.plugin.name(), start, "the index begins at the first block");
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), Owner::Index);
+        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
         let mut statements = vec![self.store.begin_turn(NO_JOURNAL)];
         let empty = |table: &String| sql(format!("DELETE FROM {table}")).into();
         statements.extend(self.derived.iter().map(empty));

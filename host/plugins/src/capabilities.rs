@@ -1,11 +1,6 @@
-//! The capabilities of one plugin: the only way from its code into the house.
+//! The capabilities of one plugin: the only way from its code into the host.
 
-use super::{
-    contribution_cache::collect_json,
-    handle::PluginHandle,
-    transaction::{Owner, PluginTransaction},
-};
-use crate::HostContext;
+use super::{HostContext, PluginHandle, PluginTransaction, TransactionOwner};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RStr, RString},
@@ -32,7 +27,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    pub fn handle(self) -> HostBox {
+    pub fn into_host_box(self) -> HostBox {
         Host_TO::from_value(self, TD_Opaque)
     }
 
@@ -155,13 +150,14 @@ impl Host for Capabilities {
 
     fn begin(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        PluginTransaction::granting(&self.host, self.scope.clone(), Owner::Plugin, self.grants.clone()).handle()
+        PluginTransaction::granting(&self.host, self.scope.clone(), TransactionOwner::Plugin, self.grants.clone())
+            .transaction_box()
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
         let host = self.host.clone();
         async move {
-            let parts = collect_json(&host, &point, &input).await;
+            let parts = host.collect_cached(&point, &input).await;
             parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
         }
         .into_ffi()

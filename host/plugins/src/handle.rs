@@ -87,7 +87,7 @@ impl PluginHandle {
     }
 
     /// A contribution that is not what its point takes.
-    pub fn misshapen(&self, point: &str, error: &serde_json::Error) {
+    pub fn invalid_contribution(&self, point: &str, error: &serde_json::Error) {
         let message = format!("a contribution has another shape: {error}").into();
         self.fault(&format!("point {point}"), &Fault { kind: FaultKind::Error, message, location: Default::default() });
     }

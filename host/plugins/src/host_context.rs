@@ -1,6 +1,9 @@
 //! What the host lends to plugins: each capability of the ABI is answered from one of these parts.
 
-use super::{ContributionCache, active::ActivePlugins};
+use super::{
+    ActivePlugins,
+    contributions::{self, Contribution, ContributionCache},
+};
 use gateway_activity::ActivityLog;
 use gateway_chain::Chains;
 use gateway_clock::Clock;
@@ -9,6 +12,7 @@ use gateway_signers::Signers;
 use gateway_storage::Database;
 use gateway_telemetry::Usage;
 use gateway_tx::Journal;
+use plugin_api::abi::FfiBytes;
 use std::sync::Arc;
 
 /// Shared by all plugins of a gateway.
@@ -26,4 +30,16 @@ pub struct HostContext {
     pub environment_json: String,
     pub active: ActivePlugins,
     pub contributions: ContributionCache,
+}
+
+impl HostContext {
+    /// What the plugins contribute to an extension point, by their names.
+    pub async fn collect(&self, point: &str, input: &[u8]) -> Vec<Contribution> {
+        contributions::collect(&self.active.list(), point, input).await
+    }
+
+    /// As [`Self::collect`], in JSON and from the cache where possible.
+    pub async fn collect_cached(&self, point: &str, input: &[u8]) -> Result<FfiBytes, serde_json::Error> {
+        self.contributions.collect(&self.active.list(), self.database.versions(), point, input).await
+    }
 }

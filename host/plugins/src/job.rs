@@ -1,6 +1,6 @@
 //! One run of a plugin's job. The rule: whatever ends it but a stop of the plugin is told as the plugin's fault.
 
-use super::active::ActivePlugin;
+use super::ActivePlugin;
 use abi_stable::std_types::RResult;
 use gateway_jobs::JobFailure;
 use plugin_api::abi::FaultKind;

@@ -3,7 +3,7 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all; who was answered 2xx is durable.
 
-use crate::HostContext;
+use crate::{HostContext, WriteGuard};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -17,7 +17,6 @@ use plugin_api::{
         TransactionBox,
     },
     manifest::{Grants, NewEvent},
-    sql,
 };
 use std::sync::{
     Arc,
@@ -31,7 +30,7 @@ pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<NewEvent>>,
     host: Arc<HostContext>,
-    owner: Owner,
+    owner: TransactionOwner,
     /// What the plugin may send with, and where.
     grants: Grants,
     has_intents: AtomicBool,
@@ -39,26 +38,13 @@ pub struct PluginTransaction {
 
 /// Who ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum TransactionOwner {
     /// The gateway, after the handler's answer.
     Request,
     /// The plugin, by `commit`.
     Plugin,
     /// The index, after the last event of a batch.
     Index,
-}
-
-/// What a signed write uses up.
-#[derive(Clone, Debug)]
-pub struct Guard {
-    /// Checksummed address.
-    pub signer: String,
-    /// Hex of what was signed.
-    pub digest: String,
-    pub now_ms: i64,
-    pub interval_ms: i64,
-    /// Until when the signature could be sent again, were it not remembered.
-    pub remember_until_s: i64,
 }
 
 /// Why a transaction did not commit.
@@ -74,41 +60,30 @@ pub enum CommitError {
     Storage(StorageError),
 }
 
-pub const GUARD_MIGRATION: &str = "
-CREATE TABLE host_replay_guard (
-    address TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    remember_until_s BIGINT NOT NULL,
-    PRIMARY KEY (address, digest)
-);
-CREATE INDEX host_replay_guard_age ON host_replay_guard (remember_until_s);
-CREATE TABLE host_write_slots (address TEXT NOT NULL PRIMARY KEY, last_ms BIGINT NOT NULL);
-";
-
 impl PluginTransaction {
-    pub fn new(host: &Arc<HostContext>, scope: Scope, owner: Owner) -> Arc<Self> {
+    pub fn new(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
         Self::granting(host, scope, owner, Grants::default())
     }
 
     /// As [`Self::new`], for a plugin that may send with these keys on these chains.
-    pub fn granting(host: &Arc<HostContext>, scope: Scope, owner: Owner, grants: Grants) -> Arc<Self> {
+    pub fn granting(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner, grants: Grants) -> Arc<Self> {
         let inner = host.database.begin(scope);
         let (events, has_intents) = (Mutex::default(), AtomicBool::new(false));
         Arc::new(Self { inner, events, host: host.clone(), owner, grants, has_intents })
     }
 
-    pub fn handle(self: &Arc<Self>) -> TransactionBox {
+    pub fn transaction_box(self: &Arc<Self>) -> TransactionBox {
         Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
     }
 
     /// Commits what was done, if anything was, and the guard of a signed write.
-    pub async fn finish(&self, guard: Option<&Guard>) -> Result<(), CommitError> {
+    pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
         if guard.is_none() && events.is_empty() && !self.inner.is_opened() {
             return Ok(());
         }
         // Replay before interval: who repeats a write that succeeded shall hear just that.
-        let mut finals: Vec<Final> = guard.map(guard_statements).unwrap_or_default();
+        let mut finals: Vec<Final> = guard.map(WriteGuard::statements).unwrap_or_default();
         finals.extend(self.host.activity.finals(&events, self.host.clock.now_s()).map_err(CommitError::Event)?);
         let committed = self.inner.commit(finals).await;
         match committed {
@@ -198,29 +173,6 @@ pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
     Ok(event)
 }
 
-fn guard_statements(guard: &Guard) -> Vec<Final> {
-    let replay = sql("INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES ($1, $2, $3) \
-         ON CONFLICT (address, digest) DO NOTHING RETURNING 1")
-    .bind(guard.signer.as_str())
-    .bind(guard.digest.as_str())
-    .bind(guard.remember_until_s);
-    let mut finals = vec![Final::expecting_row(replay.into())];
-    if guard.interval_ms > 0 {
-        // A slot in the future comes from a clock that was wrong: it must not lock the address out.
-        let slot = sql(
-            "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, $2) \
-             ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms \
-             WHERE host_write_slots.last_ms <= excluded.last_ms - $3 OR host_write_slots.last_ms > excluded.last_ms + $3 \
-             RETURNING 1",
-        )
-        .bind(guard.signer.as_str())
-        .bind(guard.now_ms)
-        .bind(guard.interval_ms);
-        finals.push(Final::expecting_row(slot.into()));
-    }
-    finals
-}
-
 struct Handle(Arc<PluginTransaction>);
 
 impl AbiTransaction for Handle {
@@ -253,9 +205,13 @@ impl AbiTransaction for Handle {
         let transaction = self.0.clone();
         async move {
             let reserved = match transaction.owner {
-                Owner::Request => Some("the gateway commits a request's own transaction after the handler's answer"),
-                Owner::Index => Some("the gateway commits the transaction of chain events after the last of them"),
-                Owner::Plugin => None,
+                TransactionOwner::Request => {
+                    Some("the gateway commits a request's own transaction after the handler's answer")
+                }
+                TransactionOwner::Index => {
+                    Some("the gateway commits the transaction of chain events after the last of them")
+                }
+                TransactionOwner::Plugin => None,
             };
             if let Some(message) = reserved {
                 return RResult::RErr(HostError::new(HostErrorCode::Refused, message));

@@ -285,7 +285,7 @@ impl TestGateway {
     /// What the plugins contribute to an extension point, by their names.
     pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
         let input = input.to_string();
-        let parts = gateway_plugins::collect(&self.gateway.host, point, input.as_bytes()).await;
+        let parts = self.gateway.host.collect(point, input.as_bytes()).await;
         parts.into_iter().map(|part| (part.plugin, part.value)).collect()
     }
 

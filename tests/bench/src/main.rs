@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let done = match options.serve.as_deref() {
         // Not a peer: the gateway itself, as this program links it.
         Some("gateway") => {
-            return gateway_cli::commands::run(&gateway_cli::cli::Cli::parse_from(["gateway", "run"])).into();
+            return gateway_cli::commands::run(&gateway_cli::Cli::parse_from(["gateway", "run"])).into();
         }
         Some(peer) => peers::serve(peer),
         None => run(&options),

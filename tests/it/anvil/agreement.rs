@@ -34,7 +34,7 @@ impl Asking {
     async fn ask(&self) -> Value {
         let question = self.question.to_string();
         let services = &self.house.gateway().host;
-        gateway_plugins::collect(services, mirror::AGREED, question.as_bytes()).await.remove(0).value
+        services.collect(mirror::AGREED, question.as_bytes()).await.remove(0).value
     }
 }
 

@@ -92,7 +92,7 @@ pub async fn fails(house: &TestGateway) -> String {
 }
 
 pub async fn contribution(house: &TestGateway, point: &str) -> String {
-    let answers = gateway_plugins::collect(&house.gateway().host, point, b"null").await;
+    let answers = house.gateway().host.collect(point, b"null").await;
     answers
         .into_iter()
         .map(|answer| match answer.value {

@@ -140,7 +140,7 @@ async fn a_request_inside_does_not_hold_up_the_end_for_longer_than_the_drain() {
         let house = house.clone();
         async move { call(&house, "wait").await }
     });
-    let inside = async || house.gateway().host.active.list().iter().any(|plugin| plugin.inside() > 0);
+    let inside = async || house.gateway().host.active.list().iter().any(|plugin| plugin.in_flight() > 0);
     TestGateway::eventually(LIMIT, "the request is inside", inside).await;
     let begun = Instant::now();
     switch(&house, false).await;

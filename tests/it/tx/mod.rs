@@ -63,7 +63,7 @@ pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
 /// What the plugin says to a question.
 pub async fn ask(house: &TestGateway, point: &str, input: &Value) -> Value {
     let input = serde_json::to_vec(input).unwrap();
-    let mut answers = gateway_plugins::collect(&house.gateway().host, point, &input).await;
+    let mut answers = house.gateway().host.collect(point, &input).await;
     answers.pop().map(|answer| answer.value).unwrap_or_default()
 }
 

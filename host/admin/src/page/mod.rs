@@ -3,17 +3,15 @@
 //!
 //! The rule: whatever a plugin, a client or the database says is text. It reaches the page through [`Html`] only.
 
+mod facts;
 mod html;
 mod sections;
 
+use facts::{Facts, PluginLine};
 use gateway::Gateway;
-use gateway::operators::AuditRow;
 use gateway_activity::ActivityLog;
-use gateway_indexer::IndexReport;
-use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
-use gateway_telemetry::Durations;
 use html::Html;
 use plugin_api::manifest::ActivityRow;
 
@@ -22,24 +20,6 @@ pub const SCRIPT: &str = include_str!("page.js");
 
 /// Rows of activity, and of audit.
 const ROWS: u32 = 20;
-
-/// What the page shows. A part that cannot be read says why, and the others are there.
-struct Facts {
-    now_ms: i64,
-    public_url: String,
-    database: Result<(), StorageError>,
-    plugins: Vec<PluginLine>,
-    indexes: Vec<IndexReport>,
-    jobs: Result<Vec<JobStatus>, StorageError>,
-    activity: Result<Vec<ActivityRow>, StorageError>,
-    audit: Result<Vec<AuditRow>, StorageError>,
-}
-
-/// One plugin, and how long its answers have taken since the gateway started.
-struct PluginLine {
-    report: PluginReport,
-    latency: Durations,
-}
 
 pub async fn render(gateway: &Gateway) -> String {
     html(&Facts {

@@ -1,6 +1,6 @@
 //! The tables of the operator's page.
 
-use super::{PluginLine, html::Html};
+use super::{facts::PluginLine, html::Html};
 use gateway::lifecycle::Action;
 use gateway::operators::AuditRow;
 use gateway_indexer::{IndexReport, IndexState};

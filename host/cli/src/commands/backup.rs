@@ -1,7 +1,10 @@
 //! `gateway backup` and `gateway restore`: beside the running gateway, and in the place of one that is stopped.
 
-use super::{audit, failure, printed};
-use crate::cli::{BackupFile, ExitCode, Output};
+use super::audit;
+use super::exit::{failure, printed};
+use crate::arguments::BackupFile;
+use crate::exit_code::ExitCode;
+use crate::output::Output;
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget};
 use gateway_plugins::LoadedPlugin;

@@ -1,7 +1,8 @@
 //! `gateway check`: every problem of the configuration and of every plugin, at once; starts nothing.
 
-use super::{failure, printed};
-use crate::cli::{ExitCode, Output, problems_text};
+use super::exit::{failure, printed};
+use crate::exit_code::ExitCode;
+use crate::output::{Output, problems_text};
 use gateway_config::{Config, Overrides, Problem, Problems};
 use gateway_plugins::{LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};

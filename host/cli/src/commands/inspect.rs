@@ -1,7 +1,8 @@
 //! `gateway plugins list | inspect`: looks at files; runs nothing of a plugin but its own description of itself.
 
-use super::{failure, printed};
-use crate::cli::{ExitCode, Output};
+use super::exit::{failure, printed};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
 use gateway::operators::{Operators, Switches};
 use gateway_config::{Config, DatabaseTarget};
 use gateway_plugins::{PluginReport, PluginState};
@@ -25,7 +26,7 @@ pub async fn list(output: Output, config: &Config) -> ExitCode {
         .collect();
     let is_refused = reports.iter().any(PluginReport::is_setback);
     let code = if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
-    printed(output.print(&reports, |_| gateway_plugins::report::table(&reports)), code)
+    printed(output.print(&reports, |_| crate::plugin_table::plugin_table(&reports)), code)
 }
 
 /// What operators decided. A database that is not there yet is not made for the sake of a list.

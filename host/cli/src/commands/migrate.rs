@@ -1,7 +1,9 @@
 //! `gateway migrate`: brings the schema up to date without serving, for operators who deploy in two steps.
 
-use super::{audit, failure, printed};
-use crate::cli::{ExitCode, Output};
+use super::audit;
+use super::exit::{failure, printed};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
 use gateway::operators::{Operators, Switches};
 use gateway_config::Config;
 use gateway_plugins::LoadedPlugin;

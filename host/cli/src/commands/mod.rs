@@ -3,18 +3,23 @@
 mod audit;
 mod backup;
 mod check;
+mod exit;
 mod inspect;
 mod migrate;
 mod openapi;
 mod operate;
+mod runtime;
 
+use crate::arguments::{Cli, Command, PluginsCommand};
 use crate::boot::{self, BootError};
-use crate::cli::{Cli, Command, ExitCode, Output, PluginsCommand, problems_text};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
+use exit::{config_problems, failure, printed};
 use gateway::StartError;
 use gateway::lifecycle::Action;
-use gateway_config::{Config, Problems};
+use gateway_config::Config;
+use runtime::with_runtime;
 use serde_json::json;
-use std::fmt::Display;
 
 /// Runs the command and says how it ended.
 pub fn run(cli: &Cli) -> ExitCode {
@@ -55,21 +60,6 @@ fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> 
     }
 }
 
-/// Tasks that a thread polls before it looks at the sockets again: who comes while others keep it busy is soon in the queue.
-const TASKS_PER_LOOK: u32 = 16;
-
-fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
-    match tokio::runtime::Builder::new_multi_thread().enable_all().event_interval(TASKS_PER_LOOK).build() {
-        Ok(runtime) => {
-            let done = runtime.block_on(work);
-            // A plugin's thread that hangs must not keep the process: what counts is closed and written by now.
-            runtime.shutdown_background();
-            Ok(done)
-        }
-        Err(error) => Err(failure(ExitCode::Failure, &error)),
-    }
-}
-
 fn version(output: Output) -> ExitCode {
     let (abi_major, abi_minor) = (plugin_api::abi::ABI_MAJOR, plugin_api::abi::ABI_MINOR);
     let facts = json!({ "gateway": env!("CARGO_PKG_VERSION"), "pluginApi": format!("{abi_major}.{abi_minor}") });
@@ -88,22 +78,4 @@ fn boot_error(error: &BootError) -> ExitCode {
         BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) => ExitCode::Failure,
     };
     failure(code, error)
-}
-
-fn config_problems(problems: &Problems) -> ExitCode {
-    eprintln!("{}", problems_text(problems));
-    ExitCode::Config
-}
-
-fn failure(code: ExitCode, error: &impl Display) -> ExitCode {
-    eprintln!("gateway: {error}");
-    code
-}
-
-/// The given code, unless the answer could not be printed.
-fn printed(outcome: std::io::Result<()>, code: ExitCode) -> ExitCode {
-    match outcome {
-        Ok(()) => code,
-        Err(error) => failure(ExitCode::Failure, &error),
-    }
 }

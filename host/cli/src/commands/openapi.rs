@@ -1,7 +1,8 @@
 //! `gateway openapi`: the document that `GET /api/openapi.json` would answer, without starting anything.
 
-use super::{failure, printed};
-use crate::cli::{ExitCode, Output};
+use super::exit::{failure, printed};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
 use gateway_config::Config;
 use gateway_meta::{Facts, openapi};
 use gateway_storage::Dialect;

@@ -1,7 +1,10 @@
 //! `gateway plugins enable | disable | resume`: asks the running gateway, and tells what really came of it.
 
-use super::{config_problems, failure, printed, with_runtime};
-use crate::cli::{ExitCode, Output, Switch};
+use super::exit::{config_problems, failure, printed};
+use super::runtime::with_runtime;
+use crate::arguments::Switch;
+use crate::exit_code::ExitCode;
+use crate::output::Output;
 use gateway::lifecycle::Action;
 use gateway_admin::client::{self, AskError};
 use gateway_config::{Config, Overrides};

@@ -5,7 +5,7 @@ use alloy_primitives::hex;
 use bytes::Bytes;
 use gateway_clock::Clock;
 use gateway_envelope::{self as envelope, Brand, Signed};
-use gateway_plugins::Guard;
+use gateway_plugins::WriteGuard;
 use http::{Method, request::Parts};
 use plugin_api::manifest::Auth;
 
@@ -18,7 +18,7 @@ pub struct Caller {
     /// Checksummed address of who signed.
     pub signer: Option<String>,
     /// What the write uses up when it commits.
-    pub guard: Option<Guard>,
+    pub guard: Option<WriteGuard>,
     /// The body as the handler gets it: of a signed body, the canonical JSON of what was signed.
     pub body: Bytes,
 }
@@ -59,10 +59,10 @@ impl EnvelopeVerifier {
         Ok(Caller { signer: Some(signed.signer.to_checksum(None)), guard, body })
     }
 
-    fn guard(&self, signed: &Signed) -> Guard {
+    fn guard(&self, signed: &Signed) -> WriteGuard {
         let window_s = i64::try_from(envelope::TS_WINDOW_S).unwrap_or(i64::MAX);
         let now_ms = self.clock.now_ms();
-        Guard {
+        WriteGuard {
             signer: signed.signer.to_checksum(None),
             digest: hex::encode(signed.digest),
             now_ms,

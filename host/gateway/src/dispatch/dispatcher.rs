@@ -4,19 +4,18 @@
 
 use super::{
     auth::{self, Caller, EnvelopeVerifier},
+    call::Call,
     request_head::{OwnTransaction, RequestHead},
-    response,
+    response::{self, Streams},
     response_cache::{CompleteResponse, ResponseCache},
 };
 use crate::{
-    lifecycle::Topics,
     pages::Pages,
     refused::Refused,
     routes::{Allowance, Exceeded, Found, Route, RouteTable, Target},
 };
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
-use gateway_activity::{Sink, StreamLimits};
 use gateway_config::Config;
 use gateway_http::{
     ClientIp, Peer, RequestId, Tarpit,
@@ -35,7 +34,7 @@ use std::{
     future::poll_fn,
     net::{IpAddr, Ipv4Addr},
     pin::pin,
-    sync::{Arc, Weak},
+    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -47,8 +46,7 @@ pub struct Dispatcher {
     pub host: Arc<HostContext>,
     pub routes: Arc<RouteTable>,
     pub pages: Pages,
-    pub topics: Arc<Topics>,
-    pub streams: StreamLimits,
+    pub streams: Streams,
     pub verifier: Arc<EnvelopeVerifier>,
     pub responses: ResponseCache,
     /// Large bodies that are verified at a time: as many as there are processors, so that they do not crowd out the rest.
@@ -212,13 +210,14 @@ impl Dispatcher {
         let own = OwnTransaction::new(&self.host, call.plugin);
         let transaction = own.clone();
         let head = RequestHead { parts, params, signer: caller.signer, client_ip: call.ip.into(), transaction };
-        let request = abi::Request { route: call.index, head: head.handle(), body: FfiBytes::from_owner(caller.body) };
+        let request =
+            abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(caller.body) };
         let place = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
         // The answer is complete before anything is written: one that cannot be sent leaves nothing.
         let answered = async {
             match call.plugin.object.call(request).await {
-                RResult::ROk(answer) => response::into_response(self, &call, answer).await,
+                RResult::ROk(answer) => response::into_response(&self.streams, &call, answer).await,
                 RResult::RErr(fault) => {
                     call.plugin.handle.fault(place, &fault);
                     call.route.usage.fault(fault.kind);
@@ -279,16 +278,6 @@ struct Arrival {
     parts: Parts,
     params: Vec<String>,
     body: RequestBody,
-}
-
-/// One call of a plugin's route.
-pub struct Call<'a> {
-    pub route: &'a Arc<Route>,
-    pub plugin: &'a Arc<ActivePlugin>,
-    pub index: u32,
-    pub ip: IpAddr,
-    /// For streams: direct writes to the caller's connection.
-    pub sink: Option<Weak<dyn Sink>>,
 }
 
 /// The answer to a request that no route takes.

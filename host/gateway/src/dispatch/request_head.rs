@@ -5,7 +5,7 @@ use abi_stable::{
     std_types::{ROption, RStr},
 };
 use gateway_http::RequestId;
-use gateway_plugins::{ActivePlugin, HostContext, Owner, PluginTransaction};
+use gateway_plugins::{ActivePlugin, HostContext, PluginTransaction, TransactionOwner};
 use gateway_storage::read_tracking;
 use http::request::Parts;
 use plugin_api::abi::{Head, Head_TO, HeadBox, TransactionBox};
@@ -52,13 +52,14 @@ impl OwnTransaction {
 
     pub fn begin(&self) -> &Arc<PluginTransaction> {
         let (scope, grants) = (&self.plugin.scope, &self.plugin.manifest.grants);
-        let begin = || PluginTransaction::granting(&self.host, scope.clone(), Owner::Request, grants.clone());
+        let begin =
+            || PluginTransaction::granting(&self.host, scope.clone(), TransactionOwner::Request, grants.clone());
         self.begun.get_or_init(begin)
     }
 }
 
 impl RequestHead {
-    pub fn handle(self) -> HeadBox {
+    pub fn into_head_box(self) -> HeadBox {
         Head_TO::from_value(self, TD_Opaque)
     }
 }
@@ -104,6 +105,6 @@ impl Head for RequestHead {
 
     fn transaction(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        self.transaction.begin().handle()
+        self.transaction.begin().transaction_box()
     }
 }

@@ -1,11 +1,12 @@
 //! A plugin's answer on its way to the wire.
 
-use super::dispatcher::{Call, Dispatcher};
-use crate::refused::Refused;
+use super::call::Call;
+use crate::{lifecycle::Topics, refused::Refused};
 use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
 use async_ffi::{ContextExt as _, FfiPoll};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
+use gateway_activity::StreamLimits;
 use gateway_http::body::Body;
 use gateway_plugins::{InFlightGuard, PluginHandle};
 use gateway_telemetry::request_id;
@@ -18,8 +19,14 @@ use plugin_api::{
 };
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
+/// What answers with a live stream need.
+pub struct Streams {
+    pub topics: Arc<Topics>,
+    pub limits: StreamLimits,
+}
+
 pub async fn into_response(
-    dispatcher: &Dispatcher,
+    streams: &Streams,
     call: &Call<'_>,
     answer: abi::Response,
 ) -> Result<Response<Body>, Refused> {
@@ -29,7 +36,7 @@ pub async fn into_response(
         abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
         abi::Body::Full(bytes) => Response::new(Body::Full(Bytes::from_owner(bytes))),
         abi::Body::Stream(chunks) => Response::new(Box::pin(chunked(chunks, call, place)).await?),
-        abi::Body::Topic(subscription) => Box::pin(topic_stream(dispatcher, call, &subscription)).await?,
+        abi::Body::Topic(subscription) => Box::pin(topic_stream(streams, call, &subscription)).await?,
     };
     *response.status_mut() = status;
     if response.headers().is_empty() {
@@ -140,15 +147,11 @@ fn pull(
     })
 }
 
-async fn topic_stream(
-    dispatcher: &Dispatcher,
-    call: &Call<'_>,
-    subscription: &[u8],
-) -> Result<Response<Body>, Refused> {
+async fn topic_stream(streams: &Streams, call: &Call<'_>, subscription: &[u8]) -> Result<Response<Body>, Refused> {
     let subscription: Subscription =
         serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
-    let topic = dispatcher.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
-    let Some(slot) = dispatcher.streams.open(call.ip) else { return stream_capacity(&subscription) };
+    let topic = streams.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
+    let Some(slot) = streams.limits.open(call.ip) else { return stream_capacity(&subscription) };
     let frames = topic.stream(&subscription, slot, call.sink.clone()).await.map_err(|error| {
         tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
         Refused::unavailable()

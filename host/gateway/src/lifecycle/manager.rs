@@ -196,7 +196,7 @@ impl PluginManager {
             grants: loaded.manifest.grants.clone(),
         };
         let construct = loaded.module.construct();
-        let work = tokio::task::spawn_blocking(move || construct(host.handle(), FfiBytes::from(config)));
+        let work = tokio::task::spawn_blocking(move || construct(host.into_host_box(), FfiBytes::from(config)));
         let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
         match tokio::time::timeout(limit, work).await {
             Ok(Ok(RResult::ROk(object))) => Ok(object),
@@ -303,7 +303,7 @@ impl PluginManager {
         running.handle.stop.cancel();
         let limit = Duration::from_millis(self.config().http.drain_timeout_ms);
         if !running.drained(limit).await {
-            tracing::warn!(plugin = name, inside = running.inside(), "still busy after the drain limit");
+            tracing::warn!(plugin = name, inside = running.in_flight(), "still busy after the drain limit");
         }
         if let Some(jobs) = jobs
             && tokio::time::timeout(limit, jobs.wait()).await.is_err()
@@ -346,7 +346,7 @@ fn renderer(plugin: Arc<ActivePlugin>, index: usize) -> Render {
             let input = serde_json::to_vec(&TopicInput { rows }).map_err(|error| error.to_string())?;
             let value = contribution(&plugin, index, input.into()).await.ok_or("the plugin's contribution failed")?;
             serde_json::from_value::<Vec<Frame>>(value).map_err(|error| {
-                plugin.handle.misshapen(point::STREAM, &error);
+                plugin.handle.invalid_contribution(point::STREAM, &error);
                 error.to_string()
             })
         })

@@ -109,13 +109,13 @@ impl Pages {
     }
 
     async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
-        let parts = gateway_plugins::collect(&self.host, point, b"{}").await;
+        let parts = self.host.collect(point, b"{}").await;
         let serving = self.host.active.list();
         let typed = parts.into_iter().filter_map(|part| match serde_json::from_value(part.value) {
             Ok(value) => Some((part.plugin, value)),
             Err(error) => {
                 if let Some(plugin) = serving.iter().find(|plugin| plugin.name() == part.plugin) {
-                    plugin.handle.misshapen(point, &error);
+                    plugin.handle.invalid_contribution(point, &error);
                 }
                 None
             }

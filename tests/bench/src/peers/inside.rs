@@ -6,7 +6,7 @@ use clap::Parser as _;
 use gateway::Gateway;
 use gateway::dispatch::within;
 use gateway::routes::{Found, Route};
-use gateway_cli::cli::Cli;
+use gateway_cli::Cli;
 use gateway_clock::Clock;
 use gateway_config::Config;
 use gateway_http::body::{Body, RequestBody};

@@ -16,11 +16,11 @@ use tokio::runtime::Handle;
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Beats until it is dropped.
-pub struct Pulse {
+pub struct RuntimeWatchdog {
     _alive: Sender<()>,
 }
 
-impl Pulse {
+impl RuntimeWatchdog {
     pub fn start(runtime: Handle) -> io::Result<Self> {
         let (alive, end) = mpsc::channel();
         let beat = move || {

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::exit;
+use super::exit_code;
 use gateway_config::Overrides;
 
 /// Serves the HTTP interface that the installed plugins make up
 ///
 /// Configuration: defaults, then the file, then environment variables (GATEWAY_HTTP__LISTEN sets http.listen), then flags.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "gateway", version, after_help = exit::HELP, propagate_version = false)]
+#[command(name = "gateway", version, after_help = exit_code::HELP, propagate_version = false)]
 pub struct Cli {
     /// What to do; without it: run
     #[command(subcommand)]
@@ -182,14 +182,14 @@ mod tests {
             "gateway --port 80",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
-            assert_eq!(error.exit_code(), i32::from(exit::ExitCode::Usage.code()), "{line}");
+            assert_eq!(error.exit_code(), i32::from(exit_code::ExitCode::Usage.code()), "{line}");
         }
     }
 
     #[test]
     fn help_names_each_exit_code() {
         let help = Cli::command().render_long_help().to_string();
-        for code in exit::ExitCode::ALL {
+        for code in exit_code::ExitCode::ALL {
             let line = format!("{}  {}", code.code(), code.meaning());
             assert!(help.contains(&line), "{line:?} is missing in\n{help}");
         }

@@ -4,7 +4,7 @@
 //! same file returns the old code; a build may overwrite its output at any time.
 
 use super::inspect::PluginFile;
-use super::load::LoadError;
+use super::load_error::LoadError;
 use std::{
     fs::{self, DirBuilder, OpenOptions, Permissions},
     io::{self, Write},
@@ -64,8 +64,8 @@ fn remove_older(folder: &Path, current: &Path, name: &str) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::super::inspect::Inspection;
     use super::*;
-    use crate::Inspection;
     use sha2::{Digest, Sha256};
     use std::os::unix::fs::MetadataExt;
 

@@ -1,10 +1,12 @@
 //! A plugin whose library is mapped and whose manifest was checked; nothing of it runs yet.
 
 use super::{
-    InspectError, Inspection, LoadError, PluginFile, PluginState,
+    inspect::{InspectError, Inspection, PluginFile},
     load::{self, one_line},
-    validate_manifest,
+    load_error::LoadError,
+    validate::validate_manifest,
 };
+use crate::PluginState;
 use plugin_api::{
     abi::{Fault, FaultKind, FfiBytes, PluginModule_Ref},
     manifest::Manifest,

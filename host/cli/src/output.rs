@@ -7,7 +7,6 @@ use std::{
 
 use serde::Serialize;
 
-use super::table::printable;
 use gateway_config::Problems;
 
 /// How answers are printed.
@@ -55,6 +54,15 @@ impl Output {
 /// Configuration problems for people; each line is free of control characters.
 pub fn problems_text(problems: &Problems) -> String {
     problems.to_string().lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// Shows control characters as escapes, so that a plugin's text cannot colour, move or clear the operator's terminal.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() { shown.extend(character.escape_default()) } else { shown.push(character) }
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Every library of the folder of plugins, read, checked and loaded.
 
 use super::{
-    LoadedPlugin, PluginError, PluginReport,
     discover::{DiscoverError, discover},
     inspect,
+    loaded::{LoadedPlugin, PluginError},
 };
+use crate::PluginReport;
 use gateway_config::Config;
 
 /// Reads, checks and loads every library of the folder.

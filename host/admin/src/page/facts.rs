@@ -1,0 +1,27 @@
+//! What the operator's page shows.
+
+use gateway::operators::AuditRow;
+use gateway_indexer::IndexReport;
+use gateway_jobs::JobStatus;
+use gateway_plugins::PluginReport;
+use gateway_storage::StorageError;
+use gateway_telemetry::Durations;
+use plugin_api::manifest::ActivityRow;
+
+/// What the page shows. A part that cannot be read says why, and the others are there.
+pub struct Facts {
+    pub now_ms: i64,
+    pub public_url: String,
+    pub database: Result<(), StorageError>,
+    pub plugins: Vec<PluginLine>,
+    pub indexes: Vec<IndexReport>,
+    pub jobs: Result<Vec<JobStatus>, StorageError>,
+    pub activity: Result<Vec<ActivityRow>, StorageError>,
+    pub audit: Result<Vec<AuditRow>, StorageError>,
+}
+
+/// One plugin, and how long its answers have taken since the gateway started.
+pub struct PluginLine {
+    pub report: PluginReport,
+    pub latency: Durations,
+}

@@ -1,0 +1,18 @@
+//! One call of a plugin's route.
+
+use crate::routes::Route;
+use gateway_activity::Sink;
+use gateway_plugins::ActivePlugin;
+use std::{
+    net::IpAddr,
+    sync::{Arc, Weak},
+};
+
+pub struct Call<'a> {
+    pub route: &'a Arc<Route>,
+    pub plugin: &'a Arc<ActivePlugin>,
+    pub index: u32,
+    pub ip: IpAddr,
+    /// For streams: direct writes to the caller's connection.
+    pub sink: Option<Weak<dyn Sink>>,
+}

@@ -1,0 +1,86 @@
+//! A plugin that serves: its object, its routes, and the calls that are in flight in it.
+
+use super::{PluginHandle, loading::LoadedPlugin};
+use gateway_storage::Scope;
+use plugin_api::{abi::PluginBox, manifest::Manifest};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::Notify;
+
+pub struct ActivePlugin {
+    pub handle: Arc<PluginHandle>,
+    pub manifest: Arc<Manifest>,
+    pub object: PluginBox,
+    pub scope: Scope,
+    pub loaded: Arc<LoadedPlugin>,
+    is_closed: AtomicBool,
+    in_flight: AtomicUsize,
+    /// Notified when the last call in flight ends.
+    idle: Notify,
+}
+
+/// A request, job or contribution in flight in a plugin; draining waits until it is dropped.
+pub struct InFlightGuard(Arc<ActivePlugin>);
+
+impl ActivePlugin {
+    pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
+        let manifest = loaded.manifest.clone();
+        Arc::new(Self {
+            handle,
+            manifest,
+            object,
+            scope,
+            loaded,
+            is_closed: AtomicBool::new(false),
+            in_flight: AtomicUsize::new(0),
+            idle: Notify::new(),
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.handle.name
+    }
+
+    /// Enters the plugin, unless it is draining. Counted first and checked then, so that no in_flight slips past a drain.
+    pub fn acquire(self: &Arc<Self>) -> Option<InFlightGuard> {
+        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        let guard = InFlightGuard(self.clone());
+        (!self.is_closed.load(Ordering::Acquire)).then_some(guard)
+    }
+
+    /// Admits no more calls.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    /// Waits until no call is in flight; `false` when the limit runs out first.
+    pub async fn drained(&self, limit: Duration) -> bool {
+        let drained = async {
+            loop {
+                let idle = self.idle.notified();
+                if self.in_flight.load(Ordering::Acquire) == 0 {
+                    return;
+                }
+                idle.await;
+            }
+        };
+        tokio::time::timeout(limit, drained).await.is_ok()
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        if self.0.in_flight.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.idle.notify_waiters();
+        }
+    }
+}

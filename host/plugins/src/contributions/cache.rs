@@ -1,0 +1,91 @@
+//! Collected contributions in memory, each until the data it was made from changes: every list of records collects the
+//! names of the same authors.
+//!
+//! The rule is that of cached responses: a contribution is used again only while all that it depends on is unchanged, and
+//! the same plugins serve.
+
+use super::collect::collect;
+use crate::ActivePlugin;
+use bytes::Bytes;
+use gateway_storage::{
+    Moment, Versions,
+    read_tracking::{self, ReadDependencies},
+};
+use plugin_api::abi::FfiBytes;
+use std::sync::{Arc, Weak};
+
+type Plugins = Vec<Arc<ActivePlugin>>;
+
+/// Contributions get one part in this many of the memory for cached responses, in addition to it.
+const SHARE: u64 = 8;
+/// The size of an entry without its bytes, roughly.
+const ENTRY_BYTES: usize = 512;
+
+pub struct ContributionCache {
+    /// By point and input.
+    entries: moka::sync::Cache<Arc<[u8]>, Arc<Entry>>,
+}
+
+struct Entry {
+    plugins: Weak<Plugins>,
+    dependencies: ReadDependencies,
+    since: Moment,
+    contributions: Bytes,
+}
+
+impl ContributionCache {
+    pub fn new(cache_bytes_max: usize) -> Self {
+        let weigh = |key: &Arc<[u8]>, entry: &Arc<Entry>| {
+            u32::try_from(ENTRY_BYTES + key.len() + entry.contributions.len()).unwrap_or(u32::MAX)
+        };
+        let bytes_max = cache_bytes_max as u64 / SHARE;
+        Self { entries: moka::sync::Cache::builder().max_capacity(bytes_max).weigher(weigh).build() }
+    }
+
+    /// As [`collect`], in JSON. Without `versions` nothing is cached.
+    pub async fn collect(
+        &self,
+        plugins: &Arc<Plugins>,
+        versions: Option<&Arc<Versions>>,
+        point: &str,
+        input: &[u8],
+    ) -> Result<FfiBytes, serde_json::Error> {
+        let contributes =
+            |plugin: &Arc<ActivePlugin>| plugin.manifest.contributions.iter().any(|spec| spec.point == point);
+        if !plugins.iter().any(contributes) {
+            return Ok(FfiBytes::from_static(b"[]"));
+        }
+        let Some(versions) = versions else { return collect_json(plugins, point, input).await.map(Vec::into) };
+        let key = [point.as_bytes(), input].join(&0);
+        if let Some(entry) = self.get(&key, plugins) {
+            read_tracking::add(|_| entry.dependencies.clone());
+            return Ok(FfiBytes::from_owner(entry.contributions.clone()));
+        }
+        let collected = collect_json(plugins, point, input);
+        let (contributions, dependencies) =
+            read_tracking::observe(versions, ReadDependencies::default(), collected).await;
+        let contributions = Bytes::from(contributions?);
+        // A response that uses the contributions depends on the same data.
+        match dependencies {
+            Some((dependencies, since)) => {
+                read_tracking::add(|_| dependencies.clone());
+                let plugins = Arc::downgrade(plugins);
+                let entry = Entry { plugins, dependencies, since, contributions: contributions.clone() };
+                self.entries.insert(key.into(), Arc::new(entry));
+            }
+            None => read_tracking::mark_uncacheable(),
+        }
+        Ok(FfiBytes::from_owner(contributions))
+    }
+
+    fn get(&self, key: &[u8], plugins: &Arc<Plugins>) -> Option<Arc<Entry>> {
+        let entry = self.entries.get(key)?;
+        // The weak reference keeps the address from being used again.
+        let is_current = std::ptr::eq(entry.plugins.as_ptr(), Arc::as_ptr(plugins));
+        (is_current && entry.dependencies.are_unchanged_since(entry.since)).then_some(entry)
+    }
+}
+
+async fn collect_json(plugins: &[Arc<ActivePlugin>], point: &str, input: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(&collect(plugins, point, input).await)
+}

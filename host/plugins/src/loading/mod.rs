@@ -1,0 +1,20 @@
+//! From a file in a folder to a module with a checked manifest.
+//!
+//! discover (which files) → inspect (what a file says about itself) → load (map a private copy, check the layout) →
+//! validate (what the plugin offers). The rule: none of its code runs before the inspection has passed.
+
+mod copy;
+pub mod discover;
+pub mod inspect;
+pub mod load;
+mod load_error;
+mod load_folder;
+mod loaded;
+pub mod validate;
+
+pub use discover::{Candidate, DiscoverError, discover};
+pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
+pub use load_error::LoadError;
+pub use load_folder::load_folder;
+pub use loaded::{LoadedPlugin, PluginError};
+pub use validate::validate_manifest;

@@ -1,0 +1,73 @@
+//! The states of a plugin.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PluginState {
+    /// Its file or its manifest is wrong: nothing of it ran.
+    Refused,
+    /// Switched off in the configuration.
+    Disabled,
+    /// Its own code, configuration or migration failed on the way up.
+    Failed,
+    Starting,
+    Serving,
+    /// Switched off; requests that had begun are finishing.
+    Draining,
+    /// Ran and was switched off.
+    Stopped,
+    /// Failed too often while serving; an operator resumes it.
+    Fenced,
+    /// Its file is another build than the one that this process has mapped.
+    NeedsRestart,
+}
+
+impl PluginState {
+    /// As on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Disabled => "disabled",
+            Self::Failed => "failed",
+            Self::Starting => "starting",
+            Self::Serving => "serving",
+            Self::Draining => "draining",
+            Self::Stopped => "stopped",
+            Self::Fenced => "fenced",
+            Self::NeedsRestart => "needs_restart",
+        }
+    }
+}
+
+impl fmt::Display for PluginState {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    const STATES: [PluginState; 9] = [
+        PluginState::Refused,
+        PluginState::Disabled,
+        PluginState::Failed,
+        PluginState::Starting,
+        PluginState::Serving,
+        PluginState::Draining,
+        PluginState::Stopped,
+        PluginState::Fenced,
+        PluginState::NeedsRestart,
+    ];
+
+    #[test]
+    fn a_state_is_called_the_same_everywhere() {
+        for state in STATES {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
+    }
+}
