@@ -9,7 +9,7 @@ const TWO_HOURS_S: u64 = 7200;
 
 /// How often the job ran, if every run went well.
 async fn good_runs(house: &TestGateway) -> Option<i64> {
-    let jobs = house.gateway().jobs.store.list().await.unwrap();
+    let jobs = house.gateway().jobs.list().await.unwrap();
     let job = jobs.into_iter().find(|job| job.plugin == "activity" && job.job == "forget_idle_presence")?;
     (job.failures == 0 && job.holder.is_none()).then_some(job.runs)
 }
