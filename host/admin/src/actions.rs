@@ -1,5 +1,5 @@
-//! What operators change through the listener. Rule: each change that was tried leaves a line in the log and a row in the
-//! audit table, with what really came of it; and it is finished even when who asked has gone.
+//! Changes that operators make through the listener. Rule: each attempt leaves a log line and a row in the
+//! audit table with its result, and it is finished even when the client has gone.
 
 use super::answer::{self, Answer};
 use gateway::Gateway;
@@ -11,7 +11,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: SocketAddr) -> Answer {
     let (gateway, name) = (gateway.clone(), name.to_owned());
-    // In a task of its own: a client that leaves must not stop a drain half way.
+    // Spawned: a client that disconnects must not stop a drain half way.
     let work = tokio::spawn(async move {
         let tried = gateway.plugins.operate(action, &name, &who.to_string()).await;
         if !matches!(tried, Err(OperateError::Unknown(_))) {
@@ -78,7 +78,7 @@ fn described(tried: &Result<Outcome, OperateError>) -> String {
     }
 }
 
-/// Notes what an operator did: a line in the log, and a row that stays.
+/// Records what an operator did: a log line and a row of the audit table.
 pub async fn record(gateway: &Gateway, who: &str, what: &str, plugin: &str, outcome: &str) {
     tracing::info!(target: "audit", who, what, plugin, outcome, "an operator acted");
     let now_ms = gateway.host.clock.now_ms();

@@ -1,6 +1,6 @@
 //! The operator's listener: loopback unless said otherwise, never the public one.
 //!
-//! It knows no login: whoever reaches it is the operator. The rule: a web page that the operator happens to look at is
+//! It knows no login: whoever reaches it is the operator. The rule: a web page that the operator happens to visit is
 //! not the operator ([`guard`]), and what is changed here leaves a trace ([`actions`]).
 
 mod actions;

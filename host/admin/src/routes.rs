@@ -1,4 +1,4 @@
-//! Which request of the operator's listener does what.
+//! The routes of the operator's listener.
 
 use super::{
     actions,
@@ -16,7 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use std::{net::SocketAddr, sync::Arc};
 
-/// What one request may know.
+/// What the routes of the operator's listener use.
 #[derive(Clone)]
 pub struct AdminContext {
     pub gateway: Arc<Gateway>,

@@ -1,4 +1,4 @@
-//! What an operator sees when the gateway has started.
+//! The banner that is printed when the gateway has started.
 
 use gateway::Gateway;
 use gateway_plugins::PluginReport;

@@ -1,4 +1,4 @@
-//! The order in which the house opens and closes. Read this first.
+//! The order in which the gateway starts and stops. Read this first.
 //!
 //! configure → bind → load libraries → open database → services → plugins → serve
 //! signal → stop accepting → finish or time out running requests → drain plugins → flush → exit
@@ -45,7 +45,7 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let metrics = gateway_telemetry::start_metrics();
     let gateway = Gateway::start(config, Clock::System, edge.local_addr(), loaded).await?;
     let stop = CancellationToken::new();
-    // Before anybody is told that it serves: a signal that nobody listens for ends the process at once.
+    // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = tokio::spawn(follow_signals(gateway.clone(), overrides, stop.clone())?);
     banner::print(&gateway, admin.as_ref().map(Admin::local_addr)).await;
 
@@ -53,17 +53,17 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let serving = gateway.clone();
     let service = service_fn(move |request| {
         let gateway = serving.clone();
-        // On the heap: every layer of the edge would move it.
+        // Boxed: every middleware would move it.
         Box::pin(async move { Ok::<_, Infallible>(gateway.handle(request).await) })
     });
-    // Streams have no end of their own: they get theirs when the stop begins, so that the drain need not wait for them.
+    // Streams have no end of their own, so they are ended when the stop begins; else the drain would wait for them.
     let streams = end_streams(gateway.clone(), stop.clone());
     let (drained, ()) = tokio::join!(edge.serve(service, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
     signals.abort();
     if let Some(admin) = admin {
-        // It serves until the end, so that an operator can watch; its own drain is of no interest.
+        // It serves until the end, so that an operator can watch; it needs no drain of its own.
         admin.abort();
     }
     Ok(())
@@ -105,7 +105,7 @@ async fn reload(gateway: &Gateway, overrides: &Overrides) {
             tracing::info!(
                 "configuration read again; which plugins are on, and the sections of those that start, take effect now; all other keys at the next start"
             );
-            // Other replicas may have been told since.
+            // Operators may have sent commands to other replicas since.
             if let Err(error) = gateway.plugins.load_switches().await {
                 tracing::warn!(%error, "the operators' decisions cannot be read again; the known ones stay");
             }

@@ -1,8 +1,8 @@
-//! Keeps the sockets watched while a handler blocks its thread.
+//! Keeps the I/O driver polled while a handler blocks its thread.
 //!
-//! Of tokio's threads one at a time watches the sockets. When it takes up a handler that blocks, the others may be asleep,
-//! and stay so: nobody hears of new requests until that handler ends. A task from outside wakes one of them, and it
-//! watches from then on.
+//! One of tokio's worker threads at a time polls the sockets. When that thread runs a handler that blocks, the others may be
+//! parked, and no thread sees new requests until the handler ends. A task spawned from outside the runtime wakes one of them,
+//! which then polls the sockets.
 
 use std::{
     io,
@@ -12,10 +12,10 @@ use std::{
 };
 use tokio::runtime::Handle;
 
-/// The longest that nobody watches.
+/// The longest time without a poll of the sockets.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Beats until it is dropped.
+/// Spawns an empty task at each interval until it is dropped.
 pub struct RuntimeWatchdog {
     _alive: Sender<()>,
 }

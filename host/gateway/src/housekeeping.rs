@@ -1,4 +1,4 @@
-//! The gateway's own small chores: forgetting old signatures and idle clients, hearing of other replicas.
+//! The gateway's own periodic work: deletes old signatures and idle rate limits, listens to other replicas.
 
 use crate::routes::RouteTable;
 use gateway_plugins::HostContext;
@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 const INTERVAL: Duration = Duration::from_secs(60);
-/// Between two looks at the log when PostgreSQL cannot notify us.
+/// Between two polls of the log while PostgreSQL cannot notify us.
 const POLL: Duration = Duration::from_millis(500);
 
 /// Every replica does this; deleting twice is harmless.
@@ -43,7 +43,7 @@ pub async fn follow_replicas(host: Arc<HostContext>, stop: CancellationToken) {
     loop {
         if listener.is_none() {
             listener = host.database.listen(gateway_activity::WAKE_CHANNEL).await;
-            // What was written while nobody listened.
+            // Reads what was written before the listener was connected.
             host.activity.wake();
         }
         let heard = async {

@@ -1,6 +1,6 @@
-//! What operators decided and did, as the database remembers it.
+//! Operators' decisions about plugins, and the audit table of what operators did.
 //!
-//! The rule: a decision about a plugin is stored before it takes effect, and stays until the opposite command: it
+//! The rule: a decision about a plugin is stored before it takes effect, and holds until the opposite command: it
 //! outranks the configuration at every later start.
 
 use gateway_storage::{Database, Final, Scope, StorageError};
@@ -28,10 +28,10 @@ CREATE TABLE host_audit (
 );
 ";
 
-/// Plugins that an operator switched, and whether on.
+/// By plugin: whether an operator switched it on or off.
 pub type Switches = BTreeMap<String, bool>;
 
-/// One thing that an operator did.
+/// One action of an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
     pub id: i64,
@@ -40,7 +40,7 @@ pub struct AuditRow {
     /// The address that the command came from.
     pub who: String,
     pub action: String,
-    /// What was acted on: the name of a plugin, or empty.
+    /// The name of the plugin, or empty.
     pub subject: String,
     pub outcome: String,
 }
@@ -92,7 +92,7 @@ impl Operators {
         self.write(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await
     }
 
-    /// The latest things done, newest first.
+    /// The latest actions, newest first.
     pub async fn audit(&self, rows: u32) -> Result<Vec<AuditRow>, StorageError> {
         let statement =
             sql("SELECT id, at_ms, who, action, subject, outcome FROM host_audit ORDER BY id DESC LIMIT $1");

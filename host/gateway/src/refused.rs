@@ -1,6 +1,6 @@
-//! Why a request is not served: status, code, text, remedy.
+//! An error response: status, code, text, remedy.
 //!
-//! The rule: what went wrong inside goes to the log; the body of a 5xx says only what the caller can do.
+//! The rule: internal causes go to the log; the body of a 5xx says only what the caller can do.
 
 use crate::routes::Exceeded;
 use gateway_http::{

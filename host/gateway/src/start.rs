@@ -94,7 +94,7 @@ async fn fence_plugins(
     }
 }
 
-/// Everything but the plugins and the background tasks.
+/// Builds everything but the plugins and the background tasks.
 async fn build(
     config: Config,
     clock: Clock,
@@ -200,7 +200,7 @@ fn assemble(
     }
 }
 
-/// Keystores are slow to open: not on a thread that serves.
+/// Keystores are slow to open, so a blocking thread does it.
 async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
     let open = |mut config: Config| {
         let signers = Arc::new(Signers::open(&mut config));
@@ -218,7 +218,7 @@ fn job_runner(config: &Config, host: &HostContext) -> JobRunner {
         store: JobStore::new(host.database.clone()),
         clock: host.clock.clone(),
         holder: uuid::Uuid::now_v7().to_string().into(),
-        // With a clock that a test moves there is no crowd to spread.
+        // Jitter spreads the load of many gateways; a test's manual clock needs none.
         jitter: if matches!(host.clock, Clock::System) { Jitter::Random } else { Jitter::None },
         drain_timeout: Duration::from_millis(config.http.drain_timeout_ms),
     }
@@ -246,7 +246,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
     })
 }
 
-/// Without root certificates the gateway runs, but what needs the outside says why it cannot.
+/// Without root certificates the gateway runs, and outbound requests fail with that reason.
 fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
     let settings = EgressSettings {
         allow_hosts: config.egress.allow_hosts.clone(),

@@ -46,7 +46,7 @@ impl ActivePlugin {
         &self.handle.name
     }
 
-    /// Enters the plugin, unless it is draining. Counted first and checked then, so that no in_flight slips past a drain.
+    /// Admits a call, unless the plugin is draining. It is counted before the check, so that no call slips past a drain.
     pub fn acquire(self: &Arc<Self>) -> Option<InFlightGuard> {
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let guard = InFlightGuard(self.clone());

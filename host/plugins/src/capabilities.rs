@@ -43,7 +43,7 @@ impl Capabilities {
         reply(&self.host.journal.answer(&self.handle.name, &self.grants.signer_roles, &question).await?)
     }
 
-    /// Judges the text of a URL. Without egress nothing local is open.
+    /// Checks the text of a URL. Without egress every private address is refused.
     fn check_url(self, question: &FfiBytes) -> Result<Reply, HostError> {
         let UrlQuestion { url } = serde_json::from_slice(question)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about a URL: {error}")))?;

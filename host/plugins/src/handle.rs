@@ -1,4 +1,4 @@
-//! What a plugin's capabilities and its requests share while it lives: its name, its stop signal, its faults.
+//! The host's handle on one start of a plugin, shared by its capabilities and requests: name, stop signal, faults.
 
 use gateway_clock::Clock;
 use gateway_telemetry::request_id;
@@ -15,7 +15,7 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// A plugin that failed too often and must be taken off.
+/// A plugin that failed too often and must be fenced.
 #[derive(Debug)]
 pub struct FenceRequest {
     pub plugin: String,
@@ -86,13 +86,13 @@ impl PluginHandle {
         self.count(format!("{kind} in {place}: {message}{at}"));
     }
 
-    /// A contribution that is not what its point takes.
+    /// A contribution whose JSON does not fit the type of its extension point.
     pub fn invalid_contribution(&self, point: &str, error: &serde_json::Error) {
         let message = format!("a contribution has another shape: {error}").into();
         self.fault(&format!("point {point}"), &Fault { kind: FaultKind::Error, message, location: Default::default() });
     }
 
-    /// A handler or job that did not end in time counts like a fault.
+    /// A handler or job that exceeded its time limit counts as a fault.
     pub fn timed_out(&self, place: &str, timeout: Duration) {
         tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), place, ?timeout, "timed out");
         metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout")
@@ -101,7 +101,7 @@ impl PluginHandle {
         self.count(format!("timeout in {place} after {timeout:?}"));
     }
 
-    /// Counts towards the fence from nothing again.
+    /// Forgets the faults counted towards the fence.
     pub fn pardon(&self) {
         let mut faults = self.faults.lock();
         faults.recent.clear();
@@ -127,7 +127,7 @@ impl PluginHandle {
             faults.is_fenced = true;
             let reason =
                 format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
-            // Nobody listens any more when the gateway stops.
+            // The receiver is gone when the gateway stops.
             let _ = self.fence_requests.send(FenceRequest {
                 plugin: self.name.to_string(),
                 generation: self.generation,

@@ -1,4 +1,4 @@
-//! One run of a plugin's job. The rule: whatever ends it but a stop of the plugin is told as the plugin's fault.
+//! One run of a plugin's job. The rule: every end but success and a stop of the plugin is recorded as a fault of the plugin.
 
 use super::ActivePlugin;
 use abi_stable::std_types::RResult;
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Runs the job at that place of the manifest; failures are the plugin's faults.
+/// Runs the job with that index in the manifest; failures are the plugin's faults.
 pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure> {
     let Some(_in_flight) = plugin.acquire() else { return Err(JobFailure::Failed("the plugin is draining".into())) };
     let Some(spec) = plugin.manifest.jobs.get(job as usize) else {
@@ -39,7 +39,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
     }
 }
 
-/// A run that the runner drops because its time is up is a fault of the plugin; one dropped for a stop is not.
+/// Records a fault when the runner drops a run that exceeded its time limit, but not when it drops one for a stop.
 struct Overrun<'a> {
     plugin: &'a ActivePlugin,
     place: &'a str,

@@ -30,7 +30,7 @@ pub struct PluginReport {
 }
 
 impl PluginReport {
-    /// A plugin of which only the name is known.
+    /// A report of a plugin of which only the name is known.
     pub fn named(name: &str, state: PluginState, reason: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -49,7 +49,7 @@ impl PluginReport {
         }
     }
 
-    /// A plugin that does not come to run.
+    /// A plugin that cannot be loaded.
     pub fn of_error(name: &str, error: &PluginError) -> Self {
         let mut report = Self::named(name, error.state(), error.to_string());
         if let PluginError::Inspect(error) = error {

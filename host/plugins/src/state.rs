@@ -6,15 +6,15 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PluginState {
-    /// Its file or its manifest is wrong: nothing of it ran.
+    /// Its file or its manifest is wrong: none of its code ran, or no more than its description.
     Refused,
     /// Switched off in the configuration.
     Disabled,
-    /// Its own code, configuration or migration failed on the way up.
+    /// Its own code, configuration or migration failed while it started.
     Failed,
     Starting,
     Serving,
-    /// Switched off; requests that had begun are finishing.
+    /// Switched off; requests in flight are finishing.
     Draining,
     /// Ran and was switched off.
     Stopped,

@@ -1,7 +1,7 @@
-//! A transaction in a plugin's hands.
+//! The transaction that a plugin gets through the ABI.
 //!
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
-//! or not at all; who was answered 2xx is durable.
+//! or not at all, and before the client gets a 2xx.
 
 use crate::{HostContext, WriteGuard};
 use abi_stable::{
@@ -23,7 +23,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// Events of one transaction; more is a plugin gone wild.
+/// The most events of one transaction; more are a bug of the plugin.
 const EVENTS_MAX: usize = 1000;
 
 pub struct PluginTransaction {
@@ -31,15 +31,15 @@ pub struct PluginTransaction {
     events: Mutex<Vec<NewEvent>>,
     host: Arc<HostContext>,
     owner: TransactionOwner,
-    /// What the plugin may send with, and where.
+    /// The signer roles and chains that the plugin may send transactions with.
     grants: Grants,
     has_intents: AtomicBool,
 }
 
-/// Who ends it.
+/// Who commits the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionOwner {
-    /// The gateway, after the handler's answer.
+    /// The gateway, after the handler's response.
     Request,
     /// The plugin, by `commit`.
     Plugin,
@@ -65,7 +65,7 @@ impl PluginTransaction {
         Self::granting(host, scope, owner, Grants::default())
     }
 
-    /// As [`Self::new`], for a plugin that may send with these keys on these chains.
+    /// As [`Self::new`], with the grants of the plugin.
     pub fn granting(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner, grants: Grants) -> Arc<Self> {
         let inner = host.database.begin(scope);
         let (events, has_intents) = (Mutex::default(), AtomicBool::new(false));
@@ -76,13 +76,13 @@ impl PluginTransaction {
         Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
     }
 
-    /// Commits what was done, if anything was, and the guard of a signed write.
+    /// Commits the writes and events, if there are any, and the guard of a signed write.
     pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
         if guard.is_none() && events.is_empty() && !self.inner.is_opened() {
             return Ok(());
         }
-        // Replay before interval: who repeats a write that succeeded shall hear just that.
+        // The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
         let mut finals: Vec<Final> = guard.map(WriteGuard::statements).unwrap_or_default();
         finals.extend(self.host.activity.finals(&events, self.host.clock.now_s()).map_err(CommitError::Event)?);
         let committed = self.inner.commit(finals).await;
@@ -101,7 +101,7 @@ impl PluginTransaction {
         Ok(())
     }
 
-    /// Runs the plugin's statements in it, after what was deferred.
+    /// Runs the plugin's statements, after those that were deferred.
     pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         self.inner.run(statements).await
     }
@@ -120,7 +120,7 @@ impl PluginTransaction {
         self.inner.deferred_count()
     }
 
-    /// Runs the gateway's own statements in it.
+    /// Runs the gateway's own statements.
     pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         self.inner.run_as_host(statements).await
     }
@@ -137,7 +137,7 @@ impl PluginTransaction {
         }
     }
 
-    /// What a capability does within this transaction.
+    /// Calls a capability within this transaction.
     async fn ask(&self, capability: &str, question: &[u8]) -> Result<Reply, HostError> {
         if capability != "tx" {
             let message = format!("there is no capability `{capability}` in this transaction");
@@ -165,7 +165,7 @@ impl PluginTransaction {
     }
 }
 
-/// What a plugin publishes, checked.
+/// Parses and checks an event that a plugin publishes.
 pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
     let event: NewEvent = serde_json::from_slice(event)
         .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not an event: {error}")))?;
@@ -189,7 +189,7 @@ impl AbiTransaction for Handle {
         self.0.defer(statement).map_err(HostError::from).into()
     }
 
-    /// Only the index has chain events; see `chain/index/feed.rs`.
+    /// Only the transactions of the indexer have chain events.
     fn begin_event(&self, _: u32) {}
 
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {

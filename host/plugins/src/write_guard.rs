@@ -26,7 +26,7 @@ pub struct WriteGuard {
     pub digest: String,
     pub now_ms: i64,
     pub interval_ms: i64,
-    /// Until when the signature could be sent again, were it not remembered.
+    /// Until this time a replayed signature would be fresh.
     pub remember_until_s: i64,
 }
 
@@ -40,7 +40,7 @@ impl WriteGuard {
         .bind(self.remember_until_s);
         let mut finals = vec![Final::expecting_row(replay.into())];
         if self.interval_ms > 0 {
-            // A slot in the future comes from a clock that was wrong: it must not lock the address out.
+            // A time in the future comes from a clock that was wrong: it must not lock the address out.
             let slot = sql(
                 "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, $2) \
                  ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms \

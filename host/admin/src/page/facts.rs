@@ -8,7 +8,7 @@ use gateway_storage::StorageError;
 use gateway_telemetry::Durations;
 use plugin_api::manifest::ActivityRow;
 
-/// What the page shows. A part that cannot be read says why, and the others are there.
+/// What the page shows. A part that cannot be read shows the reason.
 pub struct Facts {
     pub now_ms: i64,
     pub public_url: String,

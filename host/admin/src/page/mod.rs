@@ -1,7 +1,7 @@
-//! The operator's page: one look at plugins, jobs, activity and what operators did. Made anew for every request; its
-//! script (`page.js`) sends the buttons' commands and brings it up to date.
+//! The operator's page: plugins, jobs, activity and what operators did. Rendered for every request; its
+//! script (`page.js`) sends the buttons' commands and refreshes it.
 //!
-//! The rule: whatever a plugin, a client or the database says is text. It reaches the page through [`Html`] only.
+//! The rule: text from plugins, clients and the database is escaped. It reaches the page through [`Html`] only.
 
 mod facts;
 mod html;
@@ -80,7 +80,11 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
+    use gateway::operators::AuditRow;
+    use gateway_indexer::IndexReport;
+    use gateway_jobs::JobStatus;
     use gateway_plugins::PluginState;
+    use gateway_telemetry::Durations;
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";

@@ -1,4 +1,4 @@
-//! What each command of the command line does. `run` is in `boot.rs`.
+//! The commands of the command line. `run` is in `boot.rs`.
 
 mod audit;
 mod backup;

@@ -1,4 +1,4 @@
-//! `gateway plugins enable | disable | resume`: asks the running gateway, and tells what really came of it.
+//! `gateway plugins enable | disable | resume | reindex`: sends the command to the running gateway and prints the result.
 
 use super::exit::{config_problems, failure, printed};
 use super::runtime::with_runtime;
@@ -79,7 +79,7 @@ fn from_config(config: &Config) -> Result<SocketAddr, AddressError> {
     if listen.port() == 0 {
         return Err(AddressError::NoPort);
     }
-    // "All addresses" is none that could be called.
+    // An unspecified address cannot be connected to.
     if listen.ip().is_unspecified() {
         listen.set_ip(if listen.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
     }

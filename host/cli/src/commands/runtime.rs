@@ -3,14 +3,14 @@
 use super::exit::failure;
 use crate::exit_code::ExitCode;
 
-/// Tasks that a thread polls before it looks at the sockets again: who comes while others keep it busy is soon in the queue.
+/// Tasks that a worker thread polls before it polls the sockets again: a new request is queued soon even under load.
 const TASKS_PER_LOOK: u32 = 16;
 
 pub fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
     match tokio::runtime::Builder::new_multi_thread().enable_all().event_interval(TASKS_PER_LOOK).build() {
         Ok(runtime) => {
             let done = runtime.block_on(work);
-            // A plugin's thread that hangs must not keep the process: what counts is closed and written by now.
+            // A hung thread of a plugin must not keep the process alive: everything durable is written by now.
             runtime.shutdown_background();
             Ok(done)
         }

@@ -1,4 +1,4 @@
-//! Who calls: the signature of a route that wants one, checked before the plugin sees anything.
+//! Authenticates the caller: checks the signature before the plugin sees anything of the request.
 
 use crate::{refused::Refused, routes::Route};
 use alloy_primitives::hex;
@@ -9,17 +9,17 @@ use gateway_plugins::WriteGuard;
 use http::{Method, request::Parts};
 use plugin_api::manifest::Auth;
 
-/// Bodies above this are verified off the threads that serve requests: canonical JSON of a hostile body takes milliseconds.
+/// Larger bodies are verified on blocking threads: canonical JSON of a hostile body takes milliseconds.
 pub const INLINE_BYTES: usize = 32 * 1024;
 
-/// What a handler may rely on.
+/// An authenticated request.
 #[derive(Debug)]
 pub struct Caller {
-    /// Checksummed address of who signed.
+    /// The signer's checksummed address.
     pub signer: Option<String>,
     /// What the write uses up when it commits.
     pub guard: Option<WriteGuard>,
-    /// The body as the handler gets it: of a signed body, the canonical JSON of what was signed.
+    /// The body as the handler gets it: for a signed body, the canonical JSON of the signed payload.
     pub body: Bytes,
 }
 
@@ -73,7 +73,7 @@ impl EnvelopeVerifier {
     }
 }
 
-/// A delete whose body names its target must name the one of the URL.
+/// A DELETE whose payload names a target must name the one of the URL.
 fn bind_target(route: &Route, parts: &Parts, params: &[String], signed: &Signed) -> Result<(), envelope::Refusal> {
     if parts.method != Method::DELETE {
         return Ok(());

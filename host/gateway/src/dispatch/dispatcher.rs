@@ -1,4 +1,4 @@
-//! A request's way from the router into a plugin and back.
+//! Carries a request from the router into a plugin and the response back.
 //!
 //! The order is the contract (wire.md §4.2): limits, route, parent row, body, signature, handler, commit.
 
@@ -49,7 +49,7 @@ pub struct Dispatcher {
     pub streams: Streams,
     pub verifier: Arc<EnvelopeVerifier>,
     pub responses: ResponseCache,
-    /// Large bodies that are verified at a time: as many as there are processors, so that they do not crowd out the rest.
+    /// Limits how many large bodies are verified at a time to the number of processors.
     pub large_bodies: Arc<Semaphore>,
 }
 
@@ -102,18 +102,18 @@ impl Dispatcher {
     async fn serve(&self, route: &Arc<Route>, ip: IpAddr, arrival: Arrival) -> Result<Response<Body>, Refused> {
         let Arrival { parts, params, body } = arrival;
         match &route.target {
-            // Boxed: what is rare must not make every request's future large; it is moved up through the whole stack.
+            // Boxed: a rare case must not make the future of every request large.
             Target::Meta(meta) => {
                 let answer = Box::pin(self.pages.respond(*meta, &parts));
                 gateway_telemetry::of_request(request_id_of(&parts), answer).await
             }
             Target::Plugin { plugin, index } => {
-                // Held until the answer is made: a drain waits for it.
+                // Held until the response is complete: a drain waits for it.
                 let _in_flight = plugin.acquire().ok_or_else(|| Refused::disabled(plugin.name()))?;
                 let sink = parts.extensions.get::<Peer>().and_then(|peer| peer.sink.clone());
                 let call = Call { route, plugin, index: *index, ip, sink };
                 let arrival = Arrival { parts, params, body };
-                // A body is no part of the key; nobody sends one with a GET.
+                // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && arrival.body.is_end_stream() {
                     self.serve_cached(call, arrival).await
                 } else {
@@ -135,7 +135,7 @@ impl Dispatcher {
         let versions = if is_cache_on { self.host.database.versions() } else { None };
         let if_none_match: Vec<_> = arrival.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;
-        // Boxed: cached responses, and routes that are not cached, do not pay for the room it takes.
+        // Boxed: cache hits, and routes that are not cached, do not pay for its size.
         let called = Box::pin(self.ask_plugin(call, arrival));
         let (response, dependencies) = match versions {
             Some(versions) => read_tracking::observe(versions, route.dependencies.clone(), called).await,
@@ -155,11 +155,11 @@ impl Dispatcher {
         let body = body.read_limited(call.route.body_max_bytes).await.map_err(Refused::from)?;
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
-        // On the heap: what is kept is answered without it, and the whole moves less.
+        // Boxed: a cache hit does without it, and the outer future is smaller to move.
         gateway_telemetry::of_request(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
     }
 
-    /// The 404 of a missing parent comes before body and signature are looked at.
+    /// The 404 of a missing parent comes before the body and the signature are checked.
     async fn check_parent(&self, route: &Route, plugin: &ActivePlugin, params: &[String]) -> Result<(), Refused> {
         let Some((parent, position)) = &route.parent else { return Ok(()) };
         let hint = format!("check the id of the {} in the path", parent.resource);
@@ -190,7 +190,7 @@ impl Dispatcher {
         let turn = Arc::clone(&self.large_bodies).acquire_owned().await;
         let (verifier, route) = (self.verifier.clone(), route.clone());
         let work = move || {
-            // Until it is done, even when nobody waits for it any more.
+            // Held until the work is done, even when the client has gone.
             let _turn = turn;
             verifier.authenticate(&route, &parts, &params, body).map(|caller| (caller, parts, params))
         };
@@ -214,7 +214,7 @@ impl Dispatcher {
             abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(caller.body) };
         let place = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
-        // The answer is complete before anything is written: one that cannot be sent leaves nothing.
+        // The response is complete before the commit: a handler whose response cannot be sent leaves no writes.
         let answered = async {
             match call.plugin.object.call(request).await {
                 RResult::ROk(answer) => response::into_response(&self.streams, &call, answer).await,
@@ -231,7 +231,7 @@ impl Dispatcher {
             Err(Refused::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
-        // The guard of a signed write is used up, even if the handler wrote nothing.
+        // The guard of a signed write is consumed even if the handler wrote nothing.
         let begun = if is_good && caller.guard.is_some() { Some(own.begin()) } else { own.begun() };
         match begun {
             Some(transaction) if is_good => Box::pin(transaction.finish(caller.guard.as_ref()))
@@ -264,7 +264,7 @@ impl Dispatcher {
     }
 }
 
-/// The outcome, unless it takes longer. What is ready at once needs no timer.
+/// The output of `work`, or `None` when it exceeds the limit. Work that is ready at once needs no timer.
 pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {

@@ -1,4 +1,4 @@
-//! A request's way from the router into a plugin and back.
+//! Carries a request from the router into a plugin and the response back.
 
 mod auth;
 mod call;

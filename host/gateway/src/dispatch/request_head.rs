@@ -1,4 +1,4 @@
-//! A request's head as a plugin sees it.
+//! A request's head as a plugin reads it through the ABI.
 
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -22,7 +22,7 @@ pub struct RequestHead {
     pub transaction: Arc<OwnTransaction>,
 }
 
-/// Written when somebody asks for it.
+/// Formatted when the plugin reads it.
 pub struct ClientIpText {
     ip: IpAddr,
     text: OnceLock<String>,
@@ -34,7 +34,7 @@ impl From<IpAddr> for ClientIpText {
     }
 }
 
-/// A request's own transaction, made when somebody asks for it: most requests only read.
+/// The transaction of a request, created when the handler first uses it: most requests only read.
 pub struct OwnTransaction {
     host: Arc<HostContext>,
     plugin: Arc<ActivePlugin>,
@@ -66,7 +66,7 @@ impl RequestHead {
 
 impl Head for RequestHead {
     fn method(&self) -> RStr<'_> {
-        // GET and HEAD share an answer.
+        // GET and HEAD share a cached response.
         read_tracking::mark_uncacheable();
         self.parts.method.as_str().into()
     }

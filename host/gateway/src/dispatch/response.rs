@@ -1,4 +1,4 @@
-//! A plugin's answer on its way to the wire.
+//! Turns a plugin's response into an HTTP response.
 
 use super::call::Call;
 use crate::{lifecycle::Topics, refused::Refused};
@@ -19,7 +19,7 @@ use plugin_api::{
 };
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
-/// What answers with a live stream need.
+/// What responses with a live stream need.
 pub struct Streams {
     pub topics: Arc<Topics>,
     pub limits: StreamLimits,
@@ -47,13 +47,13 @@ pub async fn into_response(
     Ok(response)
 }
 
-/// More headers than this are a plugin gone wild.
+/// More headers than this are a bug of the plugin.
 const HEADERS_MAX: usize = 100;
 
-/// Room for those that the gateway adds, too.
+/// Capacity that includes the headers which the gateway adds.
 const HEADERS_USUAL: usize = 12;
 
-/// The connection is the gateway's: a plugin that says how a body is framed could cut or smuggle answers.
+/// The gateway owns the connection: a plugin that sets how a body is framed could truncate or smuggle responses.
 const THE_GATEWAYS_OWN: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
 
@@ -88,7 +88,7 @@ fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidH
     }
 }
 
-/// A status or header that HTTP does not know is the plugin's bug.
+/// A status or header that is not valid HTTP is the plugin's fault.
 fn broken(call: &Call<'_>, reason: &str) -> Refused {
     let message = format!("the answer cannot be sent: {reason}").into();
     let fault = Fault { kind: abi::FaultKind::Error, message, location: Default::default() };
@@ -96,7 +96,7 @@ fn broken(call: &Call<'_>, reason: &str) -> Refused {
     Refused::internal()
 }
 
-/// Chunks as the plugin makes them. The first one is awaited, so that a failure at the start is still an error answer.
+/// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.
 async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, Refused> {
     let handle = call.plugin.handle.clone();
     let in_flight = call.plugin.acquire().ok_or_else(|| Refused::disabled(call.plugin.name()))?;
@@ -163,7 +163,7 @@ async fn topic_stream(streams: &Streams, call: &Call<'_>, subscription: &[u8]) -
     Ok(response)
 }
 
-/// An EventSource that is told 503 on a reconnect never tries again: it is told to come back later instead.
+/// An EventSource that gets 503 on a reconnect never tries again, so it gets 200 with a longer `retry` instead.
 fn stream_capacity(subscription: &Subscription) -> Result<Response<Body>, Refused> {
     if subscription.after_id.is_some() {
         return Ok(sse(Body::Full(Bytes::from_static(b"retry: 30000\n\n"))));

@@ -82,7 +82,7 @@ impl ResponseCache {
 }
 
 impl CachedResponse {
-    /// 304 for a client that has it, else all of it.
+    /// 304 for a client whose `If-None-Match` names the entity tag, else the whole response.
     pub fn respond(&self, request: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
         let CompleteResponse { tag, headers, body } = &self.response;
         match etag::known(request.get_all(header::IF_NONE_MATCH), tag) {
@@ -100,7 +100,7 @@ pub struct CompleteResponse {
 }
 
 impl CompleteResponse {
-    /// Takes what a 200 consists of, if its body is complete, and tags it; any other answer stays as it is.
+    /// Takes the parts of a 200 with a complete body and computes its entity tag; any other response stays as it is.
     pub fn taken_from(response: &mut Response<Body>) -> Option<Self> {
         if response.status() != StatusCode::OK || matches!(response.body(), Body::Boxed(_)) {
             return None;
@@ -115,7 +115,7 @@ impl CompleteResponse {
         Some(Self { tag, headers, body })
     }
 
-    /// 304 for a client whose `If-None-Match` names it, else all of it.
+    /// 304 for a client whose `If-None-Match` names the entity tag, else the whole response.
     pub fn into_response(self, if_none_match: &[HeaderValue], is_compressed_for_some: bool) -> Response<Body> {
         match etag::known(if_none_match, &self.tag) {
             Some(tag) => etag::not_modified(tag, &self.headers, is_compressed_for_some),

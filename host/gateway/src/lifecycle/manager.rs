@@ -64,7 +64,7 @@ impl PluginManager {
         &self.parts.host
     }
 
-    /// Opens every plugin that the configuration wants, in the order of their requirements.
+    /// Starts every enabled plugin, each after those that it requires.
     pub async fn start(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) {
         let _transition = self.changes.lock().await;
         for outcome in loaded {
@@ -77,7 +77,7 @@ impl PluginManager {
         self.start_all(&wanted, self.config()).await;
     }
 
-    /// Brings the set of plugins to what a new configuration says. Those that start get their section of it.
+    /// Starts and stops plugins to match a new configuration. Those that start get their section of it.
     pub async fn reconcile(&self, config: &Config) {
         let _transition = self.changes.lock().await;
         self.registry.lock().latest_config = Some(Arc::new(config.clone()));
@@ -91,8 +91,8 @@ impl PluginManager {
         self.start_all(&wanted, config).await;
     }
 
-    /// Takes off a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
-    /// them must be there when it comes back.
+    /// Fences a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
+    /// them must still serve when it comes back.
     pub async fn fence(&self, request: &FenceRequest) {
         let database = &self.host().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
@@ -104,13 +104,13 @@ impl PluginManager {
             return;
         }
         let _transition = self.changes.lock().await;
-        // Switched off, or even on again, while the request waited.
+        // An operator may have restarted the plugin while the request waited.
         if self.registry.lock().lives(request) {
             self.stop_plugin(&request.plugin, PluginState::Fenced, &request.reason).await;
         }
     }
 
-    /// Stops everything, in the reverse order of opening.
+    /// Stops all plugins, in the reverse order of their start.
     pub async fn stop(&self) {
         let _transition = self.changes.lock().await;
         self.registry.lock().is_closed = true;
@@ -162,7 +162,7 @@ impl PluginManager {
         Ok(())
     }
 
-    /// Streams before routes: the first request for a stream finds it.
+    /// Topics come before routes, so that the first request for a stream finds its topic.
     async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
         self.open_topics(plugin).await?;
         self.mount(plugin)?;
@@ -180,7 +180,7 @@ impl PluginManager {
         PluginHandle::new(name, limit, self.host().clock.clone(), self.parts.fence_requests.clone())
     }
 
-    /// The constructor is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
+    /// The constructor is synchronous code of the plugin: it runs on a blocking thread, with a time limit.
     async fn construct(
         &self,
         loaded: &Arc<LoadedPlugin>,
@@ -227,8 +227,8 @@ impl PluginManager {
             .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))
     }
 
-    /// The new table is built first: a clash refuses the newcomer and the old table stays. By name, so that what is asked of
-    /// all says the same whoever came last.
+    /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so
+    /// that collected contributions do not depend on the order of starts.
     fn mount(&self, newcomer: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
         let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().as_ref().clone();
         serving.retain(|plugin| plugin.name() != newcomer.name());
@@ -282,13 +282,13 @@ impl PluginManager {
         Ok(self.parts.jobs.start(set, Arc::new(run), &plugin.handle.stop))
     }
 
-    /// New requests are refused, those inside finish or time out, jobs and streams end, then the plugin is told.
+    /// Refuses new requests, lets those in flight finish or time out, ends jobs and streams, then calls the plugin's `stop`.
     pub(super) async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
         let leaving = self.registry.lock().leaves(name, reason);
         if let Some((running, jobs)) = leaving {
             self.drain(&running, jobs, reason).await;
         }
-        // The routes of a fenced plugin stay and answer 503: it is meant to be there.
+        // The routes of a fenced plugin stay and respond 503: it is enabled.
         if state != PluginState::Fenced {
             self.unmount(name);
         }
@@ -318,7 +318,7 @@ impl PluginManager {
         self.parts.topics.remove_stopped(running);
     }
 
-    /// Takes back what was opened of a plugin that could not be opened to its end.
+    /// Undoes a start that failed half way.
     fn abandon(&self, plugin: &ActivePlugin) {
         plugin.close();
         plugin.handle.stop.cancel();
@@ -327,7 +327,7 @@ impl PluginManager {
     }
 }
 
-/// `stop` is the plugin's own synchronous code: it runs on a thread of its own, with a time limit.
+/// `stop` may block: it runs on a blocking thread, with a time limit.
 async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
     let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
     let work = tokio::task::spawn_blocking(move || runtime.block_on(stopped.object.stop()));

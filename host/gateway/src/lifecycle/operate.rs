@@ -1,7 +1,7 @@
-//! What an operator does to one plugin while the gateway serves: enable, disable, resume.
+//! Commands of operators on one plugin while the gateway serves: enable, disable, resume, reindex.
 //!
-//! The rule: the answer is the truth. It is the report after the work is done, and a command that did not reach what it
-//! wanted says why.
+//! The rule: the result is the plugin's report after the work is done, and a command that did not reach its state says
+//! why.
 
 use super::{
     manager::PluginManager,
@@ -18,9 +18,9 @@ pub enum Action {
     Enable,
     /// Do not serve, from now on and after every start.
     Disable,
-    /// Serve again after having been fenced, or having failed.
+    /// Serve again after having been fenced or having failed.
     Resume,
-    /// Empty its derived tables and derive them from the chain anew.
+    /// Empty its derived tables and derive them from the chain again.
     Reindex,
 }
 
@@ -49,7 +49,7 @@ impl Action {
     }
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The plugin afterwards; its reason also says why the command was refused.
@@ -57,7 +57,7 @@ pub struct Outcome {
     pub is_reached: bool,
 }
 
-/// Why a command was not even tried.
+/// Why a command was refused before it was tried.
 #[derive(Debug, thiserror::Error)]
 pub enum OperateError {
     #[error("there is no plugin {0:?} in the folder of the plugins")]
@@ -69,7 +69,7 @@ pub enum OperateError {
 }
 
 impl PluginManager {
-    /// Does it and waits until it is done. Do not drop the future half way: run it in a task of its own.
+    /// Runs the command to its end. Do not drop the future half way: spawn it as a task.
     pub async fn operate(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
         let _transition = self.changes.lock().await;
         let before = self.registry.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
@@ -90,7 +90,7 @@ impl PluginManager {
         Ok(Outcome { report, is_reached })
     }
 
-    /// Reads what operators decided, before plugins are opened or the configuration is applied again.
+    /// Reads the operators' decisions, before plugins start or the configuration is applied again.
     pub async fn load_switches(&self) -> Result<(), StorageError> {
         let switches = self.parts.operators.switches().await?;
         self.registry.lock().set_switches(switches);
@@ -123,11 +123,11 @@ impl PluginManager {
         match before.state {
             PluginState::Fenced | PluginState::Failed if self.registry.lock().is_loaded(name) => {}
             PluginState::Disabled => return Some(format!("{}; enable it to start it", before.reason)),
-            // Serving already, or nothing that could be started.
+            // It serves already, or there is nothing to start.
             _ => return None,
         }
         let reason = "being resumed by an operator".to_owned();
-        // Its routes stay and answer 503 until the new ones take their place.
+        // Its routes stay and respond 503 until the new ones replace them.
         self.registry.lock().note(name, InactiveReason { state: PluginState::Stopped, reason });
         self.start_with_waiting(name).await;
         if self.registry.lock().report(name).is_none_or(|report| report.state != PluginState::Serving) {
@@ -136,7 +136,7 @@ impl PluginManager {
         None
     }
 
-    /// Whichever gateway works on the index sees it with its next look.
+    /// The gateway that holds the index's lease sees the change with its next poll.
     async fn reindex(&self, name: &str) -> Result<Option<String>, StorageError> {
         let has_index = gateway_indexer::Store::new(self.host().database.clone(), name).forget().await?;
         Ok((!has_index).then(|| "it has no index of a chain".to_owned()))
@@ -148,7 +148,7 @@ impl PluginManager {
         Ok(())
     }
 
-    /// Starts a plugin, and those that failed only for the lack of it.
+    /// Starts a plugin, and those that failed because it did not serve.
     async fn start_with_waiting(&self, name: &str) {
         let (config, mut names) = {
             let registry = self.registry.lock();

@@ -1,4 +1,4 @@
-//! The register of plugins: what is known of each, who shall serve, in which order. Bookkeeping only; [`super::manager`] acts.
+//! The registry of plugins: the state of each, which ones are enabled, and their order. [`super::manager`] acts on it.
 
 use crate::operators::Switches;
 use gateway_config::Config;
@@ -10,28 +10,28 @@ use std::{
 };
 use tokio_util::task::TaskTracker;
 
-/// Everything known about one plugin, whatever became of it.
+/// Everything known about one plugin, in any state.
 pub struct PluginEntry {
     pub loaded: Option<Arc<LoadedPlugin>>,
     pub running: Option<Arc<ActivePlugin>>,
     pub(super) jobs: Option<TaskTracker>,
-    /// The life that goes on, or the last one; its faults are part of the report, those on the way down too.
+    /// The handle of the present or last start; its faults are part of the report.
     pub(super) handle: Option<Arc<PluginHandle>>,
     pub state: PluginState,
     pub reason: String,
     pub report: PluginReport,
 }
 
-/// The plugins of this gateway by name. Looked at and changed in short steps; whole transitions are serialised by
+/// The plugins of this gateway by name. Locked for short steps only; whole transitions are serialised by
 /// [`super::PluginManager::changes`], so that a report never waits for a drain.
 #[derive(Default)]
 pub struct PluginRegistry {
     pub(super) entries: BTreeMap<String, PluginEntry>,
-    /// What operators decided; stronger than the configuration.
+    /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
-    /// The configuration that was read last, when it was read again.
+    /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
-    /// The gateway stops: nothing starts any more.
+    /// The gateway is stopping: no plugin starts any more.
     pub(super) is_closed: bool,
 }
 
@@ -86,7 +86,7 @@ impl PluginRegistry {
         self.switches.insert(name.to_owned(), enabled);
     }
 
-    /// What an operator decided, if one did.
+    /// The operator's decision, if there is one.
     pub(super) fn switch(&self, name: &str) -> Option<bool> {
         self.switches.get(name).copied()
     }
@@ -99,13 +99,13 @@ impl PluginRegistry {
         self.is_closed
     }
 
-    /// Who is there and not wanted; those who require others come first.
+    /// The plugins that serve and are not wanted; dependents come before what they require.
     pub(super) fn leaving(&self, wanted: &BTreeSet<String>) -> Vec<String> {
         let leaving: BTreeSet<String> = self.present().filter(|name| !wanted.contains(name)).collect();
         self.in_order(&leaving).0.into_iter().rev().collect()
     }
 
-    /// Who is wanted and not there, in order, and who cannot be ordered, with the reason.
+    /// The plugins that are wanted and do not serve, in start order, and those in a cycle, with the reason.
     pub(super) fn starting(&self, wanted: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
         self.in_order(&self.idle().filter(|name| wanted.contains(name)).collect())
     }
@@ -145,13 +145,13 @@ impl PluginRegistry {
         Some((running, entry.jobs.take()))
     }
 
-    /// Serving, or fenced and still answering for itself.
+    /// The plugins that serve or are fenced.
     pub(super) fn present(&self) -> impl Iterator<Item = String> {
         let is_present = |entry: &PluginEntry| entry.running.is_some() || entry.state == PluginState::Fenced;
         self.entries.iter().filter(move |(_, entry)| is_present(entry)).map(|(name, _)| name.clone())
     }
 
-    /// Loaded but not serving. A fenced one waits until the operator has switched it off and on again.
+    /// The plugins that are loaded and do not serve. A fenced one waits for the operator.
     pub(super) fn idle(&self) -> impl Iterator<Item = String> {
         let is_idle = |entry: &PluginEntry| {
             entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced
@@ -159,7 +159,7 @@ impl PluginRegistry {
         self.entries.iter().filter(move |(_, entry)| is_idle(entry)).map(|(name, _)| name.clone())
     }
 
-    /// What failed and is no longer wanted is switched off, not broken.
+    /// A failed plugin that is no longer wanted is reported as disabled.
     pub(super) fn forget_failures(&mut self, wanted: &BTreeSet<String>) {
         let off = |(name, entry): (&String, &PluginEntry)| {
             let forgets = !wanted.contains(name) && entry.state == PluginState::Failed && entry.loaded.is_some();
@@ -178,7 +178,7 @@ impl PluginRegistry {
         }
     }
 
-    /// `names` so that requirements come first, and those that cannot be ordered, with the reason.
+    /// Sorts `names` so that requirements come first; those in a cycle are returned apart, with the reason.
     pub(super) fn in_order(&self, names: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
         let mut order: Vec<String> = Vec::with_capacity(names.len());
         let mut waiting: Vec<&String> = names.iter().collect();
@@ -219,7 +219,7 @@ impl PluginRegistry {
         )))
     }
 
-    /// Two plugins cannot publish one view, nor have table prefixes that contain each other.
+    /// Two plugins cannot publish the same view, nor have table prefixes of which one contains the other.
     pub(super) fn check_views(&self, newcomer: &LoadedPlugin) -> Result<(), InactiveReason> {
         let name = &newcomer.manifest.name;
         for other in self.entries.values().filter_map(|entry| entry.loaded.as_ref()) {
@@ -250,7 +250,7 @@ impl PluginRegistry {
         Ok(())
     }
 
-    /// A view whose plugin never ran does not exist, and its reader hears so.
+    /// The views that statements may name. One whose plugin never ran does not exist, and reading it fails with that reason.
     pub(super) fn readable_views(&self) -> ViewNames {
         published_views(self.entries.values().filter_map(|entry| entry.loaded.as_deref()))
     }
@@ -263,7 +263,7 @@ impl PluginEntry {
         report
     }
 
-    /// With the faults of the present life.
+    /// The report with the faults of the present start.
     pub(super) fn report_so_far(&self) -> PluginReport {
         let mut report = self.report.clone();
         if let Some(handle) = &self.handle {

@@ -59,7 +59,7 @@ impl Pages {
         }
     }
 
-    /// It follows from the routes, and takes a hundred times longer to make than to send.
+    /// Cached per route table: it takes a hundred times longer to render than to send.
     fn openapi_answer(&self) -> Response<Body> {
         let router = self.routes.router();
         let make = || serde_json::to_vec(&self.own_facts(openapi::document)).unwrap_or_default().into();
@@ -75,7 +75,7 @@ impl Pages {
         self.facts_of(&discovery, &counters, answer)
     }
 
-    /// For documents that need nothing of the plugins: probes ask for them often.
+    /// For documents that need no contributions: probes request them often.
     fn own_facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
         self.facts_of(&[], &Counters::default(), answer)
     }
@@ -149,7 +149,7 @@ fn changelog_answer(facts: &Facts<'_>, query: &str) -> Result<Response<Body>, Re
     })
 }
 
-/// The page and its files never change while the gateway runs: a tag of their content answers 304.
+/// The page and its files never change while the gateway runs, so their entity tag allows 304.
 fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
     let accepts_gzip = parts
         .headers

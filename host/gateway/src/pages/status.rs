@@ -1,4 +1,4 @@
-//! `GET /api/status`: asks every part of the gateway and every plugin how it gets on, all at once.
+//! `GET /api/status`: collects the status of every part of the gateway and of every plugin, all at once.
 
 use super::{Pages, json};
 use crate::refused::Refused;
@@ -43,7 +43,7 @@ impl Pages {
         Ok(response)
     }
 
-    /// What plugins say of their services; those that should and say nothing are told as such.
+    /// The services that plugins report; a plugin that should report and does not is listed as silent.
     fn told(&self, contributed: Vec<(String, Services)>) -> Vec<status::Contribution> {
         let answered: BTreeSet<String> = contributed.iter().map(|(plugin, _)| plugin.clone()).collect();
         let serving = self.host.active.list();
@@ -85,7 +85,7 @@ impl Pages {
         self.indexes.services(&chain.settings, self.head())
     }
 
-    /// Plugins that should serve and do not are a degraded service.
+    /// Enabled plugins that do not serve degrade the service `plugins`.
     fn plugin_service(&self) -> ServiceStatus {
         let reports = self.plugins.reports();
         let failing: Vec<String> =

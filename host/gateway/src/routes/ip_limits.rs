@@ -1,4 +1,4 @@
-//! Calls per client IP: a politeness of this process, not a guard of money.
+//! Rate limits per client IP: they protect this process, not money.
 
 use governor::{
     Quota, RateLimiter,
@@ -33,14 +33,14 @@ pub struct Bucket {
 #[derive(Clone)]
 pub struct RouteLimits(Vec<Arc<Bucket>>);
 
-/// What is left of a bucket, as the headers of the RateLimit draft say it.
+/// The remaining quota of a bucket, in the headers of the RateLimit draft.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Allowance {
     policy: String,
     state: String,
 }
 
-/// Why a call is refused.
+/// A rate limit that was exceeded.
 #[derive(Debug)]
 pub struct Exceeded {
     pub code: String,
@@ -90,7 +90,7 @@ impl IpLimits {
         self.exempt.iter().any(|network| network.contains(&ip))
     }
 
-    /// Forgets clients that have not called for a while.
+    /// Drops the state of clients that have not called for a while.
     pub fn tidy(&self) {
         let buckets = self.buckets.lock();
         for bucket in buckets.values().chain([&self.shared]) {
@@ -101,7 +101,7 @@ impl IpLimits {
 }
 
 impl RouteLimits {
-    /// Counts a call; answers what is left in the tightest bucket. The first bucket that is empty refuses it.
+    /// Counts a call and returns what is left in the tightest bucket. The first empty bucket refuses the call.
     pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
         let mut tightest: Option<(u32, &Bucket)> = None;
         for bucket in &self.0 {
@@ -130,7 +130,7 @@ impl Bucket {
         }
     }
 
-    /// Counts a call; answers how many more may come at once.
+    /// Counts a call and returns how many more may come at once.
     fn check(&self, ip: IpAddr) -> Result<u32, Exceeded> {
         let counted = self.limiter.check_key(&ip);
         counted.map(|state| state.remaining_burst_capacity()).map_err(|denied| {

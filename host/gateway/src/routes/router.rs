@@ -1,4 +1,4 @@
-//! From method and path to a target. A table is built once per change of the set of plugins and never edited.
+//! Maps method and path to a target. A router is built for each change of the set of plugins and never edited.
 
 use super::RouteLimits;
 use bytes::Bytes;
@@ -19,28 +19,28 @@ use std::{
 
 pub struct Router {
     tree: Tree<Vec<(Method, Arc<Route>)>>,
-    /// The plugins whose routes these are, by name: what documents say does not depend on who was started first.
+    /// The plugins whose routes these are, sorted by name, so that documents do not depend on the order of starts.
     pub plugins: Vec<Arc<Manifest>>,
-    /// The OpenAPI document of these routes; made when somebody asks for it.
+    /// The OpenAPI document of these routes, rendered on the first request.
     pub openapi: OnceLock<Bytes>,
 }
 
-/// A route with everything the dispatcher needs, worked out beforehand.
+/// A route with everything the dispatcher needs, computed beforehand.
 pub struct Route {
-    /// Of this route in this table; never used again.
+    /// Identifies this route in this table; never reused.
     pub id: u64,
     pub spec: RouteSpec,
     pub label: RouteLabel,
-    /// Of answers below 400.
+    /// Sent with responses below 400.
     pub cache_control: Option<HeaderValue>,
     pub target: Target,
     pub limits: RouteLimits,
     pub body_max_bytes: usize,
     pub timeout: Duration,
     pub auth: Auth,
-    /// The row that must exist, with the position of its parameter in the path.
+    /// The parent row that must exist, with the position of its parameter in the path.
     pub parent: Option<(Parent, usize)>,
-    /// Stored data that the answers of a cached route may come from.
+    /// Stored data that the responses of a cached route may depend on.
     pub dependencies: ReadDependencies,
     pub usage: Arc<OperationUsage>,
 }
@@ -51,7 +51,7 @@ pub enum Target {
 }
 
 impl Route {
-    /// Name of who answers, for logs and metrics.
+    /// The plugin's name, or [`HOST`], for logs and metrics.
     pub fn owner(&self) -> &str {
         self.target.owner()
     }
@@ -66,7 +66,7 @@ impl Target {
     }
 }
 
-/// The owner of what no plugin answers.
+/// The owner of the gateway's own routes.
 pub const HOST: &str = "host";
 
 /// Two routes that cannot both be there.
@@ -80,7 +80,7 @@ pub enum RouteConflict {
     Operation { operation: String, newcomer: String, holder: String },
 }
 
-/// What a path leads to.
+/// The result of a route lookup.
 pub enum Found {
     Route {
         route: Arc<Route>,
