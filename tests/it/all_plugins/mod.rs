@@ -6,11 +6,11 @@ mod lane;
 mod mutant;
 mod mutated;
 mod mutations;
+mod plugin_removed;
 mod schemathesis;
 #[path = "../../../plugins/agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
 mod script;
-mod without;
 
 use crate::{
     e2e::{self, Site},

@@ -4,7 +4,7 @@
 //! gateway that starts without it starts without them, and says why.
 
 mod components;
-mod less;
+mod diff;
 mod pages;
 mod standings;
 
@@ -13,8 +13,8 @@ use super::{
     calls::{operator, writes},
     chain,
 };
+use diff::Parts;
 use host::plugins::{Action, Outcome, PluginState};
-use less::Parts;
 use pages::Pages;
 use plugin_api::{
     abi::PluginModule_Ref,
