@@ -2,7 +2,7 @@
 
 use host::plugins::{Action, OperateError, PluginState};
 use plugin_api::{
-    Definition, HostHandle, Identity, NoConfig, Plugin, Refusal,
+    ConfigError, Definition, HostHandle, Identity, NoConfig, Plugin,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait,
 };
@@ -30,7 +30,7 @@ impl Plugin for Ground {
         Definition::new()
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
@@ -42,7 +42,7 @@ impl Plugin for Tower {
         Definition::new().requires(&["ground"])
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

@@ -1,6 +1,6 @@
 //! The gateway under test.
 
-use crate::{Answer, ScriptedChain, Wallet, postgres};
+use crate::{ScriptedChain, TestResponse, Wallet, postgres};
 use bytes::Bytes;
 use host::{
     chain::index::{IndexReport, IndexState},
@@ -214,30 +214,43 @@ impl TestGateway {
         &self.clock
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send("GET", path, &[], "").await
     }
 
     /// A signed body, signed now.
-    pub async fn post_signed(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+    pub async fn post_signed(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> TestResponse {
         self.send_signed("POST", path, wallet, action, payload).await
     }
 
-    pub async fn send_signed(&self, method: &str, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+    pub async fn send_signed(
+        &self,
+        method: &str,
+        path: &str,
+        wallet: &Wallet,
+        action: &str,
+        payload: Value,
+    ) -> TestResponse {
         let body = wallet.signed_body(action, self.now_s(), &payload).to_string();
         self.send(method, path, &[("content-type", "application/json")], body).await
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Answer {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> TestResponse {
         let response = self.open_stream(method, path, headers, body).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+        TestResponse { status: parts.status.as_u16(), headers: parts.headers, body }
     }
 
     /// Asks, with no more than `{}` for a body, until a limit per IP is used up; answers how often the gateway took it, and
     /// the refusal. Limits give back while the calls take their time, so that there may be some more than the limit says.
-    pub async fn until_limited(&self, method: &str, path: &str) -> (usize, Answer) {
+    pub async fn until_limited(&self, method: &str, path: &str) -> (usize, TestResponse) {
         let mut taken = 0;
         loop {
             let answer = self.send(method, path, &[], "{}").await;
@@ -327,7 +340,7 @@ impl TestGateway {
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// Whether the status is 2xx.
     pub fn is_success(&self) -> bool {
         StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())

@@ -1,9 +1,9 @@
-//! What the routes refuse, and how they say so.
+//! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, JobId};
 use plugin_api::{ApiError, BadAddress, Case};
 
-/// A record that is not there.
+/// A record that does not exist.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     #[error("unknown agent {0}")]
@@ -22,7 +22,7 @@ impl ApiError for Unknown {
     }
 }
 
-/// A filter that names no account.
+/// A filter that is not an address.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{member}: {reason}")]
 pub struct BadFilter {

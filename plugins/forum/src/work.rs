@@ -1,4 +1,4 @@
-//! Threads that nobody answered, as work.
+//! Contributes threads without replies to the list of work.
 
 use crate::{
     Forum,
@@ -6,15 +6,15 @@ use crate::{
     store::unanswered::{self, Unanswered},
 };
 use plugin_api::{
-    Gateway, HostError, Wei,
+    HostError, PluginContext, Wei,
     point::{WorkInput, WorkItem, WorkKind},
 };
 
 const QUESTIONS_MAX: u32 = 200;
 
-/// Unanswered threads, or the one that was opened.
-pub async fn work(gateway: Gateway<Forum>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let db = gateway.db();
+/// All threads without replies, or the one that was just opened.
+pub async fn work(cx: PluginContext<Forum>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let db = cx.db();
     let Some(event) = made_by else {
         return Ok(unanswered::list(&db, QUESTIONS_MAX).await?.into_iter().map(item).collect());
     };

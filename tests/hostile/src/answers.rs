@@ -3,7 +3,7 @@
 use crate::Hostile;
 use futures_util::{Stream, StreamExt as _, stream};
 use plugin_api::{
-    BodyChunks, Context, Failure, HostError, Raw, Route, Text, WithHeader,
+    Failure, HostError, RawResponse, RequestContext, Route, StreamBody, Text, WithHeader,
     abi::{FfiBytes, HostErrorCode},
 };
 use std::panic::panic_any;
@@ -35,15 +35,15 @@ fn chunk() -> FfiBytes {
     FfiBytes::from(vec![b'x'; MIB])
 }
 
-async fn giant_body(_: Context<Hostile>) -> Result<Raw, Failure> {
-    Ok(Raw { status: 200, content_type: "image/png".into(), body: vec![b'x'; GIANT_MIB * MIB].into() })
+async fn giant_body(_: RequestContext<Hostile>) -> Result<RawResponse, Failure> {
+    Ok(RawResponse { status: 200, content_type: "image/png".into(), body: vec![b'x'; GIANT_MIB * MIB].into() })
 }
 
 async fn giant_stream(
-    cx: Context<Hostile>,
-) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    cx: RequestContext<Hostile>,
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
     let chunks = stream::iter(0..GIANT_MIB).map(|_| Ok(chunk()));
-    Ok(BodyChunks::new(&cx, "image/png", chunks))
+    Ok(StreamBody::new(&cx, "image/png", chunks))
 }
 
 /// Chunks until `good` of them were read, then a panic.
@@ -52,79 +52,79 @@ fn breaking(good: usize) -> impl Stream<Item = Result<FfiBytes, HostError>> {
 }
 
 async fn stream_panics_first(
-    cx: Context<Hostile>,
-) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
-    Ok(BodyChunks::new(&cx, "image/png", breaking(0)))
+    cx: RequestContext<Hostile>,
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    Ok(StreamBody::new(&cx, "image/png", breaking(0)))
 }
 
 async fn stream_panics_later(
-    cx: Context<Hostile>,
-) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
-    Ok(BodyChunks::new(&cx, "image/png", breaking(2)))
+    cx: RequestContext<Hostile>,
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    Ok(StreamBody::new(&cx, "image/png", breaking(2)))
 }
 
 async fn stream_fails_first(
-    cx: Context<Hostile>,
-) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    cx: RequestContext<Hostile>,
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
     let failed = stream::iter([Err(HostError::new(HostErrorCode::Internal, "no first chunk"))]);
-    Ok(BodyChunks::new(&cx, "image/png", failed))
+    Ok(StreamBody::new(&cx, "image/png", failed))
 }
 
 async fn stream_hangs_first(
-    cx: Context<Hostile>,
-) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
-    Ok(BodyChunks::new(&cx, "image/png", stream::pending()))
+    cx: RequestContext<Hostile>,
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    Ok(StreamBody::new(&cx, "image/png", stream::pending()))
 }
 
 async fn stream_endless(
-    cx: Context<Hostile>,
-) -> Result<BodyChunks<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+    cx: RequestContext<Hostile>,
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
     let chunks = stream::iter([Ok(FfiBytes::from(b"first".to_vec()))]).chain(stream::pending());
-    Ok(BodyChunks::new(&cx, "image/png", chunks))
+    Ok(StreamBody::new(&cx, "image/png", chunks))
 }
 
 fn headed(name: &'static str, value: &'static str) -> Headed {
-    Ok(WithHeader { answer: Text("fine".into()), name: name.into(), value: value.into() })
+    Ok(WithHeader { response: Text("fine".into()), name: name.into(), value: value.into() })
 }
 
-async fn header_name(_: Context<Hostile>) -> Headed {
+async fn header_name(_: RequestContext<Hostile>) -> Headed {
     headed("not a name", "x")
 }
 
-async fn header_value(_: Context<Hostile>) -> Headed {
+async fn header_value(_: RequestContext<Hostile>) -> Headed {
     headed("x-split", "a\r\nset-cookie: b")
 }
 
-async fn header_length(_: Context<Hostile>) -> Headed {
+async fn header_length(_: RequestContext<Hostile>) -> Headed {
     headed("content-length", "1")
 }
 
 struct ManyHeaders;
 
-impl plugin_api::IntoAnswer for ManyHeaders {
+impl plugin_api::IntoResponse for ManyHeaders {
     fn into_response(self) -> plugin_api::abi::Response {
         let mut response = Text("fine".into()).into_response();
         for number in 0..100_000 {
-            let one = WithHeader { answer: Text("".into()), name: format!("x-{number}").into(), value: "x".into() };
+            let one = WithHeader { response: Text("".into()), name: format!("x-{number}").into(), value: "x".into() };
             response.headers.extend(one.into_response().headers.into_iter().skip(1));
         }
         response
     }
 }
 
-async fn header_many(_: Context<Hostile>) -> Result<ManyHeaders, Failure> {
+async fn header_many(_: RequestContext<Hostile>) -> Result<ManyHeaders, Failure> {
     Ok(ManyHeaders)
 }
 
-fn with_status(status: u16) -> Raw {
-    Raw { status, content_type: "text/plain".into(), body: b"fine".to_vec().into() }
+fn with_status(status: u16) -> RawResponse {
+    RawResponse { status, content_type: "text/plain".into(), body: b"fine".to_vec().into() }
 }
 
-async fn status_99(cx: Context<Hostile>) -> Result<Raw, Failure> {
+async fn status_99(cx: RequestContext<Hostile>) -> Result<RawResponse, Failure> {
     crate::data::write_row(&cx, "before status 99").await?;
     Ok(with_status(99))
 }
 
-async fn status_101(_: Context<Hostile>) -> Result<Raw, Failure> {
+async fn status_101(_: RequestContext<Hostile>) -> Result<RawResponse, Failure> {
     Ok(with_status(101))
 }

@@ -14,7 +14,7 @@ pub use config::{Act, Config};
 pub use data::WRITES;
 
 use plugin_api::{
-    Definition, Gateway, Grants, HostError, HostHandle, Job, Migration, Plugin, Refusal, export_plugin,
+    ConfigError, Definition, Grants, HostError, HostHandle, Job, Migration, Plugin, PluginContext, export_plugin,
     manifest::TopicInput,
     point::{self, NoInput},
 };
@@ -45,7 +45,7 @@ impl Plugin for Hostile {
             .contributes_as(point::STREAM, "hostile", frames)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.act_blocking(config.constructor, "in the constructor");
         Ok(Self { config })
     }
@@ -61,24 +61,24 @@ impl Drop for Hostile {
     }
 }
 
-async fn job(gateway: Gateway<Hostile>) -> Result<(), HostError> {
-    config::act(gateway.plugin().config.job, "in the job").await;
+async fn job(cx: PluginContext<Hostile>) -> Result<(), HostError> {
+    config::act(cx.plugin().config.job, "in the job").await;
     Ok(())
 }
 
-async fn contribute(gateway: Gateway<Hostile>, _: NoInput) -> Result<Value, HostError> {
-    let act = gateway.plugin().config.contribution;
+async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, HostError> {
+    let act = cx.plugin().config.contribution;
     config::act(act, "in a contribution").await;
     if act == Act::Circle {
         for point in [point::STATS, point::STATUS, point::DISCOVERY] {
-            gateway.collect::<Value>(point, &NoInput {}).await?;
+            cx.collect::<Value>(point, &NoInput {}).await?;
         }
     }
     Ok(if act == Act::Misshape { json!("neither counters nor services") } else { json!({}) })
 }
 
-async fn frames(gateway: Gateway<Hostile>, _: TopicInput) -> Result<Value, HostError> {
-    let act = gateway.plugin().config.contribution;
+async fn frames(cx: PluginContext<Hostile>, _: TopicInput) -> Result<Value, HostError> {
+    let act = cx.plugin().config.contribution;
     config::act(act, "in the stream's frames").await;
     Ok(if act == Act::Misshape { json!({ "frames": "none" }) } else { json!([]) })
 }

@@ -1,7 +1,7 @@
 //! A plugin that lets its caller choose where the gateway connects to.
 
 use crate::Hostile;
-use plugin_api::{Body, Context, Failure, Fetch, Json, Route};
+use plugin_api::{Body, Failure, Fetch, Json, RequestContext, Route};
 use std::time::Duration;
 
 pub fn routes() -> Vec<Route<Hostile>> {
@@ -9,7 +9,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
 }
 
 /// The body is a URL; answers what came back, or the capability's refusal as text.
-async fn fetch(cx: Context<Hostile>, Body(url): Body) -> Result<Json<String>, Failure> {
+async fn fetch(cx: RequestContext<Hostile>, Body(url): Body) -> Result<Json<String>, Failure> {
     let url = String::from_utf8_lossy(&url).into_owned();
     let fetched = Fetch::get(url).timeout(Duration::from_secs(5)).response_bytes_max(1024).send(&cx).await;
     Ok(Json(match fetched {

@@ -20,7 +20,7 @@ use call::{Call, Request};
 use calls::{PAYLOAD, alice, calls, operator, owner};
 use gateway_tests::process::{GatewayProcess, Setup};
 use host::clock::Clock;
-use plugin_testing::{Answer, ScriptedChain, TestGateway};
+use plugin_testing::{ScriptedChain, TestGateway, TestResponse};
 use script::{completed, delivered, registered_by, requested_by};
 use std::{collections::BTreeSet, time::Duration};
 
@@ -76,7 +76,7 @@ async fn inhabited(setup: &Setup) -> GatewayProcess {
     gateway
 }
 
-async fn send(site: &Site, request: &Request) -> Answer {
+async fn send(site: &Site, request: &Request) -> TestResponse {
     let method = reqwest::Method::from_bytes(request.method.as_bytes()).unwrap();
     let mut sent = site.request(method, &request.target).body(request.body.clone());
     for (name, value) in &request.headers {
@@ -87,11 +87,11 @@ async fn send(site: &Site, request: &Request) -> Answer {
     let is_stream = headers.get("content-type").is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
     // A stream has no end.
     let body = if is_stream { bytes::Bytes::new() } else { e2e::in_time(response.bytes()).await.unwrap() };
-    Answer { status, headers, body }
+    TestResponse { status, headers, body }
 }
 
 #[track_caller]
-fn assert_answered(call: &Call, answer: &Answer) {
+fn assert_answered(call: &Call, answer: &TestResponse) {
     assert_eq!(answer.status, call.status, "{}: {}", call.operation, answer.text());
 }
 

@@ -2,7 +2,7 @@
 
 use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
 use crate::chain::ledger::{BANK, MOVED};
-use plugin_api::{Address, ContractCall, Gateway, HostError, Wei};
+use plugin_api::{Address, ContractCall, HostError, PluginContext, Wei};
 use plugin_testing::{ScriptedChain, Value, json};
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ struct Account {
 }
 
 /// The fixture asks everything once and tells what it heard.
-pub async fn ask(gateway: Gateway<Ledger>, _: Value) -> Result<Value, HostError> {
+pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, HostError> {
     let (chain, bank) = (gateway.chain("main"), ScriptedChain::address_of(BANK));
     let head = chain.head().await?;
     let owner: Address = chain.call(ContractCall::new(bank, OWNER).arg("7")?).await?;

@@ -1,5 +1,5 @@
-//! Who did most: weights, scores and ranks. Rule: a score follows from the members of its own entry, so that a reader can
-//! compute it again; it is computed in hundredths, never as a float.
+//! Weights, scores and ranks of the leaderboard. Rule: a score follows from the members of its own entry, so that a client
+//! can recompute it; it is computed in hundredths, never as a float.
 
 use plugin_api::{
     Address, JsonSchema,
@@ -85,7 +85,7 @@ pub struct LeaderboardEntry {
     pub rank: u64,
 }
 
-/// An address with its place.
+/// An address with its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranked {
     pub address: Address,
@@ -113,8 +113,8 @@ impl Ranked {
     }
 }
 
-/// The `most` first: by score, then completed jobs, then the lower address. Who did nothing has no place, nor has the
-/// network itself.
+/// Returns the first `most` entries, ordered by score, then completed jobs, then the lower address. Addresses without any
+/// metric and the network itself are left out.
 pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<Ranked> {
     let mut sums: BTreeMap<Address, Metrics> = BTreeMap::new();
     for (address, metrics) in parts.into_iter().flatten() {
@@ -146,7 +146,7 @@ fn score(metrics: &Metrics) -> Hundredths {
     Hundredths(points.saturating_mul(100).saturating_add(bonus))
 }
 
-/// Half a hundredth is rounded up.
+/// Rounds half up.
 fn rating_avg(metrics: &Metrics) -> Option<Hundredths> {
     let (sum, count) = (u128::from(metrics.rating_sum), u128::from(metrics.rating_count));
     let average = (sum * 200 + count).checked_div(count * 2)?;

@@ -1,4 +1,4 @@
-//! What an event and a presence look like, without a database: filters, positions, limits, the shapes on the wire.
+//! Types and rules of events and presence, without a database: filters, limits, ranking, response types.
 
 mod event;
 mod leaderboard;

@@ -1,11 +1,11 @@
-//! `GET /api/leaderboard`: who did most, in the last 30 days and in all.
+//! `GET /api/leaderboard`: the addresses with the highest scores, in the last 30 days and overall.
 
 use crate::{
     Activity,
     leaderboard::{self, ENTRIES_MAX},
     model::{LeaderboardEntry, Ranked, WEIGHTS, Weights},
 };
-use plugin_api::{Authors, Context, Failure, Json, JsonSchema, Limit, Route};
+use plugin_api::{Authors, Failure, Json, JsonSchema, Limit, RequestContext, Route};
 use serde::Serialize;
 
 pub fn route() -> Route<Activity> {
@@ -34,10 +34,10 @@ struct Periods {
 }
 
 async fn get_leaderboard(
-    cx: Context<Activity>,
+    cx: RequestContext<Activity>,
     Limit(limit): Limit<50, ENTRIES_MAX>,
 ) -> Result<Json<Leaderboard>, Failure> {
-    let boards = leaderboard::boards(cx.gateway()).await?;
+    let boards = leaderboard::boards(cx.plugin_context()).await?;
     let first = |period: &[Ranked]| period.iter().take(limit as usize).copied().collect::<Vec<_>>();
     let (month, all) = (first(&boards.month), first(&boards.all));
     let authors = cx.authors(month.iter().chain(&all).map(|one| one.address)).await?;

@@ -1,4 +1,4 @@
-//! What an agent and a job are, without a database: states, ranking, cards, the shapes on the wire.
+//! Types and rules of agents and jobs, without a database: states, ranking, cards, response types.
 
 mod agent;
 mod availability;
@@ -30,12 +30,12 @@ pub use validation::{ValidationSummary, ValidationView};
 use plugin_api::record_id;
 
 record_id!(
-    /// An agent, by its number in the registry.
+    /// An agent, by its id in the registry.
     AgentId,
     "agent"
 );
 record_id!(
-    /// A job, by its number in the escrow.
+    /// A job, by its id in the escrow.
     JobId,
     "job"
 );

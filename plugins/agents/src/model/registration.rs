@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 const TYPE: &str = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1";
 
-/// The contracts that say something about agents; none while undeployed.
+/// The contracts with records about agents; `None` while not deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registries {
     pub agents: Option<Address>,
@@ -28,7 +28,7 @@ impl Registries {
     }
 }
 
-/// What the file tells of an agent.
+/// The agent that the file describes.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Subject {
     pub id: AgentId,
@@ -91,7 +91,7 @@ pub struct Listing {
     pub agent_registry: String,
 }
 
-/// What the network adds.
+/// Members that the network adds.
 #[derive(Clone, Debug, PartialEq)]
 
 pub struct Extension {

@@ -1,17 +1,17 @@
-//! Lists of agents: one statement answers a page together with the number of all matches.
+//! Lists of agents: one statement returns a page together with the total number of matches.
 //!
-//! Without a search the page walks the index of its order and the number is kept. A search (`q`) reads every agent's name and
-//! endpoint once.
+//! Without a search the page walks the index of its order and the total is a stored count. A search (`q`) reads every agent's
+//! name and endpoint once.
 
 use super::agents::{COLUMNS, Columns, Shown, TABLES};
 use crate::model::{AgentStatus, Sort};
 use plugin_api::{HostError, Outcome, Query, Search, Sql, sql};
 
-/// Which agents are listed.
+/// Selects agents.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub status: Option<AgentStatus>,
-    /// In the name or in the endpoint.
+    /// Searched in name and endpoint.
     pub search: Option<Search>,
 }
 
@@ -27,14 +27,14 @@ struct Total {
     total: i64,
 }
 
-/// The agents of a page, and how many match in all.
+/// The agents of a page, and the total number of matches.
 pub struct AgentPage {
     outcome: Outcome,
     pub total: i64,
 }
 
 impl AgentPage {
-    /// Each carries the total.
+    /// Each row carries the total.
     pub fn rows(&self) -> Result<Vec<Shown<'_, i64>>, HostError> {
         Ok(self.outcome.all::<Columns<'_, i64>>()?.into_iter().map(Shown::from).collect())
     }
@@ -44,20 +44,20 @@ pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<Ag
     let outcome = db.run(page(filter, window)).await?;
     let total = match outcome.first::<Total>()? {
         Some(row) => row.total,
-        // No row carries the total: nothing matches, or the page lies past the end.
+        // No row carries the total: nothing matches, or the page is past the end.
         None if window.offset == 0 => 0,
         None => db.one::<Total>(total(filter)).await?.total,
     };
     Ok(AgentPage { outcome, total })
 }
 
-/// The parts of a list's statement that follow from its filter.
+/// The parts of a list's statement that depend on the filter.
 struct Matches {
-    /// `WHERE …` on `agents_agents a`, or nothing.
+    /// `WHERE …` on `agents_agents a`, or empty.
     condition: String,
-    /// An expression for the number of matches.
+    /// An SQL expression for the number of matches.
     count: String,
-    /// What `$1 …` stand for.
+    /// Values of `$1 …`.
     bound: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! The agents that stand for addresses: an active one first, then the lowest id.
+//! The agent of each address: an active one first, then the lowest id.
 
 use plugin_api::{Address, HostError, Query, Sql, point::AuthorName, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Addresses of one statement. A last statement of fewer is filled up, so that the database knows every text.
+/// Addresses per statement. The last statement is padded to one of these sizes, so that few distinct texts are prepared.
 const SIZES: [usize; 4] = [1, 8, 40, 200];
 
 #[derive(Deserialize)]

@@ -1,11 +1,11 @@
-//! Cards and probes. None of it is derived from the chain.
+//! Cards and probes. None of these rows is derived from the chain.
 
 use crate::model::{AgentId, Card};
 use plugin_api::{HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
 use serde_json::json;
 
-/// An agent whose card is to be looked at.
+/// An agent whose card is due for a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Due {
     pub id: AgentId,
@@ -15,7 +15,7 @@ pub struct Due {
 const PROBED: &str = "agents_agents a LEFT JOIN agents_cards c ON c.agent_id = a.id \
      WHERE a.active = 1 AND a.endpoint <> ''";
 
-/// Active agents that were never asked at this endpoint, or not since that second: those that wait longest first.
+/// Active agents that were not probed at this endpoint since that second, or never: longest wait first.
 pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>, HostError> {
     let due = sql(format!(
         "SELECT a.id, a.endpoint FROM {PROBED} \
@@ -25,26 +25,26 @@ pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>,
     db.rows(due.bind(before_s).bind(limit)).await
 }
 
-/// How the probes go.
+/// Progress of the probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Progress {
     /// Active agents with an endpoint.
     pub agents: i64,
     pub online: i64,
-    /// Those that were asked at least once.
+    /// Those that were probed at least once.
     pub probed: i64,
-    /// Since when the one waits that waits longest: since it was asked, or since it is there.
+    /// Since when the longest-waiting agent waits: since its last probe, or since its registration.
     pub oldest_s: Option<i64>,
-    /// When one was asked last.
+    /// Time of the latest probe.
     pub newest_s: Option<i64>,
 }
 
-/// After so long without any probe, while agents wait, the job stands still.
+/// With agents waiting, the job counts as stalled after this long without a probe.
 const STILL_S: i64 = 60;
 
 impl Progress {
-    /// Nobody waits much longer than the interval, as far as this plugin has been there since; or many do, after a pause,
-    /// and the job works on it.
+    /// Healthy: no agent waits much longer than the interval (counted from the start of this plugin), or many do after a pause
+    /// and the job is working through them.
     pub fn is_made(&self, interval_s: i64, started_s: i64, now_s: i64) -> bool {
         let within = |at: i64, age_s: i64| now_s - at <= age_s;
         let keeps_up = |oldest_s: i64| within(oldest_s.max(started_s), 3 * interval_s);
@@ -60,7 +60,7 @@ pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
     db.one(progress).await
 }
 
-/// What a probe came to.
+/// The result of a probe.
 pub struct Probe {
     pub agent: Due,
     pub card: Option<Card>,
@@ -74,7 +74,7 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     for probe in probes {
         match &probe.card {
             Some(card) => statements.push(store(probe, card)?),
-            // A card of another endpoint goes; that of this one stays as the last good one.
+            // A card of another endpoint is deleted; the card of this endpoint stays as the last good one.
             None => statements.extend([forget_elsewhere(&probe.agent), miss(probe)]),
         }
         statements.push(count(probe));
@@ -128,7 +128,7 @@ fn count(probe: &Probe) -> Sql {
     .bind(probe.at_ms)
 }
 
-/// `day` counts from 1970.
+/// `day` counts from 1970-01-01.
 pub async fn forget_days_before(tx: &Tx, day: i64) -> Result<(), HostError> {
     tx.execute(sql("DELETE FROM agents_probe_days WHERE day < $1").bind(day)).await.map(drop)
 }

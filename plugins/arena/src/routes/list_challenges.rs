@@ -1,4 +1,4 @@
-//! `GET /api/arena/challenges`: open ones first, the soonest deadline first; all of them, or those in a status, with a tag or a text.
+//! `GET /api/arena/challenges`: open challenges first, the soonest deadline first; filtered by status, tag or text.
 
 use super::render;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
         closing,
     },
 };
-use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, Search, format};
+use plugin_api::{Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route, Search, format};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Arena> {
@@ -46,7 +46,7 @@ struct ChallengeList {
 }
 
 async fn list_challenges(
-    cx: Context<Arena>,
+    cx: RequestContext<Arena>,
     QueryString(given): QueryString<ChallengeFilter>,
     Page { limit, offset }: Page<25, 100>,
 ) -> Result<Json<ChallengeList>, Failure> {

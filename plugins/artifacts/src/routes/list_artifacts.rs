@@ -1,4 +1,4 @@
-//! `GET /api/artifacts`: artifacts by age or stars; all of them, or those of a kind, a tag, an owner or with a text.
+//! `GET /api/artifacts`: artifacts by age or stars; filtered by kind, tag, owner or text.
 
 use crate::{
     Artifacts,
@@ -6,7 +6,9 @@ use crate::{
     model::{ArtifactState, ArtifactView, Kind, Sort},
     store::artifact_list::{self, Filter, ListRow, Window},
 };
-use plugin_api::{Address, Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{
+    Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Artifacts> {
@@ -47,10 +49,10 @@ struct Rest {
 }
 
 async fn list_artifacts(
-    cx: Context<Artifacts>,
+    cx: RequestContext<Artifacts>,
     QueryString(given): QueryString<ArtifactFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<ArtifactList>, Failure<BadOwner>> {
+) -> Result<RenderedJson<ArtifactList>, Failure<BadOwner>> {
     let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
     let owner = given.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
     let owner = owner.map(str::parse::<Address>).transpose().map_err(BadOwner)?;
@@ -61,5 +63,5 @@ async fn list_artifacts(
     let items = rows
         .iter()
         .map(|(id, kept, owner, stars)| (*kept, ArtifactState { id: *id, owner: authors.get(*owner), stars: *stars }));
-    Ok(KeptJson::list("items", items, &Rest { total })?)
+    Ok(RenderedJson::list("items", items, &Rest { total })?)
 }

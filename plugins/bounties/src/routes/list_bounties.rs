@@ -1,4 +1,4 @@
-//! `GET /api/bounties`: bounties by age, reward, deadline or activity; all of them, or those that match.
+//! `GET /api/bounties`: bounties by age, reward, deadline or activity, with filters.
 
 use super::render;
 use crate::{
@@ -7,7 +7,9 @@ use crate::{
     model::{BountyView, Sort, Status, StatusFilter},
     store::state::{self, Filter, Window},
 };
-use plugin_api::{Address, Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{
+    Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Bounties> {
@@ -50,10 +52,10 @@ struct Rest {
 }
 
 async fn list_bounties(
-    cx: Context<Bounties>,
+    cx: RequestContext<Bounties>,
     QueryString(given): QueryString<BountyFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<KeptJson<BountyList>, Failure<BountyError>> {
+) -> Result<RenderedJson<BountyList>, Failure<BountyError>> {
     let poster = match given.poster.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(BountyError::PosterFilter)?),
@@ -70,5 +72,5 @@ async fn list_bounties(
     let rows = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.poster)).await?;
     let items = rows.iter().map(|row| (row.kept, render::state(row, &authors)));
-    Ok(KeptJson::list("items", items, &Rest { total })?)
+    Ok(RenderedJson::list("items", items, &Rest { total })?)
 }

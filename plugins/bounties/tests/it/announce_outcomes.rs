@@ -1,4 +1,4 @@
-//! What jobs do to bounties becomes public when it is certain, and once.
+//! Effects of jobs on bounties are published once, when they are final.
 
 use super::{
     LIMIT, Site, citing, poster,
@@ -7,17 +7,17 @@ use super::{
 };
 use plugin_testing::{ScriptedLog, TestGateway, Value, json};
 
-/// Lets these events happen and become public; answers what was told of bounties since.
+/// Mines these events, lets them become public, and returns the bounty events since.
 async fn told(site: &Site, logs: Vec<ScriptedLog>) -> Vec<(String, Value)> {
     let before = site.told().await.len();
     site.chain.mine(logs);
     site.chain.mine_empty(3);
-    site.house.indexed(&site.chain).await;
+    site.gateway.indexed(&site.chain).await;
     followed(site).await;
     site.told().await.split_off(before)
 }
 
-/// Until the job has seen every public event.
+/// Waits until the job has processed every public event.
 async fn followed(site: &Site) {
     TestGateway::eventually(LIMIT, "outcomes are followed", || async {
         site.wait(11).await;
@@ -48,7 +48,7 @@ async fn a_citing_job_awards_completes_and_reopens_in_public() {
         assert_eq!(told(&site, vec![citing(2, 2, bounty)]).await, [event("bounty.award", bounty, 2, 2, via_job)]);
         let complete = event("bounty.complete", bounty, 2, 2, json!({ "rewardWei": "5" }));
         assert_eq!(told(&site, vec![completed(2, "4", 5)]).await, [complete]);
-        let last = site.house.events().await.pop().unwrap();
+        let last = site.gateway.events().await.pop().unwrap();
         assert_eq!((last.actor.as_deref(), last.about.unwrap().id), (Some(poster().address()), bounty.to_string()));
         site.close().await;
     }
@@ -84,7 +84,7 @@ async fn what_may_still_be_undone_is_not_told() {
         site.chain.take_back(1);
         site.chain.mine(vec![citing(1, 2, bounty)]);
         site.chain.mine_empty(3);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         followed(&site).await;
         let via_job = json!({ "rewardWei": "5", "viaJob": true });
         assert_eq!(site.told().await.split_off(1), [event("bounty.award", bounty, 2, 1, via_job)]);
@@ -101,7 +101,7 @@ async fn a_refund_that_passes_the_bounty_on_tells_of_the_next_job() {
         assert_eq!(told(&site, logs).await, [event("bounty.award", bounty, 1, 1, via_job())]);
         let next = event("bounty.award", bounty, 2, 2, via_job());
         assert_eq!(told(&site, vec![refunded(1, "5", true)]).await, [next]);
-        // A restart does not tell anything again.
+        // A restart does not publish anything again.
         let before = site.told().await.len();
         let site = site.restarted().await;
         site.wait(30).await;

@@ -1,4 +1,4 @@
-//! `GET /api/accounts`: accounts that the factory made, the latest first.
+//! `GET /api/accounts`: accounts that the factory created, the latest first.
 
 use super::{ListPage, window};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     model::AccountView,
     store::accounts,
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -36,7 +36,7 @@ struct AccountList {
 }
 
 async fn list_accounts(
-    cx: Context<Economy>,
+    cx: RequestContext<Economy>,
     QueryString(given): QueryString<AccountFilter>,
     page: ListPage,
 ) -> Result<Json<AccountList>, Failure<EconomyError>> {

@@ -9,7 +9,7 @@ use crate::{
     model::{CaseStatus, DisputeView, EvidenceView},
     store::disputes::{self, CaseRow, Filter},
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -45,7 +45,7 @@ struct DisputeList {
 }
 
 async fn list_disputes(
-    cx: Context<Economy>,
+    cx: RequestContext<Economy>,
     QueryString(given): QueryString<DisputeFilter>,
     page: ListPage,
 ) -> Result<Json<DisputeList>, Failure<EconomyError>> {
@@ -64,7 +64,7 @@ async fn list_disputes(
     Ok(Json(DisputeList { items, total, contract, undeployed }))
 }
 
-/// Another word filters nothing.
+/// `None` for any other word: it filters nothing.
 fn is_open(text: &str) -> Option<bool> {
     match text {
         "1" | "true" => Some(true),

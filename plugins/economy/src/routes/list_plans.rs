@@ -12,7 +12,7 @@ use crate::{
         subs,
     },
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -39,7 +39,7 @@ struct PlanList {
 }
 
 async fn list_plans(
-    cx: Context<Economy>,
+    cx: RequestContext<Economy>,
     QueryString(given): QueryString<PlanFilter>,
     page: ListPage,
 ) -> Result<Json<PlanList>, Failure<EconomyError>> {

@@ -9,7 +9,7 @@ use crate::{
     model::{self, StreamStatus, StreamView},
     store::streams::{self, Filter, StreamRow},
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route, Wei};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route, Wei};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -41,7 +41,7 @@ struct StreamList {
 }
 
 async fn list_streams(
-    cx: Context<Economy>,
+    cx: RequestContext<Economy>,
     QueryString(given): QueryString<StreamFilter>,
     page: ListPage,
 ) -> Result<Json<StreamList>, Failure<EconomyError>> {

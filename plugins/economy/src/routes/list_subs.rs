@@ -9,7 +9,7 @@ use crate::{
     model::SubView,
     store::subs::{self, Filter, SubRow},
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -41,7 +41,7 @@ struct SubList {
 }
 
 async fn list_subs(
-    cx: Context<Economy>,
+    cx: RequestContext<Economy>,
     QueryString(given): QueryString<SubFilter>,
     page: ListPage,
 ) -> Result<Json<SubList>, Failure<EconomyError>> {

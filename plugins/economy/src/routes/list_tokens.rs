@@ -9,7 +9,7 @@ use crate::{
     model::TokenView,
     store::tokens,
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -35,7 +35,7 @@ struct TokenList {
 }
 
 async fn list_tokens(
-    cx: Context<Economy>,
+    cx: RequestContext<Economy>,
     QueryString(given): QueryString<TokenFilter>,
     page: ListPage,
 ) -> Result<Json<TokenList>, Failure<EconomyError>> {

@@ -10,7 +10,7 @@ pub mod list_tokens;
 use crate::store::Window;
 use plugin_api::Page;
 
-/// Items of a page, in all lists.
+/// Page size of all lists.
 type ListPage = Page<50, 200>;
 
 fn window(page: ListPage) -> Window {

@@ -20,7 +20,7 @@ const LIST: List = List {
     columns: "account, owner, created_at AS \"createdAt\", tx_hash AS \"txHash\"",
     from: TABLE,
     table: TABLE,
-    // The order of the chain is that of the times too.
+    // Chain order is also the order of the times.
     order: "nth DESC",
 };
 

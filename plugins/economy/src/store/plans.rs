@@ -18,7 +18,7 @@ pub struct PlanRow {
     pub updated_at_block: i64,
 }
 
-/// A plan as it begins; one can subscribe to it.
+/// A new plan; it is active.
 pub struct NewPlan<'a> {
     pub id: i64,
     pub payee: Address,
@@ -52,7 +52,7 @@ pub async fn payee(db: &impl Query, id: i64) -> Result<Option<Address>, HostErro
     db.row(sql("SELECT payee FROM economy_plans WHERE id = $1").bind(id)).await
 }
 
-/// Which plans are listed.
+/// Selects plans.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub payee: Option<Address>,

@@ -1,11 +1,11 @@
-//! What the activity log tells of the chain.
+//! Events of the activity log that are published from chain events.
 
-use super::{address, finish, houses, scene, time_of};
+use super::{address, finish, gateways, scene, time_of};
 use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Value, json};
 
-/// The events of a chain whose first block holds these, once they are deep enough: type, actor, about, time and data.
-async fn published(house: &TestGateway) -> Vec<Value> {
-    let events = house.events().await.into_iter();
+/// The published events of a chain whose first block has these logs: type, actor, about, time and data.
+async fn published(gateway: &TestGateway) -> Vec<Value> {
+    let events = gateway.events().await.into_iter();
     events
         .map(|event| {
             let about = event.about.map(|about| format!("{} {}", about.kind, about.id));
@@ -14,14 +14,14 @@ async fn published(house: &TestGateway) -> Vec<Value> {
         .collect()
 }
 
-/// Data with what says where the event stands.
+/// Data with the event's position on the chain.
 fn placed(mut data: Value, log: &ScriptedLog, block: u64, contract: &str, event: &str) -> Value {
     let place = json!({ "tx": log.tx.to_string(), "block": block, "contract": contract, "event": event });
     data.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());
     data
 }
 
-/// Until when the streams and subscriptions here are paid.
+/// Time until which the streams and subscriptions of these tests are paid.
 fn paid_through() -> u64 {
     u64::try_from(time_of(0)).unwrap() + 100
 }
@@ -45,7 +45,7 @@ fn logs() -> Vec<ScriptedLog> {
     logs.into_iter().enumerate().map(|(place, log)| log.in_transaction(&format!("tx {place}"))).collect()
 }
 
-/// What is told of logs in one block.
+/// The published events of logs in one block.
 struct Told {
     logs: Vec<ScriptedLog>,
     block: u64,
@@ -169,12 +169,12 @@ async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
     assert_eq!((block, confirmed), (1, 4));
     let told = Told { logs, block };
     let expected = [of_accounts_and_streams(&told), of_subscriptions(&told), of_disputes_and_tokens(&told)].concat();
-    for house in houses(&chain).await {
+    for gateway in gateways(&chain).await {
         TestGateway::eventually(std::time::Duration::from_secs(60), "the events are public", || async {
-            house.events().await.len() >= expected.len()
+            gateway.events().await.len() >= expected.len()
         })
         .await;
-        assert_eq!(published(&house).await, expected);
-        finish(house).await;
+        assert_eq!(published(&gateway).await, expected);
+        finish(gateway).await;
     }
 }

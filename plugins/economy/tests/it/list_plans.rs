@@ -1,6 +1,6 @@
 //! `GET /api/streams/plans`
 
-use super::{MAX, address, assert_begins_empty, assert_refused, author, finish, houses, ids, read, scene, time_of};
+use super::{MAX, address, assert_begins_empty, assert_refused, author, finish, gateways, ids, read, scene, time_of};
 use plugin_testing::{ScriptedChain, json};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn a_plan_shows_what_the_events_tell_and_counts_who_is_subscribed_now() {
         scene::sub_cancelled(3),
         scene::subscribed(4, 2, 12, until),
     ]);
-    for house in houses(&chain).await {
+    for gateway in gateways(&chain).await {
         let plan = |active_subs: i64| {
             json!({
                 "id": 1, "payee": author(20), "pricePerPeriod": MAX, "period": 3600, "active": true,
@@ -31,10 +31,10 @@ async fn a_plan_shows_what_the_events_tell_and_counts_who_is_subscribed_now() {
                 "activeSubs": active_subs
             })
         };
-        assert_eq!(read(&house, PLANS).await["items"], json!([plan(2)]));
-        house.clock().advance(Duration::from_secs(100)).await;
-        assert_eq!(read(&house, PLANS).await["items"], json!([plan(1)]), "a second after the first was paid through");
-        finish(house).await;
+        assert_eq!(read(&gateway, PLANS).await["items"], json!([plan(2)]));
+        gateway.clock().advance(Duration::from_secs(100)).await;
+        assert_eq!(read(&gateway, PLANS).await["items"], json!([plan(1)]), "a second after the first was paid through");
+        finish(gateway).await;
     }
 }
 
@@ -43,7 +43,7 @@ async fn filters_and_pages() {
     let chain = ScriptedChain::start().await;
     chain.mine((1..=4).map(|id| scene::plan(id, 20 + id % 2, "1", u64::MAX)).collect());
     chain.mine(vec![scene::plan_active(4, false), scene::plan_active(3, false), scene::plan_active(3, true)]);
-    for house in houses(&chain).await {
+    for gateway in gateways(&chain).await {
         let odd = address(21);
         for (query, found) in [
             (String::new(), (vec![4, 3, 2, 1], 4)),
@@ -53,9 +53,9 @@ async fn filters_and_pages() {
             ("?active=0".to_owned(), (vec![4, 3, 2, 1], 4)),
             ("?offset=9".to_owned(), (vec![], 4)),
         ] {
-            assert_eq!(ids(&house, &format!("{PLANS}{query}")).await, found, "{query}");
+            assert_eq!(ids(&gateway, &format!("{PLANS}{query}")).await, found, "{query}");
         }
-        assert_refused(&house, &format!("{PLANS}?payee=me")).await;
-        finish(house).await;
+        assert_refused(&gateway, &format!("{PLANS}?payee=me")).await;
+        finish(gateway).await;
     }
 }

@@ -1,15 +1,15 @@
-//! What a branch derived goes with it: afterwards everything is as if the branch had never been.
+//! A reorganisation removes everything that the branch derived.
 
-use super::{CONTRACTS, builders, finish, houses, read, scene, time_of};
+use super::{CONTRACTS, builders, finish, gateways, read, scene, time_of};
 use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway};
 
 const LISTS: [&str; 6] =
     ["/api/streams", "/api/streams/plans", "/api/streams/subs", "/api/disputes", "/api/tokens", "/api/accounts"];
 
-async fn everything(house: &TestGateway) -> Vec<String> {
+async fn everything(gateway: &TestGateway) -> Vec<String> {
     let mut lists = Vec::new();
     for path in LISTS {
-        lists.push(read(house, path).await.to_string());
+        lists.push(read(gateway, path).await.to_string());
     }
     lists
 }
@@ -31,7 +31,7 @@ fn beginning() -> Vec<ScriptedLog> {
     ]
 }
 
-/// Touches every row of the beginning, and adds some to every table.
+/// Changes every row that exists before, and adds rows to every table.
 fn branch() -> Vec<ScriptedLog> {
     let until = u64::try_from(time_of(0)).unwrap() + 2000;
     vec![
@@ -63,29 +63,29 @@ fn branch() -> Vec<ScriptedLog> {
 async fn a_branch_that_is_taken_back_leaves_nothing() {
     let chain = ScriptedChain::start().await;
     chain.mine(beginning());
-    let houses = houses(&chain).await;
+    let gateways = gateways(&chain).await;
     let mut before = Vec::new();
-    for house in &houses {
-        before.push(everything(house).await);
+    for gateway in &gateways {
+        before.push(everything(gateway).await);
     }
-    // One event a block, so that each is undone by itself.
+    // One event per block, so that each is undone separately.
     let branch = branch();
     let depth = u64::try_from(branch.len()).unwrap();
     for log in branch {
         chain.mine(vec![log]);
     }
-    for (house, before) in houses.iter().zip(&before) {
-        house.indexed(&chain).await;
-        for (list, (now, before)) in LISTS.iter().zip(everything(house).await.iter().zip(before)) {
+    for (gateway, before) in gateways.iter().zip(&before) {
+        gateway.indexed(&chain).await;
+        for (list, (now, before)) in LISTS.iter().zip(everything(gateway).await.iter().zip(before)) {
             assert_ne!(now, before, "{list} did not hear of the branch");
         }
     }
     chain.take_back(depth);
     chain.mine_empty(depth + 1);
-    for (house, before) in houses.into_iter().zip(before) {
-        house.indexed(&chain).await;
-        assert_eq!(everything(&house).await, before);
-        finish(house).await;
+    for (gateway, before) in gateways.into_iter().zip(before) {
+        gateway.indexed(&chain).await;
+        assert_eq!(everything(&gateway).await, before);
+        finish(gateway).await;
     }
 }
 
@@ -93,10 +93,10 @@ async fn a_branch_that_is_taken_back_leaves_nothing() {
 async fn events_that_come_again_elsewhere_are_as_in_a_fresh_index() {
     let chain = ScriptedChain::start().await;
     chain.mine(beginning());
-    let houses = houses(&chain).await;
+    let gateways = gateways(&chain).await;
     chain.mine(branch());
-    for house in &houses {
-        house.indexed(&chain).await;
+    for gateway in &gateways {
+        gateway.indexed(&chain).await;
     }
     let taken = chain.take_back(1);
     let (early, late) = taken.split_at(11);
@@ -104,14 +104,14 @@ async fn events_that_come_again_elsewhere_are_as_in_a_fresh_index() {
     chain.mine(late.to_vec());
     let mut fresh = Vec::new();
     for builder in builders(&chain, &CONTRACTS).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
-        fresh.push(everything(&house).await);
-        finish(house).await;
+        let gateway = builder.start().await;
+        gateway.indexed(&chain).await;
+        fresh.push(everything(&gateway).await);
+        finish(gateway).await;
     }
-    for (house, fresh) in houses.into_iter().zip(fresh) {
-        house.indexed(&chain).await;
-        assert_eq!(everything(&house).await, fresh);
-        finish(house).await;
+    for (gateway, fresh) in gateways.into_iter().zip(fresh) {
+        gateway.indexed(&chain).await;
+        assert_eq!(everything(&gateway).await, fresh);
+        finish(gateway).await;
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api/forum/threads`: threads by activity, age or votes; all of them, or those with a tag or a text.
+//! `GET /api/forum/threads`: threads by activity, age or votes; filtered by tag or text.
 
 use super::render;
 use crate::{
@@ -6,7 +6,9 @@ use crate::{
     model::{Sort, ThreadView},
     store::thread_list::{self, Filter, Window},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{
+    Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
@@ -41,10 +43,10 @@ struct Rest {
 }
 
 async fn list_threads(
-    cx: Context<Forum>,
+    cx: RequestContext<Forum>,
     QueryString(given): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<KeptJson<ThreadList>, Failure> {
+) -> Result<RenderedJson<ThreadList>, Failure> {
     let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
     let filter = Filter { search: Search::new(&cx, &given.q), tag };
     let window = Window { sort: given.sort, limit, offset };
@@ -52,5 +54,5 @@ async fn list_threads(
     let rows = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
     let items = rows.iter().map(|row| (row.kept, render::listed(row, &authors)));
-    Ok(KeptJson::list("items", items, &Rest { total: page.total })?)
+    Ok(RenderedJson::list("items", items, &Rest { total: page.total })?)
 }

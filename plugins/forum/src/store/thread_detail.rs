@@ -1,12 +1,12 @@
 //! A thread with all its posts.
 //!
-//! One statement reads both, so that they are of one moment. Only a thread of very many posts takes more statements.
+//! One statement reads thread and posts, so that they are consistent. Only a thread with very many posts takes several.
 
 use crate::model::{PostId, ThreadId, is_upvote};
 use plugin_api::{Address, HostError, Outcome, Query, sql};
 use serde::Deserialize;
 
-/// A post beside its thread, which is the same in every row of one statement.
+/// A post with the columns of its thread, which are equal in all rows of one statement.
 #[derive(Deserialize)]
 pub struct DetailRow<'r> {
     pub kept: &'r str,
@@ -21,21 +21,21 @@ pub struct DetailRow<'r> {
     pub created_at: i64,
 }
 
-/// What was read of a thread.
+/// The rows of a thread.
 pub struct StoredThread {
     parts: Vec<Outcome>,
 }
 
-/// How many posts one statement reads: the gateway bounds the size of a result, not of an answer.
+/// Posts per statement: the gateway limits the size of a result, not of a response.
 const POSTS_PER_READ: usize = 250;
 
-/// For [`POSTS_PER_READ`] posts.
+/// Selects [`POSTS_PER_READ`] posts.
 const READ: &str = "SELECT t.kept, t.author, t.last_post_at, t.post_count, t.upvotes, \
     p.id AS post_id, p.author AS post_author, p.body, p.reply_to, p.created_at \
     FROM forum_threads t JOIN forum_posts p ON p.thread_id = t.id \
     WHERE t.id = $1 AND p.thread_id = $1 AND p.id > $2 ORDER BY p.id LIMIT 250";
 
-/// Nothing when there is no such thread: each has its opening post.
+/// `None` when the thread does not exist: every thread has an opening post.
 pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<StoredThread>, HostError> {
     let mut parts = Vec::new();
     let mut after = PostId(0);
@@ -52,7 +52,7 @@ pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<StoredThre
 }
 
 impl StoredThread {
-    /// Its posts, the opening post first; at least one.
+    /// The posts, the opening post first; at least one.
     pub fn rows(&self) -> Result<Vec<DetailRow<'_>>, HostError> {
         let mut rows: Vec<DetailRow<'_>> = Vec::new();
         for part in &self.parts {
@@ -65,7 +65,7 @@ impl StoredThread {
     }
 }
 
-/// The thread as all its posts tell it: between two statements a reply may come in.
+/// Recomputes the thread's counts from its posts: a reply may be committed between two statements.
 fn count_anew(rows: &mut [DetailRow<'_>]) {
     let count = |posts: usize| i64::try_from(posts).unwrap_or(i64::MAX);
     let (posts, upvotes) = (count(rows.len()), count(rows.iter().filter(|row| is_upvote(row.body)).count()));

@@ -1,18 +1,18 @@
-//! Lists of threads: one statement answers a page together with the number of all matches.
+//! Lists of threads: one statement returns a page together with the total number of matches.
 //!
-//! Without a search the page walks the index of its order, the number is kept, and no post is read. A search (`q`) reads every post (of
-//! the tag, when there is one) once: its cost grows with the forum.
+//! Without a search the page walks the index of its order, the total is a stored count, and no post is read. A search (`q`) reads
+//! every post (of the tag, if given) once: its cost grows with the forum.
 
 use crate::model::{Sort, ThreadId};
 use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, sql};
 use serde::Deserialize;
 
-/// Which threads are listed.
+/// Selects threads.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// In the title or in any post.
+    /// Searched in the title and all posts.
     pub search: Option<Search>,
-    /// As it is stored: trimmed, lower case.
+    /// Normalised as in storage: trimmed, lower case.
     pub tag: Option<String>,
 }
 
@@ -38,12 +38,12 @@ pub struct ListRow<'r> {
     pub upvotes: i64,
 }
 
-/// Read by position: looking up the names of a page's columns takes as long as all the rest.
+/// Decoded by position: looking up columns by name takes as long as all other work of a page.
 type Columns<'r> = (ThreadId, &'r str, Address, i64, i64, i64, i64);
 
 const COLUMNS: &str = "t.id, t.kept, t.author, t.last_post_at, t.post_count, t.upvotes";
 
-/// The threads of a page, and how many match in all.
+/// The threads of a page, and the total number of matches.
 pub struct ThreadPage {
     outcome: Outcome,
     pub total: i64,
@@ -68,22 +68,22 @@ pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<Th
     let outcome = db.run(page(filter, window)).await?;
     let total = match outcome.first::<Total>()? {
         Some(row) => row.total,
-        // No row carries the total: nothing matches, or the page lies past the end.
+        // No row carries the total: nothing matches, or the page is past the end.
         None if window.offset == 0 => 0,
         None => db.one::<Total>(total(filter)).await?.total,
     };
     Ok(ThreadPage { outcome, total })
 }
 
-/// The parts of a list's statement that follow from its filter.
+/// The parts of a list's statement that depend on the filter.
 struct Matches {
-    /// `WITH …`, or nothing.
+    /// `WITH …`, or empty.
     with: String,
-    /// An expression for the number of matches.
+    /// An SQL expression for the number of matches.
     count: &'static str,
-    /// `WHERE …` on `forum_threads t`, or nothing.
+    /// `WHERE …` on `forum_threads t`, or empty.
     condition: &'static str,
-    /// What `$1 …` stand for.
+    /// Values of `$1 …`.
     bound: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ fn matches(filter: &Filter) -> Matches {
     }
 }
 
-/// The ids that a search finds, found once for page and count: both databases keep a `WITH` that is used twice.
+/// The ids of the matches. Both databases materialise a `WITH` that is used twice, here for page and total.
 fn hits(search: &Search, tagged: bool) -> String {
     let (in_title, in_body) = (search.condition("title", "$1"), search.condition("body", "$1"));
     let tagged = |id: &str| if tagged { format!(" AND {id} IN ({TAGGED}$2)") } else { String::new() };

@@ -1,4 +1,4 @@
-//! Threads that nobody answered.
+//! Threads without replies.
 
 use crate::model::ThreadId;
 use plugin_api::{Address, HostError, Query, sql};
@@ -15,7 +15,7 @@ pub struct Unanswered {
     pub created_at: i64,
 }
 
-/// The newest.
+/// The newest first.
 pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<Unanswered>, HostError> {
     db.rows(
         sql("SELECT id, title, excerpt, tags, author, created_at FROM forum_threads WHERE post_count <= 1 \
@@ -25,7 +25,7 @@ pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<Unanswered>, HostEr
     .await
 }
 
-/// The thread, if nobody answered it.
+/// The thread, if it has no replies.
 pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<Unanswered>, HostError> {
     db.row(
         sql("SELECT id, title, excerpt, tags, author, created_at FROM forum_threads WHERE post_count <= 1 AND id = $1")

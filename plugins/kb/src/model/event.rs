@@ -1,4 +1,4 @@
-//! What the activity log tells about writes. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{PageText, Slug};
 use plugin_api::{Address, Event, HostError};

@@ -1,5 +1,5 @@
-//! What readers get. What changes only with a write stands in a `…Text`, which the row keeps as JSON; the rest is added at
-//! the time of reading.
+//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON. The rest is
+//! added at read time.
 
 use super::{RevisionId, Slug};
 use plugin_api::{JsonSchema, point::Author};

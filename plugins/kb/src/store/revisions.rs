@@ -4,7 +4,7 @@ use crate::model::{PageId, RevisionId, Slug};
 use plugin_api::{Address, HostError, Outcome, Query, sql};
 use serde::Deserialize;
 
-/// The page whose history it is.
+/// The page of the history.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Subject {
     pub id: PageId,
@@ -39,10 +39,10 @@ impl StoredHistory {
     }
 }
 
-/// How many revisions one statement reads: the gateway bounds the size of a result, not of an answer.
+/// Revisions per statement: the gateway limits the size of a result, not of a response.
 const REVISIONS_PER_READ: usize = 5000;
 
-/// The revisions up to the subject's current one.
+/// The revisions up to the page's current one.
 pub async fn list(db: &impl Query, subject: &Subject) -> Result<StoredHistory, HostError> {
     let mut parts = Vec::new();
     let mut up_to = subject.rev;

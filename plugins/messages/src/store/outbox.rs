@@ -1,5 +1,5 @@
-//! Messages that are still to be forwarded. A row is removed before its message is forwarded, by whoever forwards it: so a
-//! message is forwarded once at most, whichever gateway does it.
+//! The outbox: messages that are not forwarded yet. A gateway deletes the row before it forwards the message, so that a message
+//! is forwarded at most once across all gateways.
 
 use super::messages::MessageRow;
 use crate::model::MessageId;
@@ -12,7 +12,7 @@ pub struct Waiting {
     pub url: String,
 }
 
-/// In the transaction that stores the message.
+/// Call it in the transaction that stores the message.
 pub fn insert(tx: &Tx, message: MessageId, url: &str, now_s: i64) -> Result<(), HostError> {
     let insert = sql("INSERT INTO messages_outbox (message_id, url, created_at) VALUES ($1, $2, $3)");
     tx.defer(insert.bind(message).bind(url).bind(now_s))
@@ -36,14 +36,14 @@ pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<Waiting>, HostEr
     Ok(rows.into_iter().map(waiting).collect())
 }
 
-/// Takes those that nobody else took meanwhile.
+/// Deletes these rows; returns those that no other gateway had deleted.
 pub async fn take(tx: &Tx, waiting: Vec<Waiting>) -> Result<Vec<Waiting>, HostError> {
     let remove = |one: &Waiting| sql("DELETE FROM messages_outbox WHERE message_id = $1").bind(one.message.id);
     let outcomes = tx.batch(waiting.iter().map(remove).collect()).await?;
     Ok(waiting.into_iter().zip(outcomes).filter(|(_, outcome)| outcome.changes > 0).map(|(one, _)| one).collect())
 }
 
-/// How many wait, and since when the oldest does (unix seconds).
+/// Number of waiting messages, and since when the oldest one waits (Unix seconds).
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Backlog {
     pub waiting: i64,

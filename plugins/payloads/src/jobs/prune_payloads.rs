@@ -1,8 +1,8 @@
-//! Deletes payloads that nobody mentions.
+//! Deletes payloads that nothing references.
 //!
-//! The rule: a payload goes only after every plugin that ever mentioned payloads has said twice, at least a while apart, that
-//! it does not mention this one. Between the two it is not in `payloads_v1`: nobody begins to use what is about to go,
-//! and whoever had begun before has committed by the time of the second question.
+//! The rule: a payload is deleted only after every plugin that ever reported references has said twice, at least a while apart,
+//! that it does not reference this one. Between the two calls `payloads_v1` hides the payload: no new reference can begin, and a
+//! transaction that began before is committed by the second call.
 
 use crate::{
     Payloads,
@@ -10,20 +10,20 @@ use crate::{
     store::{pruning, totals},
 };
 use plugin_api::{
-    Gateway, Hash256, HostError, Job, Query as _,
+    Hash256, HostError, Job, PluginContext, Query as _,
     point::{self, PayloadReferencesInput},
 };
 use std::{collections::BTreeSet, time::Duration};
 
 pub const INTERVAL_S: i64 = 60 * 60;
 
-/// Longer than any transaction lives.
+/// Longer than any transaction can last.
 const SECOND_THOUGHTS_S: i64 = 10 * 60;
 
-/// Payloads of one question of each kind.
+/// Payloads of each kind per call.
 const ASKED_MAX: u32 = 500;
 
-/// Payloads deleted in one transaction: they may have 256 KiB each.
+/// Payloads deleted in one transaction: each may have 256 KiB.
 const DELETED_MAX: usize = 50;
 
 pub fn job() -> Job<Payloads> {
@@ -31,7 +31,7 @@ pub fn job() -> Job<Payloads> {
         .timeout(Duration::from_secs(10 * 60))
 }
 
-/// Until when payloads must have been named last, and given up, to have their turn.
+/// Payloads that were last used or condemned before these times are due.
 pub struct Deadlines {
     pub named_until_s: i64,
     pub given_up_until_s: i64,
@@ -44,44 +44,44 @@ impl Deadlines {
     }
 }
 
-async fn prune_payloads(gateway: Gateway<Payloads>) -> Result<(), HostError> {
-    let now_s = gateway.now_s();
-    let tx = gateway.begin();
+async fn prune_payloads(cx: PluginContext<Payloads>) -> Result<(), HostError> {
+    let now_s = cx.now_s();
+    let tx = cx.begin();
     tx.run(pruning::forget_uploads_before(now_s.div_euclid(DAY_S))).await?;
     tx.commit().await?;
-    let deadlines = Deadlines::at(now_s, gateway.plugin().config.keep_days);
+    let deadlines = Deadlines::at(now_s, cx.plugin().config.keep_days);
     let mut deleted = 0;
     loop {
-        let db = gateway.db();
+        let db = cx.db();
         let given_up = pruning::given_up(&db, deadlines.given_up_until_s, ASKED_MAX).await?;
         let unnamed = pruning::unnamed(&db, deadlines.named_until_s, ASKED_MAX).await?;
-        // Also when there is nothing to ask about: to know who answers.
-        let Some(mentioned) = ask(&gateway, given_up.iter().chain(&unnamed)).await? else { break };
+        // Called also without candidates, to learn which plugins respond.
+        let Some(mentioned) = ask(&cx, given_up.iter().chain(&unnamed)).await? else { break };
         if given_up.is_empty() && unnamed.is_empty() {
             break;
         }
-        deleted += settle(&gateway, &deadlines, &mentioned, (&given_up, &unnamed), now_s).await?;
+        deleted += settle(&cx, &deadlines, &mentioned, (&given_up, &unnamed), now_s).await?;
     }
     if deleted > 0 {
-        gateway.info(&format!("deleted {deleted} payloads that nobody mentions"));
+        cx.info(&format!("deleted {deleted} payloads that nobody mentions"));
     }
     Ok(())
 }
 
-/// Which of them anybody mentions; nothing when somebody who should know does not answer.
+/// Those of the candidates that plugins reference; `None` when a plugin that should respond does not.
 async fn ask(
-    gateway: &Gateway<Payloads>,
+    cx: &PluginContext<Payloads>,
     hashes: impl Iterator<Item = &Hash256>,
 ) -> Result<Option<BTreeSet<Hash256>>, HostError> {
     let question = PayloadReferencesInput { hashes: hashes.copied().collect() };
-    let answers: Vec<(String, BTreeSet<Hash256>)> = gateway.collect(point::PAYLOAD_REFERENCES, &question).await?;
-    let known = pruning::witnesses(&gateway.db()).await?;
+    let answers: Vec<(String, BTreeSet<Hash256>)> = cx.collect(point::PAYLOAD_REFERENCES, &question).await?;
+    let known = pruning::witnesses(&cx.db()).await?;
     let answered: BTreeSet<&str> = answers.iter().map(|(plugin, _)| plugin.as_str()).collect();
-    let gone = &gateway.plugin().config.gone;
+    let gone = &cx.plugin().config.gone;
     let is_missing = |plugin: &&String| !answered.contains(plugin.as_str()) && !gone.contains(plugin);
     let missing: Vec<&str> = known.iter().filter(is_missing).map(String::as_str).collect();
 
-    let tx = gateway.begin();
+    let tx = cx.begin();
     for new in answered.iter().filter(|plugin| !known.contains(**plugin)) {
         tx.defer(pruning::remember_witness(new))?;
     }
@@ -90,9 +90,9 @@ async fn ask(
     Ok(missing.is_empty().then(|| answers.into_iter().flat_map(|(_, mentioned)| mentioned).collect()))
 }
 
-/// Keeps what is mentioned, gives up or deletes what is not; answers how many payloads were deleted.
+/// Keeps what is referenced, condemns or deletes the rest; returns the number of deleted payloads.
 async fn settle(
-    gateway: &Gateway<Payloads>,
+    cx: &PluginContext<Payloads>,
     deadlines: &Deadlines,
     mentioned: &BTreeSet<Hash256>,
     (given_up, unnamed): (&[Hash256], &[Hash256]),
@@ -106,14 +106,14 @@ async fn settle(
             pruning::give_up(*hash, deadlines.named_until_s, now_s)
         }
     }));
-    let tx = gateway.begin();
+    let tx = cx.begin();
     tx.batch(statements.collect()).await?;
     tx.commit().await?;
 
     let forgotten: Vec<Hash256> = given_up.iter().filter(|hash| !mentioned.contains(*hash)).copied().collect();
     let mut deleted = 0;
     for some in forgotten.chunks(DELETED_MAX) {
-        let tx = gateway.begin();
+        let tx = cx.begin();
         deleted += pruning::delete(&tx, some, deadlines.given_up_until_s).await?;
         tx.commit().await?;
     }

@@ -1,13 +1,12 @@
-//! A plugin of the tests that keeps texts and says which payloads they mention, as any plugin with texts does.
+//! A test plugin that stores texts and reports the payloads that they reference, as any plugin with texts does.
 
 use plugin_api::{
-    Body, Context, Definition, Failure, Gateway, Hash256, HostError, HostHandle, Identity, Migration, NoConfig,
-    NoContent, Plugin, Refusal, Route,
+    Body, ConfigError, Definition, Failure, Hash256, HostError, HostHandle, Identity, Migration, NoConfig, NoContent,
+    Plugin, PluginContext, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    mentioned_payloads,
     point::{self, PayloadReferencesInput},
-    sql,
+    referenced_payloads, sql,
 };
 use std::collections::BTreeSet;
 
@@ -35,31 +34,31 @@ impl Plugin for Witness {
             .contributes(point::PAYLOAD_REFERENCES, mentioned)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
 
-async fn add_text(cx: Context<Witness>, Body(text): Body) -> Result<NoContent, Failure> {
+async fn add_text(cx: RequestContext<Witness>, Body(text): Body) -> Result<NoContent, Failure> {
     let text = String::from_utf8_lossy(&text).into_owned();
     cx.transaction().execute(sql("INSERT INTO witness_texts (body) VALUES ($1)").bind(text)).await?;
     Ok(NoContent)
 }
 
-async fn delete_texts(cx: Context<Witness>) -> Result<NoContent, Failure> {
+async fn delete_texts(cx: RequestContext<Witness>) -> Result<NoContent, Failure> {
     cx.transaction().execute(sql("DELETE FROM witness_texts")).await?;
     Ok(NoContent)
 }
 
 async fn mentioned(
-    gateway: Gateway<Witness>,
+    cx: PluginContext<Witness>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
     let page = "SELECT id, body FROM witness_texts WHERE id > $1 ORDER BY id LIMIT 2";
-    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }
 
-/// Not by `export_plugin!`, which takes the name of the package.
+/// Does not use `export_plugin!`, which takes the name of the package.
 pub fn module() -> PluginModule_Ref {
     let module =
         PluginModule { manifest: plugin_api::object_manifest::<Witness>, construct: plugin_api::object_new::<Witness> };

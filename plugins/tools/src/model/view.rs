@@ -1,4 +1,4 @@
-//! What readers get. What changes only with a write stands in a `…Text`, which the row keeps as JSON.
+//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON.
 
 use super::{ToolId, ToolKind};
 use plugin_api::{JsonSchema, Wei, point::Author};

@@ -7,7 +7,7 @@ use crate::{
     model::{ToolFilter, ToolView},
     store::tool_list::{self, Filter},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search};
+use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
@@ -29,10 +29,10 @@ struct Rest {
 }
 
 async fn list_tools(
-    cx: Context<Tools>,
+    cx: RequestContext<Tools>,
     QueryString(given): QueryString<ToolFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<ToolList>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ToolList>, Failure<ToolsError>> {
     let columns: &[&str] = &["name", "description", "url"];
     let filter = Filter {
         searches: Search::new(&cx, &given.q).map(|search| (search, columns)).into_iter().collect(),

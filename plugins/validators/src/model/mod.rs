@@ -1,4 +1,4 @@
-//! What a sign-up is, without a database: its fields, the text that is signed, limits per client.
+//! Types and rules of a sign-up, without a database: fields, signed text, limits per client.
 
 mod challenge;
 mod contact;

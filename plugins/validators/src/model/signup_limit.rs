@@ -1,5 +1,5 @@
-//! How many new entries come from one client. A politeness, so it is kept in memory: a restart forgets it, and the addresses
-//! of clients are stored nowhere.
+//! Limit of new entries per client. It is kept in memory, because it needs no guarantee: a restart resets it, and the clients'
+//! addresses are not stored.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -7,7 +7,7 @@ use std::{
 };
 
 const WINDOW_S: i64 = 3600;
-/// Clients that are remembered; more than that within an hour are not told apart from new ones.
+/// Maximum number of clients in memory; beyond it within an hour, clients count as new ones.
 const CLIENTS_MAX: usize = 100_000;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl SignupLimit {
         Self { per_hour: usize::try_from(per_hour).unwrap_or(usize::MAX), seen: Mutex::default() }
     }
 
-    /// Takes a place for a new entry, or tells in how many seconds there is one.
+    /// Counts a new entry, or returns the seconds until the next one is allowed.
     pub fn take(&self, client: &str, now_s: i64) -> Result<(), i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= CLIENTS_MAX {
@@ -40,7 +40,7 @@ impl SignupLimit {
         }
     }
 
-    /// Gives back the place of an entry that did not come to be.
+    /// Uncounts an entry that was not stored.
     pub fn give_back(&self, client: &str) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(times) = seen.get_mut(client) {

@@ -1,4 +1,4 @@
-//! A table for spreadsheets, in which no cell is a formula.
+//! CSV for spreadsheets. No cell is interpreted as a formula.
 
 /// One line of quoted cells.
 pub fn line(cells: &[String]) -> String {

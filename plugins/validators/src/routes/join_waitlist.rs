@@ -10,8 +10,8 @@ use crate::{
     },
 };
 use plugin_api::{
-    Context, Describe, Failure, HostErrorCode, IntoAnswer, JsonSchema, Payload, Problem, Raw, Route, Stored, Tx,
-    WithHeader, abi, manifest::RateLimit,
+    CreatedOrUpdated, Failure, HostErrorCode, IntoResponse, JsonBody, JsonSchema, Problem, RawResponse, RequestContext,
+    Route, RouteDescription, Tx, WithHeader, abi, manifest::RateLimit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ pub fn route() -> Route<Validators> {
     Route::post("/api/validators/waitlist", join_waitlist)
         .own_auth("an EIP-191 signature of `address` over the text of GET /api/validators/waitlist/challenge")
         .rate_limit(limit)
-        .answers::<Receipt>(200, "application/json", "The address was there, or is signed now")
-        .answers::<Receipt>(201, "application/json", "Added")
+        .response::<Receipt>(200, "application/json", "The address was there, or is signed now")
+        .response::<Receipt>(201, "application/json", "Added")
         .summary("Join the waitlist for validator seats")
 }
 
@@ -59,33 +59,33 @@ struct Receipt {
     total: i64,
 }
 
-/// A receipt, or a client that has to wait.
+/// A receipt, or a 429 for a client over the limit.
 enum Answer {
     Receipt(Receipt),
     Busy { retry_after_s: i64 },
 }
 
-impl IntoAnswer for Answer {
+impl IntoResponse for Answer {
     fn into_response(self) -> abi::Response {
         match self {
-            Self::Receipt(value) => Stored { created: value.status == Outcome::Added, value }.into_response(),
+            Self::Receipt(value) => CreatedOrUpdated { created: value.status == Outcome::Added, value }.into_response(),
             Self::Busy { retry_after_s } => {
                 let problem = Problem::new(429, "ip_rate_limited", "too many new entries come from this address")
                     .hint("wait as long as the header Retry-After says");
                 let body = serde_json::to_vec(&problem).unwrap_or_default();
-                let answer = Raw { status: 429, content_type: "application/json".into(), body: body.into() };
+                let response = RawResponse { status: 429, content_type: "application/json".into(), body: body.into() };
                 let value = retry_after_s.to_string().into();
-                WithHeader { answer, name: "retry-after".into(), value }.into_response()
+                WithHeader { response, name: "retry-after".into(), value }.into_response()
             }
         }
     }
 
-    fn describe(_: &mut Describe<'_>) {}
+    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
 async fn join_waitlist(
-    cx: Context<Validators>,
-    Payload(SignUp { given, challenge }): Payload<SignUp>,
+    cx: RequestContext<Validators>,
+    JsonBody(SignUp { given, challenge }): JsonBody<SignUp>,
 ) -> Result<Answer, Failure<WaitlistError>> {
     let fields = given.check()?;
     let is_required = cx.plugin().config.signatures_required;
@@ -116,7 +116,7 @@ async fn join_waitlist(
 }
 
 async fn check_signer(
-    cx: &Context<Validators>,
+    cx: &RequestContext<Validators>,
     fields: &Fields,
     Answered { message, signature }: &Answered,
 ) -> Result<(), Failure<WaitlistError>> {
@@ -129,7 +129,7 @@ async fn check_signer(
 }
 
 async fn store(
-    cx: &Context<Validators>,
+    cx: &RequestContext<Validators>,
     tx: &Tx,
     fields: &Fields,
     answered: Option<&Answered>,

@@ -1,4 +1,4 @@
-//! Which work is wanted, and in which order.
+//! Filters and sort orders of work.
 
 use super::{Terms, id, text};
 use plugin_api::{
@@ -16,7 +16,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The latest first, or the best paid; ties by id.
+    /// Sorts by age or reward; ties by id.
     pub fn apply(self, items: &mut [WorkItem]) {
         let newest = |item: &WorkItem| (Reverse(item.posted_at), id(item));
         match self {
@@ -28,20 +28,20 @@ impl Sort {
 
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Any of them in title, summary or tags.
+    /// Any of them must occur in title, summary or tags.
     pub terms: Terms,
     pub min_reward: Option<Wei>,
-    /// All when empty.
+    /// All kinds when empty.
     pub kinds: Vec<WorkKind>,
-    /// Jobs of this agent only; other work is for everybody.
+    /// Only jobs of this agent, and all other kinds of work.
     pub agent: Option<i64>,
 }
 
-/// Labels of frames, by which the gateway chooses for a reader what [`Filter::takes`] chooses for a list.
+/// Labels of frames. By them the gateway filters a feed as [`Filter::matches`] filters a list.
 pub mod label {
     pub const KIND: &str = "kind";
     pub const REWARD: &str = "reward";
-    /// The hired agent of a job, else empty.
+    /// The hired agent of a job, otherwise empty.
     pub const HIRED: &str = "hired";
     pub const TEXT: &str = "text";
 }
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The gateway's own choice, by labels.
+    /// The gateway's filter by labels.
     fn feed_takes(filter: &Filter, item: &WorkItem) -> bool {
         let labels = labels(item);
         filter.tests().iter().all(|(name, test)| labels.get(name).is_some_and(|label| test.passes(label)))

@@ -1,4 +1,4 @@
-//! The query of list and feed. What is wrong in it is said, not corrected.
+//! The query of list and feed. A malformed value is an error, never ignored.
 
 use super::{Filter, KINDS, Sort, Terms, coin, kind_name};
 use crate::error::WorkError;
@@ -65,7 +65,7 @@ impl WorkQuery {
     }
 }
 
-/// A part that is empty is not there.
+/// `None` when the text is empty.
 fn given(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Jobs: every change answers the job after it, with its agent, for those who are told.
+//! Jobs: every change returns the job after it, with its agent, for the event that is published.
 
 use super::{agents::outcome, totals};
 use crate::{
@@ -17,7 +17,7 @@ pub struct Closing {
     pub settled: Option<Settled>,
 }
 
-/// Who got what.
+/// Amounts of a settlement.
 pub struct Settled {
     pub agent_payout: Wei,
     pub client_amount: Option<Wei>,
@@ -60,7 +60,7 @@ pub async fn request(tx: &Tx, event: &ChainEvent<Requested>) -> Result<JobFacts,
     outcome(&outcomes, 2)?.first()?.ok_or_else(missing)
 }
 
-/// An empty URI and a hash of zeros are none.
+/// An empty URI and an all-zero hash are stored as absent.
 pub async fn deliver(tx: &Tx, event: &ChainEvent<Delivered>) -> Result<Option<JobFacts>, HostError> {
     let Delivered { job_id, output_hash, output_uri } = &event.args;
     let update = sql("UPDATE agents_jobs SET status = $2, output_hash = $3, output_uri = $4, delivered_at = $5, \

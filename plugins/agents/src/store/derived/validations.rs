@@ -1,4 +1,4 @@
-//! Validations: a request, and the latest answer to it.
+//! Validations: a request, and the latest response to it.
 
 use super::{agents::outcome, totals};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use plugin_api::{ChainEvent, HostError, Sql, Tx, sql};
 use serde::Deserialize;
 
-/// A request's hash is used once.
+/// A request hash is used once.
 pub fn request(event: &ChainEvent<ValidationRequested>) -> Sql {
     let request = &event.args;
     let (block, log_index) = (place(event.block), place(event.log_index));
@@ -26,7 +26,7 @@ pub fn request(event: &ChainEvent<ValidationRequested>) -> Sql {
     .bind(log_index)
 }
 
-/// The job that a URI names: `fmx://job/<id>`.
+/// The job in a URI `fmx://job/<id>`.
 fn named_job(uri: &str) -> Option<JobId> {
     let number = uri.strip_prefix("fmx://job/")?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -37,7 +37,7 @@ fn place(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Stores the answer and answers the agent's name. The first answer to a request counts.
+/// Stores the response and returns the agent's name. Only the first response to a request is counted.
 pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponded>) -> Result<Option<String>, HostError> {
     #[derive(Deserialize)]
     struct Known {

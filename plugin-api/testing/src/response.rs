@@ -5,13 +5,13 @@ use http::HeaderMap;
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
-impl Answer {
+impl TestResponse {
     /// The body as JSON; `null` when it is none, so that a wrong answer fails on its content.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
