@@ -1,4 +1,4 @@
-//! What came back.
+//! The response of the gateway under test.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -12,7 +12,7 @@ pub struct TestResponse {
 }
 
 impl TestResponse {
-    /// The body as JSON; `null` when it is none, so that a wrong answer fails on its content.
+    /// The body as JSON; `null` when it is not JSON, so that an assertion on its content fails.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

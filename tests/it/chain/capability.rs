@@ -55,9 +55,9 @@ async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
     chain.mine_empty(70);
     let bank = ScriptedChain::address_of(BANK);
     let owner = "0x00000000000000000000000000000000000000AA";
-    chain.answer_call(bank, OWNER, &[json!(owner)]);
+    chain.mock_call(bank, OWNER, &[json!(owner)]);
     let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
-    chain.answer_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
+    chain.mock_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
     chain.set_balance(bank, largest);
     for builder in builders(&chain).await {
         let house = started(builder, &chain).await;

@@ -39,7 +39,7 @@ async fn one_gateway_indexes_and_the_other_takes_over_when_it_stops() {
     one.indexed(&chain).await;
     // Its database stays until the other one is done with it.
     one.gateway().close_plugins().await;
-    chain.take_back(2);
+    chain.reorg(2);
     chain.mine(vec![moved(1, "5")]);
     chain.mine_empty(4);
     other.indexed(&chain).await;

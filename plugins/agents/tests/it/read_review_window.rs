@@ -20,7 +20,7 @@ async fn the_deadline_follows_the_escrow() {
         assert_eq!(deadline(&site).await, DELIVERED_AT + 86_400, "before the escrow was asked");
         for window in [3600, 7200] {
             let escrow = ScriptedChain::address_of("escrow");
-            site.chain.answer_call(escrow, "reviewWindow() returns (uint64)", &[json!(window)]);
+            site.chain.mock_call(escrow, "reviewWindow() returns (uint64)", &[json!(window)]);
             TestGateway::eventually(Duration::from_secs(60), "the escrow is asked", || async {
                 site.gateway.clock().advance(Duration::from_secs(61)).await;
                 deadline(&site).await == DELIVERED_AT + window

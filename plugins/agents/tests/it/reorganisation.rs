@@ -79,13 +79,13 @@ fn moves() -> Vec<Vec<ScriptedLog>> {
 }
 
 #[tokio::test]
-async fn every_move_is_taken_back() {
+async fn every_event_is_undone() {
     for site in sites(vec![before()]).await {
         let original = derived(&site.gateway).await;
         for blocks in moves() {
             site.mine(blocks.clone()).await;
             assert_ne!(derived(&site.gateway).await, original, "{blocks:?}");
-            site.chain.take_back(1);
+            site.chain.reorg(1);
             site.chain.mine_empty(2);
             site.gateway.indexed(&site.chain).await;
             assert_eq!(derived(&site.gateway).await, original, "{blocks:?}");
@@ -100,7 +100,7 @@ async fn another_branch_is_followed_and_gives_what_a_new_index_gives() {
         for blocks in moves() {
             site.mine(blocks).await;
         }
-        site.chain.take_back(8);
+        site.chain.reorg(8);
         // The same agent id with another owner, the same job with another client.
         site.chain.mine(registered(4, 8, "another", ""));
         site.chain.mine([vec![requested(6, 4, 50, "61")], vec![delivered(6, 6, ""), completed(6, "60", 1)]].concat());
@@ -114,10 +114,10 @@ async fn another_branch_is_followed_and_gives_what_a_new_index_gives() {
 }
 
 #[tokio::test]
-async fn nobody_hears_of_an_abandoned_branch() {
+async fn an_abandoned_branch_publishes_nothing() {
     for site in sites(vec![agent(1)]).await {
         site.mine(registered(2, 9, "never was", "")).await;
-        site.chain.take_back(1);
+        site.chain.reorg(1);
         site.chain.mine(registered(2, 9, "was", ""));
         site.chain.mine_empty(5);
         site.gateway.indexed(&site.chain).await;

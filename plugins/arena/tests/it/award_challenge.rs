@@ -1,6 +1,6 @@
 //! `POST /api/arena/challenges/{id}/award`
 
-use super::{CHALLENGES, HOUR, Site, creator, owner, refusal, refused, scene::requested, sites};
+use super::{CHALLENGES, HOUR, Site, creator, fixture::requested, owner, refusal, refused, sites};
 use plugin_testing::{Value, Wallet, json};
 
 async fn closed(site: &Site) -> i64 {
@@ -39,13 +39,13 @@ async fn the_creator_awards_after_the_end() {
         let second = site.award(challenge, &creator(), json!({ "agentId": "2", "jobId": 77 })).await;
         assert_eq!(awarded(&second.json()), json!(["awarded", 2, "agent 2", 77, null]));
         assert_eq!(second.json()["awardedAt"], now);
-        let told = site.told("arena.award").await;
-        assert_eq!(told.len(), 2);
+        let published = site.published("arena.award").await;
+        assert_eq!(published.len(), 2);
         let data = json!({
             "challengeId": challenge, "title": "c", "agentId": 2, "agentName": "agent 2", "jobId": 77, "prizeWei": "0",
             "winnerSubmissionId": null
         });
-        assert_eq!(told[1], data);
+        assert_eq!(published[1], data);
         site.close().await;
     }
 }
@@ -96,7 +96,7 @@ async fn of_the_same_award_many_times_at_once_one_is_done() {
         statuses.sort_unstable();
         assert_eq!((statuses[0], &statuses[1..]), (200, [409; 49].as_slice()));
         let site = site.restarted().await;
-        assert_eq!(site.told("arena.award").await.len(), 1);
+        assert_eq!(site.published("arena.award").await.len(), 1);
         assert_eq!(awarded(&site.challenge(challenge).await), json!(["awarded", 1, "agent 1", null, null]));
         site.close().await;
     }

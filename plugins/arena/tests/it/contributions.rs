@@ -72,7 +72,7 @@ async fn payloads_of_submissions_and_in_texts_stay() {
 
 #[tokio::test]
 async fn open_challenges_are_work_whose_action_is_a_call_that_works() {
-    for site in sites_with(|builder| builder.plugin(super::scene::worker())).await {
+    for site in sites_with(|builder| builder.plugin(super::fixture::worker())).await {
         let opened = site.opened("c", json!({ "prizeWei": "7", "tags": ["x"] })).await;
         let id = super::id(&opened);
         let over = site.opened("over", json!({ "endsAt": site.gateway.now_s() + 600 })).await;

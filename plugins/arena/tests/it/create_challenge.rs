@@ -26,7 +26,7 @@ async fn a_challenge_is_answered_as_it_is_read() {
         let data = json!({
             "challengeId": id(&challenge), "title": "Rätsel ✓", "prizeWei": prize, "endsAt": now + 3600, "tags": ["a"]
         });
-        assert_eq!(site.told("arena.create").await, [data]);
+        assert_eq!(site.published("arena.create").await, [data]);
         site.close().await;
     }
 }

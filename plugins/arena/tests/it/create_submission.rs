@@ -28,14 +28,14 @@ async fn a_submission_is_answered_as_it_is_read() {
         );
         let detail = site.challenge(challenge).await;
         assert_eq!((&detail["submissions"], &detail["submissionCount"]), (&json!([submission]), &json!(1)));
-        let told = site.told("arena.submit").await;
-        let excerpt = told[0]["note"].as_str().unwrap();
+        let published = site.published("arena.submit").await;
+        let excerpt = published[0]["note"].as_str().unwrap();
         assert_eq!(excerpt.chars().count(), 160);
         let data = json!({
             "challengeId": challenge, "title": "c", "submissionId": id(&submission), "agentId": 1, "agentName": "agent 1",
             "note": excerpt
         });
-        assert_eq!(told, [data]);
+        assert_eq!(published, [data]);
         site.close().await;
     }
 }
@@ -100,7 +100,7 @@ async fn an_address_submits_once_and_not_after_the_end() {
         // Exactly at the end, without a read since.
         let late = site.submit(challenge, &Wallet::new(7), json!({ "url": "https://b.example" })).await;
         assert_eq!(refusal(&late), refused(409, "closed"));
-        assert_eq!(site.told("arena.close").await.len(), 1);
+        assert_eq!(site.published("arena.close").await.len(), 1);
         site.wait(HOUR).await;
         let late = site.submit(challenge, &Wallet::new(7), json!({})).await;
         assert_eq!(refusal(&late), refused(409, "closed"), "before the payload is looked at");
@@ -136,7 +136,7 @@ async fn of_the_same_submission_many_times_at_once_one_is_done() {
         let site = site.restarted().await;
         let detail = site.challenge(challenge).await;
         assert_eq!((&detail["submissionCount"], detail["submissions"].as_array().unwrap().len()), (&json!(1), 1));
-        assert_eq!(site.told("arena.submit").await.len(), 1);
+        assert_eq!(site.published("arena.submit").await.len(), 1);
         site.close().await;
     }
 }

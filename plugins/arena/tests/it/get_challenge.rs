@@ -39,7 +39,7 @@ async fn submissions_are_ranked() {
 }
 
 #[tokio::test]
-async fn a_viewer_sees_her_votes() {
+async fn a_viewer_sees_its_votes() {
     for site in sites().await {
         let challenge = site.open("c").await;
         let (one, two) =
@@ -121,13 +121,13 @@ async fn without_a_vote_nobody_wins() {
             (&detail["status"], &detail["winner"], &detail["winnerSubmissionId"]),
             (&json!("closed"), &json!(null), &json!(null))
         );
-        assert_eq!(site.told("arena.close").await[0]["winner"], json!(null));
+        assert_eq!(site.published("arena.close").await[0]["winner"], json!(null));
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_no_challenge_is_404() {
+async fn an_unknown_challenge_is_404() {
     for site in sites().await {
         for unknown in ["1", "0", "-1", "abc", "1.5", "99999999999999999999", "%00"] {
             let response = site.gateway.get(&format!("{CHALLENGES}/{unknown}")).await;

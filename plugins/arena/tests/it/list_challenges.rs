@@ -25,7 +25,7 @@ async fn open_ones_come_first_and_the_soonest_deadline_before_later_ones() {
         assert_eq!(titles(&site, "").await, found(&["first over", "next over", "soon", "late"]));
         site.wait(3 * HOUR).await;
         assert_eq!(titles(&site, "").await, found(&["soon", "late", "first over", "next over"]));
-        assert_eq!(site.told("arena.close").await.len(), 2);
+        assert_eq!(site.published("arena.close").await.len(), 2);
         assert_eq!(titles(&site, "?status=open").await, found(&["soon", "late"]));
         assert_eq!(titles(&site, "?status=closed").await, found(&["next over", "first over"]));
         assert_eq!(titles(&site, "?limit=1&offset=1").await, (vec!["late".to_owned()], 4));

@@ -7,14 +7,14 @@ mod award_challenge;
 mod contributions;
 mod create_challenge;
 mod create_submission;
+mod fixture;
 mod get_challenge;
 mod list_challenges;
 mod replicas;
-mod scene;
 mod vote_submission;
 
+use fixture::registered;
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, TestResponse, Value, Wallet, json};
-use scene::registered;
 use std::time::Duration;
 
 const CHALLENGES: &str = "/api/arena/challenges";
@@ -142,7 +142,7 @@ impl Site {
     }
 
     /// Data of the published events of a type.
-    async fn told(&self, kind: &str) -> Vec<Value> {
+    async fn published(&self, kind: &str) -> Vec<Value> {
         let events = self.gateway.events().await.into_iter().filter(|event| event.kind == kind);
         events.map(|event| event.data).collect()
     }

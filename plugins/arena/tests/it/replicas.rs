@@ -42,7 +42,7 @@ async fn votes_at_one_gateway_and_the_end_at_the_other_make_one_ranking() {
         assert_eq!(detail["voteCount"], counted + 1);
         assert_eq!(detail["winnerSubmissionId"], detail["submissions"][0]["id"]);
         assert!(reads.iter().all(|winner| *winner == detail["winnerSubmissionId"]), "{reads:?}");
-        assert_eq!(site.told("arena.close").await.len(), 1);
+        assert_eq!(site.published("arena.close").await.len(), 1);
         assert_eq!(other.faults().await, Vec::<String>::new());
         other.stop().await;
         site.close().await;

@@ -1,9 +1,8 @@
 //! `POST /api/arena/submissions/{id}/vote`
 
 use super::{
-    owner, refusal, refused,
-    scene::{PAUSED, status},
-    sites,
+    fixture::{PAUSED, status},
+    owner, refusal, refused, sites,
 };
 use plugin_testing::{Value, Wallet, json};
 
@@ -29,14 +28,14 @@ async fn a_vote_weighs_two_for_who_owns_an_active_agent() {
         let mut expected = third.clone();
         expected.as_object_mut().unwrap().remove("yourVote");
         assert_eq!(detail["submissions"], json!([expected]));
-        let told = site.told("arena.vote").await;
+        let published = site.published("arena.vote").await;
         let data = |score: i64, weight: i64, updated: bool| {
             json!({
                 "challengeId": challenge, "title": "c", "submissionId": submission, "score": score, "weight": weight,
                 "updated": updated
             })
         };
-        assert_eq!(told, [data(7, 1, false), data(10, 2, false), data(1, 1, true)]);
+        assert_eq!(published, [data(7, 1, false), data(10, 2, false), data(1, 1, true)]);
         site.close().await;
     }
 }
@@ -80,7 +79,7 @@ async fn a_vote_counts_until_the_end_and_not_at_it() {
             let late = site.vote(submission, &Wallet::new(7), score).await;
             assert_eq!(refusal(&late), refused(409, "closed"));
         }
-        assert_eq!(site.told("arena.close").await.len(), 1);
+        assert_eq!(site.published("arena.close").await.len(), 1);
         let detail = site.challenge(challenge).await;
         assert_eq!(
             (&detail["status"], &detail["closedAt"], &detail["voteCount"]),
@@ -104,7 +103,7 @@ async fn of_the_same_vote_many_times_at_once_one_counts() {
         let site = site.restarted().await;
         let ranked = site.challenge(challenge).await["submissions"][0].clone();
         assert_eq!(json!([ranked["votes"], ranked["weightSum"], ranked["points"]]), json!([1, 1, 8]));
-        assert_eq!(site.told("arena.vote").await.len(), 1);
+        assert_eq!(site.published("arena.vote").await.len(), 1);
         site.close().await;
     }
 }

@@ -22,7 +22,7 @@ async fn up_and_down(site: &Site, bounty: i64, steps: Vec<Step<'_>>) {
     }
     for count in (0..steps.len()).rev() {
         let height = site.chain.head();
-        site.chain.take_back(height - base);
+        site.chain.reorg(height - base);
         for (logs, _) in &steps[..count] {
             site.chain.mine(logs.clone());
         }
@@ -74,7 +74,7 @@ async fn a_refund_passes_the_bounty_on_to_the_next_job() {
 }
 
 #[tokio::test]
-async fn what_others_request_awards_nothing() {
+async fn jobs_of_others_award_nothing() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
         let uri = format!("fmx://bounty/{bounty}");

@@ -1,6 +1,6 @@
 //! Contributions of the economy.
 
-use super::{finish, gateways, read, scene, time_of};
+use super::{finish, fixture, gateways, read, time_of};
 use plugin_testing::{ScriptedChain, TestGateway, json};
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ async fn stats_count_what_is_open_now() {
     let chain = ScriptedChain::start().await;
     let until = u64::try_from(time_of(0)).unwrap() + 100;
     chain.mine(vec![
-        scene::opened(1, "1", "9", 100),
-        scene::opened(2, "1", "9", 50),
-        scene::subscribed(6, 5, 10, until),
-        scene::case_opened(2, 9, 31),
-        scene::case_opened(3, 9, 31),
-        scene::case_closed(3, 9, 1),
-        scene::launched(4, 0x70, "FOUR"),
-        scene::account(40, 0x60),
+        fixture::opened(1, "1", "9", 100),
+        fixture::opened(2, "1", "9", 50),
+        fixture::subscribed(6, 5, 10, until),
+        fixture::case_opened(2, 9, 31),
+        fixture::case_opened(3, 9, 31),
+        fixture::case_closed(3, 9, 1),
+        fixture::launched(4, 0x70, "FOUR"),
+        fixture::account(40, 0x60),
     ]);
     for gateway in gateways(&chain).await {
         let counts = |streams: i64, subs: i64| json!({ "streamsOpen": streams, "subsActive": subs, "casesOpen": 1, "tokensLaunched": 1, "accountsCreated": 1 });

@@ -1,6 +1,6 @@
 //! `GET /api/accounts`
 
-use super::{address, assert_begins_empty, assert_refused, builders, finish, gateways, read, scene, time_of};
+use super::{address, assert_begins_empty, assert_refused, builders, finish, fixture, gateways, read, time_of};
 use plugin_testing::{ScriptedChain, TestGateway, json};
 
 const ACCOUNTS: &str = "/api/accounts";
@@ -19,7 +19,7 @@ async fn without_events_the_list_is_empty() {
 #[tokio::test]
 async fn an_account_shows_whose_it_was_made_and_when() {
     let chain = ScriptedChain::start().await;
-    let making = scene::account(40, 0x60).in_transaction("making");
+    let making = fixture::account(40, 0x60).in_transaction("making");
     let tx = making.tx.to_string();
     chain.mine(vec![making]);
     for gateway in gateways(&chain).await {
@@ -34,8 +34,8 @@ async fn an_account_shows_whose_it_was_made_and_when() {
 #[tokio::test]
 async fn filters_and_pages() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::account(41, 0x62), scene::account(40, 0x61)]);
-    chain.mine(vec![scene::account(41, 0x60)]);
+    chain.mine(vec![fixture::account(41, 0x62), fixture::account(40, 0x61)]);
+    chain.mine(vec![fixture::account(41, 0x60)]);
     for gateway in gateways(&chain).await {
         let named = |numbers: &[u64]| numbers.iter().map(|number| address(*number)).collect::<Vec<_>>();
         assert_eq!(accounts(&gateway, "").await, (named(&[0x60, 0x61, 0x62]), 3));
@@ -51,7 +51,7 @@ async fn filters_and_pages() {
 #[tokio::test]
 async fn lists_of_contracts_that_are_not_deployed_are_empty_and_say_so() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::account(40, 0x60), scene::opened(1, "1", "9", 9)]);
+    chain.mine(vec![fixture::account(40, 0x60), fixture::opened(1, "1", "9", 9)]);
     for builder in builders(&chain, &["registry"]).await {
         let gateway = builder.start().await;
         gateway.indexed(&chain).await;

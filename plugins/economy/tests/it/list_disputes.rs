@@ -1,6 +1,6 @@
 //! `GET /api/disputes`
 
-use super::{address, assert_begins_empty, assert_refused, author, finish, gateways, ids, read, scene, time_of};
+use super::{address, assert_begins_empty, assert_refused, author, finish, fixture, gateways, ids, read, time_of};
 use plugin_testing::{ScriptedChain, json};
 
 const DISPUTES: &str = "/api/disputes";
@@ -13,16 +13,17 @@ async fn without_events_the_list_is_empty() {
 #[tokio::test]
 async fn a_case_shows_its_job_its_votes_and_its_evidence_in_order() {
     let chain = ScriptedChain::start().await;
-    let opening = scene::case_opened(1, 9, 30).in_transaction("opening");
+    let opening = fixture::case_opened(1, 9, 30).in_transaction("opening");
     let tx = opening.tx.to_string();
-    chain.mine(vec![scene::job(9, 4, 31)]);
-    chain.mine(vec![opening, scene::case_opened(2, 10, 32)]);
-    let proofs = [scene::evidence(1, 30, "fmx://b"), scene::evidence(2, 32, "ä😀"), scene::evidence(1, 31, "fmx://a")];
+    chain.mine(vec![fixture::job(9, 4, 31)]);
+    chain.mine(vec![opening, fixture::case_opened(2, 10, 32)]);
+    let proofs =
+        [fixture::evidence(1, 30, "fmx://b"), fixture::evidence(2, 32, "ä😀"), fixture::evidence(1, 31, "fmx://a")];
     let proofs = proofs.map(|log| log.in_transaction("proofs"));
     let proof_tx = proofs[0].tx.to_string();
     chain.mine(proofs.to_vec());
-    chain.mine(vec![scene::voted(1, 50), scene::voted(1, 51), scene::voted(2, 50)]);
-    chain.mine(vec![scene::case_closed(1, 9, 8500)]);
+    chain.mine(vec![fixture::voted(1, 50), fixture::voted(1, 51), fixture::voted(2, 50)]);
+    chain.mine(vec![fixture::case_closed(1, 9, 8500)]);
     for gateway in gateways(&chain).await {
         let list = read(&gateway, DISPUTES).await;
         let proof = |id: i64, by: u64, uri: &str| json!({ "id": id, "caseId": 1, "by": address(by), "uri": uri, "ts": time_of(3), "txHash": proof_tx });
@@ -46,8 +47,8 @@ async fn a_case_shows_its_job_its_votes_and_its_evidence_in_order() {
 #[tokio::test]
 async fn filters_and_pages() {
     let chain = ScriptedChain::start().await;
-    chain.mine((1..=4).map(|id| scene::case_opened(id, 10 + id, 30 + id % 2)).collect());
-    chain.mine(vec![scene::case_closed(2, 12, 0)]);
+    chain.mine((1..=4).map(|id| fixture::case_opened(id, 10 + id, 30 + id % 2)).collect());
+    chain.mine(vec![fixture::case_closed(2, 12, 0)]);
     for gateway in gateways(&chain).await {
         let odd = address(31).to_lowercase();
         for (query, found) in [
@@ -71,9 +72,9 @@ async fn filters_and_pages() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_an_answer_goes_with_the_next_event() {
+async fn a_cached_response_is_dropped_by_the_next_event() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::case_opened(1, 9, 30)]);
+    chain.mine(vec![fixture::case_opened(1, 9, 30)]);
     let gateways = gateways(&chain).await;
     let mut tags = Vec::new();
     for gateway in &gateways {
@@ -84,7 +85,7 @@ async fn what_is_kept_of_an_answer_goes_with_the_next_event() {
         tags.push(tag);
     }
     // All gateways share the chain: an earlier event would be new to the gateway that is checked later.
-    chain.mine(vec![scene::voted(1, 50)]);
+    chain.mine(vec![fixture::voted(1, 50)]);
     for (gateway, tag) in gateways.into_iter().zip(tags) {
         gateway.indexed(&chain).await;
         let later = gateway.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await;

@@ -1,6 +1,6 @@
 //! `GET /api/streams`
 
-use super::{MAX, address, assert_begins_empty, assert_refused, author, finish, gateways, ids, read, scene, time_of};
+use super::{MAX, address, assert_begins_empty, assert_refused, author, finish, fixture, gateways, ids, read, time_of};
 use plugin_testing::{ScriptedChain, json};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn without_events_the_list_is_empty() {
 #[tokio::test]
 async fn a_stream_shows_what_the_events_tell() {
     let chain = ScriptedChain::start().await;
-    let opening = scene::opened(1, "7", "705", 100).in_transaction("opening");
+    let opening = fixture::opened(1, "7", "705", 100).in_transaction("opening");
     let tx = opening.tx.to_string();
     chain.mine(vec![opening]);
     for gateway in gateways(&chain).await {
@@ -32,8 +32,8 @@ async fn a_stream_shows_what_the_events_tell() {
 #[tokio::test]
 async fn claims_count_with_their_fee_and_a_top_up_replaces_deposit_and_stop() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::opened(1, "7", "705", 100), scene::claimed(1, "60", "3")]);
-    chain.mine(vec![scene::topped_up(1, "700", "1405", 200), scene::claimed(1, "6", "1")]);
+    chain.mine(vec![fixture::opened(1, "7", "705", 100), fixture::claimed(1, "60", "3")]);
+    chain.mine(vec![fixture::topped_up(1, "700", "1405", 200), fixture::claimed(1, "6", "1")]);
     for gateway in gateways(&chain).await {
         gateway.clock().advance(Duration::from_secs(150)).await;
         let stream = read(&gateway, STREAMS).await["items"][0].clone();
@@ -49,8 +49,8 @@ async fn claims_count_with_their_fee_and_a_top_up_replaces_deposit_and_stop() {
 #[tokio::test]
 async fn status_and_claimable_follow_the_clock() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::opened(1, "7", "705", 100), scene::opened(2, "7", "705", 100)]);
-    chain.mine(vec![scene::cancelled(2, 11, "90", "8", "607")]);
+    chain.mine(vec![fixture::opened(1, "7", "705", 100), fixture::opened(2, "7", "705", 100)]);
+    chain.mine(vec![fixture::cancelled(2, 11, "90", "8", "607")]);
     for gateway in gateways(&chain).await {
         gateway.clock().advance(Duration::from_secs(99)).await;
         assert_eq!(ids(&gateway, "/api/streams?status=open").await, (vec![1], 1));
@@ -71,8 +71,8 @@ async fn status_and_claimable_follow_the_clock() {
 #[tokio::test]
 async fn the_largest_amounts_and_times_neither_break_the_index_nor_change() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::opened_until(1, MAX, MAX, u64::MAX), scene::claimed(1, MAX, MAX)]);
-    chain.mine(vec![scene::opened_until(2, MAX, MAX, 3)]);
+    chain.mine(vec![fixture::opened_until(1, MAX, MAX, u64::MAX), fixture::claimed(1, MAX, MAX)]);
+    chain.mine(vec![fixture::opened_until(2, MAX, MAX, 3)]);
     for gateway in gateways(&chain).await {
         gateway.clock().advance(Duration::from_secs(5)).await;
         let items = read(&gateway, STREAMS).await["items"].clone();
@@ -91,7 +91,7 @@ async fn the_largest_amounts_and_times_neither_break_the_index_nor_change() {
 #[tokio::test]
 async fn filters_find_parties_in_any_case_and_are_refused_when_they_make_no_sense() {
     let chain = ScriptedChain::start().await;
-    chain.mine((1..=3).map(|id| scene::opened(id, "1", "9", 9)).collect());
+    chain.mine((1..=3).map(|id| fixture::opened(id, "1", "9", 9)).collect());
     for gateway in gateways(&chain).await {
         let (payer, payee) = (address(10), address(11).to_lowercase());
         for (query, found) in [
@@ -112,7 +112,7 @@ async fn filters_find_parties_in_any_case_and_are_refused_when_they_make_no_sens
 async fn pages_hold_every_stream_once_and_end() {
     let chain = ScriptedChain::start().await;
     for first in (1..=205).step_by(5) {
-        chain.mine((first..first + 5).map(|id| scene::opened(id, "1", "9", 9)).collect());
+        chain.mine((first..first + 5).map(|id| fixture::opened(id, "1", "9", 9)).collect());
     }
     for gateway in gateways(&chain).await {
         let mut seen = Vec::new();
@@ -137,9 +137,9 @@ async fn pages_hold_every_stream_once_and_end() {
 async fn events_of_streams_that_are_not_known_change_nothing() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![
-        scene::claimed(7, "1", "1"),
-        scene::topped_up(7, "1", "1", 9),
-        scene::cancelled(7, 10, "1", "0", "1"),
+        fixture::claimed(7, "1", "1"),
+        fixture::topped_up(7, "1", "1", 9),
+        fixture::cancelled(7, 10, "1", "0", "1"),
     ]);
     for gateway in gateways(&chain).await {
         assert_eq!(ids(&gateway, STREAMS).await, (vec![], 0));

@@ -1,6 +1,6 @@
 //! `GET /api/streams/subs`
 
-use super::{address, assert_begins_empty, assert_refused, author, finish, gateways, ids, read, scene, time_of};
+use super::{address, assert_begins_empty, assert_refused, author, finish, fixture, gateways, ids, read, time_of};
 use plugin_testing::{ScriptedChain, json};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn without_events_the_list_is_empty() {
 async fn a_subscription_shows_its_plan_and_is_active_while_it_is_paid() {
     let chain = ScriptedChain::start().await;
     let until = u64::try_from(time_of(0)).unwrap() + 100;
-    chain.mine(vec![scene::plan(5, 20, "1000", 3600), scene::subscribed(1, 5, 10, until)]);
+    chain.mine(vec![fixture::plan(5, 20, "1000", 3600), fixture::subscribed(1, 5, 10, until)]);
     for gateway in gateways(&chain).await {
         let sub = |active: bool| {
             json!({
@@ -37,8 +37,8 @@ async fn a_subscription_shows_its_plan_and_is_active_while_it_is_paid() {
 async fn a_renewal_pays_longer_and_a_cancelled_one_is_over_though_paid() {
     let chain = ScriptedChain::start().await;
     let until = u64::try_from(time_of(0)).unwrap() + 100;
-    chain.mine(vec![scene::subscribed(1, 5, 10, until), scene::subscribed(2, 5, 11, u64::MAX)]);
-    chain.mine(vec![scene::renewed(1, until + 50), scene::sub_cancelled(2)]);
+    chain.mine(vec![fixture::subscribed(1, 5, 10, until), fixture::subscribed(2, 5, 11, u64::MAX)]);
+    chain.mine(vec![fixture::renewed(1, until + 50), fixture::sub_cancelled(2)]);
     for gateway in gateways(&chain).await {
         gateway.clock().advance(Duration::from_secs(149)).await;
         let items = read(&gateway, SUBS).await["items"].clone();
@@ -55,8 +55,8 @@ async fn a_renewal_pays_longer_and_a_cancelled_one_is_over_though_paid() {
 async fn filters_and_pages() {
     let chain = ScriptedChain::start().await;
     let until = u64::try_from(time_of(0)).unwrap() + 100;
-    chain.mine((1..=4).map(|id| scene::subscribed(id, 7 + id % 2, 10 + id % 2, until)).collect());
-    chain.mine(vec![scene::sub_cancelled(4)]);
+    chain.mine((1..=4).map(|id| fixture::subscribed(id, 7 + id % 2, 10 + id % 2, until)).collect());
+    chain.mine(vec![fixture::sub_cancelled(4)]);
     for gateway in gateways(&chain).await {
         let odd = address(11).to_lowercase();
         for (query, found) in [

@@ -1,6 +1,6 @@
 //! `GET /api/tokens`
 
-use super::{MAX, address, assert_begins_empty, assert_refused, finish, gateways, read, scene, time_of};
+use super::{MAX, address, assert_begins_empty, assert_refused, finish, fixture, gateways, read, time_of};
 use plugin_testing::{ScriptedChain, TestGateway, json};
 
 const TOKENS: &str = "/api/tokens";
@@ -19,12 +19,12 @@ async fn without_events_the_list_is_empty() {
 #[tokio::test]
 async fn a_token_sums_up_what_was_done_with_it_and_names_its_agent_and_owner() {
     let chain = ScriptedChain::start().await;
-    let launch = scene::launched(4, 0x70, "Ä😀").in_transaction("launch");
+    let launch = fixture::launched(4, 0x70, "Ä😀").in_transaction("launch");
     let tx = launch.tx.to_string();
-    chain.mine(vec![scene::agent(4, 40, "agent four"), launch]);
-    chain.mine(vec![scene::bought(0x70, "9000000000000000000"), scene::bought(0x70, "9000000000000000001")]);
-    chain.mine(vec![scene::sold(0x70, "5"), scene::distributed(0x70, "7"), scene::distributed(0x70, "8")]);
-    chain.mine(vec![scene::agent_sold(4, 40, 41), scene::bought(0x71, "1")]);
+    chain.mine(vec![fixture::agent(4, 40, "agent four"), launch]);
+    chain.mine(vec![fixture::bought(0x70, "9000000000000000000"), fixture::bought(0x70, "9000000000000000001")]);
+    chain.mine(vec![fixture::sold(0x70, "5"), fixture::distributed(0x70, "7"), fixture::distributed(0x70, "8")]);
+    chain.mine(vec![fixture::agent_sold(4, 40, 41), fixture::bought(0x71, "1")]);
     for gateway in gateways(&chain).await {
         assert_eq!(
             read(&gateway, TOKENS).await["items"],
@@ -41,8 +41,8 @@ async fn a_token_sums_up_what_was_done_with_it_and_names_its_agent_and_owner() {
 #[tokio::test]
 async fn the_largest_sums_stay_the_largest() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::launched(4, 0x70, "MAX"), scene::bought(0x70, MAX), scene::sold(0x70, MAX)]);
-    chain.mine(vec![scene::bought(0x70, MAX), scene::distributed(0x70, MAX)]);
+    chain.mine(vec![fixture::launched(4, 0x70, "MAX"), fixture::bought(0x70, MAX), fixture::sold(0x70, MAX)]);
+    chain.mine(vec![fixture::bought(0x70, MAX), fixture::distributed(0x70, MAX)]);
     for gateway in gateways(&chain).await {
         let token = read(&gateway, TOKENS).await["items"][0].clone();
         assert_eq!([&token["fmxIn"], &token["fmxOut"], &token["distributed"]], [MAX; 3]);
@@ -54,8 +54,8 @@ async fn the_largest_sums_stay_the_largest() {
 #[tokio::test]
 async fn the_latest_launch_comes_first_also_of_one_block() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::launched(4, 0x72, "A"), scene::launched(5, 0x71, "B")]);
-    chain.mine(vec![scene::launched(6, 0x70, "C")]);
+    chain.mine(vec![fixture::launched(4, 0x72, "A"), fixture::launched(5, 0x71, "B")]);
+    chain.mine(vec![fixture::launched(6, 0x70, "C")]);
     for gateway in gateways(&chain).await {
         let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(symbols(&gateway, "").await, (named(&["C", "B", "A"]), 3));

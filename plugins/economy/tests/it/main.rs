@@ -4,6 +4,7 @@
 
 mod contributions;
 mod events;
+mod fixture;
 mod list_accounts;
 mod list_disputes;
 mod list_plans;
@@ -11,7 +12,6 @@ mod list_streams;
 mod list_subs;
 mod list_tokens;
 mod reorganisation;
-mod scene;
 
 use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 
