@@ -3,7 +3,7 @@
 
 use crate::{
     Activity,
-    model::{MONTH_S, Ranked, rank},
+    model::{MONTH_S, RankedAddress, rank},
 };
 use plugin_api::{
     Address, HostError, PluginContext,
@@ -17,16 +17,16 @@ use std::{
 /// Entries of a period that clients can read.
 pub const ENTRIES_MAX: u32 = 200;
 /// Lifetime of a cached result.
-pub const KEPT_S: i64 = 5;
+pub const CACHE_TTL_S: i64 = 5;
 
 /// The best entries of each period.
-pub struct Boards {
+pub struct Leaderboards {
     pub generated_at: i64,
-    pub month: Vec<Ranked>,
-    pub all: Vec<Ranked>,
+    pub month: Vec<RankedAddress>,
+    pub all: Vec<RankedAddress>,
 }
 
-impl Boards {
+impl Leaderboards {
     /// First second of the last 30 days.
     pub fn month_begins(&self) -> i64 {
         self.generated_at.saturating_sub(MONTH_S)
@@ -35,32 +35,34 @@ impl Boards {
 
 /// Cache of the latest result.
 #[derive(Default)]
-pub struct Kept(Mutex<Option<Arc<Boards>>>);
+pub struct LeaderboardCache(Mutex<Option<Arc<Leaderboards>>>);
 
-impl Kept {
-    fn fresh(&self, now_s: i64) -> Option<Arc<Boards>> {
+impl LeaderboardCache {
+    fn get(&self, now_s: i64) -> Option<Arc<Leaderboards>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clone().filter(|boards| (boards.generated_at..boards.generated_at + KEPT_S).contains(&now_s))
+        kept.clone().filter(|leaderboards| {
+            (leaderboards.generated_at..leaderboards.generated_at + CACHE_TTL_S).contains(&now_s)
+        })
     }
 
-    fn keep(&self, boards: &Arc<Boards>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(boards.clone());
+    fn set(&self, leaderboards: &Arc<Leaderboards>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(leaderboards.clone());
     }
 }
 
-pub async fn boards(cx: &PluginContext<Activity>) -> Result<Arc<Boards>, HostError> {
+pub async fn leaderboards(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboards>, HostError> {
     let now_s = cx.now_s();
-    if let Some(boards) = cx.plugin().leaderboard.fresh(now_s) {
-        return Ok(boards);
+    if let Some(leaderboards) = cx.plugin().leaderboard.get(now_s) {
+        return Ok(leaderboards);
     }
-    let month = period(cx, Some(now_s.saturating_sub(MONTH_S))).await?;
-    let all = period(cx, None).await?;
-    let boards = Arc::new(Boards { generated_at: now_s, month, all });
-    cx.plugin().leaderboard.keep(&boards);
-    Ok(boards)
+    let month = rank_period(cx, Some(now_s.saturating_sub(MONTH_S))).await?;
+    let all = rank_period(cx, None).await?;
+    let leaderboards = Arc::new(Leaderboards { generated_at: now_s, month, all });
+    cx.plugin().leaderboard.set(&leaderboards);
+    Ok(leaderboards)
 }
 
-async fn period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<Ranked>, HostError> {
+async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<RankedAddress>, HostError> {
     let parts: Vec<(String, serde_json::Value)> = cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
     // A plugin that contributes another shape is skipped; the others still count.
     let read = |(plugin, part)| match serde_json::from_value::<BTreeMap<Address, Metrics>>(part) {

@@ -19,7 +19,7 @@ use plugin_api::{ConfigError, Definition, HostHandle, Job, Migration, NoConfig, 
 use std::time::Duration;
 
 pub struct Activity {
-    leaderboard: leaderboard::Kept,
+    leaderboard: leaderboard::LeaderboardCache,
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -45,7 +45,7 @@ impl Plugin for Activity {
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self { leaderboard: leaderboard::Kept::default() })
+        Ok(Self { leaderboard: leaderboard::LeaderboardCache::default() })
     }
 }
 

@@ -50,16 +50,16 @@ const TEXTS: [&str; 4] = [
 ];
 
 /// Payloads that jobs, agents, validations and feedback reference.
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Agents>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (cx.db(), hashes.into_iter().collect());
-    let mut mentioned = BTreeSet::new();
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
+    let mut referenced = BTreeSet::new();
     for page in TEXTS {
-        mentioned.extend(referenced_payloads(&db, &asked, page).await?);
+        referenced.extend(referenced_payloads(&db, &candidates, page).await?);
     }
-    Ok(mentioned)
+    Ok(referenced)
 }
 
 pub async fn counters(cx: PluginContext<Agents>, _: NoInput) -> Result<Counters, HostError> {
@@ -83,7 +83,7 @@ pub async fn status(cx: PluginContext<Agents>, _: NoInput) -> Result<BTreeMap<St
     let interval_s = i64::from(cx.plugin().config.probe_interval_s);
     let now_s = cx.now_s();
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
-    let ok = progress.is_made(interval_s, cx.plugin().started_s, now_s);
+    let ok = progress.is_healthy(interval_s, cx.plugin().started_s, now_s);
     let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
     let numbers = members([
         ("agents", progress.agents.into()),

@@ -5,7 +5,7 @@ use plugin_api::{ApiError, BadAddress, Case};
 
 /// A record that does not exist.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unknown {
+pub enum UnknownRecord {
     #[error("unknown agent {0}")]
     Agent(AgentId),
     #[error("unknown job {0}")]
@@ -14,7 +14,7 @@ pub enum Unknown {
 
 const NOT_FOUND: Case = Case::new(404, "not_found", "GET /api/agents and GET /api/jobs list what there is");
 
-impl ApiError for Unknown {
+impl ApiError for UnknownRecord {
     const CASES: &'static [Case] = &[NOT_FOUND];
 
     fn case(&self) -> Case {

@@ -61,7 +61,7 @@ impl Plugin for Agents {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
             .contributes(point::WORK, work::work);
         chain::subscribe(definition)
     }

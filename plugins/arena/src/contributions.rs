@@ -70,18 +70,18 @@ fn item(row: ChallengeRow) -> WorkItem {
 }
 
 /// Payloads that submissions consist of, or that texts of the arena reference.
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Arena>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (cx.db(), hashes.into_iter().collect());
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
     let submissions = "SELECT id, coalesce(payload_hash, '') || ' ' || coalesce(url, '') || ' ' || note \
          FROM arena_submissions WHERE id > $1 ORDER BY id LIMIT 500";
     let challenges = "SELECT id, title || ' ' || brief || ' ' || rules \
          FROM arena_challenges WHERE id > $1 ORDER BY id LIMIT 200";
-    let mut mentioned = referenced_payloads(&db, &asked, submissions).await?;
-    mentioned.extend(referenced_payloads(&db, &asked, challenges).await?);
-    Ok(mentioned)
+    let mut referenced = referenced_payloads(&db, &candidates, submissions).await?;
+    referenced.extend(referenced_payloads(&db, &candidates, challenges).await?);
+    Ok(referenced)
 }
 
 pub async fn discovery(_: PluginContext<Arena>, _: NoInput) -> Result<Discovery, HostError> {

@@ -39,7 +39,7 @@ impl Plugin for Arena {
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         chain::subscribe(definition)
     }
 

@@ -38,7 +38,7 @@ pub async fn leaderboard(
 }
 
 /// Payloads that artifacts consist of, or that their texts reference.
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Artifacts>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {

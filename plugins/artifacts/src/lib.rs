@@ -33,7 +33,7 @@ impl Plugin for Artifacts {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

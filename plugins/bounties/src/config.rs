@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_agent_is_refused() {
+    fn other_agent_ids_are_refused() {
         assert!(Config::default().validate().is_ok());
         assert!(Config { house_agents: vec![1, 2] }.validate().is_ok());
         let ConfigError(reason) = Config { house_agents: vec![1, -2] }.validate().unwrap_err();

@@ -27,7 +27,7 @@ const WAIT_MAX_S: i64 = 120;
 pub async fn counters(cx: PluginContext<Bounties>, _: NoInput) -> Result<Counters, HostError> {
     let db = cx.db();
     let open = Filter { status: Some(Status::Open), ..Filter::default() };
-    let open = state::count(&db, cx.plugin().terms(&cx), &open).await?;
+    let open = state::count(&db, cx.plugin().state_params(&cx), &open).await?;
     let manifest = members([("bounties", bounties::count(&db).await?.into()), ("openBounties", open.into())]);
     Ok(Counters { manifest, ..Counters::default() })
 }
@@ -45,15 +45,15 @@ pub async fn status(cx: PluginContext<Bounties>, _: NoInput) -> Result<BTreeMap<
 
 /// All open bounties, or the one that was just posted or reopened.
 pub async fn work(cx: PluginContext<Bounties>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let (db, terms, now_s) = (cx.db(), cx.plugin().terms(&cx), cx.now_s());
+    let (db, state_params, now_s) = (cx.db(), cx.plugin().state_params(&cx), cx.now_s());
     let Some(event) = made_by else {
-        return Ok(state::open(&db, terms, now_s, WORK_MAX).await?.into_iter().map(item).collect());
+        return Ok(state::open(&db, state_params, now_s, WORK_MAX).await?.into_iter().map(item).collect());
     };
     if !matches!(event.event_type.as_str(), "bounty.create" | "bounty.reopen") {
         return Ok(Vec::new());
     }
     let Some(bounty) = event.data["bountyId"].as_i64().map(BountyId) else { return Ok(Vec::new()) };
-    Ok(state::open_one(&db, terms, bounty, now_s).await?.into_iter().map(item).collect())
+    Ok(state::open_one(&db, state_params, bounty, now_s).await?.into_iter().map(item).collect())
 }
 
 fn item(row: OpenRow) -> WorkItem {
@@ -77,16 +77,16 @@ fn item(row: OpenRow) -> WorkItem {
     }
 }
 
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Bounties>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (cx.db(), hashes.into_iter().collect());
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
     let briefs = "SELECT id, title || ' ' || brief FROM bounties_bounties WHERE id > $1 ORDER BY id LIMIT 200";
     let pitches = "SELECT id, pitch FROM bounties_claims WHERE id > $1 ORDER BY id LIMIT 500";
-    let mut mentioned = referenced_payloads(&db, &asked, briefs).await?;
-    mentioned.extend(referenced_payloads(&db, &asked, pitches).await?);
-    Ok(mentioned)
+    let mut referenced = referenced_payloads(&db, &candidates, briefs).await?;
+    referenced.extend(referenced_payloads(&db, &candidates, pitches).await?);
+    Ok(referenced)
 }
 
 pub async fn discovery(_: PluginContext<Bounties>, _: NoInput) -> Result<Discovery, HostError> {
@@ -129,7 +129,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

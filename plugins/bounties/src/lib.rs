@@ -16,7 +16,7 @@ mod store;
 
 pub use config::Config;
 
-use crate::{model::AgentId, store::state::Terms};
+use crate::{model::AgentId, store::state::StateParams};
 use plugin_api::{ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, export_plugin, point};
 
 /// The plugin's state in memory.
@@ -46,7 +46,7 @@ impl Plugin for Bounties {
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         chain::subscribe(definition)
     }
 
@@ -58,8 +58,8 @@ impl Plugin for Bounties {
 
 impl Bounties {
     /// Parameters for queries of the state of bounties.
-    fn terms<'a>(&'a self, host: &'a HostHandle) -> Terms<'a> {
-        Terms { dialect: &host.environment().dialect, house: &self.config.house_agents }
+    fn state_params<'a>(&'a self, host: &'a HostHandle) -> StateParams<'a> {
+        StateParams { dialect: &host.environment().dialect, house: &self.config.house_agents }
     }
 
     fn is_house(&self, agent: AgentId) -> bool {

@@ -58,16 +58,16 @@ const TEXTS: [&str; 3] = [
 ];
 
 /// Payloads that evidence and plans reference.
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Economy>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (cx.db(), hashes.into_iter().collect());
-    let mut mentioned = BTreeSet::new();
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
+    let mut referenced = BTreeSet::new();
     for page in TEXTS {
-        mentioned.extend(referenced_payloads(&db, &asked, page).await?);
+        referenced.extend(referenced_payloads(&db, &candidates, page).await?);
     }
-    Ok(mentioned)
+    Ok(referenced)
 }
 
 pub async fn discovery(_: PluginContext<Economy>, _: NoInput) -> Result<Discovery, HostError> {
@@ -106,7 +106,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         let manifest = manifest(plugin_module());
         assert_paths_are_routes(&manifest, &briefing());
         assert_eq!(briefing().links.len(), manifest.routes.len());

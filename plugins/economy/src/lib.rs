@@ -37,7 +37,7 @@ impl Plugin for Economy {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         index::subscribe(definition)
     }
 

@@ -35,16 +35,16 @@ pub async fn leaderboard(
 }
 
 /// Payloads that titles and posts reference.
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Forum>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (cx.db(), hashes.into_iter().collect());
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
     let titles = "SELECT id, title FROM forum_threads WHERE id > $1 ORDER BY id LIMIT 2000";
     let posts = "SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500";
-    let mut mentioned = referenced_payloads(&db, &asked, titles).await?;
-    mentioned.extend(referenced_payloads(&db, &asked, posts).await?);
-    Ok(mentioned)
+    let mut referenced = referenced_payloads(&db, &candidates, titles).await?;
+    referenced.extend(referenced_payloads(&db, &candidates, posts).await?);
+    Ok(referenced)
 }
 
 pub async fn discovery(_: PluginContext<Forum>, _: NoInput) -> Result<Discovery, HostError> {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -46,7 +46,7 @@ impl Plugin for Forum {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
             .contributes(point::WORK, work::work)
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     Forum,
     model::{ThreadCreated, ThreadId},
-    store::unanswered::{self, Unanswered},
+    store::unanswered::{self, UnansweredThread},
 };
 use plugin_api::{
     HostError, PluginContext, Wei,
@@ -23,8 +23,8 @@ pub async fn work(cx: PluginContext<Forum>, WorkInput { made_by }: WorkInput) ->
     Ok(unanswered::find(&db, ThreadId(thread)).await?.into_iter().map(item).collect())
 }
 
-fn item(thread: Unanswered) -> WorkItem {
-    let Unanswered { id, title, excerpt, tags, author, created_at } = thread;
+fn item(thread: UnansweredThread) -> WorkItem {
+    let UnansweredThread { id, title, excerpt, tags, author, created_at } = thread;
     WorkItem {
         kind: WorkKind::Question,
         ref_id: id.0,

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         let config = Config { greeting: " ".to_owned(), keep_days: 0 };
         let ConfigError(reason) = config.validate().unwrap_err();
         assert!(reason.contains("greeting is empty") && reason.contains("keep_days is 0"), "{reason}");

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_counted_as_clients_count_it() {
+    fn the_length_counts_utf16_units() {
         assert!(checked(&"x".repeat(280)).is_ok());
         assert_eq!(checked(&"x".repeat(281)), Err(HelloError::LongMessage { chars: 281 }));
         // An emoji is two UTF-16 units.

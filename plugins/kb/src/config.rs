@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         let config = Config {
             operators: vec!["me".to_owned()],
             protected: vec!["a".to_owned()],

@@ -73,7 +73,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

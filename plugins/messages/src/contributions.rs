@@ -33,7 +33,7 @@ pub async fn status(cx: PluginContext<Messages>, _: NoInput) -> Result<BTreeMap<
     Ok([("messageForwarding".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
-pub async fn mentioned(
+pub async fn payload_references(
     cx: PluginContext<Messages>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
@@ -80,7 +80,7 @@ mod tests {
     use plugin_testing::manifest;
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         let routes = manifest(plugin_module()).routes;
         for path in briefing().links.into_iter().map(|link| link.path) {
             assert!(routes.iter().any(|route| route.path == path), "{path}");

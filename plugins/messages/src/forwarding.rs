@@ -6,17 +6,17 @@
 use crate::{
     Messages,
     routes::render,
-    store::outbox::{self, Waiting},
+    store::outbox::{self, QueuedMessage},
 };
 use futures_util::future::join_all;
 use plugin_api::{Authors, Fetch, HostError, Job, PluginContext, render_json};
 use std::{collections::BTreeMap, time::Duration};
 
 /// A write is usually committed after this delay.
-const SOON: Duration = Duration::from_millis(200);
+const COMMIT_DELAY: Duration = Duration::from_millis(200);
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Concurrent requests.
-const AT_ONCE: u32 = 8;
+const CONCURRENT_REQUESTS: u32 = 8;
 /// Timeout of one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
@@ -32,35 +32,35 @@ pub fn job() -> Job<Messages> {
 }
 
 /// Starts a round in the background, after the current write.
-pub fn begin_soon(cx: &PluginContext<Messages>) {
+pub fn forward_soon(cx: &PluginContext<Messages>) {
     let cx = cx.clone();
     let host = cx.clone();
     host.spawn("forward_messages", async move {
-        cx.sleep(SOON).await;
+        cx.sleep(COMMIT_DELAY).await;
         forward_messages(cx).await
     });
 }
 
 async fn forward_messages(cx: PluginContext<Messages>) -> Result<(), HostError> {
-    let begun_ms = cx.now_ms();
+    let started_ms = cx.now_ms();
     loop {
-        let waiting = outbox::waiting(&cx.db(), AT_ONCE).await?;
-        if waiting.is_empty() || cx.now_ms() - begun_ms > ROUND_MAX_MS {
+        let waiting = outbox::waiting(&cx.db(), CONCURRENT_REQUESTS).await?;
+        if waiting.is_empty() || cx.now_ms() - started_ms > ROUND_MAX_MS {
             return Ok(());
         }
         let authors = cx.authors(waiting.iter().flat_map(|one| [one.message.sender, one.message.recipient])).await?;
         let tx = cx.begin();
-        let taken = outbox::take(&tx, waiting).await?;
+        let claimed = outbox::claim(&tx, waiting).await?;
         tx.commit().await?;
-        join_all(taken.into_iter().map(|one| forward(&cx, one, &authors))).await;
+        join_all(claimed.into_iter().map(|one| forward(&cx, one, &authors))).await;
     }
 }
 
 /// The result is ignored: the message is in the owner's inbox in any case.
-async fn forward(cx: &PluginContext<Messages>, Waiting { message, url }: Waiting, authors: &Authors) {
+async fn forward(cx: &PluginContext<Messages>, QueuedMessage { message, url }: QueuedMessage, authors: &Authors) {
     let (id, marker) = (message.id, &cx.environment().brand.marker);
     let Ok(body) = render_json(&render::message(message, authors)) else { return };
-    let sent = Fetch::post(url, body)
+    let response = Fetch::post(url, body)
         .header("content-type", "application/json")
         .header("user-agent", format!("{marker}-gateway/inbox"))
         .timeout(TIMEOUT)
@@ -68,13 +68,13 @@ async fn forward(cx: &PluginContext<Messages>, Waiting { message, url }: Waiting
         .truncate_at(0)
         .send(cx)
         .await;
-    let outcome = match &sent {
+    let outcome = match &response {
         Ok(answer) if (200..300).contains(&answer.status) => "taken",
         Ok(_) => "refused",
         Err(_) => "failed",
     };
     cx.count("messages_forwarded", &BTreeMap::from([("outcome", outcome)]), 1);
-    if let Err(error) = sent {
+    if let Err(error) = response {
         cx.debug(&format!("message {id} was not forwarded: {}", error.message));
     }
 }

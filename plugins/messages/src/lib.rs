@@ -31,7 +31,7 @@ impl Plugin for Messages {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         let config = Config { total_bytes_max: 1, client_bytes_per_day_max: 262_143, keep_days: 0, gone: Vec::new() };
         let ConfigError(reason) = config.validate().unwrap_err();
         for key in ["total_bytes_max is 1", "client_bytes_per_day_max is 262143", "keep_days is 0"] {

@@ -21,7 +21,7 @@ pub async fn status(cx: PluginContext<Payloads>, _: NoInput) -> Result<BTreeMap<
     // Late by two runs: payloads also wait while a plugin is switched off, which is no fault.
     let deadlines = Deadlines::at(cx.now_s() - 2 * INTERVAL_S, config.keep_days);
     let is_late = totals.waits_for.is_empty()
-        && pruning::is_late(&db, deadlines.named_until_s, deadlines.given_up_until_s).await?;
+        && pruning::is_late(&db, deadlines.unreferenced_until_s, deadlines.marked_until_s).await?;
     let detail = if is_full {
         Some("the store is full".to_owned())
     } else if is_late {

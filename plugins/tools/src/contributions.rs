@@ -33,7 +33,7 @@ pub async fn counters(cx: PluginContext<Tools>, _: NoInput) -> Result<Counters, 
 pub async fn status(cx: PluginContext<Tools>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let progress = probes::progress(&cx.db()).await?;
     let (interval_s, now_s) = (i64::from(cx.plugin().config.probe_interval_s), cx.now_s());
-    let ok = progress.is_made(interval_s, now_s);
+    let ok = progress.is_healthy(interval_s, now_s);
     let numbers = members([
         ("tools", progress.tools.into()),
         ("online", progress.online.into()),

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         assert!(Config::default().validate().unwrap().is_empty());
         let config = Config { operators: vec!["me".into()], signups_per_hour: 0, entries_max: 0, ..Config::default() };
         let ConfigError(reason) = config.validate().unwrap_err();

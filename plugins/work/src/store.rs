@@ -4,7 +4,7 @@ use plugin_api::{HostError, Query, sql};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Said {
+struct AgentWords {
     name: String,
     description: Option<String>,
     capabilities: Option<String>,
@@ -13,6 +13,6 @@ struct Said {
 /// Name, capabilities and description of an agent. Empty when it does not exist.
 pub async fn words_of(db: &impl Query, agent: i64) -> Result<String, HostError> {
     let read = sql("SELECT name, description, capabilities FROM agents_v1 WHERE agent_id = $1").bind(agent);
-    let Some(Said { name, description, capabilities }) = db.row(read).await? else { return Ok(String::new()) };
+    let Some(AgentWords { name, description, capabilities }) = db.row(read).await? else { return Ok(String::new()) };
     Ok([name, description.unwrap_or_default(), capabilities.unwrap_or_default()].join(" "))
 }

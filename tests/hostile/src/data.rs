@@ -1,4 +1,4 @@
-//! Statements that reach for more than the plugin's own tables, transactions that stay open, events that are none.
+//! Statements on tables of others, transactions that stay open, invalid events.
 
 use crate::Hostile;
 use plugin_api::{Event, Failure, HostError, Json, Path, Query as _, RequestContext, Route, sql};
@@ -7,7 +7,7 @@ use std::future::pending;
 
 pub const EVENT: &str = "hostile.event";
 
-/// Statements behind `/api/hostile/sql/{number}`, none of which may run.
+/// Statements of `/api/hostile/sql/{number}`, all of which the gateway must refuse.
 pub const WRITES: [&str; 8] = [
     "INSERT INTO hello_guests (address, message, created_at) VALUES ('0x0', 'forged', 0)",
     "UPDATE hello_guests SET message = 'forged'",
@@ -56,7 +56,7 @@ async fn write_then_panic(cx: RequestContext<Hostile>) -> Result<Json<i64>, Fail
     std::panic::panic_any("with rows written")
 }
 
-/// A transaction of its own that nobody ends or drops.
+/// Leaks a transaction of its own: it is neither committed nor dropped.
 async fn write_then_leak(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
     let tx = cx.begin();
     tx.execute(sql("INSERT INTO hostile_rows (note) VALUES ('leaked')")).await?;

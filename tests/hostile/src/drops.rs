@@ -38,7 +38,7 @@ async fn hang(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
     pending().await
 }
 
-/// Ends, but only when its connection does: the usual time limit is long.
+/// Hangs until the client disconnects: the default time limit is long.
 async fn wait(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
     pending().await
 }

@@ -1,14 +1,14 @@
-//! Everything that a plugin can do wrong in safe Rust, one route or configuration key each. The tests prove that the
-//! gateway bears it: see `tests/it/hostile`.
+//! Every fault that a plugin can cause in safe Rust, one route or configuration key each. The tests in `tests/it/hostile`
+//! prove that the gateway contains them.
 #![forbid(unsafe_code)]
-#![allow(clippy::panic, reason = "panicking is what it is for")]
+#![allow(clippy::panic, reason = "this plugin panics on purpose")]
 
-mod answers;
 mod config;
 mod data;
 mod drops;
+mod egress;
 mod panics;
-mod reach;
+mod responses;
 
 pub use config::{Act, Config};
 pub use data::WRITES;
@@ -32,9 +32,9 @@ impl Plugin for Hostile {
         Definition::new()
             .routes(panics::routes())
             .routes(drops::routes())
-            .routes(answers::routes())
+            .routes(responses::routes())
             .routes(data::routes())
-            .routes(reach::routes())
+            .routes(egress::routes())
             .grants(Grants { egress: true, ..Grants::default() })
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])

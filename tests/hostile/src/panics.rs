@@ -1,4 +1,4 @@
-//! Handlers that panic, each somewhere else.
+//! Handlers that panic, each in another place.
 
 use crate::Hostile;
 use plugin_api::{Failure, FromRequest, Json, JsonSchema, Problem, Request, RequestContext, Route};
@@ -20,7 +20,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
     ]
 }
 
-/// Not even a future is made.
+/// Panics before it returns a future.
 fn panic_at_once(_: RequestContext<Hostile>) -> std::future::Ready<Number> {
     panic_any("at once")
 }
@@ -30,32 +30,32 @@ async fn panic_after_await(cx: RequestContext<Hostile>) -> Number {
     panic_any("after an await")
 }
 
-struct EvilPart;
+struct EvilExtractor;
 
-impl FromRequest for EvilPart {
+impl FromRequest for EvilExtractor {
     fn from_request(_: &mut Request) -> Result<Self, Problem> {
         panic_any("in an extractor")
     }
 }
 
-async fn panic_in_extractor(_: RequestContext<Hostile>, _: EvilPart) -> Number {
+async fn panic_in_extractor(_: RequestContext<Hostile>, _: EvilExtractor) -> Number {
     Ok(Json(0))
 }
 
 #[derive(JsonSchema)]
-struct EvilAnswer;
+struct EvilResponse;
 
-impl Serialize for EvilAnswer {
+impl Serialize for EvilResponse {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         panic_any("in a serializer")
     }
 }
 
-async fn panic_in_serializer(_: RequestContext<Hostile>) -> Result<Json<EvilAnswer>, Failure> {
-    Ok(Json(EvilAnswer))
+async fn panic_in_serializer(_: RequestContext<Hostile>) -> Result<Json<EvilResponse>, Failure> {
+    Ok(Json(EvilResponse))
 }
 
-/// Its drop panics with another of its kind.
+/// A panic payload whose drop panics with another one.
 struct EvilPayload;
 
 impl Drop for EvilPayload {

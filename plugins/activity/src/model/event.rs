@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_the_members_of_the_network() {
+    fn an_event_has_the_members_of_the_wire_format() {
         let row = row(Some(ALICE), json!({ "jobId": 3, "client": BOB.to_lowercase(), "amount": "5" }));
         assert_eq!(addresses(&row).map(|address| address.to_string()).collect::<Vec<_>>(), [ALICE, BOB]);
         assert_eq!(

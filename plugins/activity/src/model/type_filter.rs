@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dot_at_the_end_makes_a_prefix() {
+    fn a_filter_that_ends_in_a_dot_is_a_prefix() {
         assert_eq!(TypeFilter::new("job."), Some(TypeFilter::StartingWith("job.".to_owned())));
         assert_eq!(TypeFilter::new(" job.requested "), Some(TypeFilter::Exactly("job.requested".to_owned())));
         assert_eq!(TypeFilter::new("job"), Some(TypeFilter::Exactly("job".to_owned())));

@@ -43,15 +43,15 @@ impl HeaderName for LastEventId {
 
 async fn stream_activity(
     _: RequestContext<Activity>,
-    QueryString(given): QueryString<StreamFilter>,
+    QueryString(query): QueryString<StreamFilter>,
     last_event_id: HeaderValue<LastEventId>,
 ) -> Result<Topic, Failure> {
-    let position = StreamPosition::new(last_event_id.0.as_deref(), given.since_id.as_deref(), given.since.as_deref());
+    let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
     Ok(Topic(Subscription {
         topic: topic::NAME.to_owned(),
         after_id: position.after_id(),
         after_ts: position.after_second(),
-        event: TypeFilter::new(&given.kind).map(|filter| filter.as_str().to_owned()),
+        event: TypeFilter::new(&query.kind).map(|filter| filter.as_str().to_owned()),
         ..Subscription::default()
     }))
 }

@@ -38,6 +38,6 @@ pub async fn count(db: &impl Query, since_s: i64) -> Result<i64, HostError> {
 }
 
 /// Deletes addresses that have not pinged after that second; returns their number.
-pub async fn forget(tx: &Tx, idle_since_s: i64) -> Result<u64, HostError> {
+pub async fn delete_idle(tx: &Tx, idle_since_s: i64) -> Result<u64, HostError> {
     tx.execute(sql("DELETE FROM activity_presence WHERE last_ping <= $1").bind(idle_since_s)).await
 }

@@ -15,7 +15,7 @@ async fn good_runs(gateway: &TestGateway) -> Option<i64> {
 }
 
 #[tokio::test]
-async fn it_runs_every_hour_and_leaves_who_is_here() {
+async fn it_runs_every_hour_and_deletes_idle_addresses_only() {
     for gateway in gateways().await {
         ping(&gateway, &Wallet::new(1), json!({ "status": "gone soon" })).await;
         for round in 1..=12 {

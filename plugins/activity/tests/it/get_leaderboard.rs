@@ -37,7 +37,7 @@ async fn without_anything_done_the_board_is_empty_and_tells_its_rules() {
 }
 
 #[tokio::test]
-async fn each_period_is_asked_for_and_ranked_by_itself() {
+async fn each_period_is_collected_and_ranked_separately() {
     for gateway in gateways().await {
         let month = (gateway.now_s() - MONTH_S).to_string();
         let all =
@@ -90,7 +90,7 @@ async fn one_result_serves_for_five_seconds() {
 }
 
 #[tokio::test]
-async fn a_part_of_another_shape_is_left_out() {
+async fn a_contribution_of_another_shape_is_left_out() {
     for gateway in gateways().await {
         for part in [json!(["no map"]), json!({ "no address": {} }), json!({ NAMED: { "artifacts": -1 } }), json!(null)]
         {

@@ -28,7 +28,7 @@ async fn an_empty_log() {
 }
 
 #[tokio::test]
-async fn accounts_are_named_and_the_rest_stays_as_published() {
+async fn accounts_are_resolved_and_other_members_unchanged() {
     for gateway in gateways().await {
         let now = gateway.now_s();
         let data =
@@ -137,7 +137,7 @@ async fn an_actor_is_found_in_any_case() {
 }
 
 #[tokio::test]
-async fn an_event_is_there_only_when_its_write_is() {
+async fn an_event_exists_only_with_its_write() {
     for gateway in gateways().await {
         let event = json!({ "type": "a.b", "data": {}, "fail": true });
         let response = gateway.send("POST", probe::PUBLISH, &[], event.to_string()).await;

@@ -9,7 +9,7 @@ async fn online(gateway: &TestGateway) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nobody_is_here_at_first() {
+async fn no_address_is_online_at_first() {
     for gateway in gateways().await {
         let now = gateway.now_s();
         assert_eq!(read(&gateway, PRESENCE).await, json!({ "items": [], "ttl": 300, "now": now }));

@@ -96,7 +96,7 @@ async fn the_headers_keep_proxies_from_holding_events_back() {
 }
 
 #[tokio::test]
-async fn what_happens_now_arrives_as_it_is_listed() {
+async fn new_events_arrive_as_they_are_listed() {
     for gateway in gateways().await {
         publish(&gateway, "before.it").await;
         let mut stream = follow!(gateway, "");
@@ -152,7 +152,7 @@ async fn a_position_replays_and_goes_on_live() {
 }
 
 #[tokio::test]
-async fn a_position_that_is_no_number_is_not_there() {
+async fn a_position_that_is_not_a_number_is_ignored() {
     for gateway in gateways().await {
         publish(&gateway, "a.first").await;
         let mut live = follow!(gateway, "?sinceId=abc&since=x", &[("last-event-id", "-1")]);
@@ -166,7 +166,7 @@ async fn a_position_that_is_no_number_is_not_there() {
 }
 
 #[tokio::test]
-async fn only_the_types_that_were_asked_for() {
+async fn a_type_filter_applies_to_the_stream() {
     for gateway in gateways().await {
         publish(&gateway, "job.a").await;
         publish(&gateway, "kb.write").await;
@@ -184,7 +184,7 @@ async fn only_the_types_that_were_asked_for() {
 }
 
 #[tokio::test]
-async fn what_was_committed_before_does_not_come_again() {
+async fn earlier_events_are_not_sent_again() {
     for gateway in gateways().await {
         for number in 0..20 {
             // Opened directly after a write, when its frame may not be rendered yet.

@@ -5,7 +5,7 @@ use crate::{
     Agents,
     model::{AgentId, JobId, JobStatus, job_event},
     store::derived::{
-        jobs::{self, Closing, Settled},
+        jobs::{self, JobEnd, Settlement},
         settlement,
     },
 };
@@ -74,10 +74,10 @@ struct Completed {
 /// The client is the actor also when the agent claimed the payment.
 async fn completed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Completed>) -> Result<(), HostError> {
     let Completed { job_id, agent_payout, fee, rating } = event.args;
-    let closing = Closing {
+    let closing = JobEnd {
         rating: Some(rating),
-        settled: Some(Settled { agent_payout, client_amount: None, fee }),
-        ..Closing::new(JobStatus::Completed, event.time_s, event.tx)
+        settled: Some(Settlement { agent_payout, client_amount: None, fee }),
+        ..JobEnd::new(JobStatus::Completed, event.time_s, event.tx)
     };
     let Some(mut job) = jobs::close(&tx, job_id, &closing).await? else { return Ok(()) };
     settlement::count(&tx, &job, fee).await?;
@@ -94,7 +94,7 @@ struct Refunded {
 
 async fn refunded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Refunded>) -> Result<(), HostError> {
     let Refunded { job_id, by_agent } = event.args;
-    let closing = Closing { by_agent: Some(by_agent), ..Closing::new(JobStatus::Refunded, event.time_s, event.tx) };
+    let closing = JobEnd { by_agent: Some(by_agent), ..JobEnd::new(JobStatus::Refunded, event.time_s, event.tx) };
     let Some(mut job) = jobs::close(&tx, job_id, &closing).await? else { return Ok(()) };
     job.by_agent = Some(by_agent);
     let actor = if by_agent { job.owner } else { Some(job.client) };
@@ -123,9 +123,9 @@ struct Resolved {
 
 async fn resolved(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Resolved>) -> Result<(), HostError> {
     let Resolved { job_id, client_amount, agent_payout, fee } = event.args;
-    let closing = Closing {
-        settled: Some(Settled { agent_payout, client_amount: Some(client_amount), fee }),
-        ..Closing::new(JobStatus::Resolved, event.time_s, event.tx)
+    let closing = JobEnd {
+        settled: Some(Settlement { agent_payout, client_amount: Some(client_amount), fee }),
+        ..JobEnd::new(JobStatus::Resolved, event.time_s, event.tx)
     };
     let Some(job) = jobs::close(&tx, job_id, &closing).await? else { return Ok(()) };
     settlement::count(&tx, &job, fee).await?;

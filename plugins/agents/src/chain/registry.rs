@@ -68,7 +68,7 @@ async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Register
 }
 
 /// Publishes the change; does nothing for an agent that is not indexed.
-fn tell<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
+fn publish_update<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
     agent.map_or(Ok(()), |agent| agent_event(&agent, event)?.publish(tx))
 }
 
@@ -83,7 +83,7 @@ pub struct Updated {
 }
 
 async fn updated(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Updated>) -> Result<(), HostError> {
-    tell(&tx, agents::update(&tx, &event.args).await?, &event)
+    publish_update(&tx, agents::update(&tx, &event.args).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -100,7 +100,7 @@ async fn status_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Stat
         tx.defer(totals::count_agents(before, -1))?;
         tx.defer(totals::count_agents(status, 1))?;
     }
-    tell(&tx, Some(agent), &event)
+    publish_update(&tx, Some(agent), &event)
 }
 
 #[derive(Deserialize)]
@@ -110,7 +110,7 @@ struct BondChanged {
 }
 
 async fn bond_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<BondChanged>) -> Result<(), HostError> {
-    tell(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
+    publish_update(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -120,7 +120,7 @@ struct Slashed {
 
 /// A later event of the same transaction carries the remaining bond.
 async fn slashed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
-    tell(&tx, agents::record(&tx, event.args.id).await?, &event)
+    publish_update(&tx, agents::record(&tx, event.args.id).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -137,7 +137,7 @@ async fn outcome_recorded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Ou
     standing.rate(rating);
     agent.count(success, &standing);
     tx.defer(agents::set_outcome(&agent, &standing)?)?;
-    tell(&tx, Some(agent), &event)
+    publish_update(&tx, Some(agent), &event)
 }
 
 #[derive(Deserialize)]
@@ -147,5 +147,5 @@ struct Transferred {
 }
 
 async fn transferred(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
-    tell(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
+    publish_update(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
 }

@@ -5,7 +5,7 @@ use crate::{
     Agents,
     model::{CARD_BYTES_MAX, Card, card_url},
     store::{
-        cards::{self, Due, Probe},
+        cards::{self, DueAgent, Probe},
         totals,
     },
 };
@@ -17,9 +17,9 @@ use std::time::Duration;
 const ROUND: Duration = Duration::from_secs(5);
 const ROUND_S: i64 = 5;
 /// Probes per round beyond the share, to catch up after a pause.
-const SPARE: i64 = 8;
+const CATCH_UP_PROBES: i64 = 8;
 /// Concurrent probes.
-const AT_ONCE: usize = 8;
+const CONCURRENT_PROBES: usize = 8;
 /// Timeout of one probe.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
@@ -34,8 +34,8 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
     let (_, active) = totals::count_agents(&db).await?;
-    let due = cards::due(&db, cx.now_s() - interval_s, share(active, interval_s)).await?;
-    for some in due.chunks(AT_ONCE) {
+    let due = cards::due(&db, cx.now_s() - interval_s, probes_per_round(active, interval_s)).await?;
+    for some in due.chunks(CONCURRENT_PROBES) {
         let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
         let tx = cx.begin();
         cards::record(&tx, &probes).await?;
@@ -48,11 +48,11 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
 }
 
 /// Number of agents per round, so that all are probed within the interval.
-fn share(active: i64, interval_s: i64) -> i64 {
-    active * ROUND_S / interval_s + SPARE
+fn probes_per_round(active: i64, interval_s: i64) -> i64 {
+    active * ROUND_S / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Agents>, agent: &Due) -> Probe {
+async fn probe(cx: &PluginContext<Agents>, agent: &DueAgent) -> Probe {
     let marker = &cx.environment().brand.marker;
     let fetched = Fetch::get(card_url(&agent.endpoint, marker))
         .header("accept", "application/json")
@@ -72,9 +72,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_agents_are_asked_within_the_interval() {
+    fn all_agents_are_probed_within_the_interval() {
         for (active, interval_s) in [(0, 300), (1, 300), (10_000, 300), (100_000, 300), (50, 10)] {
-            assert!(share(active, interval_s) * (interval_s / ROUND_S) >= active, "{active} in {interval_s} s");
+            assert!(
+                probes_per_round(active, interval_s) * (interval_s / ROUND_S) >= active,
+                "{active} in {interval_s} s"
+            );
         }
     }
 }

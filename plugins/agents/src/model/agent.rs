@@ -37,22 +37,22 @@ impl AgentRecord {
     }
 
     /// The JSON of the row's column `kept`, for responses.
-    pub fn kept(&self) -> Result<String, HostError> {
+    pub fn rendered(&self) -> Result<String, HostError> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Kept<'a> {
+        struct RenderedAgent<'a> {
             #[serde(flatten)]
             record: &'a AgentRecord,
             rating_avg: Option<f64>,
         }
-        render_json(&Kept { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
+        render_json(&RenderedAgent { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
     }
 }
 
 /// An agent of the registry, with what it says of itself.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct AgentView {
     #[schemars(flatten)]
     record: AgentRecord,
@@ -78,7 +78,7 @@ pub fn average(sum: u32, count: u32) -> Option<f64> {
 
 /// An agent with where to read more about it.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct AgentDetail {
     #[schemars(flatten)]
     agent: AgentView,

@@ -69,7 +69,7 @@ pub struct Declared<'r> {
 
 impl Card {
     /// The JSON of the row's column `kept`, for responses.
-    pub fn kept(&self, seen_ms: i64) -> Result<String, HostError> {
+    pub fn rendered(&self, seen_ms: i64) -> Result<String, HostError> {
         render_json(&Declared {
             description: self.description.as_deref(),
             capabilities: &self.capabilities,
@@ -81,7 +81,7 @@ impl Card {
     }
 
     /// The same for an agent without a card.
-    pub const NONE_KEPT: &str =
+    pub const NO_CARD_JSON: &str =
         r#"{"description":null,"capabilities":[],"model":null,"pricePerCall":null,"card":null,"lastSeen":null}"#;
 }
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_no_marker_is_no_card() {
+    fn a_document_without_the_marker_is_not_a_card() {
         for body in [r#"{"service":2}"#, r#"{"service":"1"}"#, "{}", "[]", "1", "", "{\"service\":1", "<html>"] {
             assert_eq!(Card::parse(body.as_bytes(), "service"), None, "{body}");
         }
@@ -137,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_the_same_members_with_a_card_and_without() {
-        assert_eq!(render_json(&Declared::default()).unwrap(), Card::NONE_KEPT);
+    fn the_rendered_json_has_the_same_members_with_and_without_a_card() {
+        assert_eq!(render_json(&Declared::default()).unwrap(), Card::NO_CARD_JSON);
         let text =
             r#"{ "service": 1, "description": "\"d\"", "capabilities": ["a"], "pricePerCall": "10", "x": 1.50 }"#;
-        let kept = Card::parse(text.as_bytes(), "service").unwrap().kept(5).unwrap();
+        let kept = Card::parse(text.as_bytes(), "service").unwrap().rendered(5).unwrap();
         assert!(kept.contains(text), "the card stays as it came: {kept}");
         let kept: Value = serde_json::from_str(&kept).unwrap();
         let card: Value = serde_json::from_str(text).unwrap();

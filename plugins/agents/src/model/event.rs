@@ -83,7 +83,7 @@ pub enum ValidationFacts<'a> {
 
 /// The data of an event with its position on the chain.
 #[derive(Serialize)]
-struct Told<'a, Data> {
+struct ChainEventData<'a, Data> {
     #[serde(flatten)]
     data: &'a Data,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,8 +99,9 @@ pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> Result<
     let kind = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
     let AgentRecord { id, name, endpoint, price_per_job, status, .. } = agent;
     let data = AgentFacts { agent_id: *id, name, endpoint, price_per_job: *price_per_job, status: *status };
-    let told = Told { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &told)?.actor(agent.owner).about("agent", *id))
+    let event_data =
+        ChainEventData { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &event_data)?.actor(agent.owner).about("agent", *id))
 }
 
 /// `kind` is for example `job.requested`; `actor` is the account that acted, `None` for an arbiter.
@@ -110,8 +111,8 @@ pub fn job_event<Args>(
     actor: Option<Address>,
     log: &ChainEvent<Args>,
 ) -> Result<Event, HostError> {
-    let told = Told { data: job, event: None, contract: None, tx: log.tx, block: log.block };
-    let event = Event::new(kind, &told)?.about("job", job.job_id);
+    let event_data = ChainEventData { data: job, event: None, contract: None, tx: log.tx, block: log.block };
+    let event = Event::new(kind, &event_data)?.about("job", job.job_id);
     Ok(actor.into_iter().fold(event, Event::actor))
 }
 
@@ -139,6 +140,6 @@ fn about_agent<Args>(
     log: &ChainEvent<Args>,
 ) -> Result<Event, HostError> {
     let (event, contract) = (Some(log.event.as_str()), Some(log.contract.as_str()));
-    let told = Told { data, event, contract, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &told)?.about("agent", agent))
+    let event_data = ChainEventData { data, event, contract, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &event_data)?.about("agent", agent))
 }

@@ -20,7 +20,7 @@ pub use event::{EVENT_TYPES, agent_event, feedback_event, job_event, validation_
 pub use event::{FeedbackFacts, JobFacts, ValidationFacts};
 pub use job::{JobDetail, JobTransactions, JobView};
 pub use links::{AgentLinks, CvLinks};
-pub use registration::{Registration, Subject};
+pub use registration::{Registration, RegistrationSubject};
 pub use slug::slug;
 pub use sort::Sort;
 pub use standing::Standing;

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rank_without_paid_work_or_ratings() {
+    fn an_agent_without_paid_work_or_ratings_has_no_rank() {
         assert_eq!(Standing { paid_jobs: 0, ..rated(5, 1) }.rating_rank(), 0);
         assert_eq!(rated(0, 0).rating_rank(), 0);
         assert!(rated(1, 1).rating_rank() > 0);

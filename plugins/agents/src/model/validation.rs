@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_members_are_those_of_the_network() {
+    fn the_members_match_the_wire_format() {
         let json = serde_json::to_value(answered(Some(1))).unwrap_or_default();
         let names: Vec<&String> = json.as_object().into_iter().flat_map(|members| members.keys()).collect();
         let expected = [

@@ -2,7 +2,7 @@
 
 use crate::{
     Agents,
-    error::Unknown,
+    error::UnknownRecord,
     model::{AgentDetail, AgentId, AgentLinks, CvLinks, ValidationSummary},
     store::{agents, validations},
 };
@@ -25,10 +25,10 @@ struct Rest<'l> {
 async fn get_agent(
     cx: RequestContext<Agents>,
     Path(id): Path<AgentId>,
-) -> Result<RenderedJson<AgentDetail>, Failure<Unknown>> {
+) -> Result<RenderedJson<AgentDetail>, Failure<UnknownRecord>> {
     let db = cx.db();
     let found = agents::find(&db, id).await?;
-    let (agent, is_judged) = found.row()?.ok_or(Unknown::Agent(id))?;
+    let (agent, is_judged) = found.row()?.ok_or(UnknownRecord::Agent(id))?;
     let newest = if is_judged { validations::newest(&db, id).await? } else { Vec::new() };
     let validation = ValidationSummary::of(newest);
     let base_url = &cx.environment().base_url;

@@ -2,7 +2,7 @@
 
 use crate::{
     Agents,
-    error::Unknown,
+    error::UnknownRecord,
     model::{AgentId, Registration},
     store::agents,
 };
@@ -19,7 +19,7 @@ pub fn route() -> Route<Agents> {
 async fn get_agent_registration(
     cx: RequestContext<Agents>,
     Path(id): Path<AgentId>,
-) -> Result<Json<Registration>, Failure<Unknown>> {
-    let subject = agents::subject(&cx.db(), id).await?.ok_or(Unknown::Agent(id))?;
+) -> Result<Json<Registration>, Failure<UnknownRecord>> {
+    let subject = agents::subject(&cx.db(), id).await?.ok_or(UnknownRecord::Agent(id))?;
     Ok(Json(Registration::new(subject, cx.environment())))
 }

@@ -3,7 +3,7 @@
 use super::render;
 use crate::{
     Agents,
-    error::Unknown,
+    error::UnknownRecord,
     model::{JobDetail, JobId},
     store::{jobs, validations},
 };
@@ -13,9 +13,9 @@ pub fn route() -> Route<Agents> {
     Route::get("/api/jobs/{id}", get_job).public().cached().summary("One job")
 }
 
-async fn get_job(cx: RequestContext<Agents>, Path(id): Path<JobId>) -> Result<Json<JobDetail>, Failure<Unknown>> {
+async fn get_job(cx: RequestContext<Agents>, Path(id): Path<JobId>) -> Result<Json<JobDetail>, Failure<UnknownRecord>> {
     let db = cx.db();
-    let row = jobs::find(&db, id).await?.ok_or(Unknown::Job(id))?;
+    let row = jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
     let validation = validations::of_job(&db, &row).await?;
     Ok(Json(JobDetail { job: render::job(row), validation }))
 }

@@ -3,7 +3,7 @@
 use crate::{
     Agents,
     model::{AgentStatusFilter, AgentView, Availability, Presence, Sort},
-    store::agent_list::{self, Filter, Window},
+    store::agent_list::{self, Filter, PageRequest},
 };
 use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, lenient};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ struct AgentFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct AgentList {
     items: Vec<AgentView>,
     #[schemars(flatten)]
@@ -47,7 +47,7 @@ async fn list_agents(
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<RenderedJson<AgentList>, Failure> {
     let filter = Filter { status: status.status(), search: Search::new(&cx, &q) };
-    let page = agent_list::list(&cx.db(), &filter, Window { sort, limit, offset }).await?;
+    let page = agent_list::list(&cx.db(), &filter, PageRequest { sort, limit, offset }).await?;
     let items = page.rows()?.into_iter().map(|agent| (agent.kept, Presence { online: agent.online }));
     let rest = Rest { total: page.total, availability: Availability::of("registry", cx.environment()) };
     Ok(RenderedJson::list("items", items, &rest)?)

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
-struct Done {
+struct OwnerMetrics {
     owner: Address,
     completed_jobs: u64,
     rating_sum: u64,
@@ -22,7 +22,7 @@ pub async fn metrics(db: &impl Query, since_s: Option<i64>) -> Result<BTreeMap<A
     };
     let mut metrics: BTreeMap<Address, Metrics> = BTreeMap::new();
     for statement in statements {
-        for Done { owner, completed_jobs, rating_sum, rating_count } in db.rows(statement).await? {
+        for OwnerMetrics { owner, completed_jobs, rating_sum, rating_count } in db.rows(statement).await? {
             *metrics.entry(owner).or_default() +=
                 Metrics { completed_jobs, rating_sum, rating_count, ..Metrics::default() };
         }

@@ -8,11 +8,11 @@ const COLUMNS: &str = "request_hash, validator, agent_id, job_id, request_uri, r
      requested_at, responded_at, tx_request, tx_response";
 
 /// Number of an agent's newest validations that its summary covers.
-const SUMMED: u32 = 20;
+const SUMMARY_COUNT_MAX: u32 = 20;
 
 pub async fn newest(db: &impl Query, agent: AgentId) -> Result<Vec<ValidationView>, HostError> {
     let newest = sql(format!(
-        "SELECT {COLUMNS} FROM agents_validations WHERE agent_id = $1 ORDER BY block DESC, log_index DESC LIMIT {SUMMED}"
+        "SELECT {COLUMNS} FROM agents_validations WHERE agent_id = $1 ORDER BY block DESC, log_index DESC LIMIT {SUMMARY_COUNT_MAX}"
     ));
     db.rows(newest.bind(agent)).await
 }

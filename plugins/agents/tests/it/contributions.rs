@@ -172,7 +172,7 @@ async fn the_manifest_names_endpoints_and_the_top_agents() {
 }
 
 #[tokio::test]
-async fn the_status_tells_how_the_probes_go() {
+async fn the_status_shows_the_progress_of_probes() {
     for site in sites(vec![registered(1, 1, "a", "https://nowhere.invalid")]).await {
         let cards = later(&site, "/api/status").await["services"]["agentCards"].clone();
         assert_eq!((&cards["agents"], &cards["intervalS"]), (&json!(1), &json!(300)), "{cards}");
@@ -181,7 +181,7 @@ async fn the_status_tells_how_the_probes_go() {
 }
 
 #[test]
-fn every_path_named_to_agents_is_a_route() {
+fn every_path_in_llms_txt_is_a_route() {
     let manifest = super::manifest(agents::plugin_module());
     for path in ["/api/agents", "/api/jobs", "/api/agents/{id}/erc8004.json"] {
         assert!(manifest.routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");

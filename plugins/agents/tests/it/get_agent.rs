@@ -50,7 +50,7 @@ async fn an_agent_names_its_other_documents() {
 }
 
 #[tokio::test]
-async fn what_names_no_agent_is_not_found() {
+async fn an_unknown_agent_is_not_found() {
     for site in sites(vec![agent(1)]).await {
         for unknown in ["2", "0", "-1", "abc", "1.5", "99999999999999999999", "%00"] {
             let response = site.gateway.get(&format!("/api/agents/{unknown}")).await;

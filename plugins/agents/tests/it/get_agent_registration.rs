@@ -135,7 +135,7 @@ async fn the_brand_is_the_deployments() {
 }
 
 #[tokio::test]
-async fn what_names_no_agent_has_no_file() {
+async fn an_unknown_agent_has_no_registration_file() {
     for site in sites(vec![agent(1)]).await {
         for unknown in ["2", "0", "x"] {
             let response = site.gateway.get(&format!("/api/agents/{unknown}/erc8004.json")).await;

@@ -33,7 +33,7 @@ async fn an_open_job_is_as_it_was_requested() {
 }
 
 #[tokio::test]
-async fn what_names_no_job_is_not_found() {
+async fn an_unknown_job_is_not_found() {
     for site in sites(vec![agent(1), vec![requested(1, 1, 50, "1")]]).await {
         for unknown in ["2", "0", "-1", "x", "99999999999999999999"] {
             let response = site.gateway.get(&format!("/api/jobs/{unknown}")).await;

@@ -129,7 +129,7 @@ async fn a_page_has_50_agents_unless_said_and_at_most_200() {
 }
 
 #[tokio::test]
-async fn what_a_reader_has_is_answered_with_304_until_an_agent_changes() {
+async fn a_cached_response_is_304_until_an_agent_changes() {
     for site in sites(vec![agent(1)]).await {
         let etag = |response: &plugin_testing::TestResponse| response.headers["etag"].to_str().unwrap().to_owned();
         let first = etag(&site.gateway.get("/api/agents").await);

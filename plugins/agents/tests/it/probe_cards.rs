@@ -98,7 +98,7 @@ async fn an_agent_that_stops_answering_is_offline_and_its_last_card_stays() {
 }
 
 #[tokio::test]
-async fn what_is_no_card_leaves_an_agent_offline() {
+async fn an_invalid_card_leaves_an_agent_offline() {
     let too_large = format!("{{\"service\":1,\"x\":\"{}\"}}", "x".repeat(64 * 1024));
     let responses = [
         ResponseTemplate::new(200).set_body_string("<html>"),
@@ -125,7 +125,7 @@ async fn what_is_no_card_leaves_an_agent_offline() {
 }
 
 #[tokio::test]
-async fn an_agent_that_moved_does_not_show_the_card_of_its_old_place() {
+async fn an_agent_with_a_new_endpoint_does_not_show_the_old_card() {
     let (old, new) = (MockServer::start().await, MockServer::start().await);
     serve(&old, ResponseTemplate::new(200).set_body_json(card())).await;
     serve(&new, ResponseTemplate::new(404)).await;
@@ -145,7 +145,7 @@ async fn an_agent_that_moved_does_not_show_the_card_of_its_old_place() {
 }
 
 #[tokio::test]
-async fn only_active_agents_with_an_endpoint_are_asked_or_online() {
+async fn only_active_agents_with_an_endpoint_are_probed_or_online() {
     let server = MockServer::start().await;
     serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
     let paused = format!("{}/paused", server.uri());

@@ -23,7 +23,7 @@ async fn each_view_has_the_columns_that_are_documented() {
 }
 
 #[tokio::test]
-async fn views_tell_what_the_routes_tell() {
+async fn views_have_the_data_of_the_routes() {
     let blocks = vec![
         [agent(1), vec![status(1, PAUSED)], done(1, 1, 50, "10", 4)].concat(),
         vec![validation_requested(8, 1, "u", 3), feedback(1, 50, 1, "-5"), feedback(1, 50, 2, "6")],

@@ -14,14 +14,14 @@ use plugin_api::{HostError, Job, PluginContext, Tx};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(10);
-const AT_ONCE: u32 = 50;
+const BATCH_MAX: u32 = 50;
 
 pub fn job() -> Job<Arena> {
     Job::every("announce_awards", INTERVAL, announce_awards)
 }
 
 async fn announce_awards(cx: PluginContext<Arena>) -> Result<(), HostError> {
-    for challenge in challenges::unannounced(&cx.db(), AT_ONCE).await? {
+    for challenge in challenges::unannounced(&cx.db(), BATCH_MAX).await? {
         let tx = cx.begin();
         announce(&tx, &challenge, cx.now_s()).await?;
         tx.commit().await?;

@@ -47,17 +47,17 @@ struct ChallengeList {
 
 async fn list_challenges(
     cx: RequestContext<Arena>,
-    QueryString(given): QueryString<ChallengeFilter>,
+    QueryString(query): QueryString<ChallengeFilter>,
     Page { limit, offset }: Page<25, 100>,
 ) -> Result<Json<ChallengeList>, Failure> {
     closing::close_due(&cx, None).await?;
-    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
-    let status = given.status.map(|status| match status {
+    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+    let status = query.status.map(|status| match status {
         ListStatus::Open => Status::Open,
         ListStatus::Closed => Status::Closed,
     });
     let db = cx.db();
-    let filter = Filter { status, search: Search::new(&cx, &given.q), tag };
+    let filter = Filter { status, search: Search::new(&cx, &query.q), tag };
     let (rows, total) = challenges::list(&db, &filter, limit, offset).await?;
     let items = render::page(&cx, &db, rows).await?;
     Ok(Json(ChallengeList { items, total, now: cx.now_s() }))

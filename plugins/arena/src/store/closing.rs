@@ -12,7 +12,7 @@ use crate::{
 use plugin_api::{HostError, PluginContext, Query, Tx, sql};
 
 /// Challenges that one transaction closes.
-const AT_ONCE: u32 = 20;
+const BATCH_MAX: u32 = 20;
 
 /// Closes this challenge if its time is over; without an id, all whose time is over.
 pub async fn close_due(cx: &PluginContext<Arena>, only: Option<ChallengeId>) -> Result<(), HostError> {
@@ -36,7 +36,7 @@ async fn due(db: &impl Query, only: Option<ChallengeId>, now_s: i64) -> Result<V
         Some(challenge) => due.push_bind(" AND id = {}", challenge),
         None => due,
     };
-    db.rows(due.push_bind(" ORDER BY ends_at, id LIMIT {}", AT_ONCE)).await
+    db.rows(due.push_bind(" ORDER BY ends_at, id LIMIT {}", BATCH_MAX)).await
 }
 
 async fn close(tx: &Tx, challenge: ChallengeId, now_s: i64) -> Result<(), HostError> {

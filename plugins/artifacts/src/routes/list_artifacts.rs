@@ -4,7 +4,7 @@ use crate::{
     Artifacts,
     error::BadOwner,
     model::{ArtifactState, ArtifactView, Kind, Sort},
-    store::artifact_list::{self, Filter, ListRow, Window},
+    store::artifact_list::{self, Filter, ListRow, PageRequest},
 };
 use plugin_api::{
     Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
@@ -35,7 +35,7 @@ struct ArtifactFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ArtifactList {
     items: Vec<ArtifactView>,
     #[schemars(flatten)]
@@ -50,14 +50,14 @@ struct Rest {
 
 async fn list_artifacts(
     cx: RequestContext<Artifacts>,
-    QueryString(given): QueryString<ArtifactFilter>,
+    QueryString(query): QueryString<ArtifactFilter>,
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<RenderedJson<ArtifactList>, Failure<BadOwner>> {
-    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
-    let owner = given.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
+    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+    let owner = query.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
     let owner = owner.map(str::parse::<Address>).transpose().map_err(BadOwner)?;
-    let filter = Filter { search: Search::new(&cx, &given.q), kind: given.kind, tag, owner };
-    let (page, total) = artifact_list::list(&cx.db(), &filter, Window { sort: given.sort, limit, offset }).await?;
+    let filter = Filter { search: Search::new(&cx, &query.q), kind: query.kind, tag, owner };
+    let (page, total) = artifact_list::list(&cx.db(), &filter, PageRequest { sort: query.sort, limit, offset }).await?;
     let rows: Vec<ListRow<'_>> = page.all()?;
     let authors = cx.authors(rows.iter().map(|(_, _, owner, _)| *owner)).await?;
     let items = rows

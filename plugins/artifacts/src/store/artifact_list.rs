@@ -16,7 +16,7 @@ pub struct Filter {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub sort: Sort,
     pub limit: u32,
     pub offset: u32,
@@ -26,7 +26,7 @@ pub struct Window {
 pub type ListRow<'r> = (ArtifactId, &'r str, Address, i64);
 
 /// The rows of a page ([`ListRow`]), and the total number of matches.
-pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(Outcome, i64), HostError> {
+pub async fn list(db: &impl Query, filter: &Filter, window: PageRequest) -> Result<(Outcome, i64), HostError> {
     let total = db.one(matching("SELECT count(*) FROM artifacts_artifacts a", filter)).await?;
     let page = matching("SELECT a.id, a.kept, a.owner, a.stars FROM artifacts_artifacts a", filter)
         .push(" ORDER BY ")

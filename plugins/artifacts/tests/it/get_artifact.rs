@@ -4,7 +4,7 @@ use super::{finish, gateways, path_of, publish_named, read, star};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
-async fn a_viewer_sees_whether_the_star_is_hers() {
+async fn a_viewer_sees_whether_it_starred() {
     for gateway in gateways().await {
         let artifact = publish_named(&gateway, &Wallet::new(1), "n").await;
         let (bob, carol) = (Wallet::new(2), Wallet::new(3));
@@ -39,7 +39,7 @@ async fn at_most_a_hundred_stargazers_are_named() {
 }
 
 #[tokio::test]
-async fn what_is_no_artifact_is_404() {
+async fn an_unknown_artifact_is_404() {
     for gateway in gateways().await {
         for unknown in ["1", "0", "-1", "abc", "1.5", "99999999999999999999", "%00"] {
             let response = gateway.get(&format!("/api/artifacts/{unknown}")).await;

@@ -36,7 +36,7 @@ async fn announce_outcomes(cx: PluginContext<Bounties>) -> Result<(), HostError>
                 return Ok(());
             }
             for bounty in outcomes::touched_by(&tx, event.job, cited).await? {
-                let found = state::find(&tx, cx.plugin().terms(&cx), bounty).await?;
+                let found = state::find(&tx, cx.plugin().state_params(&cx), bounty).await?;
                 if let Some(row) = found.first()? {
                     announce(&tx, &row, &event).await?;
                 }

@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn other_inputs_cite_nothing() {
+    fn other_inputs_are_no_citations() {
         for uri in [
             "",
             "fmx://bounty/",

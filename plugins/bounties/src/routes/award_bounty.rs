@@ -35,11 +35,11 @@ async fn award_bounty(
     let db = cx.db();
     let claims = claims::of(&db, bounty).await?;
     let authors = cx.authors(claims.iter().map(|claim| claim.claimer).chain([signer])).await?;
-    let terms = cx.plugin().terms(&cx);
+    let state_params = cx.plugin().state_params(&cx);
 
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     bounties::touch(&tx, bounty, now_s).await?;
-    let before = state::find(&tx, terms, bounty).await?;
+    let before = state::find(&tx, state_params, bounty).await?;
     check_bounty(&before.first()?.ok_or(BountyError::UnknownBounty { bounty })?, signer)?;
     let agent_id = award.agent_id;
     let agent = agents::agent(&tx, agent_id).await?.ok_or(BountyError::UnknownAgent { agent: agent_id })?;
@@ -50,7 +50,7 @@ async fn award_bounty(
     }
 
     bounties::award(&tx, bounty, agent_id, award.job_id, now_s).await?;
-    let found = state::find(&tx, terms, bounty).await?;
+    let found = state::find(&tx, state_params, bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
     let awarded = Awarded {
         bounty_id: bounty,

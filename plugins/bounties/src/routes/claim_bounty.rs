@@ -34,7 +34,7 @@ async fn claim_bounty(
 
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     bounties::touch(&tx, bounty, now_s).await?;
-    let found = state::find(&tx, cx.plugin().terms(&cx), bounty).await?;
+    let found = state::find(&tx, cx.plugin().state_params(&cx), bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
     let agent_name = allowed(&row, agent_id, agent, signer, now_s)?;
     let pitch = pitch?;

@@ -18,7 +18,7 @@ async fn get_bounty(
     Path(bounty): Path<BountyId>,
 ) -> Result<RenderedJson<BountyDetail>, Failure<BountyError>> {
     let db = cx.db();
-    let found = state::find(&db, cx.plugin().terms(&cx), bounty).await?;
+    let found = state::find(&db, cx.plugin().state_params(&cx), bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
     let claims = claims::of(&db, bounty).await?;
     let authors = cx.authors(claims.iter().map(|claim| claim.claimer).chain([row.poster])).await?;

@@ -28,7 +28,7 @@ pub struct Filter {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub sort: Sort,
     pub limit: u32,
     pub offset: u32,
@@ -36,7 +36,7 @@ pub struct Window {
 
 /// Parameters of the queries for this gateway.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
+pub struct StateParams<'a> {
     /// `sqlite` or `postgres`.
     pub dialect: &'a str,
     /// The operator's own agents.
@@ -107,55 +107,67 @@ impl Bounties {
 /// A page, and the total number of matches.
 pub async fn list(
     db: &impl Query,
-    terms: Terms<'_>,
+    state_params: StateParams<'_>,
     filter: &Filter,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Bounties, i64), HostError> {
-    let page = db.run(page(DETAIL, terms, filter, window)).await?;
-    Ok((Bounties(page), count(db, terms, filter).await?))
+    let page = db.run(page(DETAIL, state_params, filter, window)).await?;
+    Ok((Bounties(page), count(db, state_params, filter).await?))
 }
 
 /// The newest bounties that can be claimed.
-pub async fn open(db: &impl Query, terms: Terms<'_>, now_s: i64, limit: u32) -> Result<Vec<OpenRow>, HostError> {
+pub async fn open(
+    db: &impl Query,
+    state_params: StateParams<'_>,
+    now_s: i64,
+    limit: u32,
+) -> Result<Vec<OpenRow>, HostError> {
     let filter = Filter { status: Some(Status::Open), due_after_s: Some(now_s), ..Filter::default() };
-    db.rows(page(OPEN, terms, &filter, Window { sort: Sort::New, limit, offset: 0 })).await
+    db.rows(page(OPEN, state_params, &filter, PageRequest { sort: Sort::New, limit, offset: 0 })).await
 }
 
 /// The bounty, if it can be claimed.
 pub async fn open_one(
     db: &impl Query,
-    terms: Terms<'_>,
+    state_params: StateParams<'_>,
     bounty: BountyId,
     now_s: i64,
 ) -> Result<Option<OpenRow>, HostError> {
     let filter =
         Filter { status: Some(Status::Open), due_after_s: Some(now_s), only: Some(bounty), ..Filter::default() };
-    db.row(page(OPEN, terms, &filter, Window { sort: Sort::New, limit: 1, offset: 0 })).await
+    db.row(page(OPEN, state_params, &filter, PageRequest { sort: Sort::New, limit: 1, offset: 0 })).await
 }
 
-pub async fn find(db: &impl Query, terms: Terms<'_>, bounty: BountyId) -> Result<Bounties, HostError> {
+pub async fn find(db: &impl Query, state_params: StateParams<'_>, bounty: BountyId) -> Result<Bounties, HostError> {
     let filter = Filter { only: Some(bounty), ..Filter::default() };
-    db.run(page(DETAIL, terms, &filter, Window { sort: Sort::New, limit: 1, offset: 0 })).await.map(Bounties)
+    db.run(page(DETAIL, state_params, &filter, PageRequest { sort: Sort::New, limit: 1, offset: 0 }))
+        .await
+        .map(Bounties)
 }
 
-pub async fn count(db: &impl Query, terms: Terms<'_>, filter: &Filter) -> Result<i64, HostError> {
+pub async fn count(db: &impl Query, state_params: StateParams<'_>, filter: &Filter) -> Result<i64, HostError> {
     let Some(status) = filter.status else {
         return db.one(conditions(sql("SELECT count(*) FROM bounties_bounties b"), filter)).await;
     };
-    let counted = with_state("count(*)", terms.dialect, |inputs| conditions(inputs, filter));
+    let counted = with_state("count(*)", state_params.dialect, |inputs| conditions(inputs, filter));
     db.one(counted.push_bind(" WHERE s.status = {}", status.as_str())).await
 }
 
-fn page(columns: &str, terms: Terms<'_>, filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
-    let columns = format!("{columns}, {}", claim_counts(terms.house));
+fn page(
+    columns: &str,
+    state_params: StateParams<'_>,
+    filter: &Filter,
+    PageRequest { sort, limit, offset }: PageRequest,
+) -> Sql {
+    let columns = format!("{columns}, {}", claim_counts(state_params.house));
     let order = format!(" ORDER BY {}", sort.order_by());
     let cut = |statement: Sql| statement.push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset);
     if filter.status.is_none() && sort.is_stored() {
         // Computes the state of the page's rows only.
         let inputs = |inputs: Sql| cut(conditions(inputs, filter).push(&order));
-        return with_state(&columns, terms.dialect, inputs).push(&order);
+        return with_state(&columns, state_params.dialect, inputs).push(&order);
     }
-    let mut statement = with_state(&columns, terms.dialect, |inputs| conditions(inputs, filter));
+    let mut statement = with_state(&columns, state_params.dialect, |inputs| conditions(inputs, filter));
     if let Some(status) = filter.status {
         statement = statement.push_bind(" WHERE s.status = {}", status.as_str());
     }

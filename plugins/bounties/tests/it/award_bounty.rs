@@ -28,15 +28,15 @@ async fn an_award_names_an_agent_and_perhaps_a_job() {
         assert_eq!((&again["jobId"], &again["jobStatus"]), (&json!(7), &json!("Open")));
         assert_eq!(site.award(bounty, &poster(), json!({ "agentId": 1 })).await.json()["jobId"], json!(null));
 
-        let told: Vec<_> = site.told().await.into_iter().filter(|(kind, _)| kind == "bounty.award").collect();
+        let published: Vec<_> = site.published().await.into_iter().filter(|(kind, _)| kind == "bounty.award").collect();
         let data = |agent: i64, job: Option<i64>| {
             json!({
                 "bountyId": bounty, "title": "T", "agentId": agent, "agentName": format!("agent {agent}"), "jobId": job,
                 "rewardWei": "5"
             })
         };
-        let told: Vec<_> = told.into_iter().map(|(_, data)| data).collect();
-        assert_eq!(told, [data(2, None), data(1, Some(7)), data(1, None)]);
+        let published: Vec<_> = published.into_iter().map(|(_, data)| data).collect();
+        assert_eq!(published, [data(2, None), data(1, Some(7)), data(1, None)]);
         site.close().await;
     }
 }
@@ -90,7 +90,7 @@ async fn a_job_that_is_done_completes_the_bounty_at_once() {
         .await;
         let done = site.award(bounty, &poster(), json!({ "agentId": 2, "jobId": 7 })).await.json();
         assert_eq!((&done["status"], &done["jobStatus"]), (&json!("completed"), &json!("Completed")));
-        let kinds: Vec<String> = site.told().await.into_iter().map(|(kind, _)| kind).collect();
+        let kinds: Vec<String> = site.published().await.into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, ["bounty.create", "bounty.award", "bounty.complete"]);
         site.close().await;
     }
@@ -143,7 +143,7 @@ async fn refusals_come_in_their_order() {
         let unknown = site.award(bounty + 1, &poster(), json!({ "agentId": 1 })).await;
         assert_eq!((unknown.status, unknown.code().as_str()), (404, "not_found"));
         assert_eq!(site.state(bounty).await, state("open", None, None));
-        assert_eq!(site.told().await.len(), 1, "the bounty alone");
+        assert_eq!(site.published().await.len(), 1, "the bounty alone");
         site.close().await;
     }
 }
@@ -158,7 +158,7 @@ async fn the_same_award_fifty_times_at_once_counts_once() {
         let responses: Vec<TestResponse> = futures_util::future::join_all(writes).await;
         let count = |status: u16| responses.iter().filter(|response| response.status == status).count();
         assert_eq!((count(200), count(409) + count(429)), (1, 49));
-        assert_eq!(site.told().await.len(), 2);
+        assert_eq!(site.published().await.len(), 2);
         let site = site.restarted().await;
         assert_eq!(site.state(bounty).await, state("awarded", Some(2), None));
         site.close().await;

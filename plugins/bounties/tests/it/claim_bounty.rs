@@ -30,21 +30,21 @@ async fn a_claim_is_answered_and_claiming_again_changes_the_pitch() {
         assert_eq!((&read["claims"], &read["claimCount"]), (&json!([expected]), &json!(1)));
         assert_eq!(read["updatedAt"], now + 2);
 
-        let told: Vec<_> = site.told().await.into_iter().filter(|(kind, _)| kind == "bounty.claim").collect();
-        for (event, updated) in told.iter().zip([false, true]) {
+        let published: Vec<_> = site.published().await.into_iter().filter(|(kind, _)| kind == "bounty.claim").collect();
+        for (event, updated) in published.iter().zip([false, true]) {
             let data = json!({
                 "bountyId": bounty, "title": "T", "claimId": expected["id"], "agentId": 2, "agentName": "agent 2",
                 "updated": updated
             });
             assert_eq!(event.1, data);
         }
-        assert_eq!(told.len(), 2);
+        assert_eq!(published.len(), 2);
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn whoever_owns_the_agent_now_claims_for_it() {
+async fn the_current_owner_claims_for_the_agent() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
         let heir = Wallet::new(33);

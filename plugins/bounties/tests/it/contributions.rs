@@ -29,7 +29,7 @@ async fn the_manifest_counts_bounties_and_open_ones() {
 }
 
 #[tokio::test]
-async fn without_agents_there_are_no_bounties() {
+async fn bounties_do_not_start_without_agents() {
     let gateway = TestGateway::builder().plugin(bounties::plugin_module()).open().await;
     assert_eq!(gateway.get(BOUNTIES).await.status, 404);
     assert!(gateway.reports().await.iter().any(|report| report.name == "bounties" && report.reason.contains("agents")));
@@ -37,7 +37,7 @@ async fn without_agents_there_are_no_bounties() {
 }
 
 #[tokio::test]
-async fn the_status_tells_when_outcomes_wait() {
+async fn the_status_shows_waiting_outcomes() {
     for site in sites().await {
         let service = || async { site.read("/api/status").await["services"]["bountyOutcomes"].clone() };
         assert_eq!(service().await, json!({ "ok": true, "oldestWaitingAgeS": null }));

@@ -70,7 +70,7 @@ async fn limits_hold_at_the_edge_for_characters_of_every_length() {
 }
 
 #[tokio::test]
-async fn what_is_no_bounty_is_refused_and_leaves_nothing() {
+async fn an_invalid_bounty_is_refused_and_not_stored() {
     for site in sites().await {
         let now = site.gateway.now_s();
         for wrong in [
@@ -100,7 +100,7 @@ async fn what_is_no_bounty_is_refused_and_leaves_nothing() {
             assert_eq!(refused(&site, payload).await, is(400, "bad_request"), "{wrong}");
         }
         assert_eq!(site.read(BOUNTIES).await, json!({ "items": [], "total": 0 }));
-        assert!(site.told().await.is_empty());
+        assert!(site.published().await.is_empty());
         site.close().await;
     }
 }

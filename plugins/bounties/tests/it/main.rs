@@ -121,7 +121,7 @@ impl Site {
     }
 
     /// Types and data of the bounty events.
-    async fn told(&self) -> Vec<(String, Value)> {
+    async fn published(&self) -> Vec<(String, Value)> {
         let events = self.gateway.events().await.into_iter().filter(|event| event.kind.starts_with("bounty."));
         events.map(|event| (event.kind, event.data)).collect()
     }

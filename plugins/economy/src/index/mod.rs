@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_that_no_database_holds_are_cut() {
+    fn times_above_i64_max_are_clamped() {
         #[derive(Deserialize)]
         struct Until(#[serde(deserialize_with = "seconds")] i64);
         let read = |text: &str| serde_json::from_str::<Until>(text).unwrap().0;

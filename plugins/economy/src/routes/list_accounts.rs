@@ -37,10 +37,10 @@ struct AccountList {
 
 async fn list_accounts(
     cx: RequestContext<Economy>,
-    QueryString(given): QueryString<AccountFilter>,
+    QueryString(query): QueryString<AccountFilter>,
     page: ListPage,
 ) -> Result<Json<AccountList>, Failure<EconomyError>> {
-    let owner = filter::address("owner", given.owner.as_deref())?;
+    let owner = filter::address("owner", query.owner.as_deref())?;
     let (items, total) = accounts::list(&cx.db(), owner, window(page)).await?;
     let (factory, undeployed) = deployment::of(&cx, ACCOUNT_FACTORY);
     let (implementation, _) = deployment::of(&cx, ACCOUNT_IMPL);

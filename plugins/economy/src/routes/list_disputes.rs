@@ -46,14 +46,14 @@ struct DisputeList {
 
 async fn list_disputes(
     cx: RequestContext<Economy>,
-    QueryString(given): QueryString<DisputeFilter>,
+    QueryString(query): QueryString<DisputeFilter>,
     page: ListPage,
 ) -> Result<Json<DisputeList>, Failure<EconomyError>> {
     let filter = Filter {
-        status: filter::status(given.status.as_deref(), "open, closed", CaseStatus::read)?,
-        open: filter::present(given.open.as_deref()).and_then(is_open),
-        job_id: filter::id("jobId", given.job_id.as_deref())?,
-        opener: filter::address("opener", given.opener.as_deref())?,
+        status: filter::status(query.status.as_deref(), "open, closed", CaseStatus::read)?,
+        open: filter::present(query.open.as_deref()).and_then(is_open),
+        job_id: filter::id("jobId", query.job_id.as_deref())?,
+        opener: filter::address("opener", query.opener.as_deref())?,
     };
     let db = cx.db();
     let (rows, total) = disputes::list(&db, filter, window(page)).await?;

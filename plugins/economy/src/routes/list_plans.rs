@@ -40,12 +40,12 @@ struct PlanList {
 
 async fn list_plans(
     cx: RequestContext<Economy>,
-    QueryString(given): QueryString<PlanFilter>,
+    QueryString(query): QueryString<PlanFilter>,
     page: ListPage,
 ) -> Result<Json<PlanList>, Failure<EconomyError>> {
     let filter = Filter {
-        payee: filter::address("payee", given.payee.as_deref())?,
-        only_active: filter::flag(given.active.as_deref()),
+        payee: filter::address("payee", query.payee.as_deref())?,
+        only_active: filter::flag(query.active.as_deref()),
     };
     let db = cx.db();
     let (rows, total) = plans::list(&db, filter, window(page)).await?;

@@ -42,13 +42,13 @@ struct StreamList {
 
 async fn list_streams(
     cx: RequestContext<Economy>,
-    QueryString(given): QueryString<StreamFilter>,
+    QueryString(query): QueryString<StreamFilter>,
     page: ListPage,
 ) -> Result<Json<StreamList>, Failure<EconomyError>> {
     let filter = Filter {
-        payer: filter::address("payer", given.payer.as_deref())?,
-        payee: filter::address("payee", given.payee.as_deref())?,
-        status: filter::status(given.status.as_deref(), "open, ended, cancelled", StreamStatus::read)?,
+        payer: filter::address("payer", query.payer.as_deref())?,
+        payee: filter::address("payee", query.payee.as_deref())?,
+        status: filter::status(query.status.as_deref(), "open, ended, cancelled", StreamStatus::read)?,
     };
     let now = cx.now_s();
     let (rows, total) = streams::list(&cx.db(), filter, now, window(page)).await?;

@@ -36,10 +36,10 @@ struct TokenList {
 
 async fn list_tokens(
     cx: RequestContext<Economy>,
-    QueryString(given): QueryString<TokenFilter>,
+    QueryString(query): QueryString<TokenFilter>,
     page: ListPage,
 ) -> Result<Json<TokenList>, Failure<EconomyError>> {
-    let agent = filter::id("agentId", given.agent_id.as_deref())?;
+    let agent = filter::id("agentId", query.agent_id.as_deref())?;
     let (items, total) = tokens::list(&cx.db(), agent, window(page)).await?;
     let (contract, undeployed) = deployment::of(&cx, TOKEN_FACTORY);
     Ok(Json(TokenList { items, total, contract, undeployed }))

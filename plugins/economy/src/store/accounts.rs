@@ -1,6 +1,6 @@
 //! The table of accounts.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::AccountView;
 use plugin_api::{Address, Hash256, HostError, Query, Tx, sql};
 
@@ -27,7 +27,7 @@ const LIST: List = List {
 pub async fn list(
     db: &impl Query,
     owner: Option<Address>,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Vec<AccountView>, i64), HostError> {
     LIST.read(db, &Conditions::default().and_if("owner = {}", owner), window).await
 }

@@ -1,6 +1,6 @@
 //! The tables of cases and their evidence.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::{CaseStatus, EvidenceView};
 use plugin_api::{Address, Hash256, HostError, Query, Tx, sql};
 use serde::Deserialize;
@@ -102,7 +102,7 @@ const LIST: List = List {
     order: "d.id DESC",
 };
 
-pub async fn list(db: &impl Query, filter: Filter, window: Window) -> Result<(Vec<CaseRow>, i64), HostError> {
+pub async fn list(db: &impl Query, filter: Filter, window: PageRequest) -> Result<(Vec<CaseRow>, i64), HostError> {
     let conditions = Conditions::default()
         .and_if("d.closed = {}", filter.status.map(|status| status == CaseStatus::Closed))
         .and_if("d.closed = {}", filter.open.map(|open| !open))

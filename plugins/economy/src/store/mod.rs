@@ -39,7 +39,7 @@ impl Conditions {
 
 /// Limit and offset of a list.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub limit: u32,
     pub offset: u32,
 }
@@ -60,7 +60,7 @@ impl List {
         &self,
         db: &impl Query,
         conditions: &Conditions,
-        window: Window,
+        window: PageRequest,
     ) -> Result<(Vec<T>, i64), HostError> {
         let Self { columns, from, table, order } = self;
         let page = conditions

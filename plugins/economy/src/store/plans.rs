@@ -1,6 +1,6 @@
 //! The table of plans.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use plugin_api::{Address, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
 
@@ -66,7 +66,7 @@ const LIST: List = List {
     order: "id DESC",
 };
 
-pub async fn list(db: &impl Query, filter: Filter, window: Window) -> Result<(Vec<PlanRow>, i64), HostError> {
+pub async fn list(db: &impl Query, filter: Filter, window: PageRequest) -> Result<(Vec<PlanRow>, i64), HostError> {
     let conditions = Conditions::default()
         .and_if("payee = {}", filter.payee)
         .and_if("active = {}", filter.only_active.then_some(true));

@@ -1,6 +1,6 @@
 //! The table of streams.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::{Flow, StreamStatus};
 use plugin_api::{Address, Hash256, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
@@ -110,7 +110,7 @@ pub async fn list(
     db: &impl Query,
     filter: Filter,
     now_s: i64,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Vec<StreamRow>, i64), HostError> {
     let of_parties = Conditions::default().and_if("payer = {}", filter.payer).and_if("payee = {}", filter.payee);
     let conditions = match filter.status {

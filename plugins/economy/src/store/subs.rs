@@ -1,6 +1,6 @@
 //! The table of subscriptions.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use plugin_api::{Address, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub async fn list(
     db: &impl Query,
     filter: Filter,
     now_s: i64,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Vec<SubRow>, i64), HostError> {
     let conditions = Conditions::default()
         .and_if("s.payer = {}", filter.payer)

@@ -1,6 +1,6 @@
 //! The table of tokens.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::TokenView;
 use plugin_api::{Address, Hash256, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
@@ -64,7 +64,11 @@ const LIST: List = List {
     order: "t.nth DESC",
 };
 
-pub async fn list(db: &impl Query, agent_id: Option<i64>, window: Window) -> Result<(Vec<TokenView>, i64), HostError> {
+pub async fn list(
+    db: &impl Query,
+    agent_id: Option<i64>,
+    window: PageRequest,
+) -> Result<(Vec<TokenView>, i64), HostError> {
     LIST.read(db, &Conditions::default().and_if("t.agent_id = {}", agent_id), window).await
 }
 

@@ -58,7 +58,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_members_are_those_of_the_network() {
+    fn the_members_match_the_wire_format() {
         let tags = ["a".to_owned()];
         let event = ThreadCreated { thread_id: ThreadId(1), title: "T", tags: &tags, excerpt: "E" };
         assert_eq!(

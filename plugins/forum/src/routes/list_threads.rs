@@ -4,7 +4,7 @@ use super::render;
 use crate::{
     Forum,
     model::{Sort, ThreadView},
-    store::thread_list::{self, Filter, Window},
+    store::thread_list::{self, Filter, PageRequest},
 };
 use plugin_api::{
     Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
@@ -29,7 +29,7 @@ struct ThreadFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ThreadList {
     items: Vec<ThreadView>,
     #[schemars(flatten)]
@@ -44,12 +44,12 @@ struct Rest {
 
 async fn list_threads(
     cx: RequestContext<Forum>,
-    QueryString(given): QueryString<ThreadFilter>,
+    QueryString(query): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
 ) -> Result<RenderedJson<ThreadList>, Failure> {
-    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
-    let filter = Filter { search: Search::new(&cx, &given.q), tag };
-    let window = Window { sort: given.sort, limit, offset };
+    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+    let filter = Filter { search: Search::new(&cx, &query.q), tag };
+    let window = PageRequest { sort: query.sort, limit, offset };
     let page = thread_list::list(&cx.db(), &filter, window).await?;
     let rows = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.author)).await?;

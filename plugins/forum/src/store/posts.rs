@@ -38,7 +38,7 @@ pub fn insert(thread: ThreadId, author: Address, draft: &PostDraft, now_s: i64) 
 }
 
 /// The post that [`insert`] stored; `outcome` holds its id.
-pub fn inserted(
+pub fn inserted_post(
     outcome: Option<&Outcome>,
     thread_id: ThreadId,
     author: Address,

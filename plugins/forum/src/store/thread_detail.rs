@@ -22,7 +22,7 @@ pub struct DetailRow<'r> {
 }
 
 /// The rows of a thread.
-pub struct StoredThread {
+pub struct ThreadRows {
     parts: Vec<Outcome>,
 }
 
@@ -36,7 +36,7 @@ const READ: &str = "SELECT t.kept, t.author, t.last_post_at, t.post_count, t.upv
     WHERE t.id = $1 AND p.thread_id = $1 AND p.id > $2 ORDER BY p.id LIMIT 250";
 
 /// `None` when the thread does not exist: every thread has an opening post.
-pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<StoredThread>, HostError> {
+pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<ThreadRows>, HostError> {
     let mut parts = Vec::new();
     let mut after = PostId(0);
     loop {
@@ -48,10 +48,10 @@ pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<StoredThre
         after = part.all::<DetailRow<'_>>()?.last().map_or(after, |row| row.post_id);
         parts.push(part);
     }
-    Ok(parts.first().is_some_and(|part| !part.rows.is_empty()).then_some(StoredThread { parts }))
+    Ok(parts.first().is_some_and(|part| !part.rows.is_empty()).then_some(ThreadRows { parts }))
 }
 
-impl StoredThread {
+impl ThreadRows {
     /// The posts, the opening post first; at least one.
     pub fn rows(&self) -> Result<Vec<DetailRow<'_>>, HostError> {
         let mut rows: Vec<DetailRow<'_>> = Vec::new();
@@ -59,14 +59,14 @@ impl StoredThread {
             rows.append(&mut part.all()?);
         }
         if self.parts.len() > 1 {
-            count_anew(&mut rows);
+            recount(&mut rows);
         }
         Ok(rows)
     }
 }
 
 /// Recomputes the thread's counts from its posts: a reply may be committed between two statements.
-fn count_anew(rows: &mut [DetailRow<'_>]) {
+fn recount(rows: &mut [DetailRow<'_>]) {
     let count = |posts: usize| i64::try_from(posts).unwrap_or(i64::MAX);
     let (posts, upvotes) = (count(rows.len()), count(rows.iter().filter(|row| is_upvote(row.body)).count()));
     let last_post_at = rows.iter().map(|row| row.created_at.max(row.last_post_at)).max();

@@ -17,14 +17,14 @@ pub struct Filter {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub sort: Sort,
     pub limit: u32,
     pub offset: u32,
 }
 
 #[derive(Deserialize)]
-struct Total {
+struct TotalRow {
     total: i64,
 }
 
@@ -64,19 +64,19 @@ impl ThreadPage {
     }
 }
 
-pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<ThreadPage, HostError> {
+pub async fn list(db: &impl Query, filter: &Filter, window: PageRequest) -> Result<ThreadPage, HostError> {
     let outcome = db.run(page(filter, window)).await?;
-    let total = match outcome.first::<Total>()? {
+    let total = match outcome.first::<TotalRow>()? {
         Some(row) => row.total,
         // No row carries the total: nothing matches, or the page is past the end.
         None if window.offset == 0 => 0,
-        None => db.one::<Total>(total(filter)).await?.total,
+        None => db.one::<TotalRow>(total(filter)).await?.total,
     };
     Ok(ThreadPage { outcome, total })
 }
 
 /// The parts of a list's statement that depend on the filter.
-struct Matches {
+struct FilterSql {
     /// `WITH …`, or empty.
     with: String,
     /// An SQL expression for the number of matches.
@@ -84,30 +84,30 @@ struct Matches {
     /// `WHERE …` on `forum_threads t`, or empty.
     condition: &'static str,
     /// Values of `$1 …`.
-    bound: Vec<String>,
+    params: Vec<String>,
 }
 
 const TAGGED: &str = "SELECT thread_id FROM forum_thread_tags WHERE tag = ";
 
-fn matches(filter: &Filter) -> Matches {
+fn filter_sql(filter: &Filter) -> FilterSql {
     match (&filter.search, &filter.tag) {
-        (None, None) => Matches {
+        (None, None) => FilterSql {
             with: String::new(),
             count: "coalesce((SELECT threads FROM forum_thread_counts WHERE tag = ''), 0)",
             condition: "",
-            bound: Vec::new(),
+            params: Vec::new(),
         },
-        (None, Some(tag)) => Matches {
+        (None, Some(tag)) => FilterSql {
             with: String::new(),
             count: "coalesce((SELECT threads FROM forum_thread_counts WHERE tag = $1), 0)",
             condition: "WHERE t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = $1)",
-            bound: vec![tag.clone()],
+            params: vec![tag.clone()],
         },
-        (Some(search), tag) => Matches {
+        (Some(search), tag) => FilterSql {
             with: hits(search, tag.is_some()),
             count: "(SELECT count(*) FROM hits)",
             condition: "WHERE t.id IN (SELECT id FROM hits)",
-            bound: std::iter::once(search.needle().to_owned()).chain(tag.clone()).collect(),
+            params: std::iter::once(search.needle().to_owned()).chain(tag.clone()).collect(),
         },
     }
 }
@@ -124,18 +124,18 @@ fn hits(search: &Search, tagged: bool) -> String {
     )
 }
 
-fn bind(text: String, bound: Vec<String>) -> Sql {
-    bound.into_iter().fold(sql(text), Sql::bind)
+fn bind(text: String, params: Vec<String>) -> Sql {
+    params.into_iter().fold(sql(text), Sql::bind)
 }
 
-fn page(filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
-    let Matches { with, count, condition, bound } = matches(filter);
+fn page(filter: &Filter, PageRequest { sort, limit, offset }: PageRequest) -> Sql {
+    let FilterSql { with, count, condition, params } = filter_sql(filter);
     let order = sort.order_by();
     let text = format!("{with}SELECT {COLUMNS}, {count} AS total FROM forum_threads t {condition} ORDER BY {order}");
-    bind(text, bound).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
+    bind(text, params).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
 }
 
 fn total(filter: &Filter) -> Sql {
-    let Matches { with, count, bound, .. } = matches(filter);
-    bind(format!("{with}SELECT {count} AS total"), bound)
+    let FilterSql { with, count, params, .. } = filter_sql(filter);
+    bind(format!("{with}SELECT {count} AS total"), params)
 }

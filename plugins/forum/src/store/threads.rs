@@ -43,7 +43,7 @@ pub async fn open(
         statements.push(tag_with(&text.tags, id));
     }
     let outcomes = tx.batch(statements).await?;
-    let post = posts::inserted(outcomes.first(), id, author, opening, now_s)?;
+    let post = posts::inserted_post(outcomes.first(), id, author, opening, now_s)?;
     Ok((OpenedThread { id, text, author, upvotes }, post))
 }
 
@@ -81,7 +81,7 @@ pub async fn reply(
     let Some(title) = outcomes.first().map(|outcome| outcome.first::<String>()).transpose()?.flatten() else {
         return Ok(None);
     };
-    Ok(Some((title, posts::inserted(outcomes.get(1), thread, author, draft, now_s)?)))
+    Ok(Some((title, posts::inserted_post(outcomes.get(1), thread, author, draft, now_s)?)))
 }
 
 /// Totals of the forum.

@@ -5,7 +5,7 @@ use plugin_api::{Address, HostError, Query, sql};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Unanswered {
+pub struct UnansweredThread {
     pub id: ThreadId,
     pub title: String,
     pub excerpt: String,
@@ -16,7 +16,7 @@ pub struct Unanswered {
 }
 
 /// The newest first.
-pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<Unanswered>, HostError> {
+pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<UnansweredThread>, HostError> {
     db.rows(
         sql("SELECT id, title, excerpt, tags, author, created_at FROM forum_threads WHERE post_count <= 1 \
              ORDER BY created_at DESC, id DESC LIMIT $1")
@@ -26,7 +26,7 @@ pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<Unanswered>, HostEr
 }
 
 /// The thread, if it has no replies.
-pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<Unanswered>, HostError> {
+pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<UnansweredThread>, HostError> {
     db.row(
         sql("SELECT id, title, excerpt, tags, author, created_at FROM forum_threads WHERE post_count <= 1 AND id = $1")
             .bind(thread),

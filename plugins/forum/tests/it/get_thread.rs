@@ -23,7 +23,7 @@ async fn all_posts_come_in_the_order_of_their_ids() {
 }
 
 #[tokio::test]
-async fn only_its_own_posts() {
+async fn a_thread_has_only_its_own_posts() {
     for gateway in gateways().await {
         let alice = Wallet::new(1);
         let one = open_titled(&gateway, &alice, "one").await;
@@ -37,7 +37,7 @@ async fn only_its_own_posts() {
 }
 
 #[tokio::test]
-async fn what_names_no_thread_is_not_found() {
+async fn an_unknown_thread_is_not_found() {
     for gateway in gateways().await {
         open_titled(&gateway, &Wallet::new(1), "T").await;
         for unknown in ["999999", "0", "-1", "abc", "1.5", "99999999999999999999", "%00", "1%20OR%201"] {
@@ -53,7 +53,7 @@ async fn numbered_reply(gateway: &TestGateway, number: u64, thread: i64) {
 }
 
 #[tokio::test]
-async fn a_thread_longer_than_one_read_is_whole() {
+async fn a_thread_longer_than_one_statement_is_complete() {
     for gateway in gateways().await {
         let thread = open_titled(&gateway, &Wallet::new(0), "long").await;
         // With the opening post exactly one read, then one post more.

@@ -15,7 +15,7 @@ async fn an_empty_forum_has_an_empty_feed() {
 }
 
 #[tokio::test]
-async fn the_youngest_post_comes_first_with_the_title_of_its_thread() {
+async fn the_newest_post_is_first_with_the_title_of_its_thread() {
     for gateway in gateways().await {
         let (alice, bob) = (Wallet::new(1), Wallet::new(2));
         let thread = open_titled(&gateway, &alice, "Ä title").await;
@@ -35,7 +35,7 @@ async fn the_youngest_post_comes_first_with_the_title_of_its_thread() {
 }
 
 #[tokio::test]
-async fn since_leaves_out_what_is_not_younger() {
+async fn since_filters_older_posts() {
     for gateway in gateways().await {
         let alice = Wallet::new(1);
         let thread = open_titled(&gateway, &alice, "T").await;

@@ -107,7 +107,7 @@ async fn a_search_within_a_tag() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_searched_for_is_a_bad_query() {
+async fn an_unsearchable_text_is_a_bad_query() {
     for gateway in gateways().await {
         let response = gateway.get(&format!("{THREADS}?q=a%00b")).await;
         assert_eq!(

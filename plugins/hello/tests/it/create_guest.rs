@@ -4,7 +4,7 @@ use crate::{close, gateways, sign};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
-async fn a_signed_message_stands_in_the_book() {
+async fn a_signed_message_is_listed() {
     for gateway in gateways().await {
         let wallet = Wallet::new(1);
         let response = sign(&gateway, &wallet, "  Nice house!  ").await;
@@ -21,7 +21,7 @@ async fn a_signed_message_stands_in_the_book() {
 }
 
 #[tokio::test]
-async fn everyone_who_listens_hears_of_it() {
+async fn a_message_publishes_an_event() {
     for gateway in gateways().await {
         let wallet = Wallet::new(1);
         let guest = sign(&gateway, &wallet, "Nice house!").await.json();
@@ -35,7 +35,7 @@ async fn everyone_who_listens_hears_of_it() {
 }
 
 #[tokio::test]
-async fn messages_that_break_the_rules_leave_no_trace() {
+async fn invalid_messages_are_refused_and_not_stored() {
     let too_long = "x".repeat(281);
     for gateway in gateways().await {
         for (message, code) in [(" \n ", "empty_message"), (too_long.as_str(), "long_message")] {

@@ -42,7 +42,7 @@ async fn a_page_never_fails() {
 }
 
 #[tokio::test]
-async fn the_book_counts_in_the_statistics() {
+async fn the_statistics_count_guests() {
     for gateway in gateways().await {
         assert_eq!(sign(&gateway, &Wallet::new(1), "Nice house!").await.status, 201);
         let stats = gateway.get("/api/stats").await;

@@ -13,7 +13,7 @@ async fn total(gateway: &TestGateway) -> i64 {
 }
 
 #[tokio::test]
-async fn old_messages_are_deleted_and_young_ones_stay() {
+async fn only_old_messages_are_deleted() {
     for gateway in gateways().await {
         assert_eq!(sign(&gateway, &Wallet::new(1), "written first").await.status, 201);
         gateway.clock().advance(DAY * 200).await;

@@ -3,7 +3,7 @@
 use crate::{
     Kb,
     model::{PageWritten, RevisionDraft, Slug},
-    store::pages::{self, Write},
+    store::pages::{self, RevisionWrite},
 };
 use plugin_api::{Address, Environment, HostError, HostErrorCode, Job, PluginContext};
 use std::time::Duration;
@@ -36,7 +36,7 @@ async fn write_network_pages(cx: PluginContext<Kb>) -> Result<(), HostError> {
 
 async fn write(cx: &PluginContext<Kb>, slug: &Slug, draft: &RevisionDraft) -> Result<(), HostError> {
     let (tx, now_s) = (cx.begin(), cx.now_s());
-    let write = Write { slug, creator: None, author: Address::ZERO, draft, now_s };
+    let write = RevisionWrite { slug, creator: None, author: Address::ZERO, draft, now_s };
     // `None` when somebody has created the page in the meantime.
     if let Some(page) = pages::write(&tx, cx.plugin().index, &write).await? {
         PageWritten::of(&page.text).by(Address::ZERO, now_s)?.publish(&tx)?;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_to_be_filled_in() {
+    fn the_network_pages_have_no_placeholders_left() {
         let environment = Environment { base_url: "https://gateway.example".into(), ..Environment::default() };
         for (slug, draft) in network_pages(&environment) {
             assert!(Slug::parse(&slug).is_ok(), "{slug}");

@@ -36,7 +36,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_members_are_those_of_the_network() {
+    fn the_members_match_the_wire_format() {
         for (rev, created) in [(1, true), (2, false)] {
             let text = PageText {
                 slug: Slug::parse("page").unwrap(),

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_have_no_words() {
+    fn a_page_without_words_is_indexed() {
         assert_eq!(IndexText::of("…", "", "!").length, 0);
     }
 }

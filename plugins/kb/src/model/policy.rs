@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_write_everything() {
+    fn operators_may_write_every_page() {
         for name in ["signing", "prices", "page"] {
             for owner in [None, owner(0, false), owner(1, true)] {
                 assert!(policy().allows(&slug(name), owner, writer(9)), "{name} {owner:?}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_page_is_anyones() {
+    fn anyone_may_create_a_page() {
         assert!(policy().allows(&slug("page"), None, writer(1)));
     }
 

@@ -12,7 +12,7 @@ const WORD_CHARS_MAX: usize = 80;
 /// A word and its position in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word<'t> {
-    pub place: Range<usize>,
+    pub range: Range<usize>,
     /// Folded for comparison: lower case, without the accents of Latin, Greek and Cyrillic letters.
     pub folded: Cow<'t, str>,
 }
@@ -25,7 +25,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let rest = text.get(start..)?;
         let end = start + rest.find(|letter| !is_word_part(letter)).unwrap_or(rest.len());
         from = end;
-        Some(Word { place: start..end, folded: fold(text.get(start..end)?) })
+        Some(Word { range: start..end, folded: fold(text.get(start..end)?) })
     })
 }
 
@@ -80,9 +80,9 @@ mod tests {
     }
 
     #[test]
-    fn a_word_knows_its_place() {
+    fn a_word_has_its_byte_range() {
         let text = "«Élan» vital";
-        let places: Vec<_> = words(text).map(|word| &text[word.place]).collect();
+        let places: Vec<_> = words(text).map(|word| &text[word.range]).collect();
         assert_eq!(places, ["Élan", "vital"]);
     }
 

@@ -17,7 +17,7 @@ pub fn route() -> Route<Kb> {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
+struct HistoryQuery {
     /// The number of one revision, which is then answered with its body.
     rev: Option<i64>,
 }
@@ -25,7 +25,7 @@ struct Wanted {
 async fn get_page_history(
     cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
-    QueryString(Wanted { rev }): QueryString<Wanted>,
+    QueryString(HistoryQuery { rev }): QueryString<HistoryQuery>,
 ) -> Result<RenderedJson<History>, Failure<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     match rev {

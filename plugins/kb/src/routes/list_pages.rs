@@ -28,7 +28,7 @@ struct PageFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct PageList {
     items: Vec<PageSummary>,
     #[schemars(flatten)]
@@ -37,7 +37,7 @@ struct PageList {
 
 #[derive(JsonSchema)]
 #[schemars(rename = "KbPageSummary")]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct PageSummary {
     #[schemars(flatten)]
     text: PageText,

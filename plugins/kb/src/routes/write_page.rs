@@ -4,7 +4,7 @@ use crate::{
     Kb,
     error::KbError,
     model::{Editors, NewRevision, Owner, PageRest, PageView, PageWritten, Slug, SlugText, Writer},
-    store::pages::{self, Write, WrittenPage},
+    store::pages::{self, RevisionWrite, WrittenPage},
 };
 use plugin_api::{CreatedOrUpdated, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
@@ -32,7 +32,7 @@ async fn write_page(
         return Err(KbError::Protected { slug }.into());
     }
     let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let write = Write { slug: &slug, creator, author: signer, draft: &draft, now_s };
+    let write = RevisionWrite { slug: &slug, creator, author: signer, draft: &draft, now_s };
     let Some(WrittenPage { text, created_by }) = pages::write(&tx, cx.plugin().index, &write).await? else {
         return Err(KbError::Conflict { slug }.into());
     };

@@ -42,7 +42,7 @@ struct Before {
 }
 
 /// A revision to store.
-pub struct Write<'a> {
+pub struct RevisionWrite<'a> {
     pub slug: &'a Slug,
     /// The page's creator, as read before the transaction; `None` for a new page.
     pub creator: Option<Address>,
@@ -52,8 +52,8 @@ pub struct Write<'a> {
 }
 
 /// Stores a revision. `None` when the page has another creator than was read before: it was created in the meantime.
-pub async fn write(tx: &Tx, index: Index, write: &Write<'_>) -> Result<Option<WrittenPage>, HostError> {
-    let Write { slug, creator, author, draft, now_s } = *write;
+pub async fn write(tx: &Tx, index: Index, write: &RevisionWrite<'_>) -> Result<Option<WrittenPage>, HostError> {
+    let RevisionWrite { slug, creator, author, draft, now_s } = *write;
     let find = sql("SELECT id, rev, created_by, created_at, words FROM kb_pages WHERE slug = $1").bind(slug);
     let before: Option<Before> = tx.row(find).await?;
     if before.as_ref().map(|page| page.created_by) != creator {

@@ -10,7 +10,7 @@ async fn reason(config: Value) -> String {
 }
 
 #[tokio::test]
-async fn wrong_values_are_told_together() {
+async fn wrong_values_are_reported_together() {
     let reason = reason(json!({ "operators": ["me"], "protected": ["x"], "pinned": { "a b": "0x1" } })).await;
     for part in ["operators: `me`", "protected: `x`", "pinned: `a b`", "pinned: `0x1`"] {
         assert!(reason.contains(part), "{reason}");

@@ -36,7 +36,7 @@ async fn the_slug_may_be_written_in_capitals() {
 }
 
 #[tokio::test]
-async fn what_is_no_slug_is_a_bad_one_and_an_unknown_page_is_not_found() {
+async fn a_malformed_slug_is_400_and_an_unknown_page_404() {
     for gateway in gateways().await {
         create(&gateway, &Wallet::new(1), "page", "text").await;
         let long = "a".repeat(65);

@@ -4,7 +4,7 @@ use super::{PAGES, create, finish, gateways, next, nobody, read, write};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
-async fn every_write_is_a_revision_that_stays() {
+async fn every_write_adds_a_permanent_revision() {
     for gateway in gateways().await {
         let alice = Wallet::new(1);
         let begun = gateway.now_s();

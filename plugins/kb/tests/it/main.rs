@@ -26,10 +26,10 @@ async fn builders() -> Vec<Builder> {
 
 /// Gateways without the network's own pages.
 async fn gateways() -> Vec<TestGateway> {
-    houses_with(json!({ "network_pages": false })).await
+    gateways_with(json!({ "network_pages": false })).await
 }
 
-async fn houses_with(config: Value) -> Vec<TestGateway> {
+async fn gateways_with(config: Value) -> Vec<TestGateway> {
     let mut gateways = Vec::new();
     for builder in builders().await {
         gateways.push(builder.config("kb", config.clone()).start().await);

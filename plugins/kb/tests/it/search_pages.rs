@@ -201,7 +201,7 @@ async fn a_snippet_shows_where_the_words_stand() {
 }
 
 #[tokio::test]
-async fn what_is_written_is_found_at_once_and_after_a_restart() {
+async fn a_written_page_is_found_at_once_and_after_a_restart() {
     for gateway in gateways().await {
         assert_eq!(found(&gateway, "needle").await, Vec::<String>::new());
         create(&gateway, &Wallet::new(1), "page", "a needle").await;
@@ -215,7 +215,7 @@ async fn what_is_written_is_found_at_once_and_after_a_restart() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_searched_for_is_a_bad_query() {
+async fn an_unsearchable_text_is_a_bad_query() {
     for gateway in gateways().await {
         let response = gateway.get(&format!("{PAGES}?q=a%00b")).await;
         assert_eq!((response.status, response.code()), (400, "bad_query".to_owned()));

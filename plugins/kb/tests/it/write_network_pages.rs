@@ -1,6 +1,6 @@
 //! The job that creates the pages about the network.
 
-use super::{finish, houses_with, put, read};
+use super::{finish, gateways_with, put, read};
 use plugin_testing::{TestGateway, Wallet, json};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn written(gateway: &TestGateway) {
 
 #[tokio::test]
 async fn the_networks_pages_are_written_once() {
-    for gateway in houses_with(json!({})).await {
+    for gateway in gateways_with(json!({})).await {
         written(&gateway).await;
         let page = read(&gateway, "/api/kb/service-network").await;
         assert_eq!((&page["rev"], &page["createdBy"]["name"]), (&json!(1), &json!("Service")));
@@ -33,7 +33,7 @@ async fn the_networks_pages_are_written_once() {
 #[tokio::test]
 async fn a_page_that_an_operator_wrote_before_stays() {
     let operator = Wallet::new(7);
-    for gateway in houses_with(json!({ "network_pages": false, "operators": [operator.address()] })).await {
+    for gateway in gateways_with(json!({ "network_pages": false, "operators": [operator.address()] })).await {
         let response = put(&gateway, &operator, "signing", json!({ "title": "Mine", "body": "b" })).await;
         assert_eq!(response.status, 201, "{}", response.text());
         let gateway = gateway

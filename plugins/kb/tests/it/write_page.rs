@@ -55,7 +55,7 @@ async fn the_event_says_what_is_public() {
 }
 
 #[tokio::test]
-async fn what_breaks_a_rule_is_refused_and_leaves_nothing() {
+async fn an_invalid_write_is_refused_and_not_stored() {
     for gateway in gateways().await {
         for payload in [
             json!({}),
@@ -137,7 +137,7 @@ async fn of_the_same_write_many_times_at_once_one_is_done() {
 }
 
 #[tokio::test]
-async fn of_many_wallets_that_create_a_page_at_once_it_is_the_firsts() {
+async fn of_concurrent_creates_the_first_one_wins() {
     for gateway in gateways().await {
         let wallets: Vec<Wallet> = (1..=20).map(Wallet::new).collect();
         let writes = wallets.iter().map(|wallet| put(&gateway, wallet, "page", json!({ "title": "t", "body": "b" })));
@@ -164,7 +164,7 @@ async fn of_many_wallets_that_create_a_page_at_once_it_is_the_firsts() {
 async fn revisions_at_once_are_numbered_without_a_gap() {
     let operators: Vec<Wallet> = (1..=20).map(Wallet::new).collect();
     let addresses: Vec<&str> = operators.iter().map(Wallet::address).collect();
-    for gateway in super::houses_with(json!({ "network_pages": false, "operators": addresses })).await {
+    for gateway in super::gateways_with(json!({ "network_pages": false, "operators": addresses })).await {
         create(&gateway, &Wallet::new(99), "page", "text").await;
         let writes = operators.iter().map(|wallet| put(&gateway, wallet, "page", json!({ "title": "t", "body": "b" })));
         let mut revs: Vec<i64> = Vec::new();

@@ -1,6 +1,6 @@
 //! Write policy: `[plugins.kb]`, and agents on the chain.
 
-use super::{builders, create, finish, houses_with, next, put};
+use super::{builders, create, finish, gateways_with, next, put};
 use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Wallet, json};
 
 async fn status(gateway: &TestGateway, wallet: &Wallet, slug: &str) -> (u16, String) {
@@ -18,13 +18,13 @@ fn done(status: u16) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn protected_and_pinned_pages_are_not_everybodys() {
+async fn protected_and_pinned_pages_are_restricted() {
     let (operator, pinned, other) = (Wallet::new(1), Wallet::new(2), Wallet::new(3));
     let config = json!({
         "network_pages": false, "operators": [operator.address().to_lowercase()], "protected": ["rules"],
         "pinned": { "prices": pinned.address() }
     });
-    for gateway in houses_with(config).await {
+    for gateway in gateways_with(config).await {
         for slug in ["rules", "service-network"] {
             assert_eq!(status(&gateway, &other, slug).await, refused(), "{slug}");
             assert_eq!(status(&gateway, &operator, slug).await, done(201), "{slug}");
@@ -42,7 +42,7 @@ async fn protected_and_pinned_pages_are_not_everybodys() {
 #[tokio::test]
 async fn a_page_is_its_creators() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
-    for gateway in houses_with(json!({ "network_pages": false })).await {
+    for gateway in gateways_with(json!({ "network_pages": false })).await {
         create(&gateway, &alice, "page", "text").await;
         next(&gateway).await;
         assert_eq!(status(&gateway, &bob, "page").await, refused());

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_nobody() {
+    fn other_recipients_are_refused() {
         for value in [
             json!(0),
             json!(-1),

@@ -40,11 +40,11 @@ async fn create_message(
 
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     let message = messages::insert(&tx, signer, recipient, (subject, body), now_s).await?;
-    let sent = MessageSent { message_id: message.id, to: recipient, subject: &message.subject };
-    sent.by(signer, now_s)?.publish(&tx)?;
+    let response = MessageSent { message_id: message.id, to: recipient, subject: &message.subject };
+    response.by(signer, now_s)?.publish(&tx)?;
     if let Some(endpoint) = endpoint {
         outbox::insert(&tx, message.id, &forwarding::inbox_url(&endpoint), now_s)?;
-        forwarding::begin_soon(cx.plugin_context());
+        forwarding::forward_soon(cx.plugin_context());
     }
     Ok(Created(render::message(message, &authors)))
 }

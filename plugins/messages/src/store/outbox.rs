@@ -7,7 +7,7 @@ use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct QueuedMessage {
     pub message: MessageRow,
     pub url: String,
 }
@@ -21,7 +21,7 @@ pub fn insert(tx: &Tx, message: MessageId, url: &str, now_s: i64) -> Result<(), 
 type Columns = (MessageId, Address, Address, String, String, i64, String);
 
 /// The oldest first.
-pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<Waiting>, HostError> {
+pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<QueuedMessage>, HostError> {
     let rows: Vec<Columns> = db
         .rows(
             sql("SELECT m.id, m.sender, m.recipient, m.subject, m.body, m.created_at, o.url \
@@ -29,7 +29,7 @@ pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<Waiting>, HostEr
             .bind(limit),
         )
         .await?;
-    let waiting = |(id, sender, recipient, subject, body, created_at, url)| Waiting {
+    let waiting = |(id, sender, recipient, subject, body, created_at, url)| QueuedMessage {
         message: MessageRow { id, sender, recipient, subject, body, created_at },
         url,
     };
@@ -37,8 +37,8 @@ pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<Waiting>, HostEr
 }
 
 /// Deletes these rows; returns those that no other gateway had deleted.
-pub async fn take(tx: &Tx, waiting: Vec<Waiting>) -> Result<Vec<Waiting>, HostError> {
-    let remove = |one: &Waiting| sql("DELETE FROM messages_outbox WHERE message_id = $1").bind(one.message.id);
+pub async fn claim(tx: &Tx, waiting: Vec<QueuedMessage>) -> Result<Vec<QueuedMessage>, HostError> {
+    let remove = |one: &QueuedMessage| sql("DELETE FROM messages_outbox WHERE message_id = $1").bind(one.message.id);
     let outcomes = tx.batch(waiting.iter().map(remove).collect()).await?;
     Ok(waiting.into_iter().zip(outcomes).filter(|(_, outcome)| outcome.changes > 0).map(|(one, _)| one).collect())
 }

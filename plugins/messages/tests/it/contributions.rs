@@ -27,7 +27,7 @@ async fn the_manifest_counts_messages_and_names_the_endpoints() {
 }
 
 #[tokio::test]
-async fn the_status_tells_what_waits() {
+async fn the_status_shows_waiting_messages() {
     for site in sites(vec![registered_by(7, Wallet::new(2).address(), "seven", "http://127.0.0.1:1")]).await {
         let service = || async { read(&site, "/api/status").await["services"]["messageForwarding"].clone() };
         assert_eq!(service().await, json!({ "ok": true, "waiting": 0, "oldestWaitingAgeS": null }));
@@ -38,7 +38,7 @@ async fn the_status_tells_what_waits() {
 }
 
 #[tokio::test]
-async fn without_agents_there_are_no_messages() {
+async fn messages_do_not_start_without_agents() {
     let builder = plugin_testing::TestGateway::builder().plugin(messages::plugin_module());
     let gateway = builder.open().await;
     assert_eq!(gateway.get("/api/messages/inbox").await.status, 404);

@@ -53,7 +53,7 @@ async fn an_agents_id_stands_for_its_owner() {
 }
 
 #[tokio::test]
-async fn the_event_tells_that_there_is_a_message_and_never_what_it_says() {
+async fn the_event_never_contains_the_body() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let now = site.gateway.now_s();
@@ -91,7 +91,7 @@ async fn limits_hold_at_the_edge_for_characters_of_every_length() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_and_leaves_nothing() {
+async fn an_invalid_message_is_refused_and_not_stored() {
     for site in sites(Vec::new()).await {
         let to = Wallet::new(2).address().to_owned();
         for payload in [

@@ -90,7 +90,7 @@ async fn the_named_agent_then_an_active_one_then_the_oldest() {
 }
 
 #[tokio::test]
-async fn no_agent_delays_or_fails_the_write() {
+async fn an_agent_cannot_delay_or_fail_the_write() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let slow = agent(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))).await;
@@ -136,7 +136,7 @@ async fn a_write_that_fails_forwards_nothing() {
 }
 
 #[tokio::test]
-async fn what_waits_when_the_gateway_stops_is_forwarded_by_the_next() {
+async fn waiting_messages_are_forwarded_after_a_restart() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let server = agent(ResponseTemplate::new(200)).await;

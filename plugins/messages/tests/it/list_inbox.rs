@@ -15,7 +15,7 @@ async fn write(site: &Site, from: &Wallet, to: &Wallet, body: &str) {
 }
 
 #[tokio::test]
-async fn both_sides_of_what_concerns_me_newest_first() {
+async fn an_inbox_has_sent_and_received_messages_newest_first() {
     let [alice, bob, carol] = [1, 2, 3].map(Wallet::new);
     for site in sites(Vec::new()).await {
         write(&site, &alice, &bob, "1").await;

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_household_is_one_client() {
+    fn an_ipv6_64_is_one_client() {
         for (ip, client) in [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_texts_and_pictures_stay_what_they_are() {
+    fn harmless_types_are_served_unchanged() {
         for named in [
             "application/json",
             "application/x-ndjson",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_would_run_is_plain_text() {
+    fn active_types_are_served_as_plain_text() {
         for named in [
             "text/html",
             "TEXT/HTML; charset=utf-8",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_bytes() {
+    fn unknown_types_are_served_as_bytes() {
         for named in [
             "",
             "json",

@@ -30,11 +30,11 @@ async fn store_payload(
     let stored = StoredPayload::new(hash, bytes.len());
     let now_s = cx.now_s();
     // Bytes that are stored already usually need no transaction.
-    if payloads::is_kept_since(&cx.db(), hash, now_s - DAY_S).await? {
+    if payloads::is_stored_since(&cx.db(), hash, now_s - DAY_S).await? {
         return Ok(Json(stored));
     }
     let tx = cx.transaction();
-    if payloads::keep_longer(&tx, hash, now_s).await? {
+    if payloads::renew(&tx, hash, now_s).await? {
         return Ok(Json(stored));
     }
     let config = &cx.plugin().config;

@@ -1,6 +1,6 @@
 //! Payloads: inserts, renewals and reads.
 
-use plugin_api::{Cell, Hash256, HostError, Outcome as Answer, Query, Sql, Tx, sql};
+use plugin_api::{Cell, Hash256, HostError, Outcome as StatementOutcome, Query, Sql, Tx, sql};
 use serde::Deserialize;
 
 /// Bytes to be stored.
@@ -29,13 +29,13 @@ pub enum Outcome {
 }
 
 /// Whether these bytes are stored and were used since that second.
-pub async fn is_kept_since(db: &impl Query, hash: Hash256, since_s: i64) -> Result<bool, HostError> {
+pub async fn is_stored_since(db: &impl Query, hash: Hash256, since_s: i64) -> Result<bool, HostError> {
     let kept = sql("SELECT size FROM payloads_payloads WHERE hash = $1 AND named_at >= $2 AND given_up_at IS NULL");
     Ok(db.row::<i64>(kept.bind(hash).bind(since_s)).await?.is_some())
 }
 
 /// Restarts the time that a payload stays without references; returns whether it exists.
-pub async fn keep_longer(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError> {
+pub async fn renew(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError> {
     let update = sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1");
     Ok(tx.execute(update.bind(hash).bind(now_s)).await? > 0)
 }
@@ -82,7 +82,7 @@ fn count_total(size: i64, limit: i64) -> Sql {
 }
 
 /// The bytes of a row, sent to the client from the database's buffer without a copy.
-pub struct StoredBytes(Answer);
+pub struct StoredBytes(StatementOutcome);
 
 impl AsRef<[u8]> for StoredBytes {
     fn as_ref(&self) -> &[u8] {
@@ -94,14 +94,14 @@ impl AsRef<[u8]> for StoredBytes {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct PayloadRow {
     content_type: String,
 }
 
 /// The bytes and their stored content type.
 pub async fn read(db: &impl Query, hash: Hash256) -> Result<Option<(String, StoredBytes)>, HostError> {
     let read = sql("SELECT content_type, bytes FROM payloads_payloads WHERE hash = $1").bind(hash);
-    let answer = db.run(read).await?;
-    let named = answer.first::<Named>()?;
-    Ok(named.map(|named| (named.content_type, StoredBytes(answer))))
+    let outcome = db.run(read).await?;
+    let row = outcome.first::<PayloadRow>()?;
+    Ok(row.map(|row| (row.content_type, StoredBytes(outcome))))
 }

@@ -16,7 +16,7 @@ pub async fn read(db: &impl Query) -> Result<Totals, HostError> {
 }
 
 /// Subtracts deleted payloads.
-pub async fn count_off(tx: &Tx, payloads: i64, bytes: i64) -> Result<(), HostError> {
+pub async fn subtract(tx: &Tx, payloads: i64, bytes: i64) -> Result<(), HostError> {
     let update = sql("UPDATE payloads_totals SET payloads = payloads - $1, bytes = bytes - $2 WHERE id = 1");
     tx.execute(update.bind(payloads).bind(bytes)).await.map(drop)
 }

@@ -1,6 +1,6 @@
 //! Contributions of the payload store.
 
-use super::{finish, gateways, houses_with, read, store};
+use super::{finish, gateways, gateways_with, read, store};
 use plugin_testing::json;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn the_manifest_names_endpoint_and_limits() {
 #[tokio::test]
 async fn the_status_tells_how_full_the_store_is() {
     let limited = |builder: plugin_testing::Builder| builder.config("payloads", json!({ "total_bytes_max": 300_000 }));
-    for gateway in houses_with(limited).await {
+    for gateway in gateways_with(limited).await {
         store(&gateway, vec![1; 1000]).await;
         gateway.clock().advance(Duration::from_secs(10)).await;
         let service = read(&gateway, "/api/status").await["services"]["payloads"].clone();

@@ -42,7 +42,7 @@ async fn a_browser_runs_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn who_has_it_is_not_sent_it_again() {
+async fn a_client_that_has_the_bytes_gets_304() {
     for gateway in gateways().await {
         let hash = store(&gateway, "text").await;
         let tag = gateway.get(&path_of(&hash)).await.header("etag").to_owned();
@@ -72,7 +72,7 @@ async fn a_hash_that_is_unknown_or_written_otherwise_is_404() {
 }
 
 #[tokio::test]
-async fn what_was_unknown_is_known_as_soon_as_it_is_stored() {
+async fn an_unknown_payload_is_found_once_it_is_stored() {
     for gateway in gateways().await {
         let hash = plugin_api::Hash256::keccak(b"new").to_string();
         for _ in 0..3 {

@@ -7,8 +7,8 @@ mod contributions;
 mod get_payload;
 mod prune_payloads;
 mod store_payload;
+mod text_store;
 mod views;
-mod witness;
 
 use plugin_testing::{Builder, TestGateway, TestResponse, Value};
 
@@ -16,10 +16,10 @@ const PAYLOADS: &str = "/api/payloads";
 
 /// Gateways without limits per IP.
 async fn gateways() -> Vec<TestGateway> {
-    houses_with(|builder| builder).await
+    gateways_with(|builder| builder).await
 }
 
-async fn houses_with(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
+async fn gateways_with(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut gateways = Vec::new();

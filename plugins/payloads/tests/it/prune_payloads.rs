@@ -1,6 +1,6 @@
 //! The job `prune_payloads`.
 
-use super::{finish, houses_with, is_there, post, read, store, witness};
+use super::{finish, gateways_with, is_there, post, read, store, text_store};
 use plugin_testing::{TestGateway, json};
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const LIMIT: Duration = Duration::from_secs(60);
 
 async fn gateways() -> Vec<TestGateway> {
-    houses_with(|builder| builder.plugin(witness::module())).await
+    gateways_with(|builder| builder.plugin(text_store::module())).await
 }
 
 async fn mention(gateway: &TestGateway, text: &str) {
-    assert_eq!(gateway.send("POST", witness::TEXTS, &[], text.to_owned()).await.status, 204);
+    assert_eq!(gateway.send("POST", text_store::TEXTS, &[], text.to_owned()).await.status, 204);
 }
 
 async fn forget(gateway: &TestGateway) {
-    assert_eq!(gateway.send("DELETE", witness::TEXTS, &[], "").await.status, 204);
+    assert_eq!(gateway.send("DELETE", text_store::TEXTS, &[], "").await.status, 204);
 }
 
 async fn runs(gateway: &TestGateway) -> u64 {
@@ -44,7 +44,7 @@ async fn totals(gateway: &TestGateway) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_nobody_mentions_is_deleted_after_its_time() {
+async fn an_unreferenced_payload_is_deleted_after_its_time() {
     for gateway in gateways().await {
         let (mentioned, forgotten) = (store(&gateway, "mentioned").await, store(&gateway, "forgotten").await);
         mention(&gateway, "no hash here").await;
@@ -75,7 +75,7 @@ async fn what_nobody_mentions_is_deleted_after_its_time() {
 }
 
 #[tokio::test]
-async fn storing_it_again_begins_its_time_anew() {
+async fn storing_it_again_restarts_its_time() {
     for gateway in gateways().await {
         let hash = store(&gateway, "again").await;
         gateway.clock().advance(DAY * 29).await;
@@ -88,7 +88,7 @@ async fn storing_it_again_begins_its_time_anew() {
 }
 
 #[tokio::test]
-async fn what_is_given_up_is_hidden_from_plugins_and_comes_back_when_it_is_mentioned_or_stored() {
+async fn a_payload_marked_for_deletion_is_hidden_until_it_is_referenced_or_stored_again() {
     for gateway in gateways().await {
         let (one, two) = (store(&gateway, "one").await, store(&gateway, "two").await);
         run(&gateway, 1).await;
@@ -111,14 +111,14 @@ async fn what_is_given_up_is_hidden_from_plugins_and_comes_back_when_it_is_menti
 }
 
 #[tokio::test]
-async fn nothing_is_deleted_while_a_plugin_that_knows_is_off() {
+async fn nothing_is_deleted_while_a_referencing_plugin_is_off() {
     for gateway in gateways().await {
         let hash = store(&gateway, "mentioned").await;
         mention(&gateway, &hash).await;
         run(&gateway, 1).await;
         let gateway = gateway
             .restart_after(|config| {
-                config.plugins.named.entry("witness".to_owned()).or_default().enabled = Some(false);
+                config.plugins.named.entry("text_store".to_owned()).or_default().enabled = Some(false);
             })
             .await;
         gateway.clock().advance(DAY * 40).await;
@@ -126,12 +126,12 @@ async fn nothing_is_deleted_while_a_plugin_that_knows_is_off() {
         assert!(is_there(&gateway, &hash).await);
         let service = read(&gateway, "/api/status").await["services"]["payloads"].clone();
         assert_eq!(service["ok"], true);
-        assert!(service["detail"].as_str().unwrap().contains("witness"), "{service}");
+        assert!(service["detail"].as_str().unwrap().contains("text_store"), "{service}");
         // Until the operator declares that the plugin is gone.
         let gateway = gateway
             .restart_after(|config| {
                 let settings = &mut config.plugins.named.entry("payloads".to_owned()).or_default().config;
-                settings.insert("gone".to_owned(), json!(["witness"]));
+                settings.insert("gone".to_owned(), json!(["text_store"]));
             })
             .await;
         run(&gateway, 3).await;
@@ -141,7 +141,7 @@ async fn nothing_is_deleted_while_a_plugin_that_knows_is_off() {
 }
 
 #[tokio::test]
-async fn more_than_one_question_holds_are_all_deleted() {
+async fn more_payloads_than_one_call_holds_are_deleted() {
     for gateway in gateways().await {
         for number in 0..620_u32 {
             store(&gateway, number.to_be_bytes()).await;

@@ -1,6 +1,6 @@
 //! `POST /api/payloads`
 
-use super::{finish, gateways, houses_with, path_of, post, store};
+use super::{finish, gateways, gateways_with, path_of, post, store};
 use plugin_api::Hash256;
 use plugin_testing::{TestGateway, json};
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn of_the_same_bytes_at_once_one_is_stored() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_outlives_a_restart() {
+async fn acknowledged_payloads_survive_a_restart() {
     for gateway in gateways().await {
         let hash = store(&gateway, "kept").await;
         let gateway = gateway.restart().await;
@@ -98,7 +98,7 @@ async fn a_client_stores_so_much_a_day() {
     let limited = |builder: plugin_testing::Builder| {
         builder.config("payloads", json!({ "client_bytes_per_day_max": SIZE_MAX + 10 }))
     };
-    for gateway in houses_with(limited).await {
+    for gateway in gateways_with(limited).await {
         store(&gateway, bytes(1, SIZE_MAX)).await;
         store(&gateway, bytes(2, 10)).await;
         let refused = post(&gateway, "text/plain", "x").await;
@@ -121,7 +121,7 @@ async fn a_client_stores_so_much_a_day() {
 async fn a_full_store_takes_no_more() {
     let limited =
         |builder: plugin_testing::Builder| builder.config("payloads", json!({ "total_bytes_max": SIZE_MAX + 10 }));
-    for gateway in houses_with(limited).await {
+    for gateway in gateways_with(limited).await {
         store(&gateway, bytes(1, SIZE_MAX)).await;
         let refused = post(&gateway, "text/plain", bytes(2, 11)).await;
         assert_eq!((refused.status, refused.code()), (507, "store_full".to_owned()), "{}", refused.text());
@@ -137,7 +137,7 @@ async fn a_full_store_takes_no_more() {
 #[tokio::test]
 async fn many_at_once_never_pass_the_limits() {
     let limited = |builder: plugin_testing::Builder| builder.config("payloads", json!({ "total_bytes_max": SIZE_MAX }));
-    for gateway in houses_with(limited).await {
+    for gateway in gateways_with(limited).await {
         // 40 of 16 KiB: sixteen fit.
         let posts = (0..40).map(|number| post(&gateway, "text/plain", bytes(number, 16 * 1024)));
         let responses = futures_util::future::join_all(posts).await;
@@ -150,7 +150,7 @@ async fn many_at_once_never_pass_the_limits() {
 
 #[tokio::test]
 async fn one_address_posts_sixty_times_a_minute() {
-    for gateway in houses_with(|builder| builder.configure(|config| config.limits.allow.clear())).await {
+    for gateway in gateways_with(|builder| builder.configure(|config| config.limits.allow.clear())).await {
         for number in 0..60 {
             store(&gateway, bytes(number, 8)).await;
         }

@@ -3,7 +3,7 @@
 use super::{finish, gateways, post};
 
 #[tokio::test]
-async fn the_view_tells_what_readme_says() {
+async fn the_view_has_the_documented_columns() {
     for gateway in gateways().await {
         let hash = post(&gateway, "text/html", "<p>").await.json()["hash"].clone();
         let rows = gateway.rows("SELECT hash, size, content_type, created_at FROM payloads_v1").await;

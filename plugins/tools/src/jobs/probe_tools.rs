@@ -5,7 +5,7 @@ use crate::{
     Tools,
     model::{is_alive, means_alive},
     store::{
-        probes::{self, Due, Probe},
+        probes::{self, DueTool, Probe},
         tool_list,
     },
 };
@@ -16,9 +16,9 @@ use std::time::Duration;
 /// Interval between two rounds.
 const ROUND_S: u32 = 5;
 /// Probes per round beyond the share, for new tools and to catch up after a pause.
-const SPARE: i64 = 8;
+const CATCH_UP_PROBES: i64 = 8;
 /// Concurrent probes.
-const AT_ONCE: usize = 8;
+const CONCURRENT_PROBES: usize = 8;
 /// Timeout of each of the two requests.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
@@ -33,10 +33,13 @@ async fn probe_tools(cx: PluginContext<Tools>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
     let (tools, _) = tool_list::count_all(&db).await?;
-    let due = probes::due(&db, cx.now_s() - interval_s, share(tools, interval_s)).await?;
+    let due = probes::due(&db, cx.now_s() - interval_s, probes_per_round(tools, interval_s)).await?;
     // A slow tool occupies only one of the concurrent probes.
-    let mut asked = stream::iter(due).map(|tool| probe(&cx, tool)).buffer_unordered(AT_ONCE).ready_chunks(AT_ONCE);
-    while let Some(some) = asked.next().await {
+    let mut probes = stream::iter(due)
+        .map(|tool| probe(&cx, tool))
+        .buffer_unordered(CONCURRENT_PROBES)
+        .ready_chunks(CONCURRENT_PROBES);
+    while let Some(some) = probes.next().await {
         let tx = cx.begin();
         probes::record(&tx, &some).await?;
         tx.commit().await?;
@@ -48,20 +51,20 @@ async fn probe_tools(cx: PluginContext<Tools>) -> Result<(), HostError> {
 }
 
 /// Number of tools per round, so that all are probed within the interval.
-fn share(tools: i64, interval_s: i64) -> i64 {
-    tools * i64::from(ROUND_S) / interval_s + SPARE
+fn probes_per_round(tools: i64, interval_s: i64) -> i64 {
+    tools * i64::from(ROUND_S) / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Tools>, tool: Due) -> Probe {
-    let online = match ask(cx, "HEAD", &tool.url).await {
+async fn probe(cx: &PluginContext<Tools>, tool: DueTool) -> Probe {
+    let online = match request(cx, "HEAD", &tool.url).await {
         Some(status) if is_alive(status) => true,
-        _ => ask(cx, "GET", &tool.url).await.is_some_and(means_alive),
+        _ => request(cx, "GET", &tool.url).await.is_some_and(means_alive),
     };
     Probe { tool, online, at_s: cx.now_s() }
 }
 
 /// The status of the response, if there was one.
-async fn ask(cx: &PluginContext<Tools>, method: &str, url: &str) -> Option<u16> {
+async fn request(cx: &PluginContext<Tools>, method: &str, url: &str) -> Option<u16> {
     let fetch = Fetch::new(method, url)
         .header("user-agent", format!("{}-gateway/health", cx.environment().brand.marker))
         .timeout(TIMEOUT)
@@ -75,12 +78,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_tools_are_asked_within_the_interval_and_never_many_at_once() {
+    fn all_tools_are_probed_within_the_interval_and_few_at_once() {
         for (tools, interval_s) in [(0, 600), (1, 600), (10_000, 600), (100_000, 600), (50, 10)] {
             let rounds = interval_s / i64::from(ROUND_S);
-            let share = share(tools, interval_s);
-            assert!(share * rounds >= tools, "{tools} in {interval_s} s");
-            assert!((share - SPARE) * rounds <= tools, "{tools} in {interval_s} s");
+            let probes_per_round = probes_per_round(tools, interval_s);
+            assert!(probes_per_round * rounds >= tools, "{tools} in {interval_s} s");
+            assert!((probes_per_round - CATCH_UP_PROBES) * rounds <= tools, "{tools} in {interval_s} s");
         }
     }
 }

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_answers_is_there_unless_it_fails_or_finds_nothing() {
+    fn any_status_but_404_and_5xx_counts_as_online() {
         for status in [200, 204, 301, 399] {
             assert!(is_alive(status), "{status}");
         }

@@ -71,7 +71,7 @@ pub struct ComputeText {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct ComputeView {
     #[schemars(flatten)]
     text: ComputeText,

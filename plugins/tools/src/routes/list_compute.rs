@@ -15,7 +15,7 @@ pub fn route() -> Route<Tools> {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ComputeList {
     items: Vec<ComputeView>,
     #[schemars(flatten)]
@@ -35,17 +35,17 @@ const PRICING: &str =
 
 async fn list_compute(
     cx: RequestContext<Tools>,
-    QueryString(given): QueryString<ComputeFilter>,
+    QueryString(query): QueryString<ComputeFilter>,
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<RenderedJson<ComputeList>, Failure<ToolsError>> {
     let texts: [(&str, &[&str]); 3] =
-        [(&given.q, &["name", "description"]), (&given.gpu, &["gpu"]), (&given.region, &["region"])];
+        [(&query.q, &["name", "description"]), (&query.gpu, &["gpu"]), (&query.region, &["region"])];
     let searches = texts.into_iter().filter_map(|(text, columns)| Some((Search::new(&cx, text)?, columns)));
     let filter = Filter {
         searches: searches.collect(),
-        vram_gb_min: given.vram_gb_min()?,
-        price_max: given.price_max()?,
-        online_only: given.online.0,
+        vram_gb_min: query.vram_gb_min()?,
+        price_max: query.price_max()?,
+        online_only: query.online.0,
         compute: true,
         ..Filter::default()
     };

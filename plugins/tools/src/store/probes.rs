@@ -7,13 +7,13 @@ use crate::model::ToolId;
 
 /// A tool that is due for a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Due {
+pub struct DueTool {
     pub id: ToolId,
     pub url: String,
 }
 
 /// Tools that were not probed since that second: new ones first, then the longest wait.
-pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>, HostError> {
+pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueTool>, HostError> {
     let due = sql("SELECT id, url FROM tools_tools WHERE probed_at <= $1 ORDER BY probed_at, id LIMIT $2");
     db.rows(due.bind(before_s).bind(limit)).await
 }
@@ -21,7 +21,7 @@ pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>,
 /// The result of a probe.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    pub tool: Due,
+    pub tool: DueTool,
     pub online: bool,
     pub at_s: i64,
 }
@@ -41,7 +41,7 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
 
 /// Progress of the probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Progress {
+pub struct ProbeProgress {
     pub tools: i64,
     pub online: i64,
     /// Tools that wait for their first probe.
@@ -52,7 +52,7 @@ pub struct Progress {
     pub newest_s: Option<i64>,
 }
 
-pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
+pub async fn progress(db: &impl Query) -> Result<ProbeProgress, HostError> {
     let since = "CASE WHEN probed_at = 0 THEN updated_at ELSE probed_at END";
     db.one(sql(format!(
         "SELECT count(*) AS tools, cast(coalesce(sum(online), 0) AS BIGINT) AS online, \
@@ -63,13 +63,13 @@ pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
 }
 
 /// With tools waiting, the job counts as stalled after this long without a probe.
-const STILL_S: i64 = 60;
+const STALLED_AFTER_S: i64 = 60;
 
-impl Progress {
+impl ProbeProgress {
     /// Healthy: no tool waits much longer than the interval, or many do after a pause and the job is working through them.
-    pub fn is_made(&self, interval_s: i64, now_s: i64) -> bool {
+    pub fn is_healthy(&self, interval_s: i64, now_s: i64) -> bool {
         let Some(oldest_s) = self.oldest_s else { return true };
-        let works = self.newest_s.is_some_and(|newest_s| now_s - newest_s <= STILL_S);
+        let works = self.newest_s.is_some_and(|newest_s| now_s - newest_s <= STALLED_AFTER_S);
         now_s - oldest_s <= 3 * interval_s || works
     }
 }
@@ -79,8 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_make_progress_while_no_tool_waits_long_or_some_are_asked() {
-        let made = |oldest_s, newest_s| Progress { oldest_s, newest_s, ..Progress::default() }.is_made(600, 10_000);
+    fn probes_are_healthy_while_no_tool_waits_long_or_some_are_probed() {
+        let made = |oldest_s, newest_s| {
+            ProbeProgress { oldest_s, newest_s, ..ProbeProgress::default() }.is_healthy(600, 10_000)
+        };
         assert!(made(None, None), "there is nothing to ask");
         assert!(made(Some(8200), Some(8200)));
         assert!(!made(Some(8199), None) && !made(Some(8199), Some(9939)));

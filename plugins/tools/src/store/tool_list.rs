@@ -25,14 +25,14 @@ pub struct ToolPage {
 }
 
 #[derive(Deserialize)]
-struct Total {
+struct TotalRow {
     total: i64,
 }
 
 pub async fn list(db: &impl Query, filter: &Filter, limit: u32, offset: u32) -> Result<ToolPage, HostError> {
-    let matches = Matches::of(filter);
+    let matches = FilterSql::of(filter);
     let rows = db.run(matches.page(limit, offset)).await?;
-    let total = match rows.first::<Total>()? {
+    let total = match rows.first::<TotalRow>()? {
         Some(row) => row.total,
         // No row carries the total: nothing matches, or the page is past the end.
         None if offset == 0 => 0,
@@ -42,16 +42,16 @@ pub async fn list(db: &impl Query, filter: &Filter, limit: u32, offset: u32) -> 
 }
 
 /// The condition of a list, and the values of its placeholders.
-struct Matches {
+struct FilterSql {
     kept: &'static str,
     conditions: Vec<String>,
-    bound: Vec<Value>,
+    params: Vec<Value>,
 }
 
-impl Matches {
+impl FilterSql {
     fn of(filter: &Filter) -> Self {
         let kept = if filter.compute { "kept_compute" } else { "kept" };
-        let mut matches = Self { kept, conditions: Vec::new(), bound: Vec::new() };
+        let mut matches = Self { kept, conditions: Vec::new(), params: Vec::new() };
         if filter.compute {
             matches.conditions.push("kind = 'compute'".to_owned());
         }
@@ -73,8 +73,8 @@ impl Matches {
 
     fn add(&mut self, value: Option<impl Bind>, condition: impl Fn(&str) -> String) {
         if let Some(value) = value {
-            self.bound.push(value.into_value());
-            self.conditions.push(condition(&format!("${}", self.bound.len())));
+            self.params.push(value.into_value());
+            self.conditions.push(condition(&format!("${}", self.params.len())));
         }
     }
 
@@ -83,7 +83,7 @@ impl Matches {
     }
 
     fn bind(&self, text: String) -> Sql {
-        self.bound.iter().cloned().fold(sql(text), Sql::bind)
+        self.params.iter().cloned().fold(sql(text), Sql::bind)
     }
 
     fn page(&self, limit: u32, offset: u32) -> Sql {

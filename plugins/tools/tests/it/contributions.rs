@@ -24,7 +24,7 @@ async fn the_manifest_counts_tools_and_names_endpoints() {
 }
 
 #[tokio::test]
-async fn the_status_says_whether_tools_are_asked_in_time() {
+async fn the_status_shows_whether_tools_are_probed_in_time() {
     for gateway in gateways().await {
         publish(&gateway, &Wallet::new(1), tool("one")).await;
         let status = || async {

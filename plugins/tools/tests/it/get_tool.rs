@@ -17,7 +17,7 @@ async fn a_tool_is_read_as_it_was_published_also_after_a_restart() {
 }
 
 #[tokio::test]
-async fn what_names_no_tool_is_not_found() {
+async fn an_unknown_tool_is_not_found() {
     for gateway in gateways().await {
         publish(&gateway, &Wallet::new(1), tool("one")).await;
         for unknown in ["999999", "0", "-1", "one", "1.5", "99999999999999999999", "%00"] {

@@ -25,7 +25,7 @@ async fn gateways() -> Vec<TestGateway> {
 }
 
 /// Like [`gateways`], and probes may reach this machine.
-async fn open_houses() -> Vec<TestGateway> {
+async fn gateways_reaching_localhost() -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut gateways = Vec::new();

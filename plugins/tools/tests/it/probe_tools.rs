@@ -1,6 +1,6 @@
 //! The job that probes tools.
 
-use super::{TOOLS, exactly, finish, gateways, names, next, open_houses, publish, read, tool, with};
+use super::{TOOLS, exactly, finish, gateways, gateways_reaching_localhost, names, next, publish, read, tool, with};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 use wiremock::{
@@ -39,7 +39,7 @@ async fn asked(gateway: &TestGateway, id: &Value) -> Value {
 #[tokio::test]
 async fn a_tool_that_answers_is_online() {
     let server = MockServer::start().await;
-    for gateway in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         for (head, get, online, both) in [
             (200, 500, true, false),
             (405, 200, true, true),
@@ -68,7 +68,7 @@ async fn a_tool_that_answers_is_online() {
 async fn a_tool_goes_offline_and_comes_back_and_online_ones_stand_first() {
     let (up, down) = (MockServer::start().await, MockServer::start().await);
     serve(&up, 200, 200).await;
-    for gateway in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         serve(&down, 200, 200).await;
         publish(&gateway, &Wallet::new(1), at("up", &up)).await;
         next(&gateway).await;
@@ -87,9 +87,9 @@ async fn a_tool_goes_offline_and_comes_back_and_online_ones_stand_first() {
 }
 
 #[tokio::test]
-async fn a_new_tool_or_address_is_asked_with_the_next_round() {
+async fn a_new_tool_or_url_is_probed_in_the_next_round() {
     let (old, new) = (MockServer::start().await, MockServer::start().await);
-    for gateway in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         serve(&old, 200, 200).await;
         serve(&new, 200, 200).await;
         let path = format!("{TOOLS}/{}", publish(&gateway, &Wallet::new(1), at("one", &old)).await["id"]);
@@ -112,7 +112,7 @@ async fn a_new_tool_or_address_is_asked_with_the_next_round() {
 async fn a_private_address_is_never_reached() {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&server).await;
-    for gateway in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         let id = publish(&gateway, &Wallet::new(1), at("one", &server)).await["id"].clone();
         // The operator forbids private hosts again.
         let gateway = gateway.restart_after(|config| config.egress.allow_hosts.clear()).await;
@@ -124,7 +124,7 @@ async fn a_private_address_is_never_reached() {
 }
 
 #[tokio::test]
-async fn many_tools_are_asked_a_few_at_a_time() {
+async fn many_tools_are_probed_a_few_at_a_time() {
     for gateway in gateways().await {
         for number in 0..2 {
             let wallets: Vec<Wallet> = (1..=15).map(Wallet::new).collect();

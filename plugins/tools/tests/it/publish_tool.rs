@@ -78,7 +78,7 @@ async fn the_event_says_what_is_public() {
 }
 
 #[tokio::test]
-async fn what_breaks_a_rule_is_refused_and_leaves_nothing() {
+async fn an_invalid_write_is_refused_and_not_stored() {
     for gateway in gateways().await {
         let long = |chars: usize| "x".repeat(chars);
         for members in [

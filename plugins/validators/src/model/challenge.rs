@@ -29,7 +29,7 @@ pub struct Challenge {
 }
 
 /// A challenge that the client responded to: the signed text is rebuilt, the signer is not checked yet.
-pub struct Answered {
+pub struct SignedChallenge {
     pub message: String,
     pub signature: String,
 }
@@ -41,7 +41,7 @@ impl Challenge {
         fields: &Fields,
         environment: &Environment,
         (now_s, is_required): (i64, bool),
-    ) -> Result<Option<Answered>, WaitlistError> {
+    ) -> Result<Option<SignedChallenge>, WaitlistError> {
         let Some(signature) = self.sig.as_deref().map(str::trim).filter(|text| !text.is_empty()) else {
             return if is_required { Err(WaitlistError::NoSignature) } else { Ok(None) };
         };
@@ -60,7 +60,7 @@ impl Challenge {
             return Err(WaitlistError::ExpiresTooLate);
         }
         let message = message(fields, environment, &nonce, expires);
-        Ok(Some(Answered { message, signature: signature.to_ascii_lowercase() }))
+        Ok(Some(SignedChallenge { message, signature: signature.to_ascii_lowercase() }))
     }
 }
 

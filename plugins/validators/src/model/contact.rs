@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_handles_have_one_form_each() {
+    fn contacts_are_normalised() {
         for (text, kind, form) in [
             (" Ann.B+x@Mail.EXAMPLE ", ContactKind::Email, "Ann.B+x@mail.example"),
             ("@ann_b", ContactKind::Telegram, "@ann_b"),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_contact() {
+    fn other_texts_are_refused() {
         let long = format!("{}@a.example", "x".repeat(250));
         for text in [
             "",

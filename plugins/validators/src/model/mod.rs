@@ -6,7 +6,7 @@ mod fields;
 mod platform;
 mod signup_limit;
 
-pub use challenge::{Answered, CHALLENGE_S, Challenge, message};
+pub use challenge::{CHALLENGE_S, Challenge, SignedChallenge, message};
 pub use contact::{Contact, ContactKind};
 pub use fields::{Fields, Given};
 pub use platform::Platform;

@@ -22,7 +22,7 @@ impl SignupLimit {
     }
 
     /// Counts a new entry, or returns the seconds until the next one is allowed.
-    pub fn take(&self, client: &str, now_s: i64) -> Result<(), i64> {
+    pub fn acquire(&self, client: &str, now_s: i64) -> Result<(), i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= CLIENTS_MAX {
             seen.retain(|_, times| times.back().is_some_and(|last| *last > now_s - WINDOW_S));
@@ -41,7 +41,7 @@ impl SignupLimit {
     }
 
     /// Uncounts an entry that was not stored.
-    pub fn give_back(&self, client: &str) {
+    pub fn release(&self, client: &str) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(times) = seen.get_mut(client) {
             times.pop_back();
@@ -54,13 +54,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_has_so_many_places_an_hour() {
+    fn a_client_has_a_limit_per_hour() {
         let limit = SignupLimit::new(2);
-        assert_eq!((limit.take("a", 100), limit.take("a", 200)), (Ok(()), Ok(())));
-        assert_eq!(limit.take("a", 300), Err(3400));
-        assert_eq!(limit.take("b", 300), Ok(()));
-        assert_eq!((limit.take("a", 3700), limit.take("a", 3701)), (Ok(()), Err(99)));
-        limit.give_back("a");
-        assert_eq!(limit.take("a", 3701), Ok(()));
+        assert_eq!((limit.acquire("a", 100), limit.acquire("a", 200)), (Ok(()), Ok(())));
+        assert_eq!(limit.acquire("a", 300), Err(3400));
+        assert_eq!(limit.acquire("b", 300), Ok(()));
+        assert_eq!((limit.acquire("a", 3700), limit.acquire("a", 3701)), (Ok(()), Err(99)));
+        limit.release("a");
+        assert_eq!(limit.acquire("a", 3701), Ok(()));
     }
 }

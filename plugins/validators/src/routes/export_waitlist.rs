@@ -28,7 +28,7 @@ pub fn route() -> Route<Validators> {
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
-struct Wanted {
+struct ExportQuery {
     /// `json` (default) or `csv`.
     format: String,
 }
@@ -90,7 +90,7 @@ impl IntoResponse for ExportResponse {
 async fn export_waitlist(
     cx: RequestContext<Validators>,
     SignedBy(signer): SignedBy,
-    QueryString(Wanted { format }): QueryString<Wanted>,
+    QueryString(ExportQuery { format }): QueryString<ExportQuery>,
 ) -> Result<ExportResponse, Failure<WaitlistError>> {
     let operators = &cx.plugin().operators;
     if operators.is_empty() {

@@ -34,9 +34,9 @@ const SIGN: &str = "sign `message` with `address` by personal_sign (EIP-191), th
 
 async fn get_waitlist_challenge(
     cx: RequestContext<Validators>,
-    QueryString(given): QueryString<Given>,
+    QueryString(query): QueryString<Given>,
 ) -> Result<Json<ChallengeView>, Failure<WaitlistError>> {
-    let fields = given.check()?;
+    let fields = query.check()?;
     let nonce = hex::encode(rand::random::<[u8; 16]>());
     let expires = cx.now_s() + CHALLENGE_S;
     let message = message(&fields, cx.environment(), &nonce, expires);

@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 /// The entry of an address, as far as it matters for a sign-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Standing {
+pub struct ExistingEntry {
     pub is_signed: bool,
 }
 
-pub async fn find(db: &impl Query, address: Address) -> Result<Option<Standing>, HostError> {
+pub async fn find(db: &impl Query, address: Address) -> Result<Option<ExistingEntry>, HostError> {
     let find = sql("SELECT CASE WHEN signed_at IS NULL THEN 0 ELSE 1 END AS is_signed FROM validators_entries \
          WHERE address = $1");
     db.row(find.bind(address)).await

@@ -1,6 +1,6 @@
 //! `GET /api/validators/waitlist/export`
 
-use super::{WAITLIST, fields, finish, gateways, houses_with, join, limited_houses, with};
+use super::{WAITLIST, fields, finish, gateways, gateways_with, join, limited_gateways, with};
 use plugin_testing::{TestGateway, TestResponse, Wallet, json};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn export(gateway: &TestGateway, wallet: &Wallet, action: &str, query: &st
 #[tokio::test]
 async fn operators_get_every_entry_with_its_contact() {
     let (operator, ann, bob) = (Wallet::new(9), Wallet::new(1), Wallet::new(2));
-    for gateway in houses_with(json!({ "operators": [operator.address().to_lowercase()] })).await {
+    for gateway in gateways_with(json!({ "operators": [operator.address().to_lowercase()] })).await {
         let begun = gateway.now_s();
         let members = json!({ "contact": "Ann@Mail.EXAMPLE", "consent": true, "platform": "both", "seats": 3 });
         assert_eq!(join(&gateway, &ann, with(fields(&ann), members)).await.0, 201);
@@ -53,9 +53,9 @@ async fn operators_get_every_entry_with_its_contact() {
 }
 
 #[tokio::test]
-async fn nobody_else_may_and_a_signature_works_once() {
+async fn only_operators_export_and_a_signature_works_once() {
     let (operator, other) = (Wallet::new(9), Wallet::new(1));
-    for gateway in houses_with(json!({ "operators": [operator.address()] })).await {
+    for gateway in gateways_with(json!({ "operators": [operator.address()] })).await {
         let status = |response: &TestResponse| (response.status, response.code());
         let response = export(&gateway, &other, "validators.export", "").await;
         assert_eq!(status(&response), (403, "not_operator".to_owned()));
@@ -86,7 +86,7 @@ async fn without_operators_there_is_no_export() {
 
 #[tokio::test]
 async fn one_client_asks_thirty_times_a_minute() {
-    for gateway in limited_houses().await {
+    for gateway in limited_gateways().await {
         let (taken, response) = gateway.until_limited("GET", &format!("{WAITLIST}/export")).await;
         assert!((30..60).contains(&taken), "{taken}");
         assert_eq!((response.status, response.code()), (429, "rate_limited".to_owned()), "{}", response.text());

@@ -1,6 +1,6 @@
 //! `GET /api/validators/waitlist/challenge`
 
-use super::{WAITLIST, challenge, fields, finish, gateways, limited_houses, with};
+use super::{WAITLIST, challenge, fields, finish, gateways, limited_gateways, with};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn the_wrong_field_is_named() {
 
 #[tokio::test]
 async fn one_client_asks_sixty_times_a_minute() {
-    for gateway in limited_houses().await {
+    for gateway in limited_gateways().await {
         let (taken, response) = gateway.until_limited("GET", &format!("{WAITLIST}/challenge")).await;
         assert!((60..120).contains(&taken), "{taken}");
         assert_eq!((response.status, response.code()), (429, "rate_limited".to_owned()), "{}", response.text());

@@ -1,7 +1,7 @@
 //! `POST /api/validators/waitlist`
 
 use super::{
-    WAITLIST, challenge, count, fields, finish, gateways, houses_with, join, limited_houses, post, signed, with,
+    WAITLIST, challenge, count, fields, finish, gateways, gateways_with, join, limited_gateways, post, signed, with,
 };
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn refused(gateway: &TestGateway, payload: &Value) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn what_is_not_as_it_was_signed_is_refused() {
+async fn a_body_that_differs_from_the_signed_text_is_refused() {
     for gateway in gateways().await {
         let (alice, bob) = (Wallet::new(1), Wallet::new(2));
         let good = signed(&gateway, &alice, fields(&alice)).await;
@@ -84,7 +84,7 @@ async fn a_challenge_holds_ten_minutes() {
 
 #[tokio::test]
 async fn a_signature_works_once_even_when_its_entry_is_gone() {
-    for gateway in houses_with(json!({ "signups_per_hour": 1000, "signatures_required": false })).await {
+    for gateway in gateways_with(json!({ "signups_per_hour": 1000, "signatures_required": false })).await {
         let alice = Wallet::new(1);
         // Unsigned, then signed: the signed entry replaces it.
         let response = post(&gateway, &fields(&alice)).await;
@@ -121,7 +121,7 @@ async fn of_the_same_sign_up_many_times_at_once_one_is_added() {
 
 #[tokio::test]
 async fn one_client_adds_five_entries_an_hour() {
-    for gateway in houses_with(json!({})).await {
+    for gateway in gateways_with(json!({})).await {
         for number in 1..=5 {
             let wallet = Wallet::new(number);
             assert_eq!(join(&gateway, &wallet, fields(&wallet)).await.0, 201);
@@ -140,8 +140,8 @@ async fn one_client_adds_five_entries_an_hour() {
 }
 
 #[tokio::test]
-async fn a_full_list_takes_nobody() {
-    for gateway in houses_with(json!({ "entries_max": 1, "signups_per_hour": 2 })).await {
+async fn a_full_list_refuses_entries() {
+    for gateway in gateways_with(json!({ "entries_max": 1, "signups_per_hour": 2 })).await {
         let (alice, bob) = (Wallet::new(1), Wallet::new(2));
         assert_eq!(join(&gateway, &alice, fields(&alice)).await.0, 201);
         let payload = signed(&gateway, &bob, fields(&bob)).await;
@@ -158,7 +158,7 @@ async fn a_full_list_takes_nobody() {
 /// The limit counts every call; the list itself accepts five new entries per client and hour.
 #[tokio::test]
 async fn one_client_posts_thirty_times_an_hour() {
-    for gateway in limited_houses().await {
+    for gateway in limited_gateways().await {
         let (alice, bob) = (Wallet::new(1), Wallet::new(2));
         assert_eq!(join(&gateway, &alice, fields(&alice)).await.0, 201);
         let payload = signed(&gateway, &bob, fields(&bob)).await;

@@ -14,19 +14,19 @@ const WAITLIST: &str = "/api/validators/waitlist";
 
 /// Gateways without limits per IP, and with a high limit of the plugin's own.
 async fn gateways() -> Vec<TestGateway> {
-    houses_with(json!({ "signups_per_hour": 1000 })).await
+    gateways_with(json!({ "signups_per_hour": 1000 })).await
 }
 
-async fn houses_with(config: Value) -> Vec<TestGateway> {
-    houses_of(|builder| builder.config("validators", config.clone())).await
+async fn gateways_with(config: Value) -> Vec<TestGateway> {
+    gateways_of(|builder| builder.config("validators", config.clone())).await
 }
 
 /// No address is exempt from limits.
-async fn limited_houses() -> Vec<TestGateway> {
-    houses_of(|builder| builder.configure(|config| config.limits.allow.clear())).await
+async fn limited_gateways() -> Vec<TestGateway> {
+    gateways_of(|builder| builder.configure(|config| config.limits.allow.clear())).await
 }
 
-async fn houses_of(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
+async fn gateways_of(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut gateways = Vec::new();

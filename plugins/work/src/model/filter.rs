@@ -61,11 +61,11 @@ pub fn labels(item: &WorkItem) -> BTreeMap<String, String> {
 }
 
 impl Filter {
-    pub fn takes(&self, item: &WorkItem) -> bool {
+    pub fn matches(&self, item: &WorkItem) -> bool {
         let is_kind = self.kinds.is_empty() || self.kinds.contains(&item.kind);
         let is_paid = self.min_reward.is_none_or(|least| item.reward >= least);
         let is_mine = self.agent.is_none() || hired(item).is_none() || hired(item) == self.agent;
-        is_kind && is_paid && is_mine && self.terms.fit(&text(item))
+        is_kind && is_paid && is_mine && self.terms.match_any(&text(item))
     }
 
     pub fn tests(&self) -> BTreeMap<String, LabelTest> {
@@ -114,13 +114,13 @@ mod tests {
     }
 
     /// The gateway's filter by labels.
-    fn feed_takes(filter: &Filter, item: &WorkItem) -> bool {
+    fn feed_matches(filter: &Filter, item: &WorkItem) -> bool {
         let labels = labels(item);
         filter.tests().iter().all(|(name, test)| labels.get(name).is_some_and(|label| test.passes(label)))
     }
 
     #[test]
-    fn list_and_feed_choose_the_same() {
+    fn list_and_feed_filter_alike() {
         let items = [
             item(WorkKind::Job, "10", Some(1), "Dig"),
             item(WorkKind::Job, "9", Some(2), "Sort DATA"),
@@ -146,8 +146,8 @@ mod tests {
         ];
         for (filter, expected) in filters {
             for (item, expected) in items.iter().zip(expected) {
-                assert_eq!(filter.takes(item), expected, "{filter:?} of {item:?}");
-                assert_eq!(feed_takes(&filter, item), expected, "the feed: {filter:?} of {item:?}");
+                assert_eq!(filter.matches(item), expected, "{filter:?} of {item:?}");
+                assert_eq!(feed_matches(&filter, item), expected, "the feed: {filter:?} of {item:?}");
             }
         }
     }

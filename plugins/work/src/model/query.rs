@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_null() {
+    fn absent_filters_are_null() {
         let expected = json!({ "capability": null, "minReward": null, "kind": null, "agentId": null, "sort": "new" });
         for query in [json!({}), json!({ "capability": " ", "minReward": "", "kind": "", "agentId": "", "sort": "" })] {
             assert_eq!(serde_json::to_value(check(query).unwrap()).unwrap(), expected);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_told_back() {
+    fn given_filters_are_echoed() {
         let query = json!({ "capability": "Rust", "minReward": "0.5", "kind": "bounty, job,bounty", "agentId": "7", "sort": "reward" });
         let expected = json!({
             "capability": "Rust", "minReward": "500000000000000000", "kind": ["job", "bounty"], "agentId": 7, "sort": "reward"
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn a_malformed_filter_is_named() {
         for (query, error) in [
             (json!({ "minReward": "-1" }), WorkError::MinReward),
             (json!({ "minReward": "1e3" }), WorkError::MinReward),

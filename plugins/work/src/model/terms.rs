@@ -25,7 +25,7 @@ impl Terms {
     }
 
     /// Whether any term occurs in the lower-case text. Without terms every text matches.
-    pub fn fit(&self, text: &str) -> bool {
+    pub fn match_any(&self, text: &str) -> bool {
         self.0.is_empty() || self.0.iter().any(|term| text.contains(term.as_str()))
     }
 
@@ -47,9 +47,9 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_found_is_enough() {
-        assert!(Terms::of("Data, sorting").fit("dig for metadata"));
-        assert!(!Terms::of("sorting").fit("dig for metadata"));
-        assert!(Terms::of("").fit("anything"));
+    fn one_matching_term_is_enough() {
+        assert!(Terms::of("Data, sorting").match_any("dig for metadata"));
+        assert!(!Terms::of("sorting").match_any("dig for metadata"));
+        assert!(Terms::of("").match_any("anything"));
     }
 }

@@ -48,7 +48,7 @@ async fn list_work(
     with_words_of_agent(&cx, &mut filter).await?;
     let parts = cx.collect::<Vec<WorkItem>>(point::WORK, &WorkInput::default()).await?;
     let mut items: Vec<WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
-    items.retain(|item| filter.takes(item));
+    items.retain(|item| filter.matches(item));
     sort.apply(&mut items);
 
     let total = items.len();

@@ -43,12 +43,12 @@ impl HeaderName for LastEventId {
 
 async fn stream_work(
     cx: RequestContext<Work>,
-    QueryString(given): QueryString<FeedQuery>,
+    QueryString(query): QueryString<FeedQuery>,
     last_event_id: HeaderValue<LastEventId>,
 ) -> Result<Topic, Failure<WorkError>> {
-    let (mut filter, _, _) = given.work.check()?;
+    let (mut filter, _, _) = query.work.check()?;
     with_words_of_agent(&cx, &mut filter).await?;
-    let position = StreamPosition::new(last_event_id.0.as_deref(), given.since_id.as_deref(), given.since.as_deref());
+    let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
     Ok(Topic(Subscription {
         topic: topic::NAME.to_owned(),
         after_id: position.after_id(),

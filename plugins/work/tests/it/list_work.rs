@@ -61,7 +61,7 @@ async fn every_kind_is_told_with_its_call() {
 }
 
 #[tokio::test]
-async fn what_is_taken_is_no_work_any_more() {
+async fn taken_work_is_not_listed() {
     for site in sites().await {
         let due = site.gateway.now_s() + 100;
         let taken = site.bounty("a", json!({})).await;
@@ -128,7 +128,7 @@ async fn filters_and_orders() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_in_a_filter_is_400() {
+async fn a_malformed_filter_is_400() {
     for site in sites().await {
         for query in [
             "minReward=-1",

@@ -29,19 +29,19 @@ pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
         .bind(agent.status == AgentStatus::Active)
         .bind(agent.registered_at)
         .bind(Wei::ZERO.sort_key())
-        .bind(agent.kept()?);
+        .bind(agent.rendered()?);
     Ok(insert)
 }
 
 /// Updates the rendered JSON after a change of any member.
-fn keep(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
-    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.kept()?))
+fn update_rendered(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
+    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.rendered()?))
 }
 
 async fn change(tx: &Tx, set: &str, bind: impl FnOnce(Sql) -> Sql) -> Result<Option<AgentRecord>, HostError> {
     let update = sql(format!("UPDATE agents_agents SET {set} WHERE id = $1 RETURNING {RECORD}"));
     let agent = tx.row(bind(update)).await?;
-    agent.iter().try_for_each(|agent| keep(tx, agent))?;
+    agent.iter().try_for_each(|agent| update_rendered(tx, agent))?;
     Ok(agent)
 }
 
@@ -72,7 +72,7 @@ pub async fn set_status(
     let outcomes = tx.batch(vec![before, update]).await?;
     let changed: Option<(AgentStatus, AgentRecord)> =
         outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?);
-    changed.iter().try_for_each(|(_, agent)| keep(tx, agent))?;
+    changed.iter().try_for_each(|(_, agent)| update_rendered(tx, agent))?;
     Ok(changed)
 }
 
@@ -106,7 +106,7 @@ pub fn set_outcome(agent: &AgentRecord, standing: &Standing) -> Result<Sql, Host
         .bind(standing.rating_count)
         .bind(standing.rating_sum)
         .bind(standing.rating_rank())
-        .bind(agent.kept()?);
+        .bind(agent.rendered()?);
     Ok(update)
 }
 

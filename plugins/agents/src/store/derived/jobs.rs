@@ -8,23 +8,23 @@ use crate::{
 use plugin_api::{ChainEvent, Hash256, HostError, HostErrorCode, Sql, Tx, Wei, sql};
 
 /// How a job ended.
-pub struct Closing {
+pub struct JobEnd {
     pub status: JobStatus,
     pub closed_at: i64,
     pub tx: Hash256,
     pub rating: Option<u8>,
     pub by_agent: Option<bool>,
-    pub settled: Option<Settled>,
+    pub settled: Option<Settlement>,
 }
 
 /// Amounts of a settlement.
-pub struct Settled {
+pub struct Settlement {
     pub agent_payout: Wei,
     pub client_amount: Option<Wei>,
     pub fee: Wei,
 }
 
-impl Closing {
+impl JobEnd {
     pub fn new(status: JobStatus, closed_at: i64, tx: Hash256) -> Self {
         Self { status, closed_at, tx, rating: None, by_agent: None, settled: None }
     }
@@ -78,7 +78,7 @@ pub async fn dispute(tx: &Tx, id: JobId) -> Result<Option<JobFacts>, HostError> 
     change(tx, id, sql("UPDATE agents_jobs SET status = $2 WHERE id = $1").bind(id).bind(JobStatus::Disputed)).await
 }
 
-pub async fn close(tx: &Tx, id: JobId, closing: &Closing) -> Result<Option<JobFacts>, HostError> {
+pub async fn close(tx: &Tx, id: JobId, closing: &JobEnd) -> Result<Option<JobFacts>, HostError> {
     let settled = closing.settled.as_ref();
     let update =
         sql("UPDATE agents_jobs SET status = $2, closed_at = $3, tx_closed = $4, rating = $5, by_agent = $6, \

@@ -10,21 +10,21 @@ use plugin_api::{
 };
 use std::collections::BTreeSet;
 
-pub const TEXTS: &str = "/api/witness";
+pub const TEXTS: &str = "/api/text_store";
 
-struct Witness;
+struct TextStore;
 
-impl Identity for Witness {
-    const NAME: &'static str = "witness";
+impl Identity for TextStore {
+    const NAME: &'static str = "text_store";
     const VERSION: &'static str = "1.0.0";
     const SUMMARY: &'static str = "Keeps texts";
 }
 
-impl Plugin for Witness {
+impl Plugin for TextStore {
     type Config = NoConfig;
 
     fn define() -> Definition<Self> {
-        let create = "CREATE TABLE witness_texts (id {{id}}, body TEXT NOT NULL);";
+        let create = "CREATE TABLE text_store_texts (id {{id}}, body TEXT NOT NULL);";
         Definition::new()
             .routes([
                 Route::post(TEXTS, add_text).public().summary("Keep a text"),
@@ -39,28 +39,30 @@ impl Plugin for Witness {
     }
 }
 
-async fn add_text(cx: RequestContext<Witness>, Body(text): Body) -> Result<NoContent, Failure> {
+async fn add_text(cx: RequestContext<TextStore>, Body(text): Body) -> Result<NoContent, Failure> {
     let text = String::from_utf8_lossy(&text).into_owned();
-    cx.transaction().execute(sql("INSERT INTO witness_texts (body) VALUES ($1)").bind(text)).await?;
+    cx.transaction().execute(sql("INSERT INTO text_store_texts (body) VALUES ($1)").bind(text)).await?;
     Ok(NoContent)
 }
 
-async fn delete_texts(cx: RequestContext<Witness>) -> Result<NoContent, Failure> {
-    cx.transaction().execute(sql("DELETE FROM witness_texts")).await?;
+async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, Failure> {
+    cx.transaction().execute(sql("DELETE FROM text_store_texts")).await?;
     Ok(NoContent)
 }
 
 async fn mentioned(
-    cx: PluginContext<Witness>,
+    cx: PluginContext<TextStore>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let page = "SELECT id, body FROM witness_texts WHERE id > $1 ORDER BY id LIMIT 2";
+    let page = "SELECT id, body FROM text_store_texts WHERE id > $1 ORDER BY id LIMIT 2";
     referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }
 
 /// Does not use `export_plugin!`, which takes the name of the package.
 pub fn module() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Witness>, construct: plugin_api::object_new::<Witness> };
+    let module = PluginModule {
+        manifest: plugin_api::object_manifest::<TextStore>,
+        construct: plugin_api::object_new::<TextStore>,
+    };
     module.leak_into_prefix()
 }

@@ -1,4 +1,4 @@
-//! Answers that HTTP does not know, giant ones, and streams that break.
+//! Responses that are invalid in HTTP, giant ones, and streams that fail.
 
 use crate::Hostile;
 use futures_util::{Stream, StreamExt as _, stream};
@@ -29,7 +29,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
     ]
 }
 
-type Headed = Result<WithHeader<Text>, Failure>;
+type HeaderResult = Result<WithHeader<Text>, Failure>;
 
 fn chunk() -> FfiBytes {
     FfiBytes::from(vec![b'x'; MIB])
@@ -46,21 +46,21 @@ async fn giant_stream(
     Ok(StreamBody::new(&cx, "image/png", chunks))
 }
 
-/// Chunks until `good` of them were read, then a panic.
-fn breaking(good: usize) -> impl Stream<Item = Result<FfiBytes, HostError>> {
+/// Yields `good` chunks, then panics.
+fn panicking_stream(good: usize) -> impl Stream<Item = Result<FfiBytes, HostError>> {
     stream::iter(0..).map(move |number| if number < good { Ok(chunk()) } else { panic_any("in a stream") })
 }
 
 async fn stream_panics_first(
     cx: RequestContext<Hostile>,
 ) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
-    Ok(StreamBody::new(&cx, "image/png", breaking(0)))
+    Ok(StreamBody::new(&cx, "image/png", panicking_stream(0)))
 }
 
 async fn stream_panics_later(
     cx: RequestContext<Hostile>,
 ) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
-    Ok(StreamBody::new(&cx, "image/png", breaking(2)))
+    Ok(StreamBody::new(&cx, "image/png", panicking_stream(2)))
 }
 
 async fn stream_fails_first(
@@ -83,20 +83,20 @@ async fn stream_endless(
     Ok(StreamBody::new(&cx, "image/png", chunks))
 }
 
-fn headed(name: &'static str, value: &'static str) -> Headed {
+fn with_header(name: &'static str, value: &'static str) -> HeaderResult {
     Ok(WithHeader { response: Text("fine".into()), name: name.into(), value: value.into() })
 }
 
-async fn header_name(_: RequestContext<Hostile>) -> Headed {
-    headed("not a name", "x")
+async fn header_name(_: RequestContext<Hostile>) -> HeaderResult {
+    with_header("not a name", "x")
 }
 
-async fn header_value(_: RequestContext<Hostile>) -> Headed {
-    headed("x-split", "a\r\nset-cookie: b")
+async fn header_value(_: RequestContext<Hostile>) -> HeaderResult {
+    with_header("x-split", "a\r\nset-cookie: b")
 }
 
-async fn header_length(_: RequestContext<Hostile>) -> Headed {
-    headed("content-length", "1")
+async fn header_length(_: RequestContext<Hostile>) -> HeaderResult {
+    with_header("content-length", "1")
 }
 
 struct ManyHeaders;
