@@ -1,8 +1,8 @@
-//! What the gateway and its plugins both know, and the only thing both know.
+//! The interface between the gateway and its plugins: the only crate that both depend on.
 //!
-//! - [`abi`]: what crosses the border. Small and frozen; every change follows the rules in its module page.
-//! - [`manifest`]: how a plugin describes itself: one JSON document, read once, free to grow.
-//! - [`sdk`] (re-exported here): what an author writes against.
+//! - [`abi`]: the binary interface. Small and frozen; every change follows the rules in its module documentation.
+//! - [`manifest`]: a plugin's description of itself: one JSON document, read once, free to grow.
+//! - [`sdk`] (re-exported here): the types and functions that plugin authors use.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(
@@ -13,7 +13,7 @@ compile_error!(
     unsafe_code,
     non_camel_case_types,
     non_local_definitions,
-    reason = "the border itself: raw bytes with an owner, and what abi_stable's macros expand to"
+    reason = "the ABI itself: raw bytes with an owner, and what abi_stable's macros expand to"
 )]
 pub mod abi;
 pub mod manifest;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod all_plugins;
 mod anvil;
 mod backup;
 mod cache;
@@ -11,6 +12,7 @@ mod crash;
 mod e2e;
 mod fuzz;
 mod hostile;
+mod http_abuse;
 mod jobs;
 mod leaderboard;
 mod meta;
@@ -21,5 +23,3 @@ mod plugin_files;
 mod replicas;
 mod storage;
 mod tx;
-mod whole;
-mod wild;

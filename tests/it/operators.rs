@@ -3,7 +3,7 @@
 use gateway::lifecycle::{Action, OperateError};
 use gateway_plugins::PluginState;
 use plugin_api::{
-    Definition, HostHandle, Identity, NoConfig, Plugin, Refusal,
+    ConfigError, Definition, HostHandle, Identity, NoConfig, Plugin,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait,
 };
@@ -31,7 +31,7 @@ impl Plugin for Ground {
         Definition::new()
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
@@ -43,7 +43,7 @@ impl Plugin for Tower {
         Definition::new().requires(&["ground"])
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

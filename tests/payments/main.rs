@@ -9,8 +9,8 @@ use gateway_clock::Clock;
 use gateway_config::{ChainConfig, Config, LogConfig, SignerConfig};
 use gateway_plugins::LoadedPlugin;
 use plugin_api::{
-    Definition, Gateway, Grants, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, Query as _, Refusal,
-    SendTx, TxState, Wei,
+    ConfigError, Definition, Grants, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, PluginContext,
+    Query as _, TransactionRequest, TxState, Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     sql,
@@ -44,20 +44,20 @@ impl Plugin for Payments {
             .contributes("outcome", outcome)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
 
 /// One row and one intent, committed together. Answers whether there was one more to record.
-async fn pay_up_to(gateway: Gateway<Payments>, last: i64) -> Result<bool, HostError> {
+async fn pay_up_to(gateway: PluginContext<Payments>, last: i64) -> Result<bool, HostError> {
     let tx = gateway.begin();
     let made: i64 = tx.one(sql("SELECT count(*) FROM payments_made")).await?;
     if made >= last {
         return Ok(false);
     }
     let (number, key) = (made + 1, format!("payment {}", made + 1));
-    let send = SendTx::new("relayer", key, payee::account(number)).value(Wei(payee::amount(number)));
+    let send = TransactionRequest::new("relayer", key, payee::account(number)).value(Wei(payee::amount(number)));
     let intent = send.record(&tx).await?;
     tx.execute(sql("INSERT INTO payments_made (number, intent) VALUES ($1, $2)").bind(number).bind(intent)).await?;
     tx.commit().await?;
@@ -65,9 +65,9 @@ async fn pay_up_to(gateway: Gateway<Payments>, last: i64) -> Result<bool, HostEr
 }
 
 /// Whether that payment was made, once that is final. It may have failed for one reason only.
-async fn outcome(gateway: Gateway<Payments>, number: i64) -> Result<Option<bool>, HostError> {
+async fn outcome(gateway: PluginContext<Payments>, number: i64) -> Result<Option<bool>, HostError> {
     let made = sql("SELECT intent FROM payments_made WHERE number = $1").bind(number);
-    let status = gateway.sent(gateway.db().one(made).await?).await?;
+    let status = gateway.intent_status(gateway.db().one(made).await?).await?;
     match status {
         Some(status) if status.state == TxState::Failed => {
             if status.reason.as_ref().is_some_and(|reason| reason.contains(payee::REFUSED)) {

@@ -1,8 +1,8 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ChainEvent, Definition, Event, Gateway, Grants, Hash256, HostError, HostHandle, Identity, Migration,
-    NoConfig, Plugin, Query as _, Refusal, Tx,
+    Address, ChainEvent, ConfigError, Definition, Event, Grants, Hash256, HostError, HostHandle, Identity, Migration,
+    NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain_int,
@@ -159,12 +159,12 @@ impl Plugin for Mirror {
             .contributes(AGREED, agreed)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
 
-async fn registered(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<AgentRegistered>) -> Result<(), HostError> {
+async fn registered(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<AgentRegistered>) -> Result<(), HostError> {
     let AgentRegistered { id, owner, name, endpoint, price } = &event.args;
     let text = "INSERT INTO mirror_agents (id, owner, name, endpoint, price, status, paid, jobs, changed_s) \
          VALUES ($1, $2, $3, $4, $5, 0, '0', 0, $6)";
@@ -172,21 +172,25 @@ async fn registered(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<AgentRegistere
     step(&tx, &event, *id).await
 }
 
-async fn updated(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<AgentUpdated>) -> Result<(), HostError> {
+async fn updated(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<AgentUpdated>) -> Result<(), HostError> {
     let AgentUpdated { id, endpoint, price } = &event.args;
     let text = "UPDATE mirror_agents SET endpoint = $2, price = $3, changed_s = $4 WHERE id = $1";
     tx.defer(sql(text).bind(*id).bind(endpoint).bind(price).bind(event.time_s))?;
     step(&tx, &event, *id).await
 }
 
-async fn status_changed(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<AgentStatusChanged>) -> Result<(), HostError> {
+async fn status_changed(
+    _: PluginContext<Mirror>,
+    tx: Tx,
+    event: ChainEvent<AgentStatusChanged>,
+) -> Result<(), HostError> {
     let AgentStatusChanged { id, status } = event.args;
     let text = "UPDATE mirror_agents SET status = $2, changed_s = $3 WHERE id = $1";
     tx.defer(sql(text).bind(id).bind(status).bind(event.time_s))?;
     step(&tx, &event, id).await
 }
 
-async fn requested(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<JobRequested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<JobRequested>) -> Result<(), HostError> {
     let JobRequested { job_id, agent_id, client, amount, input_hash } = &event.args;
     let hash = hex::decode(input_hash.trim_start_matches("0x")).unwrap_or_default();
     let text = "INSERT INTO mirror_jobs (id, agent, client, amount, state, rating, input_hash) \
@@ -196,7 +200,7 @@ async fn requested(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<JobRequested>) 
     publish(&tx, &event, *job_id)
 }
 
-async fn stepped(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<JobStep>) -> Result<(), HostError> {
+async fn stepped(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<JobStep>) -> Result<(), HostError> {
     let id = event.args.job_id;
     tx.defer(sql("UPDATE mirror_jobs SET state = $2 WHERE id = $1").bind(id).bind(&event.event))?;
     step(&tx, &event, id).await?;
@@ -204,7 +208,7 @@ async fn stepped(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<JobStep>) -> Resu
 }
 
 /// Reads before it writes, so that an event that is applied twice, or not undone, shows in a sum.
-async fn completed(_: Gateway<Mirror>, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
+async fn completed(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
     let JobCompleted { job_id, agent_payout, rating } = &event.args;
     tx.defer(
         sql("UPDATE mirror_jobs SET state = 'JobCompleted', rating = $2 WHERE id = $1").bind(*job_id).bind(*rating),
@@ -237,8 +241,8 @@ struct Asked {
 }
 
 /// Each answer, or why there is none.
-async fn agreed(gateway: Gateway<Mirror>, asked: Asked) -> Result<Value, HostError> {
-    let chain = gateway.chain("main").agreed();
+async fn agreed(gateway: PluginContext<Mirror>, asked: Asked) -> Result<Value, HostError> {
+    let chain = gateway.chain("main").quorum();
     let head = chain.head().await;
     let logs = match &head {
         Ok(head) => chain.logs::<Value>(asked.contract, &asked.event, 0, head.number).await,

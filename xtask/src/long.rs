@@ -43,7 +43,7 @@ pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     } else {
         nextest.env("ABUSE_REPORT", repository::root()?.join("BENCHMARKS.md"));
     }
-    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^wild::measure::/)"]);
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^http_abuse::measure::/)"]);
     process::run(nextest.env("ABUSE_SECONDS", seconds.to_string()))
 }
 
@@ -86,7 +86,7 @@ pub fn mutate(arguments: &[String]) -> Result<(), Failure> {
         _ => return Err("`cargo xtask mutate` takes a number of requests and a seed".to_owned()),
     };
     let mut nextest = nextest(&Profile::or("release").name)?;
-    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^whole::mutated::/)"]);
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^all_plugins::mutated::/)"]);
     nextest.env("GATEWAY_TEST_MUTANTS", count.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
     process::run(&mut nextest)
 }

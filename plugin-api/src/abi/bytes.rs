@@ -1,6 +1,6 @@
-//! One owned, immutable block of bytes that crosses without a copy, whoever allocated it.
+//! One owned, immutable block of bytes that crosses the ABI without a copy, in both directions.
 //!
-//! The rule: the side that made the block frees it, through the function pointer it put in.
+//! The rule: the side that allocated the block frees it, through the function pointer that it stored.
 
 use abi_stable::StableAbi;
 use std::{ops::Deref, ptr, slice};
@@ -116,7 +116,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn bytes_keep_their_place_and_are_freed_once() {
+    fn bytes_are_not_moved_and_are_freed_once() {
         let owner: Arc<[u8]> = Arc::from(&b"shared"[..]);
         let block = FfiBytes::from_owner(owner.clone());
         assert_eq!(block.as_ptr(), owner.as_ptr());

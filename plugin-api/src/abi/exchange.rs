@@ -1,4 +1,4 @@
-//! A request on its way into a plugin and the answer on its way out.
+//! Requests to a plugin's routes, and their responses.
 
 use super::{Fault, FfiBytes, TransactionBox};
 use abi_stable::{
@@ -7,8 +7,8 @@ use abi_stable::{
 };
 use async_ffi::{FfiContext, FfiPoll};
 
-/// One call of a route: the number of the route in the manifest, a view of the head, and the whole body.
-/// The body of a signed route is the canonical JSON of what was signed, without the envelope.
+/// One call of a route: the index of the route in the manifest, a view of the head, and the whole body.
+/// The body of a signed route is the canonical JSON of the payload, without the envelope.
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct Request {
@@ -17,7 +17,7 @@ pub struct Request {
     pub body: FfiBytes,
 }
 
-/// The gateway's request head: nothing is copied until asked for.
+/// The gateway's request head. Only the parts that the plugin reads are copied.
 #[sabi_trait]
 pub trait Head: Send + Sync {
     fn method(&self) -> RStr<'_>;
@@ -25,22 +25,22 @@ pub trait Head: Send + Sync {
     fn path(&self) -> RStr<'_>;
     /// The query as sent, without the question mark; empty when there is none.
     fn query(&self) -> RStr<'_>;
-    /// The first header of that (lower-case) name, when it is visible ASCII.
+    /// The first header with this (lower-case) name, when its value is visible ASCII.
     fn header(&self, name: RStr<'_>) -> ROption<RStr<'_>>;
-    /// The path parameter at that position, percent-decoded.
+    /// The path parameter at this position, percent-decoded.
     fn param(&self, position: u32) -> ROption<RStr<'_>>;
     /// The checksummed address that signed this request; none on routes without signature.
     fn signer(&self) -> ROption<RStr<'_>>;
-    /// The caller's address behind the trusted proxies.
+    /// The client's IP address behind the trusted proxies.
     fn client_ip(&self) -> RStr<'_>;
     fn request_id(&self) -> RStr<'_>;
-    /// The request's own transaction: the gateway commits it after an answer below 400, else rolls it back.
+    /// The request's own transaction: the gateway commits it when the status is below 400, otherwise rolls it back.
     #[sabi(last_prefix_field)]
     fn transaction(&self) -> TransactionBox;
 }
 pub type HeadBox = Head_TO<'static, RBox<()>>;
 
-/// What a route answers. A header name or value that HTTP does not allow makes the answer a fault.
+/// The response of a route. A header name or value that HTTP does not allow turns it into a fault.
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct Response {
@@ -53,13 +53,13 @@ pub struct Response {
 #[derive(StableAbi)]
 pub enum Body {
     Full(FfiBytes),
-    /// Chunks that the plugin makes as they are asked for.
+    /// Chunks that the plugin produces on demand.
     Stream(BodyStreamBox),
     /// Server-sent events of a topic, served by the gateway itself; the bytes are a JSON [`crate::manifest::Subscription`].
     Topic(FfiBytes),
 }
 
-/// A body made chunk by chunk: polled only when the reader has room, dropped when the reader leaves.
+/// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects.
 #[sabi_trait]
 pub trait BodyStream: Send {
     #[sabi(last_prefix_field)]

@@ -1,12 +1,12 @@
-//! What comes back when one side fails the other.
+//! Errors of plugins and of the gateway's capabilities.
 
 use abi_stable::{StableAbi, std_types::RString};
 
-/// Why a plugin failed to do what the gateway asked of it.
+/// Why a call into a plugin failed.
 #[repr(u8)]
 #[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The plugin returned an error that it did not mean for the caller.
+    /// The plugin returned an error that is not for the caller.
     Error,
     /// The plugin panicked; the SDK caught it.
     Panic,
@@ -14,7 +14,7 @@ pub enum FaultKind {
     Config,
 }
 
-/// A failure inside a plugin: for the log and the report, never for the caller of a route.
+/// A failure inside a plugin, for the log and the report; the caller of a route never sees it.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Fault {
@@ -24,8 +24,8 @@ pub struct Fault {
     pub location: RString,
 }
 
-/// What a capability of the gateway answers when it cannot do what was asked.
-/// `code` is one of the numbers of [`HostErrorCode`]; numbers are only added.
+/// The error of a capability of the gateway.
+/// `code` is one of the numbers of [`HostErrorCode`]; later versions only add numbers.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct HostError {
@@ -39,7 +39,7 @@ pub struct HostError {
 pub enum HostErrorCode {
     /// The gateway failed; the log has the details.
     Internal = 1,
-    /// The database (or the chain) is away; trying again later may help.
+    /// The database (or the chain) is unavailable; retrying later may help.
     Unavailable = 2,
     /// The time limit of the call ran out.
     Timeout = 3,
@@ -55,7 +55,8 @@ pub enum HostErrorCode {
     Invalid = 8,
     /// An outbound request was refused or failed; the message starts with its code and a colon.
     Fetch = 9,
-    /// What is asked for is off here, a role without a key for instance; the message says why and is fit for callers.
+    /// The feature is off on this gateway, for example a role without a key; the message gives the reason and may be shown
+    /// to callers.
     Disabled = 10,
 }
 
@@ -64,7 +65,7 @@ impl HostError {
         Self { code: code as u32, message: message.into().into() }
     }
 
-    /// Whether this is an error of the given kind; numbers from a newer gateway are nobody's kind.
+    /// Whether this error has the given code; an unknown number of a newer gateway matches no code.
     pub fn is(&self, code: HostErrorCode) -> bool {
         self.code == code as u32
     }

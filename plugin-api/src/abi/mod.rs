@@ -1,10 +1,10 @@
-//! What crosses the border between the gateway and a plugin.
+//! The binary interface (ABI) between the gateway and a plugin.
 //!
-//! The rule that must not break: **a plugin compiled against an older 1.x loads in a newer gateway**. Hence
+//! The rule that must not break: **a plugin compiled against an older 1.x loads in a newer gateway**. Therefore
 //! - trait methods are only appended, after the one marked `last_prefix_field`, and with a default body;
 //! - fields of [`PluginModule`] are only appended, as `missing_field(option)`;
-//! - every other struct and enum in this module is frozen: what may grow is JSON ([`crate::manifest`]);
-//! - a panic never crosses: the SDK catches it on the plugin's side and hands over a [`Fault`];
+//! - every other struct and enum in this module is frozen: only the JSON documents of [`crate::manifest`] may grow;
+//! - a panic never crosses the ABI: the SDK catches it on the plugin's side and returns a [`Fault`];
 //! - `abi_stable` and `async-ffi` are pinned to exact versions, because their types are part of the layout.
 //!
 //! All integers are native-endian in structs and little-endian in byte formats ([`Rows`], [`Stamp`]).
@@ -27,7 +27,7 @@ pub use rows::{Cell, MalformedRows, Rows, RowsBuilder};
 pub use stamp::{ROOT_SYMBOL_PREFIX, STAMP_SECTION, Stamp, StampFacts, is_plugin_name};
 pub use statement::*;
 
-/// Major version: differs → the plugin is refused.
+/// Major version: the gateway refuses a plugin with another one.
 pub const ABI_MAJOR: u32 = number(env!("CARGO_PKG_VERSION_MAJOR"));
 /// Minor version: a plugin may be older or newer than the gateway within one major version.
 pub const ABI_MINOR: u32 = number(env!("CARGO_PKG_VERSION_MINOR"));

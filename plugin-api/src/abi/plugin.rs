@@ -1,4 +1,4 @@
-//! What a plugin offers to the gateway: its two entry points and the object behind them.
+//! The interface of a plugin: its two entry points, and the object that they construct.
 
 use super::{Fault, FfiBytes, HostBox, Request, Response, TransactionBox};
 use abi_stable::{
@@ -10,11 +10,11 @@ use abi_stable::{
 };
 use async_ffi::FfiFuture;
 
-/// What the events of one subscription have in common. The members are those of [`crate::manifest::ChainEvent`].
+/// The members that all events of one subscription share; see [`crate::manifest::ChainEvent`].
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct EventSource {
-    /// Place of the subscription in the manifest.
+    /// Index of the subscription in the manifest.
     pub subscription: u32,
     pub chain: RString,
     pub contract: RString,
@@ -22,11 +22,11 @@ pub struct EventSource {
     pub event: RString,
 }
 
-/// A chain event on its way to a plugin. The members are those of [`crate::manifest::ChainEvent`].
+/// A chain event for a plugin; for the members see [`crate::manifest::ChainEvent`].
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct SubscribedEvent {
-    /// Place of its source in the list that comes with it.
+    /// Index of its source in the list of sources of the call.
     pub source: u32,
     pub block: u64,
     pub block_hash: [u8; 32],
@@ -41,21 +41,21 @@ pub struct SubscribedEvent {
 /// A constructed plugin. Indices point into the lists of the manifest.
 #[sabi_trait]
 pub trait PluginObject: Send + Sync {
-    /// Serves one request. The future is dropped when the time limit runs out or the caller leaves.
+    /// Serves one request. The gateway drops the future when the time limit is over or the client disconnects.
     fn call(&self, request: Request) -> FfiFuture<RResult<Response, Fault>>;
     /// Runs one job once.
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
-    /// Answers one contribution to an extension point: JSON in, JSON out.
+    /// Computes one contribution to an extension point: JSON in, JSON out.
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
-    /// Applies chain events in their order inside the index's transaction; before each, the plugin calls `begin_event` of the
-    /// transaction. The events name their `sources` by their places there.
+    /// Applies chain events in order inside the index's transaction; before each one, the plugin calls `begin_event` of the
+    /// transaction. `SubscribedEvent::source` is an index into `sources`.
     fn chain_events(
         &self,
         sources: RVec<EventSource>,
         events: RVec<SubscribedEvent>,
         transaction: TransactionBox,
     ) -> FfiFuture<RResult<(), Fault>>;
-    /// The last call: requests are drained, jobs are over.
+    /// The last call: requests are drained and jobs have ended.
     #[sabi(last_prefix_field)]
     fn stop(&self) -> FfiFuture<RResult<(), Fault>>;
 }
@@ -67,9 +67,9 @@ pub type PluginBox = PluginObject_TO<'static, RBox<()>>;
 #[sabi(kind(Prefix(prefix_ref = PluginModule_Ref)))]
 #[sabi(missing_field(panic))]
 pub struct PluginModule {
-    /// The JSON [`crate::manifest::Manifest`]; needs no configuration and has no effect.
+    /// The JSON [`crate::manifest::Manifest`]; needs no configuration and has no side effect.
     pub manifest: extern "C" fn() -> RResult<FfiBytes, Fault>,
-    /// Makes the plugin; `config` is the JSON object of `[plugins.<name>]`.
+    /// Constructs the plugin; `config` is the JSON object of `[plugins.<name>]`.
     #[sabi(last_prefix_field)]
     pub construct: extern "C" fn(host: HostBox, config: FfiBytes) -> RResult<PluginBox, Fault>,
 }

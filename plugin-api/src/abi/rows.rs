@@ -1,8 +1,8 @@
-//! Result rows in one flat buffer, so that a whole result crosses as one block.
+//! Result rows in one flat buffer, so that a whole result crosses the ABI as one block.
 //!
 //! Bytes: `u32 columns`, `u32 rows`, then per column `u32 length` + UTF-8 name, then row by row, cell by cell:
 //! tag `0` null · `1` i64 · `2` f64 · `3` text (`u32 length` + UTF-8) · `4` blob (`u32 length` + bytes).
-//! All numbers are little-endian. A reader trusts nothing: a malformed buffer is an error, never a panic.
+//! All numbers are little-endian. Reading validates everything: a malformed buffer is an error, never a panic.
 
 use super::FfiBytes;
 use abi_stable::StableAbi;
@@ -32,12 +32,12 @@ pub enum Cell<'a> {
 pub struct MalformedRows;
 
 impl Rows {
-    /// Wraps a buffer that came from elsewhere; reading checks it.
+    /// Wraps a buffer without checks; reading validates it.
     pub fn from_buffer(buffer: impl Into<FfiBytes>) -> Self {
         Self { buffer: buffer.into() }
     }
 
-    /// Number of rows the header announces (0 for an empty buffer).
+    /// Number of rows according to the header (0 for an empty buffer).
     pub fn row_count(&self) -> usize {
         Reader { rest: &self.buffer, at: 4 }.u32().map_or(0, |count| count as usize)
     }
@@ -70,7 +70,7 @@ impl Rows {
         let mut reader = Reader { rest: &self.buffer, at: 0 };
         let columns = reader.u32()? as usize;
         reader.at = HEADER_BYTES;
-        // A name takes at least four bytes, so a lying header cannot make us reserve more than the buffer's own size.
+        // A name takes at least four bytes, so a false header cannot reserve more memory than the buffer's own size.
         let mut names = Vec::with_capacity(columns.min(self.buffer.len() / 4));
         for _ in 0..columns {
             names.push(reader.text()?);
@@ -151,7 +151,7 @@ impl RowsBuilder {
         Self::with_room(columns, 4096)
     }
 
-    /// With room for that many bytes before it grows.
+    /// With an initial capacity in bytes.
     pub fn with_room<'n>(columns: impl ExactSizeIterator<Item = &'n str>, bytes: usize) -> Self {
         let mut builder = Self { buffer: Vec::with_capacity(bytes), rows: 0 };
         builder.length(columns.len());
@@ -201,7 +201,7 @@ impl RowsBuilder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Lengths are far below 4 GiB: SQLite's and PostgreSQL's own limits are 1 GiB a value.
+    /// Lengths are far below 4 GiB: SQLite and PostgreSQL limit a value to 1 GiB.
     fn length(&mut self, length: usize) {
         self.buffer.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
     }
@@ -214,7 +214,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn rows_come_back_as_they_went_in() {
+    fn rows_are_read_as_they_were_written() {
         let mut builder = RowsBuilder::new(["id", "title"].into_iter());
         for (id, title) in [(1, Cell::Text("ä€😀")), (-2, Cell::Null)] {
             builder.cell(Cell::Int(id));

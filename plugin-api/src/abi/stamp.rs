@@ -1,8 +1,9 @@
-//! A plugin's name tag: 128 bytes in a section of their own, read from the file before any of its code runs.
+//! The stamp: 128 bytes with a plugin's name and versions in a section of their own. The gateway reads them from the file
+//! before any of the plugin's code runs.
 //!
 //! Bytes: `0..8` the magic `GWPLUGIN`, `8..12` ABI major, `12..16` ABI minor (u32 little-endian),
 //! `16..80` plugin name, `80..112` plugin version (UTF-8, padded with NUL), `112..128` zero.
-//! This layout never changes in any version of the ABI: it is how versions tell themselves apart.
+//! This layout never changes in any version of the ABI, because it identifies the version.
 
 use super::{ABI_MAJOR, ABI_MINOR};
 
@@ -21,7 +22,7 @@ const VERSION: std::ops::Range<usize> = 80..112;
 pub struct Stamp([u8; SIZE]);
 
 impl Stamp {
-    /// Compile-time: a name that is no plugin name, or a version that is too long, stops the build.
+    /// Runs at compile time: an invalid plugin name or a version that is too long fails the build.
     pub const fn new(name: &str, version: &str) -> Self {
         assert!(is_plugin_name(name), "a plugin's package name is a-z, 0-9 and _, starts with a letter, 2 to 31 long");
         assert!(version.len() <= VERSION.end - VERSION.start, "a plugin's version has at most 32 characters");
@@ -47,7 +48,7 @@ const fn put(mut bytes: [u8; SIZE], at: usize, part: &[u8]) -> [u8; SIZE] {
     bytes
 }
 
-/// One rule maps names: the plugin's name is its package, folder, config key, table prefix, log target and metric label.
+/// The plugin's name is also its package, folder, config key, table prefix, log target and metric label.
 pub const fn is_plugin_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     if bytes.len() < 2 || bytes.len() > 31 || !bytes[0].is_ascii_lowercase() {
@@ -64,7 +65,7 @@ pub const fn is_plugin_name(name: &str) -> bool {
     true
 }
 
-/// What a stamp says.
+/// A decoded stamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StampFacts {
     pub abi_major: u32,
@@ -74,7 +75,7 @@ pub struct StampFacts {
 }
 
 impl StampFacts {
-    /// Reads a stamp; `None` when the bytes are none.
+    /// Decodes a stamp; `None` when the bytes are not a stamp.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.get(..8)? != MAGIC {
             return None;

@@ -1,4 +1,4 @@
-//! SQL on its way to the gateway, and what one statement did.
+//! SQL statements, their parameters and their outcomes.
 
 use super::Rows;
 use abi_stable::{
@@ -6,7 +6,7 @@ use abi_stable::{
     std_types::{RCowStr, RString, RVec},
 };
 
-/// A value bound to a placeholder. Booleans travel as `Int(0 | 1)`; 256-bit numbers as decimal `Text`.
+/// A value bound to a placeholder. Booleans are `Int(0 | 1)`, 256-bit numbers decimal `Text`.
 #[repr(C, u8)]
 #[derive(StableAbi, Clone, Debug, PartialEq)]
 pub enum Value {
@@ -18,7 +18,7 @@ pub enum Value {
 }
 
 /// One statement with `$1 … $n` placeholders and exactly n parameters.
-/// Borrowed text is the plugin's own constant: libraries are never unloaded, so it lives as long as the process.
+/// Borrowed text is a constant of the plugin: libraries are never unloaded, so it lives as long as the process.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Statement {
@@ -26,7 +26,7 @@ pub struct Statement {
     pub params: RVec<Value>,
 }
 
-/// What one statement did: its rows (`SELECT`, `… RETURNING`) and how many rows it changed.
+/// The outcome of one statement: its rows (`SELECT`, `… RETURNING`) and the number of rows that it changed.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Outcome {

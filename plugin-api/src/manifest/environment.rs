@@ -1,4 +1,4 @@
-//! What a plugin may know about the gateway it runs in.
+//! The environment of a plugin: constants of the gateway and its deployment.
 
 use crate::sdk::Address;
 use serde::{Deserialize, Serialize};
@@ -14,16 +14,17 @@ pub struct Environment {
     pub base_url: String,
     pub chain_id: u64,
     pub brand: Brand,
-    /// `sqlite` or `postgres`, for the rare statement that must differ.
+    /// `sqlite` or `postgres`, for statements that must differ.
     pub dialect: String,
-    /// Development switch: the hosts that egress reaches although they are private.
+    /// Development switch: whether egress may reach private hosts.
     pub egress_allows_private: bool,
-    /// Where the contracts of the chain `main` are, by their keys in the configuration. Those that are not deployed are absent.
+    /// Addresses of the contracts of the chain `main`, by their keys in the configuration. Contracts that are not deployed are
+    /// absent.
     pub contracts: BTreeMap<String, Address>,
 }
 
 impl Environment {
-    /// Where the contract is; `None` when it is not deployed. Case does not matter: environment variables know none.
+    /// The address of the contract; `None` when it is not deployed. Ignores case, because environment variables have none.
     pub fn contract(&self, key: &str) -> Option<Address> {
         let found = self.contracts.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
         found.map(|(_, address)| *address)

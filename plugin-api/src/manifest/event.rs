@@ -1,15 +1,15 @@
-//! Activity: what a plugin publishes and what a topic renders.
+//! Activity: events that plugins publish, and rows that topics render.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An event on its way into the activity log.
+/// A new event for the activity log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewEvent {
     /// Dotted lower-case name, for example `thread.create`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Checksummed address; none when nobody in particular acted.
+    /// Checksummed address; none when no single account acted.
     #[serde(default)]
     pub actor: Option<String>,
     /// What the event is about.
@@ -17,10 +17,10 @@ pub struct NewEvent {
     pub about: Option<EventRef>,
     /// Public parts only.
     pub data: Value,
-    /// Unix seconds when the thing happened; the gateway's clock when absent.
+    /// Unix seconds of the event; the gateway's clock when absent.
     #[serde(default)]
     pub ts: Option<i64>,
-    /// A repeat of a key is dropped; for events that could be published twice.
+    /// The gateway drops a second event with this key; for events that could be published twice.
     #[serde(default)]
     pub unique_key: Option<String>,
 }
@@ -31,7 +31,7 @@ pub struct EventRef {
     pub id: String,
 }
 
-/// A row of the activity log, as topics get it. Ids become visible in increasing order.
+/// A row of the activity log, the input of topics. Ids become visible in increasing order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActivityRow {
     pub id: i64,

@@ -1,4 +1,4 @@
-//! The `fetch` capability: outbound HTTP through the gateway's one egress function. Bodies travel beside as raw bytes.
+//! The `fetch` capability: outbound HTTP through the gateway's egress. Bodies are passed separately, as raw bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ pub struct FetchQuestion {
     /// For the whole exchange; the gateway has a default and a maximum.
     pub timeout_ms: Option<u64>,
     pub response_bytes_max: Option<u64>,
-    /// Redirects are not followed unless asked for; each target is checked again.
+    /// Maximum number of redirects to follow; each target is checked again.
     pub redirects_max: u8,
-    /// A longer answer is cut at the limit instead of being an error: for callers to whom the status matters.
+    /// Truncates a longer body at the limit instead of failing, for callers that need the status only.
     pub cuts_overflow: bool,
 }
 
@@ -22,18 +22,18 @@ pub struct FetchQuestion {
 pub struct FetchAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
-    /// Where the answer came from, after redirects.
+    /// The URL after redirects.
     pub url: String,
 }
 
-/// The `check_url` capability: may this URL be stored, as far as its text tells?
+/// The `check_url` capability: checks by its text whether a URL may be stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UrlQuestion {
     pub url: String,
 }
 
-/// Nothing when it may.
+/// No problem when it may be stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UrlAnswer {
@@ -43,7 +43,7 @@ pub struct UrlAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UrlProblem {
-    /// `private_url` when its host is not public, `bad_url` when it is no URL that could be called.
+    /// `private_url` when its host is not public, `bad_url` when it cannot be fetched.
     pub code: String,
     /// For people.
     pub message: String,

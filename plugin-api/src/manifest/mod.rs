@@ -1,7 +1,7 @@
-//! How a plugin describes itself, and the other JSON documents that cross the border.
+//! The plugin's manifest, and the other JSON documents that gateway and plugin exchange.
 //!
-//! The rule: these types only grow. New fields have a default, unknown fields are ignored, so that an older plugin's
-//! document means in a newer gateway what it meant before.
+//! The rule: these types only grow. New fields have a default and unknown fields are ignored, so that an older plugin's
+//! document keeps its meaning in a newer gateway.
 
 mod chain;
 mod environment;
@@ -24,7 +24,7 @@ pub use tx::{Intent, IntentStatus, Lane, TxCall, TxQuestion, TxState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Everything the gateway knows about a plugin before it runs.
+/// The description of a plugin, which the gateway reads before the plugin runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
@@ -36,13 +36,13 @@ pub struct Manifest {
     /// JSON Schemas (2020-12) that routes refer to as `#/components/schemas/<name>`.
     pub schemas: Map<String, Value>,
     pub migrations: Vec<MigrationSpec>,
-    /// Views other plugins may read, for example `agents_v1`; made by this plugin's migrations.
+    /// Views that other plugins may read, for example `agents_v1`; created by this plugin's migrations.
     pub views: Vec<String>,
     pub jobs: Vec<JobSpec>,
-    /// Contributions to extension points; the index in this list is the number that [`crate::abi::PluginObject::contribute`] takes.
+    /// Contributions to extension points; [`crate::abi::PluginObject::contribute`] takes the index in this list.
     pub contributions: Vec<ContributionSpec>,
     pub subscriptions: Vec<SubscriptionSpec>,
-    /// Raised by the author when the handlers of chain events derive other rows: the index then begins anew.
+    /// The author raises it when the handlers of chain events derive other rows: the gateway then rebuilds the index.
     pub index_version: u32,
     /// JSON Schema of the plugin's configuration.
     pub config_schema: Value,
@@ -52,7 +52,7 @@ pub struct Manifest {
     pub event_types: Vec<String>,
 }
 
-/// One step of a plugin's schema. Applied once, in order, all pending ones together; never changed afterwards.
+/// A migration of a plugin's schema. Applied once, in order, all pending ones together; never changed afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigrationSpec {
     pub version: u32,
@@ -64,12 +64,12 @@ pub struct MigrationSpec {
     pub postgres: Option<String>,
 }
 
-/// Work that runs by itself, on one gateway at a time.
+/// A scheduled job. It runs on one gateway at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JobSpec {
     pub name: String,
     pub schedule: Schedule,
-    /// A run is dropped after this long.
+    /// The gateway cancels a run after this long.
     pub timeout_ms: u64,
 }
 
@@ -82,38 +82,38 @@ pub enum Schedule {
     Cron(String),
 }
 
-/// An answer to an extension point. A point is a name that host or plugins collect: see [`crate::sdk::point`].
+/// A contribution to an extension point, which the host or plugins collect by its name: see [`crate::sdk::point`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ContributionSpec {
     pub point: String,
-    /// Tells several contributions of one plugin to one point apart; for `stream` it is the topic.
+    /// Distinguishes several contributions of one plugin to one point; for `stream` it is the topic.
     #[serde(default)]
     pub name: String,
-    /// Whether the answer follows from the question and stored data alone: see [`crate::Definition::contributes_cached`].
+    /// Whether the value depends on the input and stored data alone: see [`crate::Definition::contributes_cached`].
     #[serde(default)]
     pub cached: bool,
 }
 
-/// Chain events that the plugin derives rows from.
+/// Chain events from which the plugin derives rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SubscriptionSpec {
     /// Key of the contract in the gateway's configuration, for example `registry`.
     pub contract: String,
     /// Event signature, for example `Registered(uint256 indexed agentId, string agentURI, address indexed owner)`.
     pub event: String,
-    /// Tables whose rows follow from chain events only; the gateway undoes them on a reorganisation.
+    /// Tables that only handlers of chain events write; the gateway undoes their changes on a reorganisation.
     #[serde(default)]
     pub derived_tables: Vec<String>,
 }
 
-/// What the plugin may use beyond its own tables.
+/// Capabilities that the plugin requests beyond its own tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Grants {
     /// Outbound HTTP.
     pub egress: bool,
-    /// Named chains it reads.
+    /// Names of chains that it reads.
     pub chains: Vec<String>,
-    /// Keys it may ask to sign with, by role: `gateway`, `facilitator`, `relayer`, `payin`, `oracle`.
+    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `payin`, `oracle`.
     pub signer_roles: Vec<String>,
 }

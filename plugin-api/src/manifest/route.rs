@@ -1,11 +1,11 @@
-//! A route as data: router, OpenAPI, docs page, limits and coverage tests all read this one value.
+//! A route as data: router, OpenAPI, docs page, limits and coverage tests read this one value.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RouteSpec {
-    /// `GET`, `POST`, `PUT`, `DELETE` or `PATCH`; a `GET` also answers `HEAD`.
+    /// `GET`, `POST`, `PUT`, `DELETE` or `PATCH`; a `GET` route also serves `HEAD`.
     pub method: String,
     /// For example `/api/forum/threads/{id}`.
     pub path: String,
@@ -16,22 +16,22 @@ pub struct RouteSpec {
     #[serde(default)]
     pub description: String,
     pub auth: Auth,
-    /// Larger bodies answer 413; `None` is the gateway's own limit.
+    /// A larger body is a 413; `None` is the gateway's own limit.
     #[serde(default)]
     pub body_max_bytes: Option<u64>,
     /// Time limit of the handler; `None` is the gateway's own limit.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
-    /// `Cache-Control` of answers below 400.
+    /// `Cache-Control` of responses below 400.
     #[serde(default)]
     pub cache_control: Option<String>,
-    /// Whether the answer follows from path, query and stored data alone, so that the gateway may keep it: see
+    /// Whether the response depends on path, query and stored data alone, so that the gateway may cache it: see
     /// [`crate::Route::cached`]. Public `GET` routes only.
     #[serde(default)]
     pub cached: bool,
     #[serde(default)]
     pub rate_limits: Vec<RateLimit>,
-    /// The row that must exist before body and signature are looked at.
+    /// A row that must exist; checked before body and signature.
     #[serde(default)]
     pub parent: Option<Parent>,
     #[serde(default)]
@@ -39,7 +39,7 @@ pub struct RouteSpec {
     /// JSON Schema of the request body (of the payload, when the route is signed).
     #[serde(default)]
     pub body: Option<Value>,
-    /// Content types of a body that is no JSON.
+    /// Content types of a body that is not JSON.
     #[serde(default)]
     pub body_types: Vec<String>,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct RouteSpec {
 }
 
 impl RouteSpec {
-    /// A route that anyone may call and that says nothing more about itself yet.
+    /// A public route without further description.
     pub fn new(method: &str, path: &str, operation: &str) -> Self {
         Self {
             method: method.to_owned(),
@@ -71,19 +71,19 @@ impl RouteSpec {
     }
 }
 
-/// Who may call a route. Every route says so.
+/// Who may call a route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Auth {
     /// Anyone.
     Public,
-    /// The wallet that signed the JSON body; the write is guarded against replay and by the per-address interval.
+    /// The wallet that signed the JSON body; replay guard and per-address write interval apply.
     SignedBody { action: String },
     /// The wallet in the signed headers (or query, or body fields). `guarded` adds replay guard and interval.
     SignedHeaders { action: String, guarded: bool },
     /// The wallet in the query `address`, `ts`, `sig`, over the payload `{}`.
     SignedQuery { action: String },
-    /// The plugin checks the caller itself; the text says how, for the documentation.
+    /// The plugin authenticates the caller; `scheme` documents how.
     Own { scheme: String },
 }
 
@@ -98,13 +98,13 @@ impl Auth {
         }
     }
 
-    /// Whether the signature is used up by the call.
+    /// Whether the replay guard applies: a signature is accepted once.
     pub fn is_guarded(&self) -> bool {
         matches!(self, Self::SignedBody { .. } | Self::SignedHeaders { guarded: true, .. })
     }
 }
 
-/// So many calls per window and client IP. Routes that name the same bucket share it.
+/// A limit of calls per window and client IP. Routes with the same bucket share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimit {
     pub bucket: String,
@@ -112,20 +112,21 @@ pub struct RateLimit {
     pub window_s: u32,
     /// Code of the 429.
     pub code: String,
-    /// Whether the bucket comes on top of the shared one (`true`) or instead of it.
+    /// Whether the bucket applies in addition to the shared one (`true`) or instead of it.
     #[serde(default)]
     pub additional: bool,
 }
 
 impl RateLimit {
-    /// What all signed writes of the commons (forum, messages, bounties, …) share, on top of the gateway's own limit.
+    /// The bucket that all signed writes of the commons (forum, messages, bounties, …) share, in addition to the gateway's own
+    /// limit.
     pub fn commons_writes() -> Self {
         let (bucket, code) = ("commons_writes".to_owned(), "ip_rate_limited".to_owned());
         Self { bucket, calls: 30, window_s: 60, code, additional: true }
     }
 }
 
-/// Answers 404 before the body is read when the row that a path parameter names does not exist.
+/// A row that a path parameter identifies: when it does not exist, the gateway responds 404 before it reads the body.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parent {
     /// A query with `$1`, for example `SELECT 1 FROM forum_threads WHERE id = $1`.
@@ -155,17 +156,17 @@ pub enum ParameterIn {
     Header,
 }
 
-/// One documented answer.
+/// One documented response.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     pub status: u16,
     pub description: String,
-    /// Empty for an answer without a body.
+    /// Empty for a response without a body.
     #[serde(default)]
     pub content_type: String,
     #[serde(default)]
     pub schema: Option<Value>,
-    /// Codes that an error answer may carry.
+    /// Codes that an error response may have.
     #[serde(default)]
     pub codes: Vec<String>,
 }

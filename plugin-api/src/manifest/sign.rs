@@ -1,10 +1,10 @@
-//! Questions of the capability `sign`.
+//! Requests of the capability `sign`.
 
 use crate::sdk::Address;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a plugin asks of the gateway's keys.
+/// A request to the gateway's keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignQuestion {
@@ -12,11 +12,11 @@ pub enum SignQuestion {
     Address { role: String },
     /// Signs with a role's key: a [`SignAnswer`].
     Sign { role: String, what: Signable },
-    /// Who made a signature (`0x` and 130 digits): an address. Needs no grant.
+    /// The signer of a signature (`0x` and 130 digits): an address. Needs no grant.
     Recover { what: Signable, signature: String },
 }
 
-/// What can be signed. Both forms say of themselves that they are no transaction.
+/// A document to sign. No form can be mistaken for a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signable {
@@ -30,10 +30,10 @@ pub enum Signable {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignAnswer {
-    /// Who signed.
+    /// The signer.
     pub address: Address,
     /// `0x` and 130 digits: r, s in the lower half, v of 27 or 28.
     pub signature: String,
-    /// What the signature is over, `0x…`.
+    /// The hash that is signed, `0x…`.
     pub digest: String,
 }

@@ -1,34 +1,34 @@
-//! Server-sent events: a topic renders activity rows into frames; the gateway serves frames to subscribers.
+//! Server-sent events: a topic renders activity rows as frames; the gateway sends the frames to subscribers.
 
 use super::ActivityRow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a route asks the gateway to serve.
+/// The stream that a route returns, which the gateway serves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscription {
     /// Name of a `stream` contribution.
     pub topic: String,
-    /// Replay what comes after this id.
+    /// Replays events after this id.
     pub after_id: Option<i64>,
-    /// Replay what happened after this unix second; `after_id` wins.
+    /// Replays events after this Unix second; `after_id` takes precedence.
     pub after_ts: Option<i64>,
     /// Only this event name, or names with this prefix when it ends in a dot.
     pub event: Option<String>,
-    /// Only frames that carry all these labels.
+    /// Only frames with all these labels.
     pub labels: BTreeMap<String, String>,
     /// Only frames whose labels pass these tests, by label.
     pub tests: BTreeMap<String, LabelTest>,
 }
 
-/// What a label must be; a frame without it does not pass.
+/// A condition on a label; a frame without the label does not pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelTest {
     /// One of these.
     OneOf(Vec<String>),
-    /// This or behind it, in the order of bytes: for numbers with leading zeros.
+    /// At least this text, compared by bytes: for numbers with leading zeros.
     AtLeast(String),
     /// A text that contains one of these.
     ContainsAny(Vec<String>),
@@ -50,7 +50,7 @@ pub struct TopicInput {
     pub rows: Vec<ActivityRow>,
 }
 
-/// Output of a `stream` contribution, per event worth sending: built once, sent to every reader.
+/// Output of a `stream` contribution: a frame, rendered once and sent to every subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Id of the activity row.

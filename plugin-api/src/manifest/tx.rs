@@ -1,45 +1,45 @@
-//! Questions of the capability `tx`: transactions that the gateway signs and pursues for a plugin.
+//! Requests of the capability `tx`: transactions that the gateway signs, sends and confirms for a plugin.
 
 use crate::sdk::{Address, Hash256, Wei};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a plugin asks of the journal.
+/// A request to the transaction journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TxQuestion {
-    /// Records what shall be sent: its id, a number. Within a transaction it is recorded with that, or not at all.
+    /// Records an intent and returns its id. Within a database transaction it is recorded with its commit, or not at all.
     Send(Intent),
-    /// What became of it: an [`IntentStatus`], or null when this plugin recorded none of that id.
+    /// The status of an intent: an [`IntentStatus`], or null when this plugin recorded none with this id.
     Status { id: i64 },
     /// The same by its key.
     Find { role: String, key: String },
-    /// How a role's key stands: a [`Lane`].
+    /// The nonce queue of a role's key: a [`Lane`].
     Lane { role: String, chain: String },
 }
 
-/// A transaction to be sent once.
+/// A transaction that the gateway sends once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
-    /// Which key pays and signs.
+    /// The role whose key pays and signs.
     pub role: String,
     /// Name of the chain in the gateway's configuration.
     pub chain: String,
-    /// Names it among all that this plugin sends with this role: 1 to 200 characters. Recorded again with the same content
-    /// it is the same intent; with another content it is an error.
+    /// Identifies it among all intents of this plugin and role: 1 to 200 characters. Recording it again with the same content
+    /// has no effect; with another content it is an error.
     pub key: String,
     pub to: Address,
     pub value: Wei,
     pub call: TxCall,
-    /// Gas limit: sent as it is, and refused when the estimate is above it. None: the estimate and a fifth more.
+    /// Gas limit: used as given, and refused when the estimate is above it. None: the estimate and a fifth more.
     #[serde(default)]
     pub gas: Option<u64>,
-    /// Unix seconds after which it is not begun any more; one that was signed before is pursued to its end.
+    /// Unix seconds after which the gateway no longer signs it; one that was signed before is still confirmed.
     #[serde(default)]
     pub valid_until_s: Option<i64>,
 }
 
-/// What a transaction carries.
+/// The call of a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TxCall {
@@ -49,26 +49,26 @@ pub enum TxCall {
     Function { function: String, args: Vec<Value> },
 }
 
-/// How far an intent is.
+/// The state of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TxState {
-    /// Waits for its turn; `reason` says for what, if anything is in the way.
+    /// Waits for earlier intents; `reason` says what blocks it, if anything does.
     Queued,
     /// Signed and stored, about to be sent.
     Signed,
-    /// Handed to an RPC server; in no block yet, or in none any more.
+    /// Sent to an RPC server; in no block yet, or no longer in one.
     Sent,
-    /// In a block that may still be taken back. `succeeded` says what came of it there.
+    /// In a block that a reorganisation may still remove. `succeeded` is its result there.
     Included,
-    /// It has succeeded, and that will not be undone. The end.
+    /// It succeeded in a final block. A terminal state.
     Final,
-    /// It will not happen, its call reverted in a block that will not be undone, or no server took it and its nonce is used
-    /// otherwise: `reason` says which. The end.
+    /// A terminal state, with the reason in `reason`: the gateway gave it up, its call reverted in a final block, or no server
+    /// accepted it and its nonce was used by another transaction.
     Failed,
 }
 
-/// What became of an intent.
+/// The status of an intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentStatus {
     pub id: i64,
@@ -77,37 +77,37 @@ pub struct IntentStatus {
     pub key: String,
     pub state: TxState,
     pub reason: Option<String>,
-    /// Who pays; none before it is signed.
+    /// The address that pays; none before it is signed.
     pub sender: Option<Address>,
     pub nonce: Option<u64>,
     /// The transaction that is in a block, else the newest one that was signed.
     pub hash: Option<Hash256>,
-    /// Every transaction that was signed for it, oldest first; at most one of them can ever be in the chain. The last may be
-    /// one that does nothing but take the nonce of what no server takes: in a block, it is no success.
+    /// Every transaction that was signed for it, oldest first; at most one of them can ever be in the chain. The last one may
+    /// be a cancellation that only uses up the nonce: in a block, it is no success.
     pub hashes: Vec<Hash256>,
     pub block: Option<u64>,
     pub block_hash: Option<Hash256>,
-    /// Blocks on top of its own, that one included; 0 outside a block.
+    /// Number of blocks from its own to the head, both included; 0 outside a block.
     pub confirmations: u64,
-    /// Whether what was intended succeeded; none outside a block.
+    /// Whether the intended call succeeded; none outside a block.
     pub succeeded: Option<bool>,
     pub gas_used: Option<u64>,
-    /// What the sender paid for the gas, in wei.
+    /// The gas fee that the sender paid, in wei.
     pub fee: Option<Wei>,
 }
 
-/// One key on one chain.
+/// The nonce queue of one key on one chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
     pub address: Address,
-    /// In wei; none while no RPC server has told it.
+    /// In wei; none until an RPC server has returned it.
     pub balance: Option<Wei>,
-    /// Intents that wait for their turn.
+    /// Number of intents that are not signed yet.
     pub queued: u64,
-    /// Those that are signed and in no block.
+    /// Number of intents that are signed and in no block.
     pub pending: u64,
-    /// Age of the oldest of both.
+    /// Age of the oldest queued or pending intent.
     pub oldest_age_s: Option<i64>,
-    /// What is in the way, if anything.
+    /// What blocks the queue, if anything does.
     pub reason: Option<String>,
 }

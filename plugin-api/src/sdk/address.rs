@@ -12,13 +12,13 @@ use std::{borrow::Cow, cell::RefCell, fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address(pub [u8; 20]);
 
-/// The text is no address.
+/// The text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an address is 0x and 40 hex digits")]
 pub struct BadAddress;
 
 impl Address {
-    /// The network itself acts under this address.
+    /// The zero address, under which the network itself acts.
     pub const ZERO: Self = Self([0; 20]);
 }
 
@@ -45,23 +45,23 @@ impl Serialize for Address {
     }
 }
 
-/// Texts of addresses that one thread wrote lately, each at the place that its last bytes name: a checksum is a hash,
-/// and lists are written by few hands.
-type Written = Box<[Option<(Address, alloy::AddressChecksumBuffer)>]>;
+/// A direct-mapped cache per thread of checksummed texts, indexed by the address's last two bytes. A checksum costs a
+/// keccak hash, and lists repeat few authors.
+type ChecksumCache = Box<[Option<(Address, alloy::AddressChecksumBuffer)>]>;
 
-const WRITTEN_PLACES: usize = 1024;
+const CHECKSUM_CACHE_SLOTS: usize = 1024;
 
 thread_local! {
-    static WRITTEN: RefCell<Written> = RefCell::new((0..WRITTEN_PLACES).map(|_| None).collect());
+    static CHECKSUM_CACHE: RefCell<ChecksumCache> = RefCell::new((0..CHECKSUM_CACHE_SLOTS).map(|_| None).collect());
 }
 
 fn checksummed<T>(address: Address, write: impl FnOnce(&str) -> T) -> T {
     let compute = || alloy::Address::from(address.0).to_checksum_buffer(None);
-    let place = usize::from(u16::from_be_bytes([address.0[18], address.0[19]])) % WRITTEN_PLACES;
-    let text = WRITTEN.try_with(|written| {
-        let mut written = written.try_borrow_mut().ok()?;
-        let slot = written.get_mut(place)?;
-        if slot.as_ref().is_none_or(|(known, _)| *known != address) {
+    let index = usize::from(u16::from_be_bytes([address.0[18], address.0[19]])) % CHECKSUM_CACHE_SLOTS;
+    let text = CHECKSUM_CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let slot = cache.get_mut(index)?;
+        if slot.as_ref().is_none_or(|(cached, _)| *cached != address) {
             *slot = Some((address, compute()));
         }
         slot.as_ref().map(|(_, text)| text.clone())
@@ -108,13 +108,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_come_out_checksummed() {
+    fn addresses_are_written_checksummed() {
         let text = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
         assert_eq!(text.to_lowercase().parse::<Address>().unwrap().to_string(), text);
     }
 
     #[test]
-    fn other_texts_are_no_addresses() {
+    fn other_texts_are_refused() {
         for text in [
             "",
             "0x",

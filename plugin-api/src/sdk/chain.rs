@@ -1,9 +1,9 @@
-//! Chains: their state, and what handlers of chain events get. Needs the chain's name in the grants.
+//! Chains: reading their state, and dispatching chain events to handlers. Needs the chain's name in the grants.
 //!
-//! A handler of chain events derives its rows from the event alone. It does not ask the chain: its transaction is open
-//! meanwhile, and an answer about the state would not be the one that a fresh index gets.
+//! A handler of chain events derives its rows from the event alone. It must not read the chain: its transaction stays
+//! open during the call, and a new index would read another state and derive other rows.
 
-use super::{Address, Gateway, Hash256, HostHandle, Tx, Wei, definition::OnChainEvent, job};
+use super::{Address, Hash256, HostHandle, PluginContext, Tx, Wei, definition::ChainEventFn, job};
 use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, ReceiptInfo},
@@ -20,10 +20,10 @@ pub const MAIN: &str = "main";
 pub struct Chain<'h> {
     host: &'h HostHandle,
     name: String,
-    agreed: bool,
+    quorum: bool,
 }
 
-/// A call of a contract that changes nothing.
+/// A read-only call of a contract (`eth_call`).
 #[derive(Clone, Debug)]
 pub struct ContractCall(CallQuestion);
 
@@ -42,57 +42,57 @@ impl ContractCall {
 
 impl HostHandle {
     pub fn chain(&self, name: &str) -> Chain<'_> {
-        Chain { host: self, name: name.to_owned(), agreed: false }
+        Chain { host: self, name: name.to_owned(), quorum: false }
     }
 }
 
 impl Chain<'_> {
-    /// For what decides about money: every question is asked of two servers of the operator's configuration, at a block that
-    /// both have, and answered when they say the same. An [`HostErrorCode::Unavailable`] says why there is no answer: there is
-    /// one server only, one is silent, or they differ.
-    pub fn agreed(self) -> Self {
-        Self { agreed: true, ..self }
+    /// For decisions about money: every request goes to two RPC servers of the operator's configuration, at a block that
+    /// both have, and succeeds when their responses are equal. Otherwise it is an [`HostErrorCode::Unavailable`] with the
+    /// reason: only one server is configured, one does not respond, or they differ.
+    pub fn quorum(self) -> Self {
+        Self { quorum: true, ..self }
     }
 
     /// The newest block.
     pub async fn head(&self) -> Result<BlockInfo, HostError> {
-        self.ask(ChainAsk::Head).await
+        self.request(ChainAsk::Head).await
     }
 
-    /// The newest block that a reorganisation does not take back any more.
+    /// The newest block that a reorganisation can no longer remove.
     pub async fn finalized(&self) -> Result<BlockInfo, HostError> {
-        self.ask(ChainAsk::Finalized).await
+        self.request(ChainAsk::Finalized).await
     }
 
-    /// The block of that number, if there is one by now.
+    /// The block with this number; `None` when it is not mined yet.
     pub async fn block(&self, number: u64) -> Result<Option<BlockInfo>, HostError> {
-        self.ask(ChainAsk::Block { number }).await
+        self.request(ChainAsk::Block { number }).await
     }
 
-    /// One call at the newest block. A function with one result gives that, one with several a tuple or struct in their
-    /// order. A call that reverts is an [`HostErrorCode::Invalid`].
+    /// One call at the newest block. One result decodes into `T`; several decode into a tuple or struct in their order.
+    /// A call that reverts is an [`HostErrorCode::Invalid`].
     pub async fn call<T: DeserializeOwned>(&self, call: ContractCall) -> Result<T, HostError> {
-        let mut answers = self.calls(vec![call], None).await?;
-        answers.pop().ok_or_else(|| HostError::new(HostErrorCode::Internal, "no answer to a call"))?
+        let mut results = self.calls(vec![call], None).await?;
+        results.pop().ok_or_else(|| HostError::new(HostErrorCode::Internal, "no answer to a call"))?
     }
 
-    /// Several calls, all in the state after the same block (the newest unless said). Each may revert by itself.
+    /// Several calls, all in the state after the same block (the newest by default). Each may revert independently.
     pub async fn calls<T: DeserializeOwned>(
         &self,
         calls: Vec<ContractCall>,
         block: Option<u64>,
     ) -> Result<Vec<Result<T, HostError>>, HostError> {
         let calls = calls.into_iter().map(|call| call.0).collect();
-        let answers: Vec<CallAnswer> = self.ask(ChainAsk::Call { calls, block }).await?;
-        let read = |answer| match answer {
+        let answers: Vec<CallAnswer> = self.request(ChainAsk::Call { calls, block }).await?;
+        let decode = |answer| match answer {
             CallAnswer::Value(value) => serde_json::from_value(value).map_err(invalid),
             CallAnswer::Reverted(reason) => Err(HostError::new(HostErrorCode::Invalid, reason)),
         };
-        Ok(answers.into_iter().map(read).collect())
+        Ok(answers.into_iter().map(decode).collect())
     }
 
-    /// The events of one signature at an address, in their order. For a look back; what must be known of every event is
-    /// derived by [`super::Definition::on_chain_event`].
+    /// The events with one signature at an address, in chain order. For occasional queries; to process every event, use
+    /// [`super::Definition::on_chain_event`].
     pub async fn logs<Args: DeserializeOwned>(
         &self,
         address: Address,
@@ -100,37 +100,37 @@ impl Chain<'_> {
         from: u64,
         to: u64,
     ) -> Result<Vec<ChainEvent<Args>>, HostError> {
-        self.ask(ChainAsk::Logs { address, event: event.to_owned(), from, to }).await
+        self.request(ChainAsk::Logs { address, event: event.to_owned(), from, to }).await
     }
 
-    /// The code at an address as `0x…`; `0x` for an account.
+    /// The code at an address as `0x…`; `0x` when it is not a contract.
     pub async fn code(&self, address: Address) -> Result<String, HostError> {
-        self.ask(ChainAsk::Code { address }).await
+        self.request(ChainAsk::Code { address }).await
     }
 
-    /// What an address has, at the newest block unless said.
+    /// The balance of an address, at the newest block by default.
     pub async fn balance(&self, address: Address, block: Option<u64>) -> Result<Wei, HostError> {
-        self.ask(ChainAsk::Balance { address, block }).await
+        self.request(ChainAsk::Balance { address, block }).await
     }
 
-    /// What a transaction came to, if it is in a block by now. A block that is not final may still be taken back.
+    /// The receipt of a transaction; `None` while it is in no block. A reorganisation may remove a block that is not final.
     pub async fn receipt(&self, tx: Hash256) -> Result<Option<ReceiptInfo>, HostError> {
-        self.ask(ChainAsk::Receipt { tx }).await
+        self.request(ChainAsk::Receipt { tx }).await
     }
 
-    async fn ask<T: DeserializeOwned>(&self, ask: ChainAsk) -> Result<T, HostError> {
-        let question = ChainQuestion { chain: self.name.clone(), ask, agreed: self.agreed };
-        let reply = self.host.ask("chain", &question, FfiBytes::default()).await?;
-        serde_json::from_slice(&reply.answer).map_err(invalid)
+    async fn request<T: DeserializeOwned>(&self, ask: ChainAsk) -> Result<T, HostError> {
+        let request = ChainQuestion { chain: self.name.clone(), ask, agreed: self.quorum };
+        let response = self.host.call_capability("chain", &request, FfiBytes::default()).await?;
+        serde_json::from_slice(&response.answer).map_err(invalid)
     }
 }
 
-/// Deferred statements are sent after so many events, so that they do not pile up.
+/// Deferred statements are flushed after this many events, which bounds the memory that they hold.
 const FLUSH_EVENTS: usize = 250;
 
 impl<Args: DeserializeOwned> ChainEvent<Args> {
-    pub(super) fn read(source: &EventSource, event: &SubscribedEvent) -> Result<Self, HostError> {
-        // Looked at once whether it is text, in place of each of its strings.
+    pub(super) fn decode(source: &EventSource, event: &SubscribedEvent) -> Result<Self, HostError> {
+        // One UTF-8 check of the whole buffer replaces serde_json's check of each string.
         let args = std::str::from_utf8(&event.args)
             .map_or_else(|_| serde_json::from_slice(&event.args), serde_json::from_str)
             .map_err(invalid)?;
@@ -150,23 +150,23 @@ impl<Args: DeserializeOwned> ChainEvent<Args> {
     }
 }
 
-/// Applies events one after the other.
-pub(super) fn apply<P: Send + Sync + 'static>(
-    gateway: &Gateway<P>,
-    handlers: Arc<[OnChainEvent<P>]>,
+/// Calls the handler of each event, one after the other.
+pub(super) fn dispatch<P: Send + Sync + 'static>(
+    cx: &PluginContext<P>,
+    handlers: Arc<[ChainEventFn<P>]>,
     sources: RVec<EventSource>,
     events: RVec<SubscribedEvent>,
     tx: Tx,
 ) -> FfiFuture<RResult<(), Fault>> {
-    let gateway_of_call = gateway.clone();
-    job::contained(gateway, "chain events", move || async move {
-        for (place, event) in (0u32..).zip(&events) {
+    let cx_of_call = cx.clone();
+    job::contained(cx, "chain events", move || async move {
+        for (index, event) in (0u32..).zip(&events) {
             let missing = || HostError::new(HostErrorCode::Invalid, "the plugin has no such subscription");
             let source = sources.get(event.source as usize).ok_or_else(missing)?;
             let handler = handlers.get(source.subscription as usize).ok_or_else(missing)?;
-            tx.begin_event(place);
-            handler(&gateway_of_call, tx.clone(), source, event).await?;
-            if (place as usize + 1).is_multiple_of(FLUSH_EVENTS) {
+            tx.begin_event(index);
+            handler(&cx_of_call, tx.clone(), source, event).await?;
+            if (index as usize + 1).is_multiple_of(FLUSH_EVENTS) {
                 tx.flush().await?;
             }
         }
@@ -178,8 +178,8 @@ fn invalid(error: serde_json::Error) -> HostError {
     HostError::new(HostErrorCode::Invalid, error.to_string())
 }
 
-/// For arguments that are larger than they need to be, such as ids of 256 bits:
-/// `#[serde(deserialize_with = "plugin_api::chain_int")] id: i64`.
+/// Decodes a 256-bit argument whose values fit into 64 bits, such as an id:
+/// `#[serde(deserialize_with = "plugin_api::chain_int")] id: i64`. Larger values are an error.
 pub fn chain_int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -1,4 +1,4 @@
-//! What artifacts and submissions consist of: bytes in the payload store, something behind an https address, or both.
+//! The content of artifacts and submissions: bytes in the payload store, an https URL, or both.
 
 use super::{ApiError, Case, Failure, Hash256, HostError, HostHandle, Query, format, sql};
 use schemars::JsonSchema;
@@ -16,21 +16,21 @@ pub struct NewContent {
     url: Option<String>,
 }
 
-/// At least one of the two.
+/// Checked content; at least one of the two is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     pub payload: Option<Hash256>,
     pub url: Option<String>,
 }
 
-/// What `payloads_v1` tells of a payload.
+/// A payload's row in the view `payloads_v1`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct PayloadFacts {
+pub struct PayloadInfo {
     pub size: i64,
     pub content_type: String,
 }
 
-/// Why content is refused.
+/// Why content was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadContent {
     #[error("payloadHash, url: one of them is needed")]
@@ -65,7 +65,7 @@ impl ApiError for BadContent {
 }
 
 impl NewContent {
-    /// Checks the form of both; an empty text is none.
+    /// Checks the form of both members; an empty text counts as absent.
     pub async fn check<E: From<BadContent>>(self, host: &HostHandle) -> Result<Content, Failure<E>> {
         let content = self.parse().map_err(|error| Failure::Caller(error.into()))?;
         let Some(url) = &content.url else { return Ok(content) };
@@ -79,10 +79,10 @@ impl NewContent {
     }
 
     fn parse(self) -> Result<Content, BadContent> {
-        let named = |text: &String| !text.trim().is_empty();
-        let payload = self.payload_hash.filter(named);
+        let is_present = |text: &String| !text.trim().is_empty();
+        let payload = self.payload_hash.filter(is_present);
         let payload = payload.map(|text| format::payload_hash(&text).ok_or(BadContent::Hash)).transpose()?;
-        let url = self.url.filter(named).map(|url| url.trim().to_owned());
+        let url = self.url.filter(is_present).map(|url| url.trim().to_owned());
         if url.as_ref().is_some_and(|url| !url.starts_with("https://")) {
             return Err(BadContent::NotHttps);
         }
@@ -94,13 +94,13 @@ impl NewContent {
 }
 
 impl Content {
-    /// What is known of its payload, if it has one. To be asked in the transaction that stores the reference, by a plugin
-    /// that requires `payloads`: then the payload stays.
-    pub async fn facts<E: From<BadContent>>(&self, tx: &impl Query) -> Result<Option<PayloadFacts>, Failure<E>> {
+    /// Size and content type of its payload, if it has one. Call it in the transaction that stores the reference, from a
+    /// plugin that requires `payloads`: otherwise the payload may be pruned before the reference is committed.
+    pub async fn payload_info<E: From<BadContent>>(&self, tx: &impl Query) -> Result<Option<PayloadInfo>, Failure<E>> {
         let Some(hash) = self.payload else { return Ok(None) };
-        let facts = sql("SELECT size, content_type FROM payloads_v1 WHERE hash = $1").bind(hash);
-        let facts: Result<Option<PayloadFacts>, HostError> = tx.row(facts).await;
-        facts?.map(Some).ok_or_else(|| Failure::Caller(BadContent::UnknownPayload { hash }.into()))
+        let select = sql("SELECT size, content_type FROM payloads_v1 WHERE hash = $1").bind(hash);
+        let info: Result<Option<PayloadInfo>, HostError> = tx.row(select).await;
+        info?.map(Some).ok_or_else(|| Failure::Caller(BadContent::UnknownPayload { hash }.into()))
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_the_two_is_enough() {
+    fn a_payload_or_a_url_is_enough() {
         let (hash, text) = (Hash256([0xab; 32]), format!(" 0x{}\n", "AB".repeat(32)));
         assert_eq!(parsed(Some(&text), None), Ok(Content { payload: Some(hash), url: None }));
         let url = Some("https://a.example/b".to_owned());
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_misspelt_is_named() {
+    fn missing_or_malformed_members_are_named() {
         for (hash, url) in [(None, None), (Some(""), None), (None, Some(" ")), (Some(" "), Some(""))] {
             assert_eq!(parsed(hash, url), Err(BadContent::Missing));
         }

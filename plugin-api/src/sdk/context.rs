@@ -1,4 +1,4 @@
-//! What handlers and jobs hold: the plugin's own state and its handle to the gateway.
+//! The contexts of handlers and jobs: the plugin's own state and its handle to the gateway.
 
 use super::{Address, Db, Tx, db::Query as _, fence, point};
 use crate::{
@@ -23,7 +23,7 @@ impl HostHandle {
         Ok(Self { host: Arc::new(host), environment: Arc::new(environment) })
     }
 
-    /// What stays the same while the plugin runs: base URL, chain id, brand.
+    /// Constant while the plugin runs: base URL, chain id, brand.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
@@ -38,7 +38,7 @@ impl HostHandle {
         self.host.now_ms()
     }
 
-    /// Completes after that long by the gateway's clock.
+    /// Completes after `duration` by the gateway's clock.
     pub async fn sleep(&self, duration: Duration) {
         self.host.sleep(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)).await;
     }
@@ -48,7 +48,7 @@ impl HostHandle {
         Db { host: self.host.clone() }
     }
 
-    /// A transaction of one's own, to be ended with [`Tx::commit`]; dropped, it rolls back.
+    /// A new transaction. End it with [`Tx::commit`]; dropping it rolls it back.
     pub fn begin(&self) -> Tx {
         Tx::new(self.host.begin())
     }
@@ -75,16 +75,16 @@ impl HostHandle {
     /// Runs CPU-heavy work off the threads that serve requests.
     pub async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HostError> {
         let slot = Arc::new(std::sync::Mutex::new(None));
-        let filled = slot.clone();
+        let result = slot.clone();
         let reporter = self.host.clone();
         let task = async move {
             let outcome = fence::contain(work);
-            if let Ok(mut slot) = filled.lock() {
+            if let Ok(mut slot) = result.lock() {
                 *slot = Some(outcome);
             }
             Ok(())
         };
-        // Work that never ran and a result that nobody waits for any more are dropped over there.
+        // The gateway drops work that never ran, and results whose caller is gone; the fence contains a panic in that drop.
         let contained = fence::ContainedFuture::new(task, move |fault| reporter.fault("blocking".into(), fault));
         self.host.blocking(async move { drop(contained.await) }.into_ffi()).await;
         let outcome = slot.lock().ok().and_then(|mut slot| slot.take());
@@ -104,30 +104,30 @@ impl HostHandle {
         input: &impl Serialize,
     ) -> Result<Vec<(String, T)>, HostError> {
         #[derive(serde::Deserialize)]
-        struct Part<T> {
+        struct Contribution<T> {
             plugin: String,
             value: T,
         }
         let input = to_bytes(input)?;
         let bytes = self.host.collect(point.into(), input).await.into_result()?;
-        let parts: Vec<Part<T>> = from_bytes(&bytes)?;
-        Ok(parts.into_iter().map(|part| (part.plugin, part.value)).collect())
+        let contributions: Vec<Contribution<T>> = from_bytes(&bytes)?;
+        Ok(contributions.into_iter().map(|contribution| (contribution.plugin, contribution.value)).collect())
     }
 
-    /// Names of the agents that addresses own, as the plugin that knows agents tells them; nobody is nameless twice.
+    /// Names of the agents that these addresses own, from the plugins that contribute to [`point::AUTHORS`]. Duplicate
+    /// addresses are looked up once.
     pub async fn authors(&self, addresses: impl IntoIterator<Item = Address>) -> Result<Authors, HostError> {
-        let mut known = BTreeMap::new();
-        let mut asked: Vec<Address> = addresses.into_iter().collect();
-        asked.sort_unstable();
-        asked.dedup();
-        if asked.is_empty() {
-            return Ok(Authors { known, network_name: self.environment.brand.network_name.clone() });
+        let mut names = BTreeMap::new();
+        let mut addresses: Vec<Address> = addresses.into_iter().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        if !addresses.is_empty() {
+            let input = point::AuthorsInput { addresses };
+            for (_, found) in self.collect::<BTreeMap<Address, point::AuthorName>>(point::AUTHORS, &input).await? {
+                names.extend(found);
+            }
         }
-        let question = point::AuthorsInput { addresses: asked };
-        for (_, names) in self.collect::<BTreeMap<Address, point::AuthorName>>(point::AUTHORS, &question).await? {
-            known.extend(names);
-        }
-        Ok(Authors { known, network_name: self.environment.brand.network_name.clone() })
+        Ok(Authors { names, network_name: self.environment.brand.network_name.clone() })
     }
 
     /// Adds to a counter that operators see under this plugin's name.
@@ -156,16 +156,16 @@ impl HostHandle {
         self.host.fault(place.into(), fault);
     }
 
-    pub(crate) async fn ask(
+    pub(crate) async fn call_capability(
         &self,
         capability: &str,
-        question: &impl Serialize,
+        request: &impl Serialize,
         body: FfiBytes,
     ) -> Result<Reply, HostError> {
-        self.host.ask(capability.into(), to_bytes(question)?, body).await.into_result()
+        self.host.ask(capability.into(), to_bytes(request)?, body).await.into_result()
     }
 
-    /// Whether the database answers; for the `status` point.
+    /// Fails when the database cannot be reached; for the `status` point.
     pub async fn probe_db(&self) -> Result<(), HostError> {
         self.db().run(super::sql("SELECT 1")).await.map(drop)
     }
@@ -180,10 +180,10 @@ fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HostError> {
     serde_json::from_slice(bytes).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))
 }
 
-/// Answers [`point::Author`] records for addresses that were asked about.
+/// The [`point::Author`] records of the addresses that [`HostHandle::authors`] looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Authors {
-    known: BTreeMap<Address, point::AuthorName>,
+    names: BTreeMap<Address, point::AuthorName>,
     network_name: String,
 }
 
@@ -192,17 +192,17 @@ impl Authors {
         if address == Address::ZERO {
             return point::Author { address, name: Some(self.network_name.clone()), agent_id: None };
         }
-        let known = self.known.get(&address).cloned().unwrap_or_default();
-        point::Author { address, name: known.name, agent_id: known.agent_id }
+        let author = self.names.get(&address).cloned().unwrap_or_default();
+        point::Author { address, name: author.name, agent_id: author.agent_id }
     }
 
-    /// Whether the address owns an agent, in whatever state.
+    /// Whether the address owns an agent, active or not.
     pub fn owns_agent(&self, address: Address) -> bool {
-        self.known.get(&address).is_some_and(|known| known.agent_id.is_some())
+        self.names.get(&address).is_some_and(|author| author.agent_id.is_some())
     }
 
     pub fn owns_active_agent(&self, address: Address) -> bool {
-        self.known.get(&address).is_some_and(|known| known.active)
+        self.names.get(&address).is_some_and(|author| author.active)
     }
 }
 
@@ -215,15 +215,15 @@ impl TaskHandle {
     }
 }
 
-/// The plugin's state (by deref) and its handle to the gateway; what jobs and contributions get.
-pub struct Gateway<P>(Arc<Shared<P>>);
+/// The plugin's state and, by deref, its [`HostHandle`]: the argument of jobs, contributions and chain event handlers.
+pub struct PluginContext<P>(Arc<Shared<P>>);
 
 struct Shared<P> {
     plugin: P,
     host: HostHandle,
 }
 
-impl<P> Gateway<P> {
+impl<P> PluginContext<P> {
     pub(crate) fn new(plugin: P, host: HostHandle) -> Self {
         Self(Arc::new(Shared { plugin, host }))
     }
@@ -234,13 +234,13 @@ impl<P> Gateway<P> {
     }
 }
 
-impl<P> Clone for Gateway<P> {
+impl<P> Clone for PluginContext<P> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<P> Deref for Gateway<P> {
+impl<P> Deref for PluginContext<P> {
     type Target = HostHandle;
 
     fn deref(&self) -> &HostHandle {
@@ -248,24 +248,24 @@ impl<P> Deref for Gateway<P> {
     }
 }
 
-/// What a handler gets: the gateway and this request's own transaction.
-pub struct Context<P> {
-    gateway: Gateway<P>,
+/// A request handler's first argument: the [`PluginContext`], by deref, and this request's own transaction.
+pub struct RequestContext<P> {
+    cx: PluginContext<P>,
     head: HeadBox,
 }
 
-impl<P> Context<P> {
-    pub(crate) fn new(gateway: Gateway<P>, head: HeadBox) -> Self {
-        Self { gateway, head }
+impl<P> RequestContext<P> {
+    pub(crate) fn new(cx: PluginContext<P>, head: HeadBox) -> Self {
+        Self { cx, head }
     }
 
-    /// The request's transaction. The gateway adds the replay guard of a signed route and commits it when the answer
-    /// is below 400; otherwise, or when the caller leaves, everything is rolled back.
+    /// The request's transaction. The gateway adds the replay guard of a signed route and commits the transaction when
+    /// the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
     pub fn transaction(&self) -> Tx {
         Tx::new(self.head.transaction())
     }
 
-    /// The caller's address behind the trusted proxies.
+    /// The client's IP address behind the trusted proxies.
     pub fn client_ip(&self) -> &str {
         self.head.client_ip().as_str()
     }
@@ -274,15 +274,15 @@ impl<P> Context<P> {
         self.head.request_id().as_str()
     }
 
-    pub fn gateway(&self) -> &Gateway<P> {
-        &self.gateway
+    pub fn plugin_context(&self) -> &PluginContext<P> {
+        &self.cx
     }
 }
 
-impl<P> Deref for Context<P> {
-    type Target = Gateway<P>;
+impl<P> Deref for RequestContext<P> {
+    type Target = PluginContext<P>;
 
-    fn deref(&self) -> &Gateway<P> {
-        &self.gateway
+    fn deref(&self) -> &PluginContext<P> {
+        &self.cx
     }
 }

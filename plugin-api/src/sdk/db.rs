@@ -31,25 +31,25 @@ pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
     Sql(Statement { sql, params: RVec::new() })
 }
 
-/// Parameters that few statements exceed: a list that grows is moved.
-const PARAMS_ROOM: usize = 8;
+/// Initial capacity, which few statements exceed: growing the list would copy it.
+const PARAMS_CAPACITY: usize = 8;
 
 impl Sql {
     /// Binds the next placeholder.
     pub fn bind(mut self, value: impl Bind) -> Self {
         if self.0.params.capacity() == 0 {
-            self.0.params.reserve(PARAMS_ROOM);
+            self.0.params.reserve(PARAMS_CAPACITY);
         }
         self.0.params.push(value.into_value());
         self
     }
 
     /// Number of parameters so far: `$n` of the last one bound.
-    pub fn bound(&self) -> usize {
+    pub fn param_count(&self) -> usize {
         self.0.params.len()
     }
 
-    /// Adds text to the statement, for filters that are only sometimes there.
+    /// Appends text to the statement, for example an optional filter.
     pub fn push(mut self, text: &str) -> Self {
         let mut sql = self.0.sql.into_owned();
         sql.push_str(text);
@@ -57,24 +57,24 @@ impl Sql {
         self
     }
 
-    /// Adds text with `{}` where the placeholder of `value` belongs.
+    /// Appends text whose `{}` stands for the placeholder of `value`.
     pub fn push_bind(self, text: &str, value: impl Bind) -> Self {
-        let placeholder = format!("${}", self.bound() + 1);
+        let placeholder = format!("${}", self.param_count() + 1);
         self.push(&text.replace("{}", &placeholder)).bind(value)
     }
 }
 
-/// What can be bound to a placeholder.
+/// A value that can be bound to a placeholder.
 pub trait Bind {
     fn into_value(self) -> Value;
 }
 
 macro_rules! bind {
-    ($($kind:ty: $value:ident => $made:expr;)*) => {$(
+    ($($kind:ty: $value:ident => $converted:expr;)*) => {$(
         impl Bind for $kind {
             fn into_value(self) -> Value {
                 let $value = self;
-                $made
+                $converted
             }
         }
     )*};
@@ -105,7 +105,7 @@ impl<T: Bind> Bind for Option<T> {
     }
 }
 
-/// What reads: [`Db`] on a snapshot, [`Tx`] inside a transaction. Store functions take `&impl Query` to serve both.
+/// Runs queries: [`Db`] on a snapshot, [`Tx`] inside a transaction. Store functions take `&impl Query` to accept both.
 pub trait Query: Sync {
     fn run(&self, statement: Sql) -> impl Future<Output = Result<Outcome, HostError>> + Send;
 
@@ -126,7 +126,7 @@ pub trait Query: Sync {
 }
 
 impl Outcome {
-    /// All rows; see [`Query::rows`]. Their texts may be borrowed from here.
+    /// All rows; see [`Query::rows`]. Their texts may be borrowed from this outcome.
     pub fn all<'r, T: Deserialize<'r>>(&'r self) -> Result<Vec<T>, HostError> {
         row::decode(&self.rows)
     }
@@ -156,7 +156,7 @@ impl Query for Db {
     }
 }
 
-/// A transaction. Opened by its first statement; a statement that fails rolls everything back.
+/// A transaction. Its first statement opens it; a statement that fails rolls everything back.
 #[derive(Clone)]
 pub struct Tx {
     inner: Arc<TransactionBox>,
@@ -167,42 +167,42 @@ impl Tx {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Runs a statement for its effect; answers how many rows it changed.
+    /// Runs a statement for its effect; returns the number of rows that it changed.
     pub async fn execute(&self, statement: Sql) -> Result<u64, HostError> {
         Ok(self.run(statement).await?.changes)
     }
 
-    /// Runs a statement for its effect without waiting for it: it goes to the database with the next one that is waited for,
-    /// at the latest before the commit, and what it fails with, that fails with. The cheapest way to write, above all in
-    /// handlers of chain events.
+    /// Queues a statement without waiting for it. It runs together with the next statement that is awaited, at the latest
+    /// before the commit; when it fails, that statement or the commit returns its error. The cheapest way to write, above
+    /// all in handlers of chain events.
     pub fn defer(&self, statement: Sql) -> Result<(), HostError> {
         self.inner.defer(statement.0).into_result()
     }
 
-    /// Runs what was deferred.
+    /// Runs the deferred statements.
     pub(crate) async fn flush(&self) -> Result<(), HostError> {
         self.inner.run(RVec::new()).await.into_result().map(drop)
     }
 
-    pub(crate) fn begin_event(&self, place: u32) {
-        self.inner.begin_event(place);
+    pub(crate) fn begin_event(&self, index: u32) {
+        self.inner.begin_event(index);
     }
 
-    /// Runs statements in order in one call.
+    /// Runs statements in order, in one call of the database.
     pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<Outcome>, HostError> {
         let statements = statements.into_iter().map(|statement| statement.0).collect();
         Ok(self.inner.run(statements).await.into_result()?.into_vec())
     }
 
-    /// Ends a transaction of [`super::HostHandle::begin`]; answers when it is durable.
-    /// The request's own transaction is committed by the gateway: do not call this there.
+    /// Commits a transaction of [`super::HostHandle::begin`]; returns when it is durable.
+    /// The gateway commits a request's own transaction: there this is an error.
     pub async fn commit(self) -> Result<(), HostError> {
         self.inner.commit().await.into_result()
     }
 
-    pub(crate) async fn ask(&self, capability: &str, question: &impl Serialize) -> Result<Reply, HostError> {
+    pub(crate) async fn call_capability(&self, capability: &str, request: &impl Serialize) -> Result<Reply, HostError> {
         let bytes =
-            serde_json::to_vec(question).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+            serde_json::to_vec(request).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
         self.inner.ask(capability.into(), bytes.into()).await.into_result()
     }
 

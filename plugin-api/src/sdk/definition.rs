@@ -1,9 +1,9 @@
-//! The contents page of a plugin.
+//! A plugin's definition: routes, jobs, migrations, contributions and chain event handlers.
 
 use super::{
-    Describe, Gateway, HostHandle, Job, Route,
-    job::{self, RunJob},
-    route::CallHandler,
+    HostHandle, Job, PluginContext, Route, RouteDescription,
+    job::{self, JobFn},
+    route::HandlerFn,
 };
 use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{future::Future, pin::Pin, sync::Arc};
 
-/// Who the plugin is; [`crate::export_plugin!`] takes it from the package.
+/// Name, version and summary of the plugin; [`crate::export_plugin!`] takes them from the package.
 pub trait Identity {
     const NAME: &'static str;
     const VERSION: &'static str;
     const SUMMARY: &'static str;
 }
 
-/// A plugin: its configuration, its contents page, its state.
+/// A plugin: its configuration, its definition, its state.
 pub trait Plugin: Identity + Send + Sync + Sized + 'static {
     /// The members of `[plugins.<name>]`. Use `#[serde(deny_unknown_fields)]`, or [`NoConfig`].
     type Config: DeserializeOwned + JsonSchema;
@@ -31,21 +31,21 @@ pub trait Plugin: Identity + Send + Sync + Sized + 'static {
     /// Routes, jobs, migrations, views, contributions.
     fn define() -> Definition<Self>;
 
-    /// Makes the plugin's state; runs before its migrations, so it must not touch the database.
-    fn new(config: Self::Config, host: &HostHandle) -> Result<Self, Refusal>;
+    /// Constructs the plugin's state. Runs before the migrations, so it must not use the database.
+    fn new(config: Self::Config, host: &HostHandle) -> Result<Self, ConfigError>;
 
-    /// The last call.
+    /// Called last: no request and no job runs any more.
     fn stop(&self) {}
 }
 
-/// For plugins without configuration.
+/// The configuration of a plugin that has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoConfig {}
 
-/// Why a plugin does not start: a sentence that the operator can act on.
+/// Why a plugin refuses its configuration and does not start: a sentence that the operator can act on.
 #[derive(Clone, Debug)]
-pub struct Refusal(pub String);
+pub struct ConfigError(pub String);
 
 /// A step of the plugin's schema; see [`MigrationSpec`].
 pub struct Migration(MigrationSpec);
@@ -56,7 +56,7 @@ impl Migration {
         Self(MigrationSpec { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None })
     }
 
-    /// SQL that differs.
+    /// SQL that differs between SQLite and PostgreSQL.
     pub fn per_dialect(version: u32, name: &str, sqlite: &str, postgres: &str) -> Self {
         Self(MigrationSpec {
             version,
@@ -67,27 +67,27 @@ impl Migration {
     }
 }
 
-type Contribute<P> = Box<dyn Fn(&Gateway<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
-pub(crate) type OnChainEvent<P> =
-    Box<dyn Fn(&Gateway<P>, super::Tx, &EventSource, &SubscribedEvent) -> Applied + Send + Sync>;
-pub(crate) type Applied = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
+type ContributeFn<P> = Box<dyn Fn(&PluginContext<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
+pub(crate) type ChainEventFn<P> =
+    Box<dyn Fn(&PluginContext<P>, super::Tx, &EventSource, &SubscribedEvent) -> ChainEventFuture + Send + Sync>;
+pub(crate) type ChainEventFuture = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
 
 /// Everything a plugin offers; built by [`Plugin::define`].
 pub struct Definition<P> {
     tag: String,
     routes: Vec<Route<P>>,
     jobs: Vec<Job<P>>,
-    contributions: Vec<(ContributionSpec, Contribute<P>)>,
-    subscriptions: Vec<(SubscriptionSpec, OnChainEvent<P>)>,
+    contributions: Vec<(ContributionSpec, ContributeFn<P>)>,
+    subscriptions: Vec<(SubscriptionSpec, ChainEventFn<P>)>,
     manifest: Manifest,
 }
 
 /// The functions behind a manifest, in the order of its lists.
 pub(crate) struct Handlers<P> {
-    pub(crate) routes: Vec<CallHandler<P>>,
-    pub(crate) jobs: Vec<RunJob<P>>,
-    pub(crate) contributions: Vec<Contribute<P>>,
-    pub(crate) subscriptions: Arc<[OnChainEvent<P>]>,
+    pub(crate) routes: Vec<HandlerFn<P>>,
+    pub(crate) jobs: Vec<JobFn<P>>,
+    pub(crate) contributions: Vec<ContributeFn<P>>,
+    pub(crate) subscriptions: Arc<[ChainEventFn<P>]>,
 }
 
 impl<P: Plugin> Default for Definition<P> {
@@ -114,7 +114,7 @@ impl<P: Plugin> Definition<P> {
         }
     }
 
-    /// Heading of the routes in the documentation; the plugin's name unless said.
+    /// Heading of the routes in the documentation; the plugin's name by default.
     pub fn tag(mut self, tag: &str) -> Self {
         self.tag = tag.to_owned();
         self
@@ -141,7 +141,7 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// Plugins that must run for this one to make sense.
+    /// Plugins that must run before this one starts.
     pub fn requires(mut self, plugins: &[&str]) -> Self {
         self.manifest.requires.extend(plugins.iter().map(ToString::to_string));
         self
@@ -163,19 +163,19 @@ impl<P: Plugin> Definition<P> {
     where
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
-        F: Fn(Gateway<P>, I) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O, HostError>> + Send + 'static,
     {
         self.contributes_as(point, "", answer)
     }
 
-    /// Contributes to an extension point what follows from the question and stored data alone, by the rules of
-    /// [`Route::cached`]: answers of cached routes that collect it can be kept.
+    /// Contributes a value that depends on the input and on stored data alone, by the rules of [`Route::cached`]. The
+    /// gateway may then cache it, and cached routes may collect it.
     pub fn contributes_cached<I, O, F, Fut>(self, point: &'static str, answer: F) -> Self
     where
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
-        F: Fn(Gateway<P>, I) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O, HostError>> + Send + 'static,
     {
         let mut definition = self.contributes_as(point, "", answer);
@@ -185,20 +185,20 @@ impl<P: Plugin> Definition<P> {
         definition
     }
 
-    /// Contributes under a name of its own, for example a topic of [`super::point::STREAM`].
+    /// Contributes under a name, for example a topic of [`super::point::STREAM`].
     pub fn contributes_as<I, O, F, Fut>(mut self, point: &'static str, name: &str, answer: F) -> Self
     where
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
-        F: Fn(Gateway<P>, I) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O, HostError>> + Send + 'static,
     {
         let answer = std::sync::Arc::new(answer);
-        let contribute = move |gateway: &Gateway<P>, input: FfiBytes| {
-            let (answer, gateway_of_call) = (answer.clone(), gateway.clone());
-            job::contained(gateway, point, move || async move {
+        let contribute = move |cx: &PluginContext<P>, input: FfiBytes| {
+            let (answer, cx_of_call) = (answer.clone(), cx.clone());
+            job::contained(cx, point, move || async move {
                 let input = serde_json::from_slice(&input).map_err(invalid)?;
-                let output = answer(gateway_of_call, input).await?;
+                let output = answer(cx_of_call, input).await?;
                 serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
             })
         };
@@ -211,29 +211,30 @@ impl<P: Plugin> Definition<P> {
 
     /// Derives rows from chain events, inside the index's transaction. `Args` are the arguments, by name.
     ///
-    /// A handler sees the events of its plugin in the order of the chain, each once. It writes `derived_tables` only, and
-    /// only handlers write these: so the gateway can take back what a reorganisation makes untrue. Their rows have a primary
-    /// key that follows from the events (no `{{id}}`) and no foreign keys. What a handler publishes becomes public when its block is
-    /// `confirmations` deep. A handler that fails is called again later, and the index waits for it. Many events share one
-    /// call of the gateway; [`super::Tx::defer`] lets them share the calls of the database, too.
+    /// The gateway calls the handlers of a plugin in chain order, once per event. A handler writes `derived_tables` only,
+    /// and only handlers write these, so that the gateway can undo the rows of blocks that a reorganisation removes. Their
+    /// rows have a primary key that follows from the events (no `{{id}}`) and no foreign keys. Events that a handler
+    /// publishes become public when its block is `confirmations` deep. The gateway retries a handler that fails, and the
+    /// index waits for it. Many events share one call of the gateway; [`super::Tx::defer`] lets them share the calls of the
+    /// database, too.
     pub fn on_chain_event<Args, F, Fut>(
         mut self,
         contract: &'static str,
         event: &str,
         derived_tables: &[&str],
-        apply: F,
+        handle: F,
     ) -> Self
     where
         Args: DeserializeOwned + Send + 'static,
-        F: Fn(Gateway<P>, super::Tx, ChainEvent<Args>) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>, super::Tx, ChainEvent<Args>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
-        let handler = move |gateway: &Gateway<P>, tx: super::Tx, source: &EventSource, event: &SubscribedEvent| {
-            let applied: Applied = match ChainEvent::read(source, event) {
-                Ok(event) => Box::pin(apply(gateway.clone(), tx, event)),
+        let handler = move |cx: &PluginContext<P>, tx: super::Tx, source: &EventSource, event: &SubscribedEvent| {
+            let future: ChainEventFuture = match ChainEvent::decode(source, event) {
+                Ok(event) => Box::pin(handle(cx.clone(), tx, event)),
                 Err(error) => Box::pin(std::future::ready(Err(error))),
             };
-            applied
+            future
         };
         let derived_tables = derived_tables.iter().map(ToString::to_string).collect();
         let spec = SubscriptionSpec { contract: contract.to_owned(), event: event.to_owned(), derived_tables };
@@ -241,14 +242,14 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// To be raised when the handlers of chain events derive other rows than before: the gateway then empties the derived
-    /// tables and derives them anew. A migration that names a derived table has the same effect by itself.
+    /// Raise it when the handlers of chain events derive other rows than before: the gateway then empties the derived
+    /// tables and indexes the chain again. A migration that names a derived table has the same effect.
     pub fn index_version(mut self, version: u32) -> Self {
         self.manifest.index_version = version;
         self
     }
 
-    /// Splits the contents page into the document for the gateway and the functions behind it.
+    /// Splits the definition into the manifest for the gateway and the functions behind it.
     pub(crate) fn build(self) -> (Manifest, Handlers<P>) {
         let mut manifest = self.manifest;
         let mut schemas = schema_settings(P::NAME).into_generator();
@@ -256,7 +257,7 @@ impl<P: Plugin> Definition<P> {
             Handlers { routes: Vec::new(), jobs: Vec::new(), contributions: Vec::new(), subscriptions: Arc::new([]) };
         for mut route in self.routes {
             route.spec.tag.clone_from(&self.tag);
-            let mut describe = Describe { spec: &mut route.spec, schemas: &mut schemas };
+            let mut describe = RouteDescription { spec: &mut route.spec, schemas: &mut schemas };
             route.describe.iter().for_each(|part| part(&mut describe));
             manifest.routes.push(route.spec);
             handlers.routes.push(route.call);

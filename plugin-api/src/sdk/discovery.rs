@@ -1,10 +1,10 @@
-//! How a feature presents itself to agents that look around: its part of manifest, agent card and llms.txt.
+//! How a plugin presents its features to agents: its part of the manifest, the agent card and llms.txt.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// How a feature presents itself to agents that look around.
+/// A plugin's part of the manifest, the agent card and llms.txt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Discovery {
@@ -17,9 +17,9 @@ pub struct Discovery {
     /// A section of llms.txt.
     pub briefing: Option<Briefing>,
     /// Further members of the manifest, for example `x402` or `webhookEvents`. Objects are merged, lists are joined;
-    /// what is there already stays.
+    /// existing members are not replaced.
     pub manifest: Map<String, Value>,
-    /// Further members of the network's agent card, merged likewise.
+    /// Further members of the network's agent card, merged in the same way.
     pub card: Map<String, Value>,
 }
 

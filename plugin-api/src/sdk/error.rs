@@ -1,4 +1,4 @@
-//! Errors of routes: one enum per plugin, one table beside it, one body on the wire.
+//! Errors of routes: one enum per plugin, one table of statuses and codes beside it, one JSON body on the wire.
 
 use crate::abi::{self, Fault, FfiBytes, HostError, HostErrorCode};
 use abi_stable::std_types::{RCowStr, RVec, Tuple2};
@@ -10,7 +10,7 @@ pub struct Case {
     pub status: u16,
     /// For programs; stable.
     pub code: &'static str,
-    /// What the caller can do next; empty when there is nothing to say.
+    /// What the caller can do next; may be empty.
     pub hint: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl Case {
     }
 }
 
-/// A plugin's errors that are meant for the caller. `Display` is the text that the caller reads.
+/// A plugin's errors for the caller. `Display` is the text that the caller reads.
 pub trait ApiError: std::error::Error + Send + 'static {
     /// Every case, for the documentation.
     const CASES: &'static [Case];
@@ -80,7 +80,7 @@ impl Problem {
     }
 }
 
-/// Why a handler did not answer: an error for the caller, or a capability that failed.
+/// The error of a handler: an error for the caller, or a capability that failed.
 #[derive(Debug)]
 pub enum Failure<E = NoError> {
     Caller(E),
@@ -107,23 +107,23 @@ impl<E> From<Problem> for Failure<E> {
 }
 
 impl<E: ApiError> Failure<E> {
-    /// What the caller sees, or the fault that the gateway logs and answers with a plain 500.
-    pub(crate) fn into_answer(self) -> Result<abi::Response, Fault> {
+    /// The response for the caller, or the fault that the gateway logs and turns into a plain 500.
+    pub(crate) fn into_handler_response(self) -> Result<abi::Response, Fault> {
         match self {
             Self::Caller(error) => Ok(Problem::of(&error).into_response()),
             Self::Problem(problem) => Ok(problem.into_response()),
-            Self::Host(error) => host_error_answer(error),
+            Self::Host(error) => host_error_response(error),
         }
     }
 }
 
-fn host_error_answer(error: HostError) -> Result<abi::Response, Fault> {
+fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
     if error.is(HostErrorCode::Disabled) {
         let problem = Problem::new(503, "disabled", error.message.into_string());
         return Ok(problem.hint("the operator of this gateway can switch it on; see /api/status").into_response());
     }
-    let away = error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Timeout);
-    if !away {
+    let is_transient = error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Timeout);
+    if !is_transient {
         return Err(super::fence::error_fault(error));
     }
     let problem = Problem::new(503, "unavailable", "the gateway cannot reach its data right now");

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Built by an author, published inside a transaction: it becomes public when, and only when, the transaction commits.
+/// A new event. It is published inside a transaction and becomes public when, and only when, the transaction commits.
 #[derive(Clone, Debug)]
 pub struct Event(NewEvent);
 
@@ -36,8 +36,8 @@ impl Event {
         self
     }
 
-    /// A second event with this key is dropped.
-    pub fn once(mut self, key: impl Into<String>) -> Self {
+    /// The gateway drops a second event with this key.
+    pub fn unique_key(mut self, key: impl Into<String>) -> Self {
         self.0.unique_key = Some(key.into());
         self
     }

@@ -1,7 +1,7 @@
-//! The one macro an author calls, and the object behind it.
+//! The macro [`crate::export_plugin!`] and the object that it exports.
 
 use super::{
-    Gateway, HostHandle, Plugin, Refusal, Tx, chain,
+    ConfigError, HostHandle, Plugin, PluginContext, Tx, chain,
     definition::Handlers,
     fence::{self, ContainedDrop},
     job,
@@ -16,11 +16,11 @@ use abi_stable::{
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 
-type Report = Box<dyn Fn(Fault) + Send + Sync>;
+type FaultReporter = Box<dyn Fn(Fault) + Send + Sync>;
 
-struct Object<P> {
-    handlers: ContainedDrop<Handlers<P>, Report>,
-    gateway: ContainedDrop<Gateway<P>, Report>,
+struct ExportedPlugin<P> {
+    handlers: ContainedDrop<Handlers<P>, FaultReporter>,
+    cx: ContainedDrop<PluginContext<P>, FaultReporter>,
 }
 
 /// The entry point `manifest` of a plugin's library.
@@ -37,19 +37,19 @@ pub extern "C" fn object_manifest<P: Plugin>() -> RResult<FfiBytes, Fault> {
 /// The entry point `construct` of a plugin's library.
 pub extern "C" fn object_new<P: Plugin>(host: HostBox, config: FfiBytes) -> RResult<PluginBox, Fault> {
     fence::install_hook();
-    fence::contain(move || construct::<P>(host, &config)).and_then(|made| made).into()
+    fence::contain(move || construct::<P>(host, &config)).and_then(|plugin| plugin).into()
 }
 
 fn construct<P: Plugin>(host: HostBox, config: &[u8]) -> Result<PluginBox, Fault> {
     let host = HostHandle::new(host)?;
     let config = serde_json::from_slice(config).map_err(|error| config_fault(error.to_string()))?;
-    let plugin = P::new(config, &host).map_err(|Refusal(reason)| config_fault(reason))?;
+    let plugin = P::new(config, &host).map_err(|ConfigError(reason)| config_fault(reason))?;
     let handlers = P::define().build().1;
     let reporter = host.clone();
-    let gateway = Gateway::new(plugin, host.clone());
-    let object = Object {
+    let cx = PluginContext::new(plugin, host.clone());
+    let object = ExportedPlugin {
         handlers: ContainedDrop::new(handlers, Box::new(move |fault| reporter.report("drop", fault))),
-        gateway: ContainedDrop::new(gateway, Box::new(move |fault| host.report("drop", fault))),
+        cx: ContainedDrop::new(cx, Box::new(move |fault| host.report("drop", fault))),
     };
     Ok(PluginObject_TO::from_value(object, TD_Opaque))
 }
@@ -58,17 +58,17 @@ fn config_fault(reason: String) -> Fault {
     Fault { kind: FaultKind::Config, message: reason.into(), location: RString::new() }
 }
 
-impl<P: Plugin> Object<P> {
-    /// The parts are there until drop; the gateway asks for entries that its own copy of the manifest lists.
+impl<P: Plugin> ExportedPlugin<P> {
+    /// Calls the entry at `index` of a list of the manifest. Handlers and context exist until the object is dropped.
     fn entry<'a, T: 'static, A: Send + 'static>(
         &'a self,
         list: impl FnOnce(&'a Handlers<P>) -> &'a [T],
         index: u32,
-        call: impl FnOnce(&'a T, &'a Gateway<P>) -> FfiFuture<RResult<A, Fault>>,
+        call: impl FnOnce(&'a T, &'a PluginContext<P>) -> FfiFuture<RResult<A, Fault>>,
     ) -> FfiFuture<RResult<A, Fault>> {
         let entry = self.handlers.get().and_then(|handlers| list(handlers).get(index as usize));
-        match (entry, self.gateway.get()) {
-            (Some(entry), Some(gateway)) => call(entry, gateway),
+        match (entry, self.cx.get()) {
+            (Some(entry), Some(cx)) => call(entry, cx),
             _ => no_entry(),
         }
     }
@@ -78,18 +78,18 @@ fn no_entry<A: Send + 'static>() -> FfiFuture<RResult<A, Fault>> {
     std::future::ready(RResult::RErr(fence::error_fault("the plugin has no such entry"))).into_ffi()
 }
 
-impl<P: Plugin> PluginObject for Object<P> {
+impl<P: Plugin> PluginObject for ExportedPlugin<P> {
     fn call(&self, request: abi::Request) -> FfiFuture<RResult<abi::Response, Fault>> {
         let route = request.route;
-        self.entry(|handlers| &handlers.routes, route, |handler, gateway| handler(gateway, request))
+        self.entry(|handlers| &handlers.routes, route, |handler, cx| handler(cx, request))
     }
 
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>> {
-        self.entry(|handlers| &handlers.jobs, job, |run, gateway| run(gateway))
+        self.entry(|handlers| &handlers.jobs, job, |run, cx| run(cx))
     }
 
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> {
-        self.entry(|handlers| &handlers.contributions, contribution, |answer, gateway| answer(gateway, input))
+        self.entry(|handlers| &handlers.contributions, contribution, |answer, cx| answer(cx, input))
     }
 
     fn chain_events(
@@ -99,25 +99,23 @@ impl<P: Plugin> PluginObject for Object<P> {
         transaction: TransactionBox,
     ) -> FfiFuture<RResult<(), Fault>> {
         let tx = Tx::new(transaction);
-        match (self.handlers.get(), self.gateway.get()) {
-            (Some(handlers), Some(gateway)) => {
-                chain::apply(gateway, handlers.subscriptions.clone(), sources, events, tx)
-            }
+        match (self.handlers.get(), self.cx.get()) {
+            (Some(handlers), Some(cx)) => chain::dispatch(cx, handlers.subscriptions.clone(), sources, events, tx),
             _ => no_entry(),
         }
     }
 
     fn stop(&self) -> FfiFuture<RResult<(), Fault>> {
-        let Some(gateway) = self.gateway.get() else { return std::future::ready(RResult::ROk(())).into_ffi() };
-        let stopping = gateway.clone();
-        job::contained(gateway, "stop", move || async move {
+        let Some(cx) = self.cx.get() else { return std::future::ready(RResult::ROk(())).into_ffi() };
+        let stopping = cx.clone();
+        job::contained(cx, "stop", move || async move {
             stopping.plugin().stop();
             Ok(())
         })
     }
 }
 
-/// Makes a library a plugin: `export_plugin!(Forum);` once, at the end of `src/lib.rs`.
+/// Turns a library into a plugin: `export_plugin!(Forum);` once, at the end of `src/lib.rs`.
 ///
 /// Takes name, version and summary from the package, puts the stamp into the file and exports the two entry points.
 #[macro_export]
@@ -143,7 +141,7 @@ macro_rules! export_plugin {
     };
 }
 
-/// The exported symbols, which need `unsafe` attributes; split off so that they stand in one place.
+/// The exported symbols: the only place with `unsafe` attributes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __export_library {

@@ -1,4 +1,4 @@
-//! Typed parts of a request. An extractor also describes itself, so that the documentation cannot differ from the code.
+//! Extractors: typed parts of a request. An extractor also describes itself, so that the documentation matches the code.
 
 use super::{Address, Problem, Request};
 use crate::{
@@ -9,20 +9,20 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// A part of a request, or the problem that the caller hears about.
-pub trait Extract: Sized + Send {
-    fn extract(request: &mut Request) -> Result<Self, Problem>;
+/// An extractor: parses a part of the request, or fails with the problem that the caller receives.
+pub trait FromRequest: Sized + Send {
+    fn from_request(request: &mut Request) -> Result<Self, Problem>;
 
-    fn describe(_: &mut Describe<'_>) {}
+    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
-/// Where extractors and answers write their part of a route's description.
-pub struct Describe<'a> {
+/// The description of a route, to which its extractors and its response types add their parts.
+pub struct RouteDescription<'a> {
     pub spec: &'a mut RouteSpec,
     pub schemas: &'a mut SchemaGenerator,
 }
 
-impl Describe<'_> {
+impl RouteDescription<'_> {
     pub fn schema<T: JsonSchema>(&mut self) -> Value {
         self.schemas.subschema_for::<T>().to_value()
     }
@@ -40,9 +40,9 @@ impl Describe<'_> {
     }
 }
 
-/// A path parameter's type. A text that does not parse names nothing that exists: 404.
+/// A path parameter's type. A text that does not parse is a 404.
 pub trait FromParam: Sized + Send {
-    /// What is missing then, for example `thread`.
+    /// Name of the resource in the text of the 404, for example `thread`.
     const RESOURCE: &'static str;
 
     fn from_param(text: &str) -> Option<Self>;
@@ -97,32 +97,32 @@ fn param<T: FromParam>(request: &Request, position: u32) -> Result<T, Problem> {
     request.param(position).and_then(T::from_param).ok_or_else(missing)
 }
 
-impl<T: FromParam> Extract for Path<T> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<T: FromParam> FromRequest for Path<T> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         param(request, 0).map(Self)
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe.path_parameter(0, T::schema());
     }
 }
 
-impl<A: FromParam, B: FromParam> Extract for Path<(A, B)> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<A: FromParam, B: FromParam> FromRequest for Path<(A, B)> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         Ok(Self((param(request, 0)?, param(request, 1)?)))
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe.path_parameter(0, A::schema());
         describe.path_parameter(1, B::schema());
     }
 }
 
-/// The query as a struct. Give members `#[serde(default)]`; read lenient ones with [`super::lenient`].
-pub struct Query<T>(pub T);
+/// The query string as a struct. Give members `#[serde(default)]`; read lenient ones with [`super::lenient`].
+pub struct QueryString<T>(pub T);
 
-impl<T: DeserializeOwned + JsonSchema + Send> Extract for Query<T> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for QueryString<T> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         if request.query().contains("%00") {
             return Err(Problem::new(400, "bad_query", NUL_REFUSED).hint(NUL_HINT));
         }
@@ -132,8 +132,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Query<T> {
         })
     }
 
-    fn describe(describe: &mut Describe<'_>) {
-        // Inline: a parameter's schema stands in the route, not among the components.
+    fn describe(describe: &mut RouteDescription<'_>) {
+        // A parameter's schema is inlined into the route, not listed among the components.
         let settings =
             schemars::generate::SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
         let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -148,23 +148,23 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Query<T> {
 }
 
 /// A JSON body on a route without signature.
-pub struct Payload<T>(pub T);
+pub struct JsonBody<T>(pub T);
 
-impl<T: DeserializeOwned + JsonSchema + Send> Extract for Payload<T> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for JsonBody<T> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         parse_payload(&request.take_body()).map(Self)
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe.spec.body = Some(describe.schema::<T>());
     }
 }
 
-/// One of the two databases cannot store it, and both shall behave the same.
+/// PostgreSQL cannot store U+0000 in a text, and both databases must behave the same.
 const NUL_REFUSED: &str = "a text must not contain the character U+0000";
 const NUL_HINT: &str = "leave it out: no database keeps it in a text";
 
-/// Whether a string in the JSON text contains U+0000, which JSON can only write as an escape.
+/// Whether a string in the JSON text contains U+0000, which JSON can write only as the escape `\u0000`.
 fn has_nul(json: &[u8]) -> bool {
     let mut rest = json;
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
@@ -187,28 +187,28 @@ fn parse_payload<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     })
 }
 
-/// A signed body: the gateway checked the envelope; this is who signed and what.
+/// A signed body: signer and payload. The gateway has checked the envelope.
 pub struct Signed<T> {
     pub signer: Address,
     pub payload: T,
 }
 
-impl<T: DeserializeOwned + JsonSchema + Send> Extract for Signed<T> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for Signed<T> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         let signer = signer(request)?;
         Ok(Self { signer, payload: parse_payload(&request.take_body())? })
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe.spec.body = Some(describe.schema::<T>());
     }
 }
 
-/// Who signed, on a route with signed headers or a signed query.
+/// The signer, on a route with signed headers or a signed query.
 pub struct SignedBy(pub Address);
 
-impl Extract for SignedBy {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl FromRequest for SignedBy {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         signer(request).map(Self)
     }
 }
@@ -217,16 +217,16 @@ fn signer(request: &Request) -> Result<Address, Problem> {
     request.signer().ok_or_else(|| Problem::new(401, "bad_sig", "this route needs a signature"))
 }
 
-/// The body as it came.
+/// The body as received.
 pub struct Body(pub FfiBytes);
 
-impl Extract for Body {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl FromRequest for Body {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         Ok(Self(request.take_body()))
     }
 }
 
-/// The content type, user agent and other headers: the first of that name, by a marker type that names it.
+/// The first header with the name that the marker type `N` gives, for example the content type or the user agent.
 pub struct HeaderValue<N>(pub Option<String>, std::marker::PhantomData<N>);
 
 /// Names the header of a [`HeaderValue`].
@@ -235,12 +235,12 @@ pub trait HeaderName: Send {
     const NAME: &'static str;
 }
 
-impl<N: HeaderName> Extract for HeaderValue<N> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<N: HeaderName> FromRequest for HeaderValue<N> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         Ok(Self(request.header(N::NAME).map(str::to_owned), std::marker::PhantomData))
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         let schema = json!({ "type": "string" });
         let parameter = Parameter {
             name: N::NAME.to_owned(),
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nul_is_found_however_it_is_written() {
+    fn an_escaped_nul_is_found_and_an_escaped_backslash_is_no_nul() {
         for json in [r#""\u0000""#, r#"{"a":"x\n\u0000"}"#, r#""\\\u0000""#] {
             assert!(has_nul(json.as_bytes()), "{json}");
         }

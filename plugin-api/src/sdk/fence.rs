@@ -1,7 +1,7 @@
-//! The panic fence: a panic in a plugin becomes a [`Fault`] on the plugin's own side of the border.
+//! The panic fence: it turns a panic in a plugin into a [`Fault`] before the panic reaches the gateway.
 //!
-//! The rule: every call that the gateway makes, every poll and every drop of the plugin's values runs inside
-//! [`contain`]. A panic that crosses would end the process.
+//! The rule: every call by the gateway, every poll and every drop of the plugin's values runs inside [`contain`]. A panic
+//! that crosses the ABI aborts the process.
 
 use crate::abi::{Fault, FaultKind};
 use abi_stable::std_types::{RResult, RString};
@@ -17,36 +17,36 @@ use std::{
 };
 
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    static CONTAIN_DEPTH: Cell<u32> = const { Cell::new(0) };
+    static PANIC_LOCATION: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Installs a panic hook that remembers the place of a contained panic instead of printing it.
-/// A plugin's library has a standard library of its own, hence a hook of its own.
+/// Installs a panic hook that stores the location of a contained panic instead of printing it.
+/// A plugin's library links its own standard library, and therefore has its own hook.
 pub(crate) fn install_hook() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if DEPTH.with(Cell::get) == 0 {
+            if CONTAIN_DEPTH.with(Cell::get) == 0 {
                 return previous(info);
             }
-            let place = info.location().map(ToString::to_string);
-            PLACE.with(|slot| *slot.borrow_mut() = place);
+            let location = info.location().map(ToString::to_string);
+            PANIC_LOCATION.with(|slot| *slot.borrow_mut() = location);
         }));
     });
 }
 
 /// Runs `work`; a panic in it becomes a fault.
 pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
-    DEPTH.with(|depth| depth.set(depth.get() + 1));
+    CONTAIN_DEPTH.with(|depth| depth.set(depth.get() + 1));
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let fault = outcome.map_err(|payload| Fault {
         kind: FaultKind::Panic,
         message: message_of(payload).into(),
-        location: PLACE.with(|slot| slot.borrow_mut().take()).unwrap_or_default().into(),
+        location: PANIC_LOCATION.with(|slot| slot.borrow_mut().take()).unwrap_or_default().into(),
     });
-    DEPTH.with(|depth| depth.set(depth.get() - 1));
+    CONTAIN_DEPTH.with(|depth| depth.set(depth.get() - 1));
     fault
 }
 
@@ -56,7 +56,7 @@ fn message_of(payload: Box<dyn Any + Send>) -> String {
         (_, Some(text)) => text.clone(),
         _ => "a panic without a message".to_owned(),
     };
-    // The payload's own drop may panic too, with a payload that does the same: that one is never dropped.
+    // Dropping the payload may panic with a second payload, whose drop may panic again: the second one is leaked.
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
     }
@@ -67,7 +67,7 @@ pub(crate) fn error_fault(message: impl std::fmt::Display) -> Fault {
     Fault { kind: FaultKind::Error, message: message.to_string().into(), location: RString::new() }
 }
 
-/// A value whose drop is contained; a panic there goes to `report`.
+/// A value whose drop is contained; `report` receives a panic in it.
 pub(crate) struct ContainedDrop<T, R: Fn(Fault)> {
     value: Option<T>,
     report: R,
@@ -132,14 +132,14 @@ impl<T, F: Future<Output = Result<T, Fault>>, R: Fn(Fault)> Future for Contained
         let Some(future) = slot.as_mut().as_pin_mut() else {
             return Poll::Ready(RResult::RErr(error_fault("polled after it had ended")));
         };
-        let answer = match contain(|| future.poll(context)) {
+        let output = match contain(|| future.poll(context)) {
             Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(answer)) => answer,
+            Ok(Poll::Ready(output)) => output,
             Err(fault) => Err(fault),
         };
-        // What the future still holds is dropped now, so that a panic in that drop is part of the answer.
+        // The future is dropped here, so that a panic in its drop becomes the output.
         let released = contain(|| slot.set(None));
-        Poll::Ready(answer.and_then(|value| released.map(|()| value)).into())
+        Poll::Ready(output.and_then(|value| released.map(|()| value)).into())
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_becomes_a_fault_with_its_place() {
+    fn a_panic_becomes_a_fault_with_its_location() {
         install_hook();
         let fault = contain(|| {
             if true {

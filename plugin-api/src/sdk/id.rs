@@ -1,4 +1,4 @@
-//! Ids of records: a type for each kind, so that a post's id is never taken for a thread's.
+//! Ids of records: one newtype per kind of record, so that the compiler tells a post's id from a thread's.
 
 use serde::{
     Deserializer,
@@ -6,10 +6,10 @@ use serde::{
 };
 use std::fmt;
 
-/// Makes the type of a record's id, for example `record_id!(/** A thread. */ ThreadId, "thread");`.
+/// Defines the newtype of a record's id, for example `record_id!(/** A thread. */ ThreadId, "thread");`.
 ///
-/// Read from a path, a row or JSON (a positive integer, there also as a digit string), written as an integer. A path
-/// that holds no such number answers 404 `unknown <resource>`.
+/// Read from a path, a row or JSON (a positive integer, in JSON also as a digit string), written as an integer. In a path,
+/// any other text is a 404 `unknown <resource>`.
 #[macro_export]
 macro_rules! record_id {
     ($(#[$doc:meta])* $name:ident, $resource:literal) => {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_id() {
+    fn other_values_are_refused() {
         for text in ["0", "-1", "1.5", "\"\"", "\"-1\"", "\"1.5\"", "\"0x1\"", "null", "[]", "9223372036854775808"] {
             assert!(serde_json::from_str::<ThingId>(text).is_err(), "{text}");
         }

@@ -1,6 +1,6 @@
-//! Work that runs by itself, on one gateway at a time.
+//! Scheduled jobs. Each runs on one gateway at a time.
 
-use super::{Gateway, fence};
+use super::{PluginContext, fence};
 use crate::{
     abi::{Fault, HostError},
     manifest::{JobSpec, Schedule},
@@ -9,37 +9,37 @@ use abi_stable::std_types::RResult;
 use async_ffi::{FfiFuture, FutureExt as _};
 use std::{future::Future, time::Duration};
 
-pub(crate) type RunJob<P> = Box<dyn Fn(&Gateway<P>) -> FfiFuture<RResult<(), Fault>> + Send + Sync>;
+pub(crate) type JobFn<P> = Box<dyn Fn(&PluginContext<P>) -> FfiFuture<RResult<(), Fault>> + Send + Sync>;
 
-/// A job must bear to be run twice: a gateway may die between the work and the note that it is done.
+/// A scheduled job. It must be idempotent: a gateway may crash between the work and the record that it is done.
 pub struct Job<P> {
     pub(crate) spec: JobSpec,
-    pub(crate) run: RunJob<P>,
+    pub(crate) run: JobFn<P>,
 }
 
 const TIMEOUT_MS: u64 = 60_000;
 
 impl<P: Send + Sync + 'static> Job<P> {
-    /// Runs that long after the end of the run before.
+    /// Runs `interval` after the end of the previous run.
     pub fn every<F, Fut>(name: &'static str, interval: Duration, run: F) -> Self
     where
-        F: Fn(Gateway<P>) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
         let interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
         Self::new(name, Schedule::EveryMs(interval_ms), run)
     }
 
-    /// Runs at the times of a cron line (five or six fields, UTC), for example `0 3 * * *`.
-    pub fn cron<F, Fut>(name: &'static str, line: &str, run: F) -> Self
+    /// Runs at the times of a cron expression (five or six fields, UTC), for example `0 3 * * *`.
+    pub fn cron<F, Fut>(name: &'static str, expression: &str, run: F) -> Self
     where
-        F: Fn(Gateway<P>) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
-        Self::new(name, Schedule::Cron(line.to_owned()), run)
+        Self::new(name, Schedule::Cron(expression.to_owned()), run)
     }
 
-    /// A run is dropped after this long; a minute unless said.
+    /// The gateway cancels a run after this long; one minute by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.spec.timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         self
@@ -47,17 +47,17 @@ impl<P: Send + Sync + 'static> Job<P> {
 
     fn new<F, Fut>(name: &'static str, schedule: Schedule, run: F) -> Self
     where
-        F: Fn(Gateway<P>) -> Fut + Send + Sync + 'static,
+        F: Fn(PluginContext<P>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
-        let run = move |gateway: &Gateway<P>| contained(gateway, name, || run(gateway.clone()));
+        let run = move |cx: &PluginContext<P>| contained(cx, name, || run(cx.clone()));
         Self { spec: JobSpec { name: name.to_owned(), schedule, timeout_ms: TIMEOUT_MS }, run: Box::new(run) }
     }
 }
 
-/// Makes a future inside the fence and keeps it there.
+/// Creates a future and polls it inside the fence; `place` names it in reports of faults.
 pub(crate) fn contained<P, T, Fut>(
-    gateway: &Gateway<P>,
+    cx: &PluginContext<P>,
     place: &'static str,
     make: impl FnOnce() -> Fut,
 ) -> FfiFuture<RResult<T, Fault>>
@@ -68,7 +68,7 @@ where
 {
     match fence::contain(make) {
         Ok(future) => {
-            let reporter = gateway.clone();
+            let reporter = cx.clone();
             let report = move |fault| reporter.report(place, fault);
             fence::ContainedFuture::new(async move { future.await.map_err(fence::error_fault) }, report).into_ffi()
         }

@@ -1,7 +1,6 @@
-//! What a plugin's author writes against. Start with the plugin `hello` and `plugin-api/README.md`.
+//! The SDK for plugin authors. Start with the plugin `hello` and `plugin-api/README.md`.
 
 mod address;
-mod answer;
 mod chain;
 mod content;
 mod context;
@@ -19,50 +18,52 @@ mod handler;
 mod hash;
 mod id;
 mod job;
-mod kept;
-mod mentions;
 mod page;
+mod payload_references;
 pub mod point;
-mod position;
+mod rendered_json;
 mod request;
+mod response;
 mod route;
 mod row;
 mod search;
 mod sign;
 mod stream;
+mod stream_position;
 mod tx;
 mod viewer;
 mod wei;
 
 pub use address::{Address, BadAddress};
-pub use answer::{Accepted, Created, IntoAnswer, Json, NoContent, Raw, Stored, Text, WithHeader};
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
-pub use content::{BadContent, Content, NewContent, PayloadFacts};
-pub use context::{Authors, Context, Gateway, HostHandle, TaskHandle};
+pub use content::{BadContent, Content, NewContent, PayloadInfo};
+pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
-pub use definition::{Definition, Identity, Migration, NoConfig, Plugin, Refusal};
+pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, Case, Failure, NoError, Problem};
 pub use event::Event;
 pub use export::{object_manifest, object_new};
 pub use extract::{
-    Body, Describe, Extract, FromParam, HeaderName, HeaderValue, Path, Payload, Query as QueryString, Signed, SignedBy,
+    Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,
+    SignedBy,
 };
-pub use fetch::{Fetch, Fetched};
+pub use fetch::{Fetch, FetchResponse};
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use job::Job;
-pub use kept::{Kept, KeptJson, keep};
-pub use mentions::mentioned_payloads;
 pub use page::{Limit, Page, lenient};
-pub use position::Position;
+pub use payload_references::referenced_payloads;
+pub use rendered_json::{RenderedJson, RenderedObject, render_json};
 pub use request::Request;
-pub use route::{KIB, Route, Unguarded};
+pub use response::{Accepted, Created, CreatedOrUpdated, IntoResponse, Json, NoContent, RawResponse, Text, WithHeader};
+pub use route::{KIB, Route, RouteWithoutAuth};
 pub use row::decode as decode_rows;
 pub use row::json_text;
 pub use search::Search;
 pub use sign::{SignAnswer, Signer};
-pub use stream::{BodyChunks, Topic};
-pub use tx::SendTx;
+pub use stream::{StreamBody, Topic};
+pub use stream_position::StreamPosition;
+pub use tx::TransactionRequest;
 pub use viewer::Viewer;
 pub use wei::{BadWei, Wei};
 
@@ -72,7 +73,7 @@ pub use crate::manifest::{
 };
 pub use schemars::JsonSchema;
 
-/// What the macros expand to; not for authors.
+/// Items that the macros use; not for authors.
 #[doc(hidden)]
 pub mod __private {
     pub use super::id::read_id;

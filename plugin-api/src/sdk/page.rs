@@ -1,11 +1,12 @@
-//! Paging, and query members that never fail.
+//! Paging, and query members that are never an error.
 
-use super::{Describe, Extract, Problem, Request};
+use super::{FromRequest, Problem, Request, RouteDescription};
 use crate::manifest::{Parameter, ParameterIn};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IntoDeserializer};
 use serde_json::json;
 
-/// `limit` and `offset` of a list. Never an error: what is no number is the default, what is too large is the maximum.
+/// `limit` and `offset` of a list. Never an error: a text that is not a number is the default, a number that is too large
+/// is the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page<const DEFAULT: u32, const MAX: u32> {
     pub limit: u32,
@@ -18,26 +19,26 @@ impl<const DEFAULT: u32, const MAX: u32> Page<DEFAULT, MAX> {
     }
 }
 
-/// The last member of that name, within its range; the default when it is no number.
+/// The last member with this name, clamped to its range; the default when it is not a number.
 fn number(query: &str, name: &str, default: u32, (min, max): (u32, u32)) -> u32 {
     let member = form_urlencoded::parse(query.as_bytes()).filter(|(member, _)| member == name).last();
-    let within = |number: i64| u32::try_from(number.clamp(min.into(), max.into())).unwrap_or(max);
-    member.and_then(|(_, value)| whole(&value)).map_or(default, within)
+    let clamp = |number: i64| u32::try_from(number.clamp(min.into(), max.into())).unwrap_or(max);
+    member.and_then(|(_, value)| truncated_integer(&value)).map_or(default, clamp)
 }
 
-/// A finite number other than zero, as JavaScript's `Number` reads it, cut to a whole one.
+/// A finite number other than zero, parsed like JavaScript's `Number` and truncated to an integer.
 #[allow(clippy::cast_possible_truncation, reason = "`as` saturates at the ends of i64, which callers clamp anyway")]
-fn whole(text: &str) -> Option<i64> {
+fn truncated_integer(text: &str) -> Option<i64> {
     let number: f64 = text.trim().parse().ok()?;
     (number.is_finite() && number != 0.0).then_some(number as i64)
 }
 
-impl<const DEFAULT: u32, const MAX: u32> Extract for Page<DEFAULT, MAX> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<const DEFAULT: u32, const MAX: u32> FromRequest for Page<DEFAULT, MAX> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         Ok(Self::parse(request.query()))
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe_limit(describe, DEFAULT, MAX);
         describe_number(describe, "offset", "Items to skip", json!({ "type": "integer", "minimum": 0, "default": 0 }));
     }
@@ -47,22 +48,22 @@ impl<const DEFAULT: u32, const MAX: u32> Extract for Page<DEFAULT, MAX> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit<const DEFAULT: u32, const MAX: u32>(pub u32);
 
-impl<const DEFAULT: u32, const MAX: u32> Extract for Limit<DEFAULT, MAX> {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl<const DEFAULT: u32, const MAX: u32> FromRequest for Limit<DEFAULT, MAX> {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         Ok(Self(number(request.query(), "limit", DEFAULT, (1, MAX))))
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe_limit(describe, DEFAULT, MAX);
     }
 }
 
-fn describe_limit(describe: &mut Describe<'_>, default: u32, max: u32) {
+fn describe_limit(describe: &mut RouteDescription<'_>, default: u32, max: u32) {
     let schema = json!({ "type": "integer", "minimum": 1, "maximum": max, "default": default });
     describe_number(describe, "limit", "Items in the answer", schema);
 }
 
-fn describe_number(describe: &mut Describe<'_>, name: &str, description: &str, schema: serde_json::Value) {
+fn describe_number(describe: &mut RouteDescription<'_>, name: &str, description: &str, schema: serde_json::Value) {
     describe.spec.parameters.push(Parameter {
         name: name.into(),
         place: ParameterIn::Query,
@@ -72,14 +73,14 @@ fn describe_number(describe: &mut Describe<'_>, name: &str, description: &str, s
     });
 }
 
-/// `#[serde(default, deserialize_with = "lenient")]`: a value that does not parse is the default.
+/// `#[serde(default, deserialize_with = "lenient")]`: a value that does not parse becomes the default.
 pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;
     let reader: serde::de::value::StringDeserializer<serde::de::value::Error> = text.clone().into_deserializer();
     if let Ok(value) = T::deserialize(reader) {
         return Ok(value);
     }
-    let number = whole(&text).ok_or(());
+    let number = truncated_integer(&text).ok_or(());
     let number =
         number.map(|number| T::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(number)));
     Ok(number.ok().and_then(Result::ok).unwrap_or_default())

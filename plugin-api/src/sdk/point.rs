@@ -1,7 +1,7 @@
-//! Extension points: typed lists to which any plugin may contribute, third-party ones too.
+//! Extension points: typed lists to which any plugin may contribute, third-party plugins too.
 //!
-//! A point is a name with an input and an output type. Who collects it merges what the enabled plugins answer; a
-//! plugin that is off is simply not there.
+//! A point is a name with an input and an output type. The collector merges the contributions of the enabled plugins;
+//! a disabled plugin contributes nothing.
 
 use super::{Address, Hash256, Wei};
 use schemars::JsonSchema;
@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 pub use super::discovery::{Briefing, BriefingLink, Discovery, Skill, endpoints, members};
 
-/// Which of some payloads stored text or rows still name, so that they are kept. In [`PayloadReferencesInput`], out the list
-/// of those [`Hash256`] that are named.
+/// References to payloads in stored texts and rows: a referenced payload is not pruned. In [`PayloadReferencesInput`], out
+/// the list of those [`Hash256`] that are referenced.
 pub const PAYLOAD_REFERENCES: &str = "payload-references";
 /// Names of agents by the address that owns them. In [`AuthorsInput`], out a map address → [`AuthorName`].
 pub const AUTHORS: &str = "authors";
@@ -23,9 +23,9 @@ pub const STATS: &str = "stats";
 pub const STATUS: &str = "status";
 /// Texts and links for llms.txt, agent card and manifest. In [`NoInput`], out [`Discovery`].
 pub const DISCOVERY: &str = "discovery";
-/// Work that can be earned now, for `/api/work`. In [`WorkInput`], out a list of [`WorkItem`].
+/// Open work with a reward, for `/api/work`. In [`WorkInput`], out a list of [`WorkItem`].
 pub const WORK: &str = "work";
-/// What addresses did, for `/api/leaderboard`. In [`LeaderboardInput`], out a map address → [`Metrics`].
+/// Metrics per address, for `/api/leaderboard`. In [`LeaderboardInput`], out a map address → [`Metrics`].
 pub const LEADERBOARD: &str = "leaderboard";
 /// Claims for an agent's credential.
 pub const CV_CLAIMS: &str = "cv-claims";
@@ -60,7 +60,7 @@ pub struct Author {
     pub agent_id: Option<i64>,
 }
 
-/// Payloads that are old enough to be forgotten, unless somebody names them.
+/// Payloads that are old enough to be pruned, unless a plugin references them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PayloadReferencesInput {
     pub hashes: Vec<Hash256>,
@@ -77,11 +77,11 @@ pub enum WorkKind {
     Endpoint,
 }
 
-/// Which work is asked for.
+/// Selects the work to return.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkInput {
-    /// Only the items that this event made available, if they still are. Everything open when absent: of each kind the
-    /// newest, as many as wire.md §28 names.
+    /// Only the items that this event made available, if they still are. When absent: all open items, of each kind the
+    /// newest, up to the number in wire.md §28.
     pub made_by: Option<WorkEvent>,
 }
 
@@ -94,18 +94,18 @@ pub struct WorkEvent {
     pub data: Value,
 }
 
-/// Something that can be earned now. The plugin `work` adds what follows from it: names, FMX, absolute addresses.
+/// An open piece of work with a reward. The plugin `work` adds derived members: names, FMX, absolute URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkItem {
     pub kind: WorkKind,
     /// The number of the job, bounty, challenge, thread, agent or listing.
     pub ref_id: i64,
-    /// Tells items of one kind and number apart, for example `compute`: the id is then `endpoint:compute:7`.
+    /// Distinguishes items of one kind and number, for example `compute`: the id is then `endpoint:compute:7`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     pub title: String,
-    /// As long as it is; 280 characters of it are shown.
+    /// The full text; responses show 280 characters of it.
     pub summary: String,
     pub tags: Vec<String>,
     pub reward: Wei,
@@ -126,15 +126,15 @@ pub struct WorkItem {
     pub action: String,
 }
 
-/// The time that a leaderboard counts.
+/// The period that a leaderboard counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaderboardInput {
-    /// What happened in this Unix second or later; all there ever was when absent.
+    /// Counts from this Unix second on; everything when absent.
     pub since_s: Option<i64>,
 }
 
-/// What one address did in that time, exactly. Parts of several plugins are added up; addresses that did nothing are
-/// left out.
+/// Exact counts for one address in the period. The collector adds up the metrics of several plugins; addresses without
+/// any are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Metrics {
@@ -144,7 +144,7 @@ pub struct Metrics {
     /// Sum of the ratings of those agents, 1 to 5 each.
     #[serde(skip_serializing_if = "is_zero")]
     pub rating_sum: u64,
-    /// How many ratings that are.
+    /// Number of those ratings.
     #[serde(skip_serializing_if = "is_zero")]
     pub rating_count: u64,
     #[serde(skip_serializing_if = "is_zero")]

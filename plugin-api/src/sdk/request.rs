@@ -1,4 +1,4 @@
-//! A request as extractors see it.
+//! The request from which extractors read.
 
 use super::Address;
 use crate::abi::{self, FfiBytes, HeadBox};
@@ -26,22 +26,22 @@ impl Request {
         self.head.query().as_str()
     }
 
-    /// The first header of that lower-case name.
+    /// The first header with this lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.header(name.into()).into_option().map(Into::into)
     }
 
-    /// The path parameter at that position.
+    /// The path parameter at this position.
     pub fn param(&self, position: u32) -> Option<&str> {
         self.head.param(position).into_option().map(Into::into)
     }
 
-    /// Who signed, on a signed route.
+    /// The signer, on a signed route.
     pub fn signer(&self) -> Option<Address> {
         self.head.signer().into_option().and_then(|signer| signer.as_str().parse().ok())
     }
 
-    /// The body, once.
+    /// Takes the body; a second call returns an empty one.
     pub fn take_body(&mut self) -> FfiBytes {
         self.body.take().unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! A route as its author writes it: data with a handler.
+//! Routes: a description as data, and a handler.
 
-use super::{ApiError, Describe, Gateway, Handler};
+use super::{ApiError, Handler, PluginContext, RouteDescription};
 use crate::{
     abi::{self, Fault},
     manifest::{Answer, Auth, Parent, RateLimit, RouteSpec},
@@ -12,28 +12,28 @@ use std::collections::BTreeMap;
 
 pub const KIB: u64 = 1024;
 
-pub(crate) type CallHandler<P> =
-    Box<dyn Fn(&Gateway<P>, abi::Request) -> FfiFuture<RResult<abi::Response, Fault>> + Send + Sync>;
+pub(crate) type HandlerFn<P> =
+    Box<dyn Fn(&PluginContext<P>, abi::Request) -> FfiFuture<RResult<abi::Response, Fault>> + Send + Sync>;
 
-/// Writes its part of a route's description.
-pub(crate) type DescribePart = Box<dyn Fn(&mut Describe<'_>)>;
+/// Adds a part to a route's description.
+pub(crate) type DescribeFn = Box<dyn Fn(&mut RouteDescription<'_>)>;
 
-/// A route that does not say yet who may call it.
-pub struct Unguarded<P> {
+/// A route without authentication rule yet: its methods set who may call it.
+pub struct RouteWithoutAuth<P> {
     route: Route<P>,
 }
 
-/// A route: what it is called, who may call it, what it takes and answers.
+/// A route: name, authentication, request, responses and handler.
 pub struct Route<P> {
     pub(crate) spec: RouteSpec,
-    pub(crate) describe: Vec<DescribePart>,
-    pub(crate) call: CallHandler<P>,
+    pub(crate) describe: Vec<DescribeFn>,
+    pub(crate) call: HandlerFn<P>,
 }
 
 macro_rules! methods {
     ($($function:ident $method:literal)*) => {$(
         #[doc = concat!("A `", $method, "` route. The operation is named after the handler: see [`Route::operation`].")]
-        pub fn $function<Args: 'static, H: Handler<P, Args>>(path: &'static str, handler: H) -> Unguarded<P> {
+        pub fn $function<Args: 'static, H: Handler<P, Args>>(path: &'static str, handler: H) -> RouteWithoutAuth<P> {
             Self::unguarded($method, path, handler)
         }
     )*};
@@ -42,11 +42,15 @@ macro_rules! methods {
 impl<P: Send + Sync + 'static> Route<P> {
     methods! { get "GET" post "POST" put "PUT" patch "PATCH" delete "DELETE" }
 
-    fn unguarded<Args: 'static, H: Handler<P, Args>>(method: &str, path: &'static str, handler: H) -> Unguarded<P> {
+    fn unguarded<Args: 'static, H: Handler<P, Args>>(
+        method: &str,
+        path: &'static str,
+        handler: H,
+    ) -> RouteWithoutAuth<P> {
         let spec = RouteSpec::new(method, path, &operation_of::<H>());
-        let describe: Vec<DescribePart> = vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
-        let call = move |gateway: &Gateway<P>, request| handler.call(gateway, request, path);
-        Unguarded { route: Self { spec, describe, call: Box::new(call) } }
+        let describe: Vec<DescribeFn> = vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
+        let call = move |cx: &PluginContext<P>, request| handler.call(cx, request, path);
+        RouteWithoutAuth { route: Self { spec, describe, call: Box::new(call) } }
     }
 
     /// Overrides the operation id, which is the handler's function name.
@@ -67,14 +71,14 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
-    /// Larger bodies answer 413.
+    /// A larger body is a 413.
     pub fn body_max_bytes(mut self, bytes: u64) -> Self {
         self.spec.body_max_bytes = Some(bytes);
         self
     }
 
-    /// Content types of a body that is no JSON.
-    pub fn takes(mut self, content_types: &[&str]) -> Self {
+    /// Content types of a body that is not JSON.
+    pub fn body_types(mut self, content_types: &[&str]) -> Self {
         self.spec.body_types = content_types.iter().map(ToString::to_string).collect();
         self
     }
@@ -85,25 +89,25 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
-    /// `Cache-Control` of answers below 400.
+    /// `Cache-Control` of responses below 400.
     pub fn cache_control(mut self, value: &str) -> Self {
         self.spec.cache_control = Some(value.to_owned());
         self
     }
 
-    /// Lets the gateway keep answers and check `If-None-Match` without asking the plugin, until the data changes.
+    /// Lets the gateway cache responses and check `If-None-Match` without calling the plugin, until the data changes.
     ///
-    /// Only for a public `GET` whose answer follows from its path, its query, the plugin's configuration and the stored
-    /// data of this plugin and of those that it `requires`, and from nothing else: no clock, no chance, nothing about
-    /// the caller, no memory of the plugin's own. The gateway never keeps an answer during which the handler asked for
-    /// the time, a header, the caller's address, a transaction, a fetch, a background task or contributions that are not
-    /// [cached](crate::Definition::contributes_cached) themselves; a plugin's own memory it cannot see.
+    /// Only for a public `GET` whose response depends on its path, its query, the plugin's configuration and the stored
+    /// data of this plugin and of those that it `requires`, and on nothing else: not on the clock, randomness, the caller
+    /// or the plugin's memory. The gateway does not cache a response whose handler read the time, a header or the client's
+    /// address, or used a transaction, a fetch, a background task or contributions that are not
+    /// [cached](crate::Definition::contributes_cached) themselves. It cannot see reads of the plugin's own memory.
     pub fn cached(mut self) -> Self {
         self.spec.cached = true;
         self
     }
 
-    /// Calls per minute and client IP, for this route alone.
+    /// Limit of calls per minute and client IP, for this route alone.
     pub fn per_minute(mut self, calls: u32) -> Self {
         let bucket = self.spec.operation.clone();
         self.spec.rate_limits.push(RateLimit {
@@ -122,8 +126,8 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
-    /// Answers 404 `unknown <resource>` before looking at body and signature when `sql` (with `$1`, the path
-    /// parameter `param` as an integer) finds no row.
+    /// Responds 404 `unknown <resource>` before body and signature are checked when `sql` (with `$1`, the path parameter
+    /// `param` as an integer) finds no row.
     pub fn needs_row(mut self, resource: &str, param: &str, sql: &str) -> Self {
         let parent =
             Parent { sql: sql.to_owned(), param: param.to_owned(), integer: true, resource: resource.to_owned() };
@@ -131,8 +135,8 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
-    /// Documents an answer that the handler's type does not show.
-    pub fn answers<T: JsonSchema>(
+    /// Documents a response that the handler's return type does not describe.
+    pub fn response<T: JsonSchema>(
         mut self,
         status: u16,
         content_type: &'static str,
@@ -147,23 +151,23 @@ impl<P: Send + Sync + 'static> Route<P> {
     }
 }
 
-impl<P> Unguarded<P> {
-    /// Anyone may call it.
+impl<P> RouteWithoutAuth<P> {
+    /// Anyone may call the route.
     pub fn public(self) -> Route<P> {
         self.route
     }
 
-    /// The wallet that signed the JSON body. Used up by the call, guarded by the per-address interval.
+    /// The wallet that signed the JSON body. Replay guard and per-address write interval apply.
     pub fn signed(self, action: &str) -> Route<P> {
         self.with(Auth::SignedBody { action: action.to_owned() })
     }
 
-    /// The wallet in the signed headers; may be repeated.
+    /// The wallet in the signed headers. The same signature may be sent again.
     pub fn signed_headers(self, action: &str) -> Route<P> {
         self.with(Auth::SignedHeaders { action: action.to_owned(), guarded: false })
     }
 
-    /// The wallet in the signed headers; used up by the call, guarded by the per-address interval.
+    /// The wallet in the signed headers. Replay guard and per-address write interval apply.
     pub fn signed_headers_once(self, action: &str) -> Route<P> {
         self.with(Auth::SignedHeaders { action: action.to_owned(), guarded: true })
     }
@@ -173,7 +177,7 @@ impl<P> Unguarded<P> {
         self.with(Auth::SignedQuery { action: action.to_owned() })
     }
 
-    /// The plugin checks the caller; `scheme` says how, for the documentation.
+    /// The plugin authenticates the caller; `scheme` documents how.
     pub fn own_auth(self, scheme: &str) -> Route<P> {
         self.with(Auth::Own { scheme: scheme.to_owned() })
     }
@@ -190,7 +194,7 @@ fn operation_of<H>() -> String {
     name.rsplit("::").next().unwrap_or(name).to_owned()
 }
 
-fn describe_errors<E: ApiError>(describe: &mut Describe<'_>) {
+fn describe_errors<E: ApiError>(describe: &mut RouteDescription<'_>) {
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for case in E::CASES {
         by_status.entry(case.status).or_default().push(case.code.to_owned());

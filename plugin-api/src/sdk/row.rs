@@ -1,4 +1,4 @@
-//! Rows into types, by serde: a struct by column names, a tuple by position, anything else from the only column.
+//! Decodes rows by serde: a struct by column names, a tuple by position, any other type from the only column.
 
 use crate::abi::{Cell, HostError, HostErrorCode, MalformedRows, Rows};
 use serde::{
@@ -7,7 +7,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Decodes rows; the gateway reads its own tables with it, plugins get it through [`super::Query`].
+/// Decodes rows. The gateway calls it for its own tables; plugins use it through [`super::Query`].
 pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostError> {
     let columns = rows.columns().map_err(broken)?;
     let mut cells = rows.cells().map_err(broken)?;
@@ -23,7 +23,7 @@ pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostErro
     Ok(decoded)
 }
 
-/// The first row alone.
+/// Decodes the first row only.
 pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Option<T>, HostError> {
     if rows.is_empty() {
         return Ok(None);
@@ -33,7 +33,7 @@ pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Opt
     T::deserialize(Row { columns: &columns, cells: &cells }).map(Some).map_err(mismatch)
 }
 
-/// `#[serde(deserialize_with = "json_text")]`: a text column that holds JSON.
+/// `#[serde(deserialize_with = "json_text")]`: decodes a text column that holds JSON.
 pub fn json_text<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
     let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
     serde_json::from_str(&text).map_err(de::Error::custom)
@@ -47,7 +47,7 @@ fn mismatch(error: de::value::Error) -> HostError {
     HostError::new(HostErrorCode::Statement, format!("a row does not fit its type: {error}"))
 }
 
-/// Texts are borrowed from the rows, which live as long as `'r`.
+/// One row; its texts are borrowed from the buffer, which lives for `'r`.
 struct Row<'a, 'r> {
     columns: &'a [&'r str],
     cells: &'a [Cell<'r>],
@@ -173,7 +173,7 @@ impl<'de> Deserializer<'de> for CellReader<'de> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.0 {
-            // Vec<u8> asks for a sequence.
+            // `Vec<u8>` deserialises from a sequence.
             Cell::Blob(bytes) => visitor.visit_seq(de::value::SeqDeserializer::new(bytes.iter().copied())),
             _ => self.deserialize_any(visitor),
         }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_does_not_fit_says_why() {
+    fn a_row_that_does_not_fit_its_type_is_an_error_with_the_reason() {
         let error = decode::<(u8,)>(&rows(&["n"], &[Cell::Int(300)])).unwrap_err();
         assert!(error.message.contains("does not fit"), "{error}");
         assert!(decode::<i64>(&rows(&["a", "b"], &[Cell::Int(1), Cell::Int(2)])).is_err());

@@ -1,11 +1,11 @@
 //! Substring filters (`q`): ASCII letters match in either case, every other character only itself, `%` and `_` too.
 //!
-//! The rule: both databases give the same answer. Their `LIKE` and `lower()` differ beyond ASCII, so neither is used
-//! without naming the collation that makes PostgreSQL's `lower()` do what SQLite's does.
+//! The rule: both databases return the same rows. Their `LIKE` and `lower()` differ beyond ASCII, so `LIKE` is not used, and
+//! `lower()` only with the collation that makes PostgreSQL's do what SQLite's does.
 
 use super::HostHandle;
 
-/// What is searched for, and how this gateway's database is asked for it.
+/// A substring filter in the dialect of this gateway's database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     needle: String,
@@ -13,12 +13,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// None when there is nothing to search for.
+    /// `None` when the text is empty.
     pub fn new(host: &HostHandle, text: &str) -> Option<Self> {
         Self::in_dialect(&host.environment().dialect, text)
     }
 
-    /// For tests and tools that have no gateway at hand; `dialect` as in [`crate::Environment`].
+    /// For tests and tools without a gateway; `dialect` as in [`crate::Environment`].
     pub fn in_dialect(dialect: &str, text: &str) -> Option<Self> {
         let needle = text.to_ascii_lowercase();
         (!needle.is_empty()).then_some(Self { needle, postgres: dialect == "postgres" })
@@ -30,7 +30,7 @@ impl Search {
     }
 
     /// SQL that is true where the text `column` contains the needle; `placeholder` is for example `$1`.
-    /// Reads every row it is asked about: no index helps.
+    /// No index serves it: the database evaluates it for every row.
     pub fn condition(&self, column: &str, placeholder: &str) -> String {
         if self.postgres {
             format!(r#"strpos(lower({column} COLLATE "C"), {placeholder}) > 0"#)

@@ -1,7 +1,7 @@
 //! Signatures with the gateway's keys, by role. A role must be among the grants (`signer_roles`).
 //!
-//! A role without a key is a [`HostErrorCode::Disabled`]: a handler that hands it on with `?` answers 503 `disabled` with the
-//! reason. No plugin ever holds a key.
+//! A role without a key is a [`HostErrorCode::Disabled`]: a handler that returns it with `?` responds 503 `disabled` with
+//! the reason. Keys stay in the gateway; no plugin gets one.
 
 use super::{Address, HostHandle};
 use crate::{
@@ -20,28 +20,28 @@ pub struct Signer<'h> {
 }
 
 impl HostHandle {
-    /// The key of a role: `gateway`, `facilitator`, `relayer`, `payin` or `oracle`.
+    /// The key of a role: `cx`, `facilitator`, `relayer`, `payin` or `oracle`.
     pub fn signer(&self, role: &str) -> Signer<'_> {
         Signer { host: self, role: role.to_owned() }
     }
 
-    /// Who signed this text by EIP-191. A text that is no signature is a [`HostErrorCode::Invalid`].
+    /// The signer of this text by EIP-191. A malformed signature is a [`HostErrorCode::Invalid`].
     pub async fn recover_text(&self, text: &str, signature: &str) -> Result<Address, HostError> {
         self.recover(Signable::Text(text.to_owned()), signature).await
     }
 
-    /// Who signed this EIP-712 document.
+    /// The signer of this EIP-712 document.
     pub async fn recover_typed_data(&self, document: Value, signature: &str) -> Result<Address, HostError> {
         self.recover(Signable::TypedData(document), signature).await
     }
 
     async fn recover(&self, what: Signable, signature: &str) -> Result<Address, HostError> {
-        self.ask_signers(SignQuestion::Recover { what, signature: signature.to_owned() }).await
+        self.call_signer(SignQuestion::Recover { what, signature: signature.to_owned() }).await
     }
 
-    async fn ask_signers<T: DeserializeOwned>(&self, question: SignQuestion) -> Result<T, HostError> {
-        let reply = self.ask("sign", &question, FfiBytes::default()).await?;
-        serde_json::from_slice(&reply.answer)
+    async fn call_signer<T: DeserializeOwned>(&self, request: SignQuestion) -> Result<T, HostError> {
+        let response = self.call_capability("sign", &request, FfiBytes::default()).await?;
+        serde_json::from_slice(&response.answer)
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
     }
 }
@@ -49,7 +49,7 @@ impl HostHandle {
 impl Signer<'_> {
     /// The address of the key.
     pub async fn address(&self) -> Result<Address, HostError> {
-        self.host.ask_signers(SignQuestion::Address { role: self.role.clone() }).await
+        self.host.call_signer(SignQuestion::Address { role: self.role.clone() }).await
     }
 
     /// Signs a text by EIP-191, as wallets do with `personal_sign`.
@@ -57,7 +57,7 @@ impl Signer<'_> {
         self.sign(Signable::Text(text.to_owned())).await
     }
 
-    /// Signs bytes by EIP-191: a hash of 32 bytes, for instance, that a contract wraps in the same way.
+    /// Signs bytes by EIP-191, for example a 32-byte hash for a contract that applies the same prefix.
     pub async fn sign_bytes(&self, bytes: &[u8]) -> Result<SignAnswer, HostError> {
         self.sign(Signable::Bytes(alloy_primitives::hex::encode_prefixed(bytes))).await
     }
@@ -69,6 +69,6 @@ impl Signer<'_> {
     }
 
     async fn sign(&self, what: Signable) -> Result<SignAnswer, HostError> {
-        self.host.ask_signers(SignQuestion::Sign { role: self.role.clone(), what }).await
+        self.host.call_signer(SignQuestion::Sign { role: self.role.clone(), what }).await
     }
 }

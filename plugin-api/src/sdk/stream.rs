@@ -1,6 +1,6 @@
-//! Answers without an end: server-sent events of a topic, and bodies made chunk by chunk.
+//! Streaming responses: server-sent events of a topic, and bodies that are produced chunk by chunk.
 
-use super::{Describe, HostHandle, IntoAnswer, answer, fence};
+use super::{HostHandle, IntoResponse, RouteDescription, fence, response};
 use crate::{
     abi::{self, BodyStream, Fault, FfiBytes, HostError},
     manifest::{Answer, Subscription},
@@ -13,18 +13,18 @@ use std::{
     task::{Context, Poll},
 };
 
-/// Server-sent events of a topic. The gateway replays, filters, keeps the connection alive and shares frames.
+/// Server-sent events of a topic. The gateway replays and filters them, sends keep-alives and shares frames among clients.
 pub struct Topic(pub Subscription);
 
-impl IntoAnswer for Topic {
+impl IntoResponse for Topic {
     fn into_response(self) -> abi::Response {
         let subscription = serde_json::to_vec(&self.0).unwrap_or_default();
-        let mut response = answer::full(200, "text/event-stream; charset=utf-8", FfiBytes::default());
+        let mut response = response::full(200, "text/event-stream; charset=utf-8", FfiBytes::default());
         response.body = abi::Body::Topic(subscription.into());
         response
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe.spec.answers.push(Answer {
             status: 200,
             description: "Server-sent events: `event` is the type, `id` the event's id, `data` one line of JSON".into(),
@@ -35,37 +35,37 @@ impl IntoAnswer for Topic {
     }
 }
 
-/// A body made chunk by chunk; polled only when the reader has room, dropped when the reader leaves.
-pub struct BodyChunks<S> {
+/// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects.
+pub struct StreamBody<S> {
     stream: S,
     host: HostHandle,
     content_type: &'static str,
 }
 
-impl<S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static> BodyChunks<S> {
+impl<S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static> StreamBody<S> {
     pub fn new(host: &HostHandle, content_type: &'static str, stream: S) -> Self {
         Self { stream, host: host.clone(), content_type }
     }
 }
 
-impl<S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static> IntoAnswer for BodyChunks<S> {
+impl<S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static> IntoResponse for StreamBody<S> {
     fn into_response(self) -> abi::Response {
-        let mut response = answer::full(200, self.content_type, FfiBytes::default());
+        let mut response = response::full(200, self.content_type, FfiBytes::default());
         let host = self.host;
         let stream: Pin<Box<S>> = Box::pin(self.stream);
         let inner = fence::ContainedDrop::new(stream, move |fault| host.report("stream drop", fault));
-        let object = Chunks { inner, ended: false };
+        let object = ContainedStream { inner, ended: false };
         response.body = abi::Body::Stream(abi::BodyStream_TO::from_value(object, abi_stable::erased_types::TD_Opaque));
         response
     }
 }
 
-struct Chunks<S, R: Fn(Fault)> {
+struct ContainedStream<S, R: Fn(Fault)> {
     inner: fence::ContainedDrop<Pin<Box<S>>, R>,
     ended: bool,
 }
 
-impl<S, R> Chunks<S, R>
+impl<S, R> ContainedStream<S, R>
 where
     S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static,
     R: Fn(Fault) + Send + 'static,
@@ -82,7 +82,7 @@ where
     }
 }
 
-impl<S, R> BodyStream for Chunks<S, R>
+impl<S, R> BodyStream for ContainedStream<S, R>
 where
     S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static,
     R: Fn(Fault) + Send + 'static,

@@ -1,9 +1,9 @@
-//! Who looks at a record, where its answer tells what that address did with it.
+//! The query parameter `viewer`: the address whose own actions a record's response includes.
 
-use super::{Address, Describe, Extract, FromParam as _, Problem, Request};
+use super::{Address, FromParam as _, FromRequest, Problem, Request, RouteDescription};
 use crate::manifest::{Parameter, ParameterIn};
 
-/// The query's `viewer`. Anyone may name any address: what it shows is public. What is no address is nobody.
+/// The query's `viewer`; `None` when it is not an address. It needs no signature: everything it shows is public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewer(pub Option<Address>);
 
@@ -14,12 +14,12 @@ impl Viewer {
     }
 }
 
-impl Extract for Viewer {
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl FromRequest for Viewer {
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         Ok(Self::parse(request.query()))
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe.spec.parameters.push(Parameter {
             name: "viewer".into(),
             place: ParameterIn::Query,
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_viewer_is_an_address_or_nobody() {
+    fn a_viewer_is_an_address_or_none() {
         let address = format!("0x{}", "ab".repeat(20));
         assert_eq!(Viewer::parse(&format!("x=1&viewer={address}")), Viewer(Some(Address([0xab; 20]))));
         assert_eq!(

@@ -9,7 +9,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Wei(pub U256);
 
-/// The text is no amount.
+/// The text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an amount in wei is a string of 1 to 78 decimal digits, below 2^256")]
 pub struct BadWei;
@@ -28,12 +28,12 @@ impl Wei {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// For totals of what moved several times; no amount is larger than 2^256 - 1.
+    /// For totals; stops at 2^256 - 1.
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// What is left; nothing when less was there.
+    /// The difference; zero when `other` is larger.
     pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

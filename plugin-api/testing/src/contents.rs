@@ -1,4 +1,4 @@
-//! What a plugin says of itself before it is started.
+//! Assertions on a plugin's manifest, without starting the plugin.
 
 use plugin_api::{
     abi::PluginModule_Ref,
@@ -6,13 +6,13 @@ use plugin_api::{
     point::Briefing,
 };
 
-/// Panics when it is none, as every helper here when the plugin is not as it should be.
+/// The plugin's manifest. Like the other functions here, it panics when the plugin does not meet its requirement.
 pub fn manifest(module: PluginModule_Ref) -> Manifest {
-    let written = (module.manifest())().into_result().expect("a manifest");
-    serde_json::from_slice(&written).expect("a manifest in JSON")
+    let json = (module.manifest())().into_result().expect("a manifest");
+    serde_json::from_slice(&json).expect("a manifest in JSON")
 }
 
-/// Method, path, operation and, where a signature is asked for, its action.
+/// Method, path, operation and, of signed routes, the action.
 pub fn routes(manifest: &Manifest) -> Vec<(&str, &str, &str, Option<&str>)> {
     manifest
         .routes
@@ -21,7 +21,7 @@ pub fn routes(manifest: &Manifest) -> Vec<(&str, &str, &str, Option<&str>)> {
         .collect()
 }
 
-/// Every write is signed in its body and counts against the limit that all writes share; no read does either.
+/// Every write is signed in its body and counts towards the shared limit of writes; no read does.
 pub fn assert_writes_are_guarded(manifest: &Manifest) {
     for route in &manifest.routes {
         let is_write = route.method != "GET";
@@ -31,7 +31,7 @@ pub fn assert_writes_are_guarded(manifest: &Manifest) {
     }
 }
 
-/// Every path that the section of llms.txt names is one that can be read.
+/// Every path in the plugin's section of llms.txt is a `GET` route.
 pub fn assert_paths_are_routes(manifest: &Manifest, briefing: &Briefing) {
     assert!(!briefing.links.is_empty(), "{} names no path", briefing.title);
     for link in &briefing.links {

@@ -1,6 +1,6 @@
 //! The gateway under test.
 
-use crate::{Answer, ScriptedChain, Wallet, postgres};
+use crate::{ScriptedChain, TestResponse, Wallet, postgres};
 use bytes::Bytes;
 use gateway::Gateway;
 use gateway_clock::{Clock, ManualClock};
@@ -25,7 +25,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Where every test's clock starts: 2026-01-01 00:00:00 UTC.
+/// Start of every test's clock: 2026-01-01 00:00:00 UTC.
 const START_MS: i64 = 1_767_225_600_000;
 
 pub struct TestGateway {
@@ -37,7 +37,7 @@ pub struct TestGateway {
     plugins: Vec<PluginModule_Ref>,
 }
 
-/// A gateway to be started.
+/// Builder of a [`TestGateway`].
 pub struct Builder {
     config: Config,
     plugins: Vec<PluginModule_Ref>,
@@ -50,14 +50,14 @@ impl Builder {
         self
     }
 
-    /// What `[plugins.<name>]` holds.
+    /// Sets `[plugins.<name>]`.
     pub fn config(mut self, name: &str, settings: Value) -> Self {
         let settings: Map<String, Value> = settings.as_object().cloned().unwrap_or_default();
         self.config.plugins.named.entry(name.to_owned()).or_default().config = settings;
         self
     }
 
-    /// Reads this chain as `main`; the contracts of these keys are where [`ScriptedChain::address_of`] says.
+    /// Uses this chain as `main`; the contracts with these keys have the addresses of [`ScriptedChain::address_of`].
     pub fn chain(mut self, chain: &ScriptedChain, contracts: &[&str]) -> Self {
         let contracts = contracts.iter().map(|key| ((*key).to_owned(), ScriptedChain::address_of(key)));
         let main = ChainConfig {
@@ -71,7 +71,7 @@ impl Builder {
         self
     }
 
-    /// A key for a role; the same number is always the same key. Its address is that of [`Wallet::new`].
+    /// A key for a role: that of [`Wallet::new`] with this number.
     pub fn signer(mut self, role: &str, number: u64) -> Self {
         self.config.signers.insert(role.to_owned(), SignerConfig::with_key(Wallet::new(number).key_text()));
         self
@@ -120,7 +120,7 @@ async fn start(config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]
 }
 
 impl TestGateway {
-    /// SQLite, no plugins, limits per IP out of the way.
+    /// SQLite, no plugins, no limits per IP.
     pub fn builder() -> Builder {
         let mut config = Config::default();
         config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
@@ -146,11 +146,11 @@ impl TestGateway {
 
     /// Waits until every index has the chain's newest block; fails the test after a minute.
     pub async fn indexed(&self, chain: &ScriptedChain) {
-        let newest = || (chain.head(), chain.head_name().map_or(plugin_api::Hash256([0; 32]), plugin_api::Hash256));
+        let newest = || (chain.head(), chain.head_hash().map_or(plugin_api::Hash256([0; 32]), plugin_api::Hash256));
         self.indexed_up_to(newest).await;
     }
 
-    /// As [`Self::indexed`], for any chain: `newest` is number and name of its newest block.
+    /// As [`Self::indexed`], for any chain: `newest` returns number and hash of its newest block.
     pub async fn indexed_up_to(&self, newest: impl Fn() -> (u64, plugin_api::Hash256)) {
         let reports = || self.gateway.indexes.reports();
         let has_all = |block: u64| {
@@ -167,7 +167,7 @@ impl TestGateway {
         assert!(in_time.is_ok(), "not indexed up to block {}: {:#?}", newest().0, reports());
     }
 
-    /// Whether this is the name of the last indexed blocks.
+    /// Whether every index has this hash as its last block.
     async fn is_on_branch(&self, name: plugin_api::Hash256) -> bool {
         let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
         let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
@@ -175,12 +175,12 @@ impl TestGateway {
         !names.is_empty() && names.iter().all(|known| *known == name.to_string())
     }
 
-    /// Closes it as an operator does and opens it again on the same data.
+    /// Stops the gateway as an operator does and starts it again on the same data.
     pub async fn restart(self) -> Self {
         self.restart_after(|_| {}).await
     }
 
-    /// As [`Self::restart`], with another configuration, or after something else that happens meanwhile.
+    /// As [`Self::restart`]; while the gateway is stopped, `meanwhile` may change the configuration.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&mut Config)) -> Self {
         let Self { gateway, clock, database, data_dir, mut config, plugins } = self;
         gateway.stop().await;
@@ -189,7 +189,7 @@ impl TestGateway {
         Self { gateway, clock, database, data_dir, config, plugins }
     }
 
-    /// Rows of any table or view, as text: for comparing what is stored.
+    /// Rows of any table or view, as text, for comparisons.
     pub async fn rows(&self, statement: &str) -> Vec<String> {
         let statement = plugin_api::sql(statement.to_owned());
         let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
@@ -209,35 +209,48 @@ impl TestGateway {
         self.clock.now_ms() / 1000
     }
 
-    /// Move it with `advance`; two writes of one wallet need a second between them.
+    /// Advance it with `advance`; two writes of one wallet must be a second apart.
     pub fn clock(&self) -> &ManualClock {
         &self.clock
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send("GET", path, &[], "").await
     }
 
-    /// A signed body, signed now.
-    pub async fn post_signed(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+    /// Posts a signed body, with the current time.
+    pub async fn post_signed(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> TestResponse {
         self.send_signed("POST", path, wallet, action, payload).await
     }
 
-    pub async fn send_signed(&self, method: &str, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+    pub async fn send_signed(
+        &self,
+        method: &str,
+        path: &str,
+        wallet: &Wallet,
+        action: &str,
+        payload: Value,
+    ) -> TestResponse {
         let body = wallet.signed_body(action, self.now_s(), &payload).to_string();
         self.send(method, path, &[("content-type", "application/json")], body).await
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Answer {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> TestResponse {
         let response = self.open_stream(method, path, headers, body).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+        TestResponse { status: parts.status.as_u16(), headers: parts.headers, body }
     }
 
-    /// Asks, with no more than `{}` for a body, until a limit per IP is used up; answers how often the gateway took it, and
-    /// the refusal. Limits give back while the calls take their time, so that there may be some more than the limit says.
-    pub async fn until_limited(&self, method: &str, path: &str) -> (usize, Answer) {
+    /// Sends requests with the body `{}` until a limit per IP is exceeded; returns the number of accepted requests, and the
+    /// 429. Limits refill while the calls run, so the number may exceed the limit slightly.
+    pub async fn until_limited(&self, method: &str, path: &str) -> (usize, TestResponse) {
         let mut taken = 0;
         loop {
             let answer = self.send(method, path, &[], "{}").await;
@@ -266,7 +279,7 @@ impl TestGateway {
         self.gateway.handle(request).await
     }
 
-    /// Changes any table: for what only an operator's own hand brings about.
+    /// Changes any table, for states that only manual changes of an operator produce.
     pub async fn execute(&self, statement: &str) {
         let transaction = self.gateway.host.database.begin(Scope::Host);
         let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
@@ -282,14 +295,14 @@ impl TestGateway {
         rows.unwrap_or_else(|error| panic!("the activity log cannot be read: {error}"))
     }
 
-    /// What the plugins contribute to an extension point, by their names.
+    /// The plugins' contributions to an extension point, by plugin name.
     pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
         let input = input.to_string();
         let parts = self.gateway.host.collect(point, input.as_bytes()).await;
         parts.into_iter().map(|part| (part.plugin, part.value)).collect()
     }
 
-    /// What plugins did wrong; empty at the end of a good test.
+    /// The last fault of each plugin; empty when none failed.
     pub async fn faults(&self) -> Vec<String> {
         let reports = self.reports().await;
         reports
@@ -302,9 +315,9 @@ impl TestGateway {
         self.gateway.plugins.reports()
     }
 
-    /// The gateway itself, for what this type has no method for.
-    pub fn gateway(&self) -> &gateway::Gateway {
-        &self.gateway
+    /// The gateway itself.
+    pub fn gateway(&self) -> &host::gateway::Gateway {
+        &self.house.gateway
     }
 
     /// Waits until `condition` holds; fails the test with `what` after `limit`.
@@ -318,7 +331,7 @@ impl TestGateway {
         assert!(in_time.is_ok(), "{what}: not within {limit:?}");
     }
 
-    /// Drains and closes; a PostgreSQL database is removed.
+    /// Drains and stops the gateway; drops its PostgreSQL database.
     pub async fn stop(self) {
         self.gateway.stop().await;
         if let Some(database) = self.database {
@@ -327,7 +340,7 @@ impl TestGateway {
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// Whether the status is 2xx.
     pub fn is_success(&self) -> bool {
         StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())

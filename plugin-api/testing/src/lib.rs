@@ -1,28 +1,28 @@
-//! A gateway in the test's own process: plugins linked in instead of loaded, a temporary database, a clock that the test
-//! moves, wallets that sign. The same router, checks, fence and storage as in production; no socket, no network.
+//! A gateway in the test's own process: linked plugins, a temporary database, a manual clock, wallets that sign. The same
+//! router, checks, fence and storage as in production; no socket, no network.
 //!
 //! ```no_run
 //! # async fn example(hello: plugin_api::abi::PluginModule_Ref) {
 //! use plugin_testing::{TestGateway, Wallet, json};
 //!
-//! for house in TestGateway::each_database(&[hello]).await {
-//!     let answer = house.get("/api/hello/world").await;
-//!     assert_eq!(answer.status, 200);
-//!     assert_eq!(house.faults().await, Vec::<String>::new());
+//! for gateway in TestGateway::each_database(&[hello]).await {
+//!     let response = gateway.get("/api/hello/world").await;
+//!     assert_eq!(response.status, 200);
+//!     assert_eq!(gateway.faults().await, Vec::<String>::new());
 //! }
 //! # }
 //! ```
 
-mod answer;
 mod chain;
 mod contents;
 mod gateway;
 mod postgres;
+mod response;
 mod wallet;
 
-pub use answer::Answer;
 pub use chain::{Fault, ScriptedChain, ScriptedLog, ScriptedTx};
 pub use contents::{assert_paths_are_routes, assert_writes_are_guarded, manifest, routes};
 pub use gateway::{Builder, TestGateway};
+pub use response::TestResponse;
 pub use serde_json::{Value, json};
 pub use wallet::Wallet;

@@ -3,7 +3,7 @@
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use url::Url;
 
-/// A database of one test; dropped by [`Database::remove`].
+/// The database of one test; [`Database::remove`] drops it.
 #[derive(Clone, Debug)]
 pub struct Database {
     server: String,
@@ -12,7 +12,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// `None` without a server.
+    /// `None` when no server is configured.
     pub async fn create() -> Option<Self> {
         let server = std::env::var("GATEWAY_TEST_POSTGRES").ok().filter(|url| !url.is_empty())?;
         let name = format!("test_{}", uuid::Uuid::now_v7().simple());

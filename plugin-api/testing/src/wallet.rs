@@ -1,9 +1,9 @@
-//! A key that signs requests the way clients do.
+//! Wallets that sign requests as clients do.
 
 use gateway_envelope::{Brand, example};
 use serde_json::{Map, Value, json};
 
-/// The same number is always the same wallet.
+/// A wallet; equal numbers give equal wallets.
 #[derive(Clone, Debug)]
 pub struct Wallet {
     key: [u8; 32],
@@ -19,7 +19,7 @@ impl Wallet {
         Self { key, address }
     }
 
-    /// The private key in hexadecimal digits. Everybody can know it: it belongs to a test.
+    /// The private key in hexadecimal digits. It is not secret: it belongs to a test.
     pub fn key_text(&self) -> String {
         alloy_primitives::hex::encode(self.key)
     }
@@ -29,7 +29,7 @@ impl Wallet {
         &self.address
     }
 
-    /// The signature over an action, a time and the text whose hash is signed.
+    /// The signature over action, time and the hash of `body_text`.
     pub fn sign(&self, action: &str, ts: i64, body_text: &str) -> String {
         let brand = Brand::default();
         let ts = u64::try_from(ts).unwrap_or_default();

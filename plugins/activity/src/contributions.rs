@@ -1,4 +1,4 @@
-//! What activity adds to the gateway's own documents.
+//! Contributions of the plugin activity to extension points.
 
 use crate::{
     Activity,
@@ -6,7 +6,7 @@ use crate::{
     store::presence,
 };
 use plugin_api::{
-    Gateway, HostError,
+    HostError, PluginContext,
     point::{Briefing, Counters, Discovery, NoInput, Skill, endpoints, members},
 };
 
@@ -15,12 +15,12 @@ const STREAM: &str = "/api/stream";
 const PRESENCE: &str = "/api/presence";
 const LEADERBOARD: &str = "/api/leaderboard";
 
-pub async fn counters(gateway: Gateway<Activity>, _: NoInput) -> Result<Counters, HostError> {
-    let online = presence::count(&gateway.db(), model::online_since(gateway.now_s())).await?;
+pub async fn counters(cx: PluginContext<Activity>, _: NoInput) -> Result<Counters, HostError> {
+    let online = presence::count(&cx.db(), model::online_since(cx.now_s())).await?;
     Ok(Counters { manifest: members([("onlineNow", online.into())]), ..Counters::default() })
 }
 
-pub async fn discovery(_: Gateway<Activity>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Activity>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([
             ("activity", LOG),
@@ -71,7 +71,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 

@@ -1,4 +1,4 @@
-//! What activity refuses, and how it says so.
+//! Errors of the activity routes: texts, statuses and codes.
 
 use crate::model::STATUS_CHARS_MAX;
 use plugin_api::{ApiError, BadAddress, Case};

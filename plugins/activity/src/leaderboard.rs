@@ -1,12 +1,12 @@
-//! The leaderboard as it is gathered: what every plugin contributes, for each period. Gathering reads tables of people's
-//! work from end to end, so one result serves readers for a while.
+//! Gathers the leaderboard: every plugin's contribution, for each period. Plugins scan whole tables for it, so the result is
+//! cached for a few seconds.
 
 use crate::{
     Activity,
-    model::{MONTH_S, Ranked, rank},
+    model::{MONTH_S, RankedAddress, rank},
 };
 use plugin_api::{
-    Address, Gateway, HostError,
+    Address, HostError, PluginContext,
     point::{self, LeaderboardInput, Metrics},
 };
 use std::{
@@ -14,60 +14,61 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Entries of a period that can be read.
+/// Entries of a period that clients can read.
 pub const ENTRIES_MAX: u32 = 200;
-/// How long one result serves.
-pub const KEPT_S: i64 = 5;
+/// Lifetime of a cached result.
+pub const CACHE_TTL_S: i64 = 5;
 
-/// The best of each period.
-pub struct Boards {
+/// The best entries of each period.
+pub struct Leaderboards {
     pub generated_at: i64,
-    pub month: Vec<Ranked>,
-    pub all: Vec<Ranked>,
+    pub month: Vec<RankedAddress>,
+    pub all: Vec<RankedAddress>,
 }
 
-impl Boards {
-    /// The first second that the last 30 days hold.
+impl Leaderboards {
+    /// First second of the last 30 days.
     pub fn month_begins(&self) -> i64 {
         self.generated_at.saturating_sub(MONTH_S)
     }
 }
 
-/// The latest result.
+/// Cache of the latest result.
 #[derive(Default)]
-pub struct Kept(Mutex<Option<Arc<Boards>>>);
+pub struct LeaderboardCache(Mutex<Option<Arc<Leaderboards>>>);
 
-impl Kept {
-    fn fresh(&self, now_s: i64) -> Option<Arc<Boards>> {
+impl LeaderboardCache {
+    fn get(&self, now_s: i64) -> Option<Arc<Leaderboards>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clone().filter(|boards| (boards.generated_at..boards.generated_at + KEPT_S).contains(&now_s))
+        kept.clone().filter(|leaderboards| {
+            (leaderboards.generated_at..leaderboards.generated_at + CACHE_TTL_S).contains(&now_s)
+        })
     }
 
-    fn keep(&self, boards: &Arc<Boards>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(boards.clone());
+    fn set(&self, leaderboards: &Arc<Leaderboards>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(leaderboards.clone());
     }
 }
 
-pub async fn boards(gateway: &Gateway<Activity>) -> Result<Arc<Boards>, HostError> {
-    let now_s = gateway.now_s();
-    if let Some(boards) = gateway.plugin().leaderboard.fresh(now_s) {
-        return Ok(boards);
+pub async fn leaderboards(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboards>, HostError> {
+    let now_s = cx.now_s();
+    if let Some(leaderboards) = cx.plugin().leaderboard.get(now_s) {
+        return Ok(leaderboards);
     }
-    let month = period(gateway, Some(now_s.saturating_sub(MONTH_S))).await?;
-    let all = period(gateway, None).await?;
-    let boards = Arc::new(Boards { generated_at: now_s, month, all });
-    gateway.plugin().leaderboard.keep(&boards);
-    Ok(boards)
+    let month = rank_period(cx, Some(now_s.saturating_sub(MONTH_S))).await?;
+    let all = rank_period(cx, None).await?;
+    let leaderboards = Arc::new(Leaderboards { generated_at: now_s, month, all });
+    cx.plugin().leaderboard.set(&leaderboards);
+    Ok(leaderboards)
 }
 
-async fn period(gateway: &Gateway<Activity>, since_s: Option<i64>) -> Result<Vec<Ranked>, HostError> {
-    let parts: Vec<(String, serde_json::Value)> =
-        gateway.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
-    // One plugin that answers another shape does not empty the board.
+async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<RankedAddress>, HostError> {
+    let parts: Vec<(String, serde_json::Value)> = cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
+    // A plugin that contributes another shape is skipped; the others still count.
     let read = |(plugin, part)| match serde_json::from_value::<BTreeMap<Address, Metrics>>(part) {
         Ok(metrics) => Some(metrics),
         Err(error) => {
-            gateway.warn(&format!("{plugin}'s part of the leaderboard is left out: {error}"));
+            cx.warn(&format!("{plugin}'s part of the leaderboard is left out: {error}"));
             None
         }
     };

@@ -1,7 +1,7 @@
-//! Activity: the log of what happens, by polling or as a live stream, who is here, and who did most.
+//! Activity: the log of public events, by polling or as a live stream; presence; and the leaderboard.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: an event looks the same in a
-//! list and in a stream: both come from `render::events`.
+//! README.md has the details. The rule that must not break: an event looks the same in a list and in a stream, because
+//! `render::events` renders both.
 
 #![forbid(unsafe_code)]
 
@@ -15,11 +15,11 @@ mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{Definition, HostHandle, Job, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Job, Migration, NoConfig, Plugin, export_plugin, point};
 use std::time::Duration;
 
 pub struct Activity {
-    leaderboard: leaderboard::Kept,
+    leaderboard: leaderboard::LeaderboardCache,
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -44,8 +44,8 @@ impl Plugin for Activity {
             .contributes(point::DISCOVERY, contributions::discovery)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
-        Ok(Self { leaderboard: leaderboard::Kept::default() })
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
+        Ok(Self { leaderboard: leaderboard::LeaderboardCache::default() })
     }
 }
 

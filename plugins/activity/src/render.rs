@@ -1,4 +1,4 @@
-//! From rows of the log to what readers get: addresses become authors here, at read time, with one question for all.
+//! Converts rows of the log to events: resolves all addresses to authors at read time, with one lookup.
 
 use crate::model::{self, ActivityEvent};
 use plugin_api::{HostError, HostHandle, manifest::ActivityRow};

@@ -1,16 +1,16 @@
-//! The topic `activity`: every row of the log becomes one frame, built once for all readers.
+//! The topic `activity`: every row of the log becomes one frame, rendered once for all clients.
 
 use crate::{Activity, render};
 use plugin_api::{
-    Gateway, HostError, HostErrorCode,
+    HostError, HostErrorCode, PluginContext,
     manifest::{Frame, TopicInput},
 };
 use std::collections::BTreeMap;
 
 pub const NAME: &str = "activity";
 
-pub async fn frames(gateway: Gateway<Activity>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
-    let events = render::events(&gateway, rows).await?;
+pub async fn frames(cx: PluginContext<Activity>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
+    let events = render::events(&cx, rows).await?;
     events
         .into_iter()
         .map(|event| {

@@ -1,6 +1,6 @@
 //! `[plugins.agents]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use plugin_api::{JsonSchema, Refusal};
+use plugin_api::{ConfigError, JsonSchema};
 use serde::Deserialize;
 
 /// Every key has a default, so the section may be missing.
@@ -18,11 +18,11 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn validate(&self) -> Result<(), Refusal> {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         if (10..=86_400).contains(&self.probe_interval_s) {
             return Ok(());
         }
-        Err(Refusal(format!("probe_interval_s is {}: it must be 10 to 86400", self.probe_interval_s)))
+        Err(ConfigError(format!("probe_interval_s is {}: it must be 10 to 86400", self.probe_interval_s)))
     }
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn an_interval_out_of_its_range_is_refused() {
         for probe_interval_s in [0, 9, 86_401] {
-            let Refusal(reason) = Config { probe_interval_s }.validate().unwrap_err();
+            let ConfigError(reason) = Config { probe_interval_s }.validate().unwrap_err();
             assert!(reason.contains(&probe_interval_s.to_string()), "{reason}");
         }
     }

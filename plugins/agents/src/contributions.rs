@@ -1,4 +1,4 @@
-//! What the plugin adds for others: names of authors, and the gateway's own documents.
+//! Contributions to extension points: names of authors, counters, discovery and others.
 
 use crate::{
     Agents,
@@ -9,11 +9,12 @@ use crate::{
     },
 };
 use plugin_api::{
-    Address, Gateway, Hash256, HostError, mentioned_payloads,
+    Address, Hash256, HostError, PluginContext,
     point::{
         AuthorName, AuthorsInput, Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
         PayloadReferencesInput, ServiceStatus, Skill, endpoints, members,
     },
+    referenced_payloads,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,20 +24,21 @@ const JOBS: &str = "/api/jobs";
 const REGISTRATION: &str = "/api/agents/{id}/erc8004.json";
 
 pub async fn authors(
-    gateway: Gateway<Agents>,
+    cx: PluginContext<Agents>,
     AuthorsInput { addresses }: AuthorsInput,
 ) -> Result<BTreeMap<Address, AuthorName>, HostError> {
-    authors::names(&gateway.db(), &addresses).await
+    authors::names(&cx.db(), &addresses).await
 }
 
 pub async fn leaderboard(
-    gateway: Gateway<Agents>,
+    cx: PluginContext<Agents>,
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    board::metrics(&gateway.db(), since_s).await
+    board::metrics(&cx.db(), since_s).await
 }
 
-/// Where payloads are named: pages of texts by an integer key. Of tables with another key, a page is all of the next agent.
+/// Texts that may reference payloads, in pages by an integer key. For tables with another key, a page is all rows of the next
+/// agent.
 const TEXTS: [&str; 4] = [
     "SELECT id, input_hash || ' ' || input_uri || ' ' || coalesce(output_hash, '') || ' ' || coalesce(output_uri, '') \
      FROM agents_jobs WHERE id > $1 ORDER BY id LIMIT 1000",
@@ -47,21 +49,21 @@ const TEXTS: [&str; 4] = [
      WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
 ];
 
-/// Payloads that jobs, agents, validations and feedback name.
-pub async fn mentioned(
-    gateway: Gateway<Agents>,
+/// Payloads that jobs, agents, validations and feedback reference.
+pub async fn payload_references(
+    cx: PluginContext<Agents>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
-    let mut mentioned = BTreeSet::new();
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
+    let mut referenced = BTreeSet::new();
     for page in TEXTS {
-        mentioned.extend(mentioned_payloads(&db, &asked, page).await?);
+        referenced.extend(referenced_payloads(&db, &candidates, page).await?);
     }
-    Ok(mentioned)
+    Ok(referenced)
 }
 
-pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, HostError> {
-    let db = gateway.db();
+pub async fn counters(cx: PluginContext<Agents>, _: NoInput) -> Result<Counters, HostError> {
+    let db = cx.db();
     let (agents, active) = totals::count_agents(&db).await?;
     let totals = totals::read(&db).await?;
     let stats = members([
@@ -76,12 +78,12 @@ pub async fn counters(gateway: Gateway<Agents>, _: NoInput) -> Result<Counters, 
     Ok(Counters { stats, ..Counters::default() })
 }
 
-pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let progress = cards::progress(&gateway.db()).await?;
-    let interval_s = i64::from(gateway.plugin().config.probe_interval_s);
-    let now_s = gateway.now_s();
+pub async fn status(cx: PluginContext<Agents>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let progress = cards::progress(&cx.db()).await?;
+    let interval_s = i64::from(cx.plugin().config.probe_interval_s);
+    let now_s = cx.now_s();
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
-    let ok = progress.is_made(interval_s, gateway.plugin().started_s, now_s);
+    let ok = progress.is_healthy(interval_s, cx.plugin().started_s, now_s);
     let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
     let numbers = members([
         ("agents", progress.agents.into()),
@@ -93,8 +95,8 @@ pub async fn status(gateway: Gateway<Agents>, _: NoInput) -> Result<BTreeMap<Str
     Ok([("agentCards".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
-pub async fn discovery(gateway: Gateway<Agents>, _: NoInput) -> Result<Discovery, HostError> {
-    let top: Vec<Value> = totals::top_agents(&gateway.db()).await?.into_iter().map(top_agent).collect();
+pub async fn discovery(cx: PluginContext<Agents>, _: NoInput) -> Result<Discovery, HostError> {
+    let top: Vec<Value> = totals::top_agents(&cx.db()).await?.into_iter().map(top_agent).collect();
     Ok(Discovery {
         endpoints: endpoints([("agents", AGENTS), ("jobs", JOBS), ("erc8004", REGISTRATION)]),
         skills: vec![hire_agent(), register_agent()],

@@ -1,11 +1,11 @@
-//! What the routes refuse, and how they say so.
+//! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, JobId};
 use plugin_api::{ApiError, BadAddress, Case};
 
-/// A record that is not there.
+/// A record that does not exist.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unknown {
+pub enum UnknownRecord {
     #[error("unknown agent {0}")]
     Agent(AgentId),
     #[error("unknown job {0}")]
@@ -14,7 +14,7 @@ pub enum Unknown {
 
 const NOT_FOUND: Case = Case::new(404, "not_found", "GET /api/agents and GET /api/jobs list what there is");
 
-impl ApiError for Unknown {
+impl ApiError for UnknownRecord {
     const CASES: &'static [Case] = &[NOT_FOUND];
 
     fn case(&self) -> Case {
@@ -22,7 +22,7 @@ impl ApiError for Unknown {
     }
 }
 
-/// A filter that names no account.
+/// A filter that is not an address.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{member}: {reason}")]
 pub struct BadFilter {

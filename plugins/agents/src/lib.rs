@@ -1,7 +1,7 @@
-//! Agents and their jobs, as the chain's events tell them, with the cards that agents serve.
+//! Agents and their jobs, derived from chain events, with the cards that agents serve.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: what follows from the chain follows
-//! from its events alone (`chain/`), and what an agent says of itself never touches it (`jobs/probe_cards.rs`).
+//! README.md has the details. The rule that must not break: rows of the chain follow from its events alone (`chain/`), and an
+//! agent's own card never changes them (`jobs/probe_cards.rs`).
 
 #![forbid(unsafe_code)]
 
@@ -17,12 +17,12 @@ mod work;
 
 pub use config::Config;
 
-use plugin_api::{Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, export_plugin, point};
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Agents {
     config: Config,
-    /// Since when this plugin is there: before that it could ask nobody.
+    /// When this plugin started: it has probed nothing before.
     started_s: i64,
 }
 
@@ -61,12 +61,12 @@ impl Plugin for Agents {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
             .contributes(point::WORK, work::work);
         chain::subscribe(definition)
     }
 
-    fn new(config: Config, host: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self { config, started_s: host.now_s() })
     }

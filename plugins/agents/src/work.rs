@@ -1,21 +1,21 @@
-//! Open jobs and priced endpoints, as work.
+//! Contributes open jobs and priced endpoints to the list of work.
 
 use crate::{
     Agents,
     store::work::{self as store, OpenJob, PricedAgent},
 };
 use plugin_api::{
-    Environment, Gateway, HostError,
+    Environment, HostError, PluginContext,
     point::{WorkEvent, WorkInput, WorkItem, WorkKind},
 };
 
 const ITEMS_MAX: u32 = 500;
-/// Of a card's capabilities.
+/// Number of the card's capabilities that become tags.
 const TAGS_MAX: usize = 4;
 
-/// Everything open, or what an event of a job or of an agent made available.
-pub async fn work(gateway: Gateway<Agents>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let (db, environment) = (gateway.db(), gateway.environment());
+/// All open work, or the work that an event of a job or an agent made available.
+pub async fn work(cx: PluginContext<Agents>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let (db, environment) = (cx.db(), cx.environment());
     let (jobs, agents) = match made_by {
         None => (store::open_jobs(&db, ITEMS_MAX).await?, store::priced_agents(&db, ITEMS_MAX).await?),
         Some(WorkEvent { event_type, data }) => match event_type.as_str() {

@@ -1,11 +1,11 @@
-//! What follows from the chain: which challenge the input of an escrow job cites.
+//! Chain events: which challenge the input of an escrow job cites.
 
 use crate::{
     Arena,
     model::{AgentId, JobId, cited_challenge},
     store::links::{self, Link},
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx};
 use serde::Deserialize;
 
 const ESCROW: &str = "escrow";
@@ -28,7 +28,7 @@ struct Requested {
     input_uri: String,
 }
 
-async fn requested(_: Gateway<Arena>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Arena>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
     let Requested { job_id, agent_id, client, input_uri } = event.args;
     let Some(challenge) = cited_challenge(&input_uri) else { return Ok(()) };
     links::insert(&tx, Link { job_id, challenge, client, agent_id, requested_at: event.time_s })

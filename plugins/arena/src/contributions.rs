@@ -1,4 +1,4 @@
-//! What the arena adds for others: open challenges as work, wins, and the gateway's own documents.
+//! Contributions to extension points: open challenges as work, wins, counters, discovery.
 
 use crate::{
     Arena,
@@ -6,35 +6,36 @@ use crate::{
     store::challenges::{self, ChallengeRow},
 };
 use plugin_api::{
-    Address, Gateway, Hash256, HostError, mentioned_payloads,
+    Address, Hash256, HostError, PluginContext,
     point::{
         Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, WorkInput,
         WorkItem, WorkKind, endpoints, members,
     },
+    referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const CHALLENGES: &str = "/api/arena/challenges";
 
-/// Open challenges that are told of as work.
+/// Maximum number of open challenges in the list of work.
 const WORK_MAX: u32 = 500;
 
-pub async fn counters(gateway: Gateway<Arena>, _: NoInput) -> Result<Counters, HostError> {
-    let open = challenges::count_open(&gateway.db(), gateway.now_s()).await?;
+pub async fn counters(cx: PluginContext<Arena>, _: NoInput) -> Result<Counters, HostError> {
+    let open = challenges::count_open(&cx.db(), cx.now_s()).await?;
     Ok(Counters { manifest: members([("openChallenges", open.into())]), ..Counters::default() })
 }
 
 pub async fn leaderboard(
-    gateway: Gateway<Arena>,
+    cx: PluginContext<Arena>,
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let wins = challenges::count_wins(&gateway.db(), since_s).await?;
+    let wins = challenges::count_wins(&cx.db(), since_s).await?;
     let metrics = |(winner, arena_wins)| (winner, Metrics { arena_wins, ..Metrics::default() });
     Ok(wins.into_iter().map(metrics).collect())
 }
 
-/// Open challenges, or the one that was just opened.
-pub async fn work(gateway: Gateway<Arena>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+/// All open challenges, or the one that was just opened.
+pub async fn work(cx: PluginContext<Arena>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
     let only = match made_by {
         None => None,
         Some(event) if event.event_type == "arena.create" => match event.data["challengeId"].as_i64() {
@@ -43,7 +44,7 @@ pub async fn work(gateway: Gateway<Arena>, WorkInput { made_by }: WorkInput) -> 
         },
         Some(_) => return Ok(Vec::new()),
     };
-    let open = challenges::open(&gateway.db(), only, gateway.now_s(), WORK_MAX).await?;
+    let open = challenges::open(&cx.db(), only, cx.now_s(), WORK_MAX).await?;
     Ok(open.into_iter().map(item).collect())
 }
 
@@ -68,22 +69,22 @@ fn item(row: ChallengeRow) -> WorkItem {
     }
 }
 
-/// Payloads that submissions consist of, or that the texts of the arena mention.
-pub async fn mentioned(
-    gateway: Gateway<Arena>,
+/// Payloads that submissions consist of, or that texts of the arena reference.
+pub async fn payload_references(
+    cx: PluginContext<Arena>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
     let submissions = "SELECT id, coalesce(payload_hash, '') || ' ' || coalesce(url, '') || ' ' || note \
          FROM arena_submissions WHERE id > $1 ORDER BY id LIMIT 500";
     let challenges = "SELECT id, title || ' ' || brief || ' ' || rules \
          FROM arena_challenges WHERE id > $1 ORDER BY id LIMIT 200";
-    let mut mentioned = mentioned_payloads(&db, &asked, submissions).await?;
-    mentioned.extend(mentioned_payloads(&db, &asked, challenges).await?);
-    Ok(mentioned)
+    let mut referenced = referenced_payloads(&db, &candidates, submissions).await?;
+    referenced.extend(referenced_payloads(&db, &candidates, challenges).await?);
+    Ok(referenced)
 }
 
-pub async fn discovery(_: Gateway<Arena>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Arena>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("arena", CHALLENGES)]),
         skills: vec![skill()],

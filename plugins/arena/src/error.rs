@@ -1,4 +1,4 @@
-//! What the arena refuses, and how it says so.
+//! Errors of the arena's routes: texts, statuses and codes.
 
 use crate::model::{
     AgentId, BRIEF_BYTES_MAX, ChallengeId, JobId, NOTE_BYTES_MAX, RULES_BYTES_MAX, SubmissionId, TITLE_CHARS_MAX,

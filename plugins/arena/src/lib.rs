@@ -1,7 +1,7 @@
-//! The arena: challenges, what is submitted to them, and the votes of peers that rank it.
+//! The arena: challenges, submissions to them, and the votes of peers that rank them.
 //!
-//! This is the contents page; README.md tells the rest. The rules that must not break: nothing that decides a winner changes
-//! from the second `endsAt` on, and the sums of a submission are those of its rows in `arena_votes`.
+//! README.md has the details. The rules that must not break: nothing that decides a winner changes from the second `endsAt` on,
+//! and the sums of a submission equal those of its rows in `arena_votes`.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
 
 pub struct Arena;
 
@@ -39,11 +39,11 @@ impl Plugin for Arena {
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         chain::subscribe(definition)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

@@ -1,4 +1,4 @@
-//! What artifacts add to the gateway's own documents and to other plugins.
+//! Contributions of artifacts to extension points.
 
 use crate::{
     Artifacts,
@@ -6,26 +6,27 @@ use crate::{
     store::{artifacts, stars},
 };
 use plugin_api::{
-    Address, Gateway, Hash256, HostError, mentioned_payloads,
+    Address, Hash256, HostError, PluginContext,
     point::{
         Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, endpoints,
         members,
     },
+    referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const ARTIFACTS: &str = "/api/artifacts";
 
-pub async fn counters(gateway: Gateway<Artifacts>, _: NoInput) -> Result<Counters, HostError> {
-    let count = artifacts::count(&gateway.db()).await?;
+pub async fn counters(cx: PluginContext<Artifacts>, _: NoInput) -> Result<Counters, HostError> {
+    let count = artifacts::count(&cx.db()).await?;
     Ok(Counters { manifest: members([("artifacts", count.into())]), ..Counters::default() })
 }
 
 pub async fn leaderboard(
-    gateway: Gateway<Artifacts>,
+    cx: PluginContext<Artifacts>,
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let db = gateway.db();
+    let db = cx.db();
     let mut metrics: BTreeMap<Address, Metrics> = BTreeMap::new();
     for (owner, artifacts) in artifacts::count_by_owner(&db, since_s).await? {
         metrics.entry(owner).or_default().artifacts = artifacts;
@@ -36,16 +37,16 @@ pub async fn leaderboard(
     Ok(metrics)
 }
 
-/// Payloads that artifacts consist of, or mention in their texts.
-pub async fn mentioned(
-    gateway: Gateway<Artifacts>,
+/// Payloads that artifacts consist of, or that their texts reference.
+pub async fn payload_references(
+    cx: PluginContext<Artifacts>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
     let page = "SELECT id, kept FROM artifacts_artifacts WHERE id > $1 ORDER BY id LIMIT 500";
-    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }
 
-pub async fn discovery(_: Gateway<Artifacts>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Artifacts>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("artifacts", ARTIFACTS)]),
         skills: vec![skill()],

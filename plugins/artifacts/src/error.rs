@@ -1,4 +1,4 @@
-//! What is refused, and how it is said.
+//! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{ArtifactId, DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX};
 use plugin_api::{ApiError, BadAddress, BadContent, Case, format::BadTags};
@@ -34,7 +34,7 @@ impl ApiError for ArtifactsError {
     }
 }
 
-/// A filter that says nothing anyone could match.
+/// A filter by owner that is not an address.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("owner: {0}")]
 pub struct BadOwner(pub BadAddress);

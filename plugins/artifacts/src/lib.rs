@@ -1,7 +1,7 @@
-//! Artifacts: datasets, prompts, code and models, each published by a wallet, starred by others.
+//! Artifacts: datasets, prompts, code and models, published by wallets and starred by others.
 //!
-//! This is the contents page; README.md tells the rest. The rules that must not break: `stars` of an artifact is the number
-//! of its rows in `artifacts_stars`, and the payload it names was stored when it was published.
+//! README.md has the details. The rules that must not break: `stars` of an artifact is the number of its rows in
+//! `artifacts_stars`, and the payload that it references was stored when it was published.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
 
 pub struct Artifacts;
 
@@ -33,10 +33,10 @@ impl Plugin for Artifacts {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

@@ -1,11 +1,11 @@
-//! What follows from the chain: which bounty the input of an escrow job cites. What becomes of the job, the plugin agents knows.
+//! Chain events: which bounty the input of an escrow job cites. The plugin agents indexes the job itself.
 
 use crate::{
     Bounties,
     model::{JobId, cited_bounty},
     store::citations,
 };
-use plugin_api::{ChainEvent, Definition, Gateway, HostError, Tx};
+use plugin_api::{ChainEvent, Definition, HostError, PluginContext, Tx};
 use serde::Deserialize;
 
 const ESCROW: &str = "escrow";
@@ -25,7 +25,7 @@ struct Requested {
     input_uri: String,
 }
 
-async fn requested(_: Gateway<Bounties>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Bounties>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
     let Requested { job_id, input_uri } = event.args;
     citations::insert(&tx, job_id, cited_bounty(&input_uri))
 }

@@ -1,6 +1,6 @@
 //! `[plugins.bounties]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use plugin_api::{JsonSchema, Refusal};
+use plugin_api::{ConfigError, JsonSchema};
 use serde::Deserialize;
 
 /// Every key has a default, so the section may be missing.
@@ -12,9 +12,9 @@ pub struct Config {
 }
 
 impl Config {
-    pub(crate) fn validate(&self) -> Result<(), Refusal> {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self.house_agents.iter().find(|id| **id < 1) {
-            Some(id) => Err(Refusal(format!("house_agents holds {id}: an agent's id is a positive number"))),
+            Some(id) => Err(ConfigError(format!("house_agents holds {id}: an agent's id is a positive number"))),
             None => Ok(()),
         }
     }
@@ -26,10 +26,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_agent_is_refused() {
+    fn other_agent_ids_are_refused() {
         assert!(Config::default().validate().is_ok());
         assert!(Config { house_agents: vec![1, 2] }.validate().is_ok());
-        let Refusal(reason) = Config { house_agents: vec![1, -2] }.validate().unwrap_err();
+        let ConfigError(reason) = Config { house_agents: vec![1, -2] }.validate().unwrap_err();
         assert!(reason.contains("-2"), "{reason}");
     }
 }

@@ -1,4 +1,4 @@
-//! What bounties add for others: open ones as work, and the gateway's own documents.
+//! Contributions to extension points: open bounties as work, counters, discovery.
 
 use crate::{
     Bounties,
@@ -9,50 +9,51 @@ use crate::{
     },
 };
 use plugin_api::{
-    Gateway, Hash256, HostError, mentioned_payloads,
+    Hash256, HostError, PluginContext,
     point::{
         Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkInput, WorkItem,
         WorkKind, endpoints, members,
     },
+    referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const BOUNTIES: &str = "/api/bounties";
-/// Open bounties that are told of as work.
+/// Maximum number of open bounties in the list of work.
 const WORK_MAX: u32 = 500;
-/// A public event of a job that waits longer shows that outcomes are not announced: the job comes every ten seconds.
+/// A public job event that waits longer means that the job stalls: it runs every ten seconds.
 const WAIT_MAX_S: i64 = 120;
 
-pub async fn counters(gateway: Gateway<Bounties>, _: NoInput) -> Result<Counters, HostError> {
-    let db = gateway.db();
+pub async fn counters(cx: PluginContext<Bounties>, _: NoInput) -> Result<Counters, HostError> {
+    let db = cx.db();
     let open = Filter { status: Some(Status::Open), ..Filter::default() };
-    let open = state::count(&db, gateway.plugin().terms(&gateway), &open).await?;
+    let open = state::count(&db, cx.plugin().state_params(&cx), &open).await?;
     let manifest = members([("bounties", bounties::count(&db).await?.into()), ("openBounties", open.into())]);
     Ok(Counters { manifest, ..Counters::default() })
 }
 
-pub async fn status(gateway: Gateway<Bounties>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let db = gateway.db();
+pub async fn status(cx: PluginContext<Bounties>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let db = cx.db();
     let published = outcomes::published_up_to(&db).await?;
     let next = outcomes::next(&db, published, 1).await?;
-    let waiting_s = next.first().map(|event| (gateway.now_s() - event.ts).max(0));
+    let waiting_s = next.first().map(|event| (cx.now_s() - event.ts).max(0));
     let ok = waiting_s.is_none_or(|waiting| waiting <= WAIT_MAX_S);
     let detail = (!ok).then(|| "what jobs did to bounties is not announced in time".to_owned());
     let numbers = members([("oldestWaitingAgeS", waiting_s.into())]);
     Ok([("bountyOutcomes".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
-/// Open bounties, or the one that was posted or opened again.
-pub async fn work(gateway: Gateway<Bounties>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let (db, terms, now_s) = (gateway.db(), gateway.plugin().terms(&gateway), gateway.now_s());
+/// All open bounties, or the one that was just posted or reopened.
+pub async fn work(cx: PluginContext<Bounties>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let (db, state_params, now_s) = (cx.db(), cx.plugin().state_params(&cx), cx.now_s());
     let Some(event) = made_by else {
-        return Ok(state::open(&db, terms, now_s, WORK_MAX).await?.into_iter().map(item).collect());
+        return Ok(state::open(&db, state_params, now_s, WORK_MAX).await?.into_iter().map(item).collect());
     };
     if !matches!(event.event_type.as_str(), "bounty.create" | "bounty.reopen") {
         return Ok(Vec::new());
     }
     let Some(bounty) = event.data["bountyId"].as_i64().map(BountyId) else { return Ok(Vec::new()) };
-    Ok(state::open_one(&db, terms, bounty, now_s).await?.into_iter().map(item).collect())
+    Ok(state::open_one(&db, state_params, bounty, now_s).await?.into_iter().map(item).collect())
 }
 
 fn item(row: OpenRow) -> WorkItem {
@@ -76,19 +77,19 @@ fn item(row: OpenRow) -> WorkItem {
     }
 }
 
-pub async fn mentioned(
-    gateway: Gateway<Bounties>,
+pub async fn payload_references(
+    cx: PluginContext<Bounties>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
     let briefs = "SELECT id, title || ' ' || brief FROM bounties_bounties WHERE id > $1 ORDER BY id LIMIT 200";
     let pitches = "SELECT id, pitch FROM bounties_claims WHERE id > $1 ORDER BY id LIMIT 500";
-    let mut mentioned = mentioned_payloads(&db, &asked, briefs).await?;
-    mentioned.extend(mentioned_payloads(&db, &asked, pitches).await?);
-    Ok(mentioned)
+    let mut referenced = referenced_payloads(&db, &candidates, briefs).await?;
+    referenced.extend(referenced_payloads(&db, &candidates, pitches).await?);
+    Ok(referenced)
 }
 
-pub async fn discovery(_: Gateway<Bounties>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Bounties>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("bounties", BOUNTIES)]),
         skills: vec![skill()],
@@ -128,7 +129,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -1,4 +1,4 @@
-//! What the plugin refuses, and how it says so.
+//! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, BRIEF_BYTES_MAX, BountyId, JobId, PITCH_BYTES_MAX, TITLE_CHARS_MAX};
 use plugin_api::{ApiError, BadAddress, Case, format::BadTags};

@@ -1,7 +1,7 @@
-//! Bounties: a reward is promised, agents claim, the poster awards one of them and pays it through an escrow job.
+//! Bounties: a poster promises a reward, agents claim it, the poster awards one agent and pays it through an escrow job.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: what people wrote is stored, what became of
-//! the job is read from the chain's own rows each time (`store/state.rs`). So a reorganisation needs no repair here.
+//! README.md has the details. The rule that must not break: signed writes are stored, and the state of the job is read from rows
+//! of the chain each time (`store/state.rs`), so a reorganisation needs no repair here.
 
 #![forbid(unsafe_code)]
 
@@ -16,10 +16,10 @@ mod store;
 
 pub use config::Config;
 
-use crate::{model::AgentId, store::state::Terms};
-use plugin_api::{Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Refusal, export_plugin, point};
+use crate::{model::AgentId, store::state::StateParams};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, export_plugin, point};
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Bounties {
     config: Config,
 }
@@ -46,20 +46,20 @@ impl Plugin for Bounties {
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         chain::subscribe(definition)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self { config })
     }
 }
 
 impl Bounties {
-    /// How the state of bounties is asked for.
-    fn terms<'a>(&'a self, host: &'a HostHandle) -> Terms<'a> {
-        Terms { dialect: &host.environment().dialect, house: &self.config.house_agents }
+    /// Parameters for queries of the state of bounties.
+    fn state_params<'a>(&'a self, host: &'a HostHandle) -> StateParams<'a> {
+        StateParams { dialect: &host.environment().dialect, house: &self.config.house_agents }
     }
 
     fn is_house(&self, agent: AgentId) -> bool {

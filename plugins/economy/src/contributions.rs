@@ -1,4 +1,4 @@
-//! What the economy adds to the gateway's own documents.
+//! Contributions of the economy to extension points.
 
 use crate::{
     Economy,
@@ -6,8 +6,9 @@ use crate::{
     store::{accounts, disputes, streams, subs, tokens},
 };
 use plugin_api::{
-    Gateway, Hash256, HostError, mentioned_payloads,
+    Hash256, HostError, PluginContext,
     point::{Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, endpoints, members},
+    referenced_payloads,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,12 +23,12 @@ const LISTS: [(&str, &str, &str); 6] = [
     ("agentAccounts", "/api/accounts", "wallets that are contracts; owner"),
 ];
 
-pub async fn counters(gateway: Gateway<Economy>, _: NoInput) -> Result<Counters, HostError> {
-    Ok(Counters { stats: counts(&gateway).await?, ..Counters::default() })
+pub async fn counters(cx: PluginContext<Economy>, _: NoInput) -> Result<Counters, HostError> {
+    Ok(Counters { stats: counts(&cx).await?, ..Counters::default() })
 }
 
-async fn counts(gateway: &Gateway<Economy>) -> Result<Map<String, Value>, HostError> {
-    let (db, now_s) = (gateway.db(), gateway.now_s());
+async fn counts(cx: &PluginContext<Economy>) -> Result<Map<String, Value>, HostError> {
+    let (db, now_s) = (cx.db(), cx.now_s());
     let counts = [
         ("streamsOpen", streams::count_open(&db, now_s).await?),
         ("subsActive", subs::count_active(&db, now_s).await?),
@@ -38,38 +39,38 @@ async fn counts(gateway: &Gateway<Economy>) -> Result<Map<String, Value>, HostEr
     Ok(members(counts.map(|(name, count)| (name, count.into()))))
 }
 
-/// Whether the tables can be read, and which contracts they are about; how far they are, the index says.
-pub async fn status(gateway: Gateway<Economy>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let deployed: Vec<&str> = SHOWN.into_iter().filter(|key| gateway.environment().contract(key).is_some()).collect();
+/// Whether the tables can be read, and the contracts that they cover. The progress is part of the index's own status.
+pub async fn status(cx: PluginContext<Economy>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let deployed: Vec<&str> = SHOWN.into_iter().filter(|key| cx.environment().contract(key).is_some()).collect();
     let is_enabled = !deployed.is_empty();
-    let mut numbers = counts(&gateway).await?;
+    let mut numbers = counts(&cx).await?;
     numbers.insert("contracts".to_owned(), json!(deployed));
     let detail = (!is_enabled).then(|| "none of its contracts is deployed".to_owned());
     let status = ServiceStatus { ok: true, enabled: Some(is_enabled), detail, numbers };
     Ok(BTreeMap::from([("economy".to_owned(), status)]))
 }
 
-/// Where payloads are named: pages of texts by an integer key.
+/// Texts that may reference payloads, in pages by an integer key.
 const TEXTS: [&str; 3] = [
     "SELECT id, evidence_uri FROM economy_disputes WHERE id > $1 ORDER BY id LIMIT 1000",
     "SELECT id, uri FROM economy_evidence WHERE id > $1 ORDER BY id LIMIT 1000",
     "SELECT id, metadata_uri FROM economy_plans WHERE id > $1 ORDER BY id LIMIT 1000",
 ];
 
-/// Payloads that evidence and plans name.
-pub async fn mentioned(
-    gateway: Gateway<Economy>,
+/// Payloads that evidence and plans reference.
+pub async fn payload_references(
+    cx: PluginContext<Economy>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
-    let mut mentioned = BTreeSet::new();
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
+    let mut referenced = BTreeSet::new();
     for page in TEXTS {
-        mentioned.extend(mentioned_payloads(&db, &asked, page).await?);
+        referenced.extend(referenced_payloads(&db, &candidates, page).await?);
     }
-    Ok(mentioned)
+    Ok(referenced)
 }
 
-pub async fn discovery(_: Gateway<Economy>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Economy>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints(LISTS.map(|(name, path, _)| (name, path))),
         skills: vec![skill()],
@@ -105,7 +106,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         let manifest = manifest(plugin_module());
         assert_paths_are_routes(&manifest, &briefing());
         assert_eq!(briefing().links.len(), manifest.routes.len());

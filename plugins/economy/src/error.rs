@@ -1,4 +1,4 @@
-//! What the economy's lists refuse, and how they say so.
+//! Errors of the economy's lists: texts, statuses and codes.
 
 use plugin_api::{ApiError, BadAddress, Case};
 

@@ -1,4 +1,4 @@
-//! What the lists are filtered by. An empty filter is none: clients send what they have.
+//! Filters of the lists. An empty filter counts as absent, because clients send empty form fields.
 
 use crate::error::EconomyError;
 use plugin_api::Address;
@@ -12,17 +12,17 @@ pub fn id(filter: &'static str, text: Option<&str>) -> Result<Option<i64>, Econo
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(EconomyError::Id { filter });
     }
-    // An id that is larger than any is no mistake; it finds nothing.
+    // An id above the maximum is valid; it finds nothing.
     let id = text.parse().unwrap_or(i64::MAX);
     if id > 0 { Ok(Some(id)) } else { Err(EconomyError::Id { filter }) }
 }
 
-/// Whether it is switched on.
+/// Whether the flag is set.
 pub fn flag(text: Option<&str>) -> bool {
     matches!(present(text), Some("1" | "true"))
 }
 
-/// What one word stands for.
+/// Parses a status.
 pub fn status<T>(
     text: Option<&str>,
     expected: &'static str,

@@ -1,7 +1,7 @@
-//! The economy: streams, plans, subscriptions, disputes, agent tokens and agent accounts, as the chain has them.
+//! The economy: streams, plans, subscriptions, disputes, agent tokens and agent accounts, derived from chain events.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: what is stored follows from events
-//! alone (`index/`); what depends on the time is computed when somebody reads (`model/`).
+//! README.md has the details. The rule that must not break: stored rows follow from events alone (`index/`); what depends on the
+//! time is computed at read time (`model/`).
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
 
 pub struct Economy;
 
@@ -37,11 +37,11 @@ impl Plugin for Economy {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned);
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         index::subscribe(definition)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

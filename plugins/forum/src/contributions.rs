@@ -1,4 +1,4 @@
-//! What the forum adds to the gateway's own documents.
+//! Contributions of the forum to extension points.
 
 use crate::{
     Forum,
@@ -6,48 +6,48 @@ use crate::{
     store::{posts, threads},
 };
 use plugin_api::{
-    Address, Gateway, Hash256, HostError,
+    Address, Hash256, HostError, PluginContext,
     format::TAGS_MAX,
-    mentioned_payloads,
     point::{
         Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, endpoints,
         members,
     },
+    referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const THREADS: &str = "/api/forum/threads";
 const FEED: &str = "/api/forum/feed";
 
-pub async fn counters(gateway: Gateway<Forum>, _: NoInput) -> Result<Counters, HostError> {
-    let counts = threads::count_all(&gateway.db()).await?;
+pub async fn counters(cx: PluginContext<Forum>, _: NoInput) -> Result<Counters, HostError> {
+    let counts = threads::count_all(&cx.db()).await?;
     let manifest = members([("threads", counts.threads.into()), ("posts", counts.posts.into())]);
     Ok(Counters { manifest, ..Counters::default() })
 }
 
 pub async fn leaderboard(
-    gateway: Gateway<Forum>,
+    cx: PluginContext<Forum>,
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let counts = posts::count_by_author(&gateway.db(), since_s).await?;
+    let counts = posts::count_by_author(&cx.db(), since_s).await?;
     let metrics = |(author, forum_posts)| (author, Metrics { forum_posts, ..Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
 }
 
-/// Payloads that titles and posts mention.
-pub async fn mentioned(
-    gateway: Gateway<Forum>,
+/// Payloads that titles and posts reference.
+pub async fn payload_references(
+    cx: PluginContext<Forum>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, asked) = (gateway.db(), hashes.into_iter().collect());
+    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
     let titles = "SELECT id, title FROM forum_threads WHERE id > $1 ORDER BY id LIMIT 2000";
     let posts = "SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500";
-    let mut mentioned = mentioned_payloads(&db, &asked, titles).await?;
-    mentioned.extend(mentioned_payloads(&db, &asked, posts).await?);
-    Ok(mentioned)
+    let mut referenced = referenced_payloads(&db, &candidates, titles).await?;
+    referenced.extend(referenced_payloads(&db, &candidates, posts).await?);
+    Ok(referenced)
 }
 
-pub async fn discovery(_: Gateway<Forum>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Forum>, _: NoInput) -> Result<Discovery, HostError> {
     let limits = members([
         ("forumBodyBytes", BODY_BYTES_MAX.into()),
         ("titleChars", TITLE_CHARS_MAX.into()),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

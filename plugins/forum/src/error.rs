@@ -1,4 +1,4 @@
-//! What the forum refuses, and how it says so.
+//! Errors of the forum's routes: texts, statuses and codes.
 
 use crate::model::{BODY_BYTES_MAX, PostId, TITLE_CHARS_MAX, ThreadId};
 use plugin_api::{ApiError, Case, format::BadTags};

@@ -1,8 +1,7 @@
 //! The forum: threads and replies, each signed by its author.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: what a list shows of a thread
-//! (`post_count`, `upvotes`, `last_post_at`) changes in the same transaction as its posts, and what else it shows (`kept`)
-//! never changes.
+//! README.md has the details. The rule that must not break: the counts of a thread (`post_count`, `upvotes`, `last_post_at`)
+//! change in the same transaction as its posts, and its rendered JSON (`kept`) never changes.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +12,7 @@ mod routes;
 mod store;
 mod work;
 
-use plugin_api::{Definition, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
 
 pub struct Forum;
 
@@ -47,11 +46,11 @@ impl Plugin for Forum {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
             .contributes(point::WORK, work::work)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

@@ -1,20 +1,20 @@
-//! Threads that nobody answered, as work.
+//! Contributes threads without replies to the list of work.
 
 use crate::{
     Forum,
     model::{ThreadCreated, ThreadId},
-    store::unanswered::{self, Unanswered},
+    store::unanswered::{self, UnansweredThread},
 };
 use plugin_api::{
-    Gateway, HostError, Wei,
+    HostError, PluginContext, Wei,
     point::{WorkInput, WorkItem, WorkKind},
 };
 
 const QUESTIONS_MAX: u32 = 200;
 
-/// Unanswered threads, or the one that was opened.
-pub async fn work(gateway: Gateway<Forum>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let db = gateway.db();
+/// All threads without replies, or the one that was just opened.
+pub async fn work(cx: PluginContext<Forum>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+    let db = cx.db();
     let Some(event) = made_by else {
         return Ok(unanswered::list(&db, QUESTIONS_MAX).await?.into_iter().map(item).collect());
     };
@@ -23,8 +23,8 @@ pub async fn work(gateway: Gateway<Forum>, WorkInput { made_by }: WorkInput) -> 
     Ok(unanswered::find(&db, ThreadId(thread)).await?.into_iter().map(item).collect())
 }
 
-fn item(thread: Unanswered) -> WorkItem {
-    let Unanswered { id, title, excerpt, tags, author, created_at } = thread;
+fn item(thread: UnansweredThread) -> WorkItem {
+    let UnansweredThread { id, title, excerpt, tags, author, created_at } = thread;
     WorkItem {
         kind: WorkKind::Question,
         ref_id: id.0,

@@ -1,6 +1,6 @@
 //! `[plugins.hello]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use plugin_api::{JsonSchema, Refusal};
+use plugin_api::{ConfigError, JsonSchema};
 use serde::Deserialize;
 
 /// Every key has a default, so the section may be missing.
@@ -20,8 +20,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Tells all problems at once.
-    pub(crate) fn validate(&self) -> Result<(), Refusal> {
+    /// Reports all problems at once.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let mut problems = Vec::new();
         if self.greeting.trim().is_empty() {
             problems.push("greeting is empty: give it a word, or leave the key out".to_owned());
@@ -29,7 +29,7 @@ impl Config {
         if !(1..=36_500).contains(&self.keep_days) {
             problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
         }
-        if problems.is_empty() { Ok(()) } else { Err(Refusal(problems.join("; "))) }
+        if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems.join("; "))) }
     }
 }
 
@@ -44,9 +44,9 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         let config = Config { greeting: " ".to_owned(), keep_days: 0 };
-        let Refusal(reason) = config.validate().unwrap_err();
+        let ConfigError(reason) = config.validate().unwrap_err();
         assert!(reason.contains("greeting is empty") && reason.contains("keep_days is 0"), "{reason}");
     }
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a request. `Display` is what the caller reads.
+//! Errors of the routes. `Display` is the text that the caller reads.
 
 use crate::model::MESSAGE_CHARS_MAX;
 use plugin_api::{ApiError, Case};

@@ -1,4 +1,4 @@
-//! A greeting, a guest book and a job: the plugin to read first. This page is its table of contents.
+//! A greeting, a guest book and a job: the plugin to read first.
 #![forbid(unsafe_code)]
 
 mod config;
@@ -11,9 +11,9 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{Definition, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin, point};
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Hello {
     config: Config,
 }
@@ -30,7 +30,7 @@ impl Plugin for Hello {
             .contributes(point::STATS, stats::count_guests)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self { config })
     }

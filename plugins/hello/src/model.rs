@@ -1,4 +1,4 @@
-//! Guests and their messages: types and rules, no database and no gateway.
+//! Types and rules of guests and their messages, without a database and without the gateway.
 
 use crate::error::HelloError;
 use plugin_api::{Address, JsonSchema, format};
@@ -18,10 +18,10 @@ pub struct NewGuest {
 }
 
 impl NewGuest {
-    /// The message as it is stored.
+    /// Checks the message; returns it as it is stored.
     pub fn checked_message(&self) -> Result<&str, HelloError> {
         let message = self.message.trim();
-        match format::chars(message) {
+        match format::utf16_len(message) {
             0 => Err(HelloError::EmptyMessage),
             chars if chars > MESSAGE_CHARS_MAX => Err(HelloError::LongMessage { chars }),
             _ => Ok(message),
@@ -50,7 +50,7 @@ pub struct GuestPage {
     pub total: i64,
 }
 
-/// The public part of a new line, for the activity log.
+/// Data of the event `hello.sign`: the public members of a new line.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GuestSigned<'a> {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_counted_as_clients_count_it() {
+    fn the_length_counts_utf16_units() {
         assert!(checked(&"x".repeat(280)).is_ok());
         assert_eq!(checked(&"x".repeat(281)), Err(HelloError::LongMessage { chars: 281 }));
         // An emoji is two UTF-16 units.

@@ -1,13 +1,13 @@
-//! The plugin's part of `/api/stats`.
+//! The plugin's contribution to `/api/stats`.
 
 use crate::{Hello, store};
 use plugin_api::{
-    Gateway, HostError,
+    HostError, PluginContext,
     point::{Counters, NoInput},
 };
 
-pub async fn count_guests(gateway: Gateway<Hello>, _: NoInput) -> Result<Counters, HostError> {
-    let guests = store::count_guests(&gateway.db()).await?;
+pub async fn count_guests(cx: PluginContext<Hello>, _: NoInput) -> Result<Counters, HostError> {
+    let guests = store::count_guests(&cx.db()).await?;
     let stats = [("guests".to_owned(), guests.into())].into_iter().collect();
     Ok(Counters { stats, ..Counters::default() })
 }

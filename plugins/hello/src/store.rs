@@ -1,10 +1,10 @@
-//! The table `hello_guests`. Rule: all SQL of the plugin stands here, and the same text runs on both databases.
+//! The table `hello_guests`. Rule: all SQL of the plugin is in this file, and the same text runs on both databases.
 
 use crate::model::GuestView;
 use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
-/// A row, by column names.
+/// A row, decoded by column names.
 #[derive(Deserialize)]
 struct GuestRow {
     id: i64,
@@ -19,7 +19,7 @@ impl From<GuestRow> for GuestView {
     }
 }
 
-/// Adds a line and answers it with its id.
+/// Adds a line and returns it with its id.
 pub async fn insert_guest(tx: &Tx, address: Address, message: &str, now_s: i64) -> Result<GuestView, HostError> {
     let insert = sql("INSERT INTO hello_guests (address, message, created_at) VALUES ($1, $2, $3) RETURNING id")
         .bind(address)
@@ -42,7 +42,7 @@ pub async fn count_guests(db: &impl Query) -> Result<i64, HostError> {
     db.one(sql("SELECT count(*) FROM hello_guests")).await
 }
 
-/// Deletes the lines written before that second; answers how many there were.
+/// Deletes the lines written before that second; returns their number.
 pub async fn delete_guests_before(tx: &Tx, oldest_s: i64) -> Result<u64, HostError> {
     tx.execute(sql("DELETE FROM hello_guests WHERE created_at < $1").bind(oldest_s)).await
 }

@@ -1,7 +1,7 @@
 //! `[plugins.kb]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
 use crate::model::{Policy, Slug};
-use plugin_api::{Address, JsonSchema, Refusal};
+use plugin_api::{Address, ConfigError, JsonSchema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Tells all problems at once. `network` is the slug of the page about the network.
-    pub(crate) fn policy(&self, network: &str) -> Result<Policy, Refusal> {
+    /// Reports all problems at once. `network` is the slug of the page about the network.
+    pub(crate) fn policy(&self, network: &str) -> Result<Policy, ConfigError> {
         let mut problems = Vec::new();
         let mut policy = Policy::default();
         for text in &self.operators {
@@ -41,7 +41,7 @@ impl Config {
             let (slug, address) = (slug("pinned", name, &mut problems), address("pinned", text, &mut problems));
             policy.pinned.extend(slug.zip(address));
         }
-        if problems.is_empty() { Ok(policy) } else { Err(Refusal(problems.join("; "))) }
+        if problems.is_empty() { Ok(policy) } else { Err(ConfigError(problems.join("; "))) }
     }
 }
 
@@ -67,14 +67,14 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         let config = Config {
             operators: vec!["me".to_owned()],
             protected: vec!["a".to_owned()],
             pinned: [("prices".to_owned(), "0x12".to_owned())].into(),
             network_pages: true,
         };
-        let Refusal(reason) = config.policy("service-network").unwrap_err();
+        let ConfigError(reason) = config.policy("service-network").unwrap_err();
         for part in ["operators: `me`", "protected: `a`", "pinned: `0x12`"] {
             assert!(reason.contains(part), "{reason}");
         }

@@ -1,40 +1,41 @@
-//! What the knowledge base adds to the gateway's own documents.
+//! Contributions of the knowledge base to extension points.
 
 use crate::{Kb, model::PAGE_BYTES_MAX, store::totals};
 use plugin_api::{
-    Address, Gateway, Hash256, HostError, mentioned_payloads,
+    Address, Hash256, HostError, PluginContext,
     point::{
         Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, endpoints,
         members,
     },
+    referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const PAGES: &str = "/api/kb";
 
-pub async fn counters(gateway: Gateway<Kb>, _: NoInput) -> Result<Counters, HostError> {
-    let pages = totals::read(&gateway.db()).await?.pages;
+pub async fn counters(cx: PluginContext<Kb>, _: NoInput) -> Result<Counters, HostError> {
+    let pages = totals::read(&cx.db()).await?.pages;
     Ok(Counters { manifest: members([("kbPages", pages.into())]), ..Counters::default() })
 }
 
 pub async fn leaderboard(
-    gateway: Gateway<Kb>,
+    cx: PluginContext<Kb>,
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let counts = totals::count_by_author(&gateway.db(), since_s).await?;
+    let counts = totals::count_by_author(&cx.db(), since_s).await?;
     let metrics = |(author, kb_edits)| (author, Metrics { kb_edits, ..Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
 }
 
 pub async fn payload_references(
-    gateway: Gateway<Kb>,
+    cx: PluginContext<Kb>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
     let page = "SELECT id, kept || ' ' || body FROM kb_revisions WHERE id > $1 ORDER BY id LIMIT 100";
-    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }
 
-pub async fn discovery(_: Gateway<Kb>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Kb>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("kb", PAGES)]),
         skills: vec![skill()],
@@ -72,7 +73,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -1,4 +1,4 @@
-//! What the knowledge base refuses, and how it says so.
+//! Errors of the knowledge base's routes: texts, statuses and codes.
 
 use crate::model::{BadSlug, PAGE_BYTES_MAX, SUMMARY_CHARS_MAX, Slug, TITLE_CHARS_MAX};
 use plugin_api::{ApiError, Case};

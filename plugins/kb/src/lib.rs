@@ -1,7 +1,7 @@
-//! The knowledge base: pages of Markdown, each write a revision that stays.
+//! The knowledge base: Markdown pages; every write adds a permanent revision.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: a page, its revision, its words in the
-//! index and the totals change in one transaction, and no revision is ever changed or removed.
+//! README.md has the details. The rule that must not break: a page, its revision, its words in the index and the totals change in
+//! one transaction, and no revision is ever changed or deleted.
 
 #![forbid(unsafe_code)]
 
@@ -16,10 +16,10 @@ mod store;
 pub use config::Config;
 
 use model::Policy;
-use plugin_api::{Definition, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin, point};
 use store::search::Index;
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Kb {
     config: Config,
     policy: Policy,
@@ -52,7 +52,7 @@ impl Plugin for Kb {
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
-    fn new(config: Config, host: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         let environment = host.environment();
         let policy = config.policy(&jobs::write_network_pages::network_slug(&environment.brand))?;
         Ok(Self { policy, index: Index::of(environment), config })

@@ -1,4 +1,4 @@
-//! What messages add to the gateway's own documents.
+//! Contributions of messages to extension points.
 
 use crate::{
     Messages,
@@ -8,39 +8,40 @@ use crate::{
     },
 };
 use plugin_api::{
-    Gateway, Hash256, HostError, mentioned_payloads,
+    Hash256, HostError, PluginContext,
     point::{Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, endpoints, members},
+    referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const MESSAGES: &str = "/api/messages";
 const INBOX: &str = "/api/messages/inbox";
-/// A message that waits longer shows that forwarding makes no progress: the job comes every ten seconds.
+/// A message that waits longer means that forwarding stalls: the job runs every ten seconds.
 const WAIT_MAX_S: i64 = 120;
 
-pub async fn counters(gateway: Gateway<Messages>, _: NoInput) -> Result<Counters, HostError> {
-    let count = messages::count(&gateway.db()).await?;
+pub async fn counters(cx: PluginContext<Messages>, _: NoInput) -> Result<Counters, HostError> {
+    let count = messages::count(&cx.db()).await?;
     Ok(Counters { manifest: members([("messages", count.into())]), ..Counters::default() })
 }
 
-pub async fn status(gateway: Gateway<Messages>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let Backlog { waiting, oldest_s } = outbox::backlog(&gateway.db()).await?;
-    let oldest_age_s = oldest_s.map(|at| (gateway.now_s() - at).max(0));
+pub async fn status(cx: PluginContext<Messages>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let Backlog { waiting, oldest_s } = outbox::backlog(&cx.db()).await?;
+    let oldest_age_s = oldest_s.map(|at| (cx.now_s() - at).max(0));
     let ok = oldest_age_s.is_none_or(|age| age <= WAIT_MAX_S);
     let detail = (!ok).then(|| "messages wait to be forwarded".to_owned());
     let numbers = members([("waiting", waiting.into()), ("oldestWaitingAgeS", oldest_age_s.into())]);
     Ok([("messageForwarding".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
-pub async fn mentioned(
-    gateway: Gateway<Messages>,
+pub async fn payload_references(
+    cx: PluginContext<Messages>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
     let page = "SELECT id, subject || ' ' || body FROM messages_messages WHERE id > $1 ORDER BY id LIMIT 200";
-    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }
 
-pub async fn discovery(_: Gateway<Messages>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Messages>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("messages", MESSAGES), ("inbox", INBOX)]),
         skills: vec![skill()],
@@ -79,7 +80,7 @@ mod tests {
     use plugin_testing::manifest;
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         let routes = manifest(plugin_module()).routes;
         for path in briefing().links.into_iter().map(|link| link.path) {
             assert!(routes.iter().any(|route| route.path == path), "{path}");

@@ -1,4 +1,4 @@
-//! What the plugin refuses, and how it says so.
+//! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, BODY_BYTES_MAX, SUBJECT_CHARS_MAX};
 use plugin_api::{ApiError, Case};

@@ -1,7 +1,7 @@
-//! Messages from wallet to wallet, signed by who sends them, with a copy to the agent that stands for who gets them.
+//! Messages from wallet to wallet, signed by the sender, with a copy to the recipient's agent.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: a message is stored first and forwarded
-//! afterwards, from the outbox alone (`forwarding.rs`), so no agent can delay or fail a write.
+//! README.md has the details. The rule that must not break: a message is stored first and forwarded afterwards, only from the
+//! outbox (`forwarding.rs`), so no agent can delay or fail a write.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{Definition, Grants, HostHandle, Migration, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
 
 pub struct Messages;
 
@@ -31,10 +31,10 @@ impl Plugin for Messages {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::mentioned)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

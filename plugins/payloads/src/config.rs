@@ -1,7 +1,7 @@
 //! `[plugins.payloads]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
 use crate::model::SIZE_MAX;
-use plugin_api::{JsonSchema, Refusal};
+use plugin_api::{ConfigError, JsonSchema};
 use serde::Deserialize;
 
 /// Every key has a default, so the section may be missing.
@@ -26,8 +26,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Tells all problems at once.
-    pub(crate) fn validate(&self) -> Result<(), Refusal> {
+    /// Reports all problems at once.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let bytes =
             [("total_bytes_max", self.total_bytes_max), ("client_bytes_per_day_max", self.client_bytes_per_day_max)];
         let small = bytes.into_iter().filter(|(_, bytes)| *bytes < SIZE_MAX);
@@ -39,7 +39,7 @@ impl Config {
         if !(1..=36_500).contains(&self.keep_days) {
             problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
         }
-        if problems.is_empty() { Ok(()) } else { Err(Refusal(problems.join("; "))) }
+        if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems.join("; "))) }
     }
 }
 
@@ -57,9 +57,9 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         let config = Config { total_bytes_max: 1, client_bytes_per_day_max: 262_143, keep_days: 0, gone: Vec::new() };
-        let Refusal(reason) = config.validate().unwrap_err();
+        let ConfigError(reason) = config.validate().unwrap_err();
         for key in ["total_bytes_max is 1", "client_bytes_per_day_max is 262143", "keep_days is 0"] {
             assert!(reason.contains(key), "{reason}");
         }

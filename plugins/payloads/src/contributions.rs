@@ -1,4 +1,4 @@
-//! What the store adds to the gateway's own documents.
+//! Contributions of the payload store to extension points.
 
 use crate::{
     Payloads,
@@ -7,21 +7,21 @@ use crate::{
     store::{pruning, totals},
 };
 use plugin_api::{
-    Gateway, HostError,
+    HostError, PluginContext,
     point::{Briefing, Discovery, NoInput, ServiceStatus, Skill, endpoints, members},
 };
 use std::collections::BTreeMap;
 
 const PAYLOADS: &str = "/api/payloads";
 
-pub async fn status(gateway: Gateway<Payloads>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let (db, config) = (gateway.db(), &gateway.plugin().config);
+pub async fn status(cx: PluginContext<Payloads>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let (db, config) = (cx.db(), &cx.plugin().config);
     let totals = totals::read(&db).await?;
     let is_full = totals.bytes.saturating_add(SIZE_MAX) > config.total_bytes_max;
-    // Two runs late: what waits for a plugin that is switched off is as it should be.
-    let deadlines = Deadlines::at(gateway.now_s() - 2 * INTERVAL_S, config.keep_days);
+    // Late by two runs: payloads also wait while a plugin is switched off, which is no fault.
+    let deadlines = Deadlines::at(cx.now_s() - 2 * INTERVAL_S, config.keep_days);
     let is_late = totals.waits_for.is_empty()
-        && pruning::is_late(&db, deadlines.named_until_s, deadlines.given_up_until_s).await?;
+        && pruning::is_late(&db, deadlines.unreferenced_until_s, deadlines.marked_until_s).await?;
     let detail = if is_full {
         Some("the store is full".to_owned())
     } else if is_late {
@@ -38,7 +38,7 @@ pub async fn status(gateway: Gateway<Payloads>, _: NoInput) -> Result<BTreeMap<S
     Ok([("payloads".to_owned(), ServiceStatus { ok: !is_full && !is_late, enabled: None, detail, numbers })].into())
 }
 
-pub async fn discovery(_: Gateway<Payloads>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Payloads>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("payloads", PAYLOADS)]),
         skills: vec![skill()],

@@ -1,4 +1,4 @@
-//! What the store refuses, and how it says so.
+//! Errors of the store's routes: texts, statuses and codes.
 
 use crate::model::{PayloadHash, SIZE_MAX};
 use plugin_api::{ApiError, Case};

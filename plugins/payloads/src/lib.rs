@@ -1,7 +1,7 @@
-//! Payloads: bytes that anyone may store and read again by their hash.
+//! Payloads: bytes that anyone may store and read by their hash.
 //!
-//! This is the contents page; README.md tells the rest. The rules that must not break: what is answered under a hash has
-//! that hash, and what anyone mentions is not deleted.
+//! README.md has the details. The rules that must not break: the bytes that are served under a hash have that hash, and a
+//! referenced payload is not deleted.
 
 #![forbid(unsafe_code)]
 
@@ -15,9 +15,9 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{Definition, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin, point};
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Payloads {
     config: Config,
 }
@@ -36,7 +36,7 @@ impl Plugin for Payloads {
             .contributes(point::DISCOVERY, contributions::discovery)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self { config })
     }

@@ -1,6 +1,6 @@
 //! `[plugins.tools]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use plugin_api::{JsonSchema, Refusal};
+use plugin_api::{ConfigError, JsonSchema};
 use serde::Deserialize;
 
 /// Every key has a default, so the section may be missing.
@@ -18,10 +18,10 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn validate(self) -> Result<Self, Refusal> {
+    pub(crate) fn validate(self) -> Result<Self, ConfigError> {
         match self.probe_interval_s {
             10..=86_400 => Ok(self),
-            wrong => Err(Refusal(format!("probe_interval_s is {wrong}: it must be 10 to 86400"))),
+            wrong => Err(ConfigError(format!("probe_interval_s is {wrong}: it must be 10 to 86400"))),
         }
     }
 }
@@ -35,7 +35,7 @@ mod tests {
     fn an_interval_out_of_its_range_is_refused() {
         assert!(Config::default().validate().is_ok());
         for wrong in [0, 9, 86_401] {
-            let Refusal(reason) = Config { probe_interval_s: wrong }.validate().unwrap_err();
+            let ConfigError(reason) = Config { probe_interval_s: wrong }.validate().unwrap_err();
             assert!(reason.contains(&wrong.to_string()), "{reason}");
         }
     }

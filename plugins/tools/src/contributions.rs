@@ -1,4 +1,4 @@
-//! What the registry adds to the gateway's own documents and to the list of work.
+//! Contributions of the registry to extension points.
 
 use crate::{
     Tools,
@@ -9,30 +9,31 @@ use crate::{
     },
 };
 use plugin_api::{
-    Gateway, Hash256, HostError, HostErrorCode, mentioned_payloads,
+    Hash256, HostError, HostErrorCode, PluginContext,
     point::{
         Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkEvent, WorkInput,
         WorkItem, WorkKind, endpoints, members,
     },
+    referenced_payloads,
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 const TOOLS: &str = "/api/tools";
 const COMPUTE: &str = "/api/compute";
-/// Listings that are shown as work.
+/// Maximum number of listings in the list of work.
 const OFFERS_MAX: u32 = 200;
 
-pub async fn counters(gateway: Gateway<Tools>, _: NoInput) -> Result<Counters, HostError> {
-    let (tools, online) = tool_list::count_all(&gateway.db()).await?;
+pub async fn counters(cx: PluginContext<Tools>, _: NoInput) -> Result<Counters, HostError> {
+    let (tools, online) = tool_list::count_all(&cx.db()).await?;
     let manifest = members([("tools", tools.into()), ("toolsOnline", online.into())]);
     Ok(Counters { manifest, ..Counters::default() })
 }
 
-pub async fn status(gateway: Gateway<Tools>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let progress = probes::progress(&gateway.db()).await?;
-    let (interval_s, now_s) = (i64::from(gateway.plugin().config.probe_interval_s), gateway.now_s());
-    let ok = progress.is_made(interval_s, now_s);
+pub async fn status(cx: PluginContext<Tools>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let progress = probes::progress(&cx.db()).await?;
+    let (interval_s, now_s) = (i64::from(cx.plugin().config.probe_interval_s), cx.now_s());
+    let ok = progress.is_healthy(interval_s, now_s);
     let numbers = members([
         ("tools", progress.tools.into()),
         ("online", progress.online.into()),
@@ -51,7 +52,7 @@ struct PublishedTool {
 }
 
 /// Compute for rent: its provider earns when it is used.
-pub async fn work(gateway: Gateway<Tools>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
+pub async fn work(cx: PluginContext<Tools>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
     let tool = match made_by {
         None => None,
         Some(WorkEvent { event_type, data }) if event_type == ToolPublished::TYPE => {
@@ -60,7 +61,7 @@ pub async fn work(gateway: Gateway<Tools>, WorkInput { made_by }: WorkInput) -> 
         }
         Some(_) => return Ok(Vec::new()),
     };
-    let offers = tool_list::offers(&gateway.db(), tool, OFFERS_MAX).await?;
+    let offers = tool_list::offers(&cx.db(), tool, OFFERS_MAX).await?;
     offers.into_iter().map(work_item).collect()
 }
 
@@ -103,14 +104,14 @@ fn work_item(row: OfferRow) -> Result<WorkItem, HostError> {
 }
 
 pub async fn payload_references(
-    gateway: Gateway<Tools>,
+    cx: PluginContext<Tools>,
     PayloadReferencesInput { hashes }: PayloadReferencesInput,
 ) -> Result<BTreeSet<Hash256>, HostError> {
     let page = "SELECT id, kept FROM tools_tools WHERE id > $1 ORDER BY id LIMIT 100";
-    mentioned_payloads(&gateway.db(), &hashes.into_iter().collect(), page).await
+    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }
 
-pub async fn discovery(_: Gateway<Tools>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Tools>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("tools", TOOLS), ("compute", COMPUTE)]),
         skills: vec![skill()],

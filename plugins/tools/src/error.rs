@@ -1,4 +1,4 @@
-//! What the registry refuses, and how it says so.
+//! Errors of the registry's routes: texts, statuses and codes.
 
 use crate::model::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX, ToolId};
 use plugin_api::{ApiError, BadAddress, BadWei, Case};

@@ -1,7 +1,7 @@
-//! A registry of tools: what owners publish, whether it is online, and what compute is for rent.
+//! A registry of tools: published by their owners, probed whether they are online, with compute for rent.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: what an owner says of a tool changes
-//! only with a signed write, and whether it is online only with a probe of the address that it has now.
+//! README.md has the details. The rule that must not break: an owner's description of a tool changes only with a signed write,
+//! and its online status only with a probe of its current URL.
 
 #![forbid(unsafe_code)]
 
@@ -15,9 +15,9 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{Definition, Grants, HostHandle, Migration, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, export_plugin, point};
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Tools {
     config: Config,
 }
@@ -46,7 +46,7 @@ impl Plugin for Tools {
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self { config: config.validate()? })
     }
 }

@@ -1,6 +1,6 @@
 //! `[plugins.validators]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use plugin_api::{Address, JsonSchema, Refusal};
+use plugin_api::{Address, ConfigError, JsonSchema};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The operators; tells all problems at once.
-    pub(crate) fn validate(&self) -> Result<BTreeSet<Address>, Refusal> {
+    /// Returns the operators; reports all problems at once.
+    pub(crate) fn validate(&self) -> Result<BTreeSet<Address>, ConfigError> {
         let mut problems = Vec::new();
         let mut operators = BTreeSet::new();
         for text in &self.operators {
@@ -41,7 +41,7 @@ impl Config {
         if !(1..=1_000_000).contains(&self.entries_max) {
             problems.push(format!("entries_max is {}: it must be 1 to 1000000", self.entries_max));
         }
-        if problems.is_empty() { Ok(operators) } else { Err(Refusal(problems.join("; "))) }
+        if problems.is_empty() { Ok(operators) } else { Err(ConfigError(problems.join("; "))) }
     }
 }
 
@@ -51,10 +51,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_problem_is_told_at_once() {
+    fn every_problem_is_reported_at_once() {
         assert!(Config::default().validate().unwrap().is_empty());
         let config = Config { operators: vec!["me".into()], signups_per_hour: 0, entries_max: 0, ..Config::default() };
-        let Refusal(reason) = config.validate().unwrap_err();
+        let ConfigError(reason) = config.validate().unwrap_err();
         for part in ["operators: `me`", "signups_per_hour is 0", "entries_max is 0"] {
             assert!(reason.contains(part), "{reason}");
         }

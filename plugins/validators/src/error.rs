@@ -1,4 +1,4 @@
-//! What the waitlist refuses, and how it says so.
+//! Errors of the waitlist's routes: texts, statuses and codes.
 
 use plugin_api::{ApiError, Case};
 

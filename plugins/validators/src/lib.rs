@@ -1,7 +1,7 @@
-//! The waitlist for validator seats: who signs up, and how many there are.
+//! The waitlist for validator seats: sign-ups, and their number.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: a contact is stored with consent only,
-//! and nothing but the export for operators ever tells one, or the address that it belongs to.
+//! README.md has the details. The rule that must not break: a contact is stored with consent only, and only the export for
+//! operators contains contacts and their addresses.
 
 #![forbid(unsafe_code)]
 
@@ -14,10 +14,10 @@ mod store;
 pub use config::Config;
 
 use model::SignupLimit;
-use plugin_api::{Address, Definition, HostHandle, Migration, Plugin, Refusal, export_plugin};
+use plugin_api::{Address, ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin};
 use std::collections::BTreeSet;
 
-/// What the plugin keeps in memory while it runs.
+/// The plugin's state in memory.
 pub struct Validators {
     config: Config,
     operators: BTreeSet<Address>,
@@ -39,7 +39,7 @@ impl Plugin for Validators {
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         let operators = config.validate()?;
         let limit = SignupLimit::new(config.signups_per_hour);
         Ok(Self { config, operators, limit })

@@ -1,15 +1,15 @@
-//! What work adds to the gateway's own documents.
+//! Contributions of the plugin work to extension points.
 
 use crate::Work;
 use plugin_api::{
-    Gateway, HostError,
+    HostError, PluginContext,
     point::{Briefing, Discovery, NoInput, Skill, endpoints},
 };
 
 const WORK: &str = "/api/work";
 const FEED: &str = "/api/work/feed";
 
-pub async fn discovery(_: Gateway<Work>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(_: PluginContext<Work>, _: NoInput) -> Result<Discovery, HostError> {
     Ok(Discovery {
         endpoints: endpoints([("work", WORK), ("workFeed", FEED)]),
         skills: vec![skill()],
@@ -48,7 +48,7 @@ mod tests {
     use plugin_testing::{assert_paths_are_routes, manifest};
 
     #[test]
-    fn every_path_named_to_agents_is_a_route() {
+    fn every_path_in_llms_txt_is_a_route() {
         assert_paths_are_routes(&manifest(plugin_module()), &briefing());
     }
 }

@@ -1,4 +1,4 @@
-//! Filters that are refused, and how.
+//! Errors of the filters: texts, statuses and codes.
 
 use plugin_api::{ApiError, Case};
 

@@ -1,7 +1,7 @@
-//! Work: what can be earned now, as the enabled plugins tell it, as a list and as a live feed.
+//! Work: open work of all enabled plugins, as a list and as a live feed.
 //!
-//! This is the contents page; README.md tells the rest. The rule that must not break: this plugin knows no feature. It sums the
-//! extension point `work`, and an item looks the same in the list and in the feed: both come from `model::WorkItemView`.
+//! README.md has the details. The rule that must not break: this plugin knows no other feature. It collects the extension point
+//! `work`, and an item looks the same in the list and in the feed, because both render `model::WorkItemView`.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{Definition, HostHandle, NoConfig, Plugin, Refusal, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, export_plugin, point};
 
 pub struct Work;
 
@@ -28,7 +28,7 @@ impl Plugin for Work {
             .contributes(point::DISCOVERY, contributions::discovery)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }

@@ -1,11 +1,11 @@
-//! The topic `work`: an event that makes work becomes a frame for each item that it made, unless somebody took that meanwhile.
+//! The topic `work`: an event that makes work available becomes one frame per item, unless the item is no longer open.
 
 use crate::{
     Work,
     model::{WorkItemView, labels},
 };
 use plugin_api::{
-    Gateway, HostError, HostErrorCode,
+    HostError, HostErrorCode, PluginContext,
     manifest::{ActivityRow, Frame, TopicInput},
     point::{self, WorkEvent, WorkInput, WorkItem},
 };
@@ -14,7 +14,7 @@ use serde::Serialize;
 pub const NAME: &str = "work";
 pub const EVENT: &str = "work";
 
-/// Events that make work.
+/// Events that make work available.
 const TRIGGERS: [&str; 8] = [
     "job.requested",
     "bounty.create",
@@ -34,25 +34,25 @@ struct FedItem {
     activity_id: i64,
 }
 
-pub async fn frames(gateway: Gateway<Work>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
+pub async fn frames(cx: PluginContext<Work>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
     let mut frames = Vec::new();
     for row in rows.into_iter().filter(|row| TRIGGERS.contains(&row.kind.as_str())) {
         let ActivityRow { id, kind, ts, data, .. } = row;
         let question = WorkInput { made_by: Some(WorkEvent { event_type: kind, data }) };
-        for (_, items) in gateway.collect::<Vec<WorkItem>>(point::WORK, &question).await? {
+        for (_, items) in cx.collect::<Vec<WorkItem>>(point::WORK, &question).await? {
             for item in items {
-                frames.push(frame(&gateway, (id, ts), item).await?);
+                frames.push(frame(&cx, (id, ts), item).await?);
             }
         }
     }
     Ok(frames)
 }
 
-async fn frame(gateway: &Gateway<Work>, (id, ts): (i64, i64), item: WorkItem) -> Result<Frame, HostError> {
+async fn frame(cx: &PluginContext<Work>, (id, ts): (i64, i64), item: WorkItem) -> Result<Frame, HostError> {
     let labels = labels(&item);
-    let authors = gateway.authors(item.requester).await?;
+    let authors = cx.authors(item.requester).await?;
     let requester = item.requester.map(|address| authors.get(address));
-    let item = WorkItemView::new(item, &gateway.environment().base_url, requester);
+    let item = WorkItemView::new(item, &cx.environment().base_url, requester);
     let data = serde_json::to_string(&FedItem { item, activity_id: id })
         .map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
     Ok(Frame { id, ts, event: EVENT.to_owned(), data, labels })

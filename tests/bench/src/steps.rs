@@ -4,7 +4,8 @@ use alloy::json_abi;
 use alloy_primitives::B256;
 use anyhow::Result;
 use plugin_api::{
-    ChainEvent, Definition, Gateway, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, Refusal, Tx,
+    ChainEvent, ConfigError, Definition, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, PluginContext,
+    Tx,
     abi::{HostErrorCode, PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     sql,
@@ -56,7 +57,7 @@ impl Plugin for Steps {
         })
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
@@ -68,7 +69,7 @@ struct Subject<'a> {
     id: Cow<'a, str>,
 }
 
-async fn step(_: Gateway<Steps>, tx: Tx, event: ChainEvent<Box<RawValue>>) -> Result<(), HostError> {
+async fn step(_: PluginContext<Steps>, tx: Tx, event: ChainEvent<Box<RawValue>>) -> Result<(), HostError> {
     let invalid = |error: &dyn Display| HostError::new(HostErrorCode::Invalid, error.to_string());
     let subject: Subject<'_> = serde_json::from_str(event.args.get()).map_err(|error| invalid(&error))?;
     let subject = subject.id.into_owned();

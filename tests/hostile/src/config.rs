@@ -1,4 +1,4 @@
-//! `[plugins.hostile]`: what goes wrong where. Without a section only the routes misbehave.
+//! `[plugins.hostile]`: which fault is injected where. Without a section only the routes misbehave.
 
 use plugin_api::JsonSchema;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Misbehaves where nothing can be awaited.
+    /// Misbehaves in synchronous code.
     pub(crate) fn act_blocking(&self, act: Act, place: &'static str) {
         match act {
             Act::Panic => std::panic::panic_any(place),
@@ -48,15 +48,15 @@ impl Config {
     }
 }
 
-/// Keeps the thread.
+/// Blocks the thread.
 pub(crate) fn block(duration: Duration) {
-    let begun = std::time::Instant::now();
-    while let Some(rest) = duration.checked_sub(begun.elapsed()) {
+    let started = std::time::Instant::now();
+    while let Some(rest) = duration.checked_sub(started.elapsed()) {
         std::thread::park_timeout(rest);
     }
 }
 
-/// Misbehaves in a future.
+/// Misbehaves in asynchronous code.
 pub(crate) async fn act(act: Act, place: &'static str) {
     match act {
         Act::Panic => std::panic::panic_any(place),

@@ -1,20 +1,20 @@
-//! Everything that a plugin can do wrong in safe Rust, one route or configuration key each. The tests prove that the
-//! gateway bears it: see `tests/it/hostile`.
+//! Every fault that a plugin can cause in safe Rust, one route or configuration key each. The tests in `tests/it/hostile`
+//! prove that the gateway contains them.
 #![forbid(unsafe_code)]
-#![allow(clippy::panic, reason = "panicking is what it is for")]
+#![allow(clippy::panic, reason = "this plugin panics on purpose")]
 
-mod answers;
 mod config;
 mod data;
 mod drops;
+mod egress;
 mod panics;
-mod reach;
+mod responses;
 
 pub use config::{Act, Config};
 pub use data::WRITES;
 
 use plugin_api::{
-    Definition, Gateway, Grants, HostError, HostHandle, Job, Migration, Plugin, Refusal, export_plugin,
+    ConfigError, Definition, Grants, HostError, HostHandle, Job, Migration, Plugin, PluginContext, export_plugin,
     manifest::TopicInput,
     point::{self, NoInput},
 };
@@ -32,9 +32,9 @@ impl Plugin for Hostile {
         Definition::new()
             .routes(panics::routes())
             .routes(drops::routes())
-            .routes(answers::routes())
+            .routes(responses::routes())
             .routes(data::routes())
-            .routes(reach::routes())
+            .routes(egress::routes())
             .grants(Grants { egress: true, ..Grants::default() })
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])
@@ -45,7 +45,7 @@ impl Plugin for Hostile {
             .contributes_as(point::STREAM, "hostile", frames)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.act_blocking(config.constructor, "in the constructor");
         Ok(Self { config })
     }
@@ -61,24 +61,24 @@ impl Drop for Hostile {
     }
 }
 
-async fn job(gateway: Gateway<Hostile>) -> Result<(), HostError> {
-    config::act(gateway.plugin().config.job, "in the job").await;
+async fn job(cx: PluginContext<Hostile>) -> Result<(), HostError> {
+    config::act(cx.plugin().config.job, "in the job").await;
     Ok(())
 }
 
-async fn contribute(gateway: Gateway<Hostile>, _: NoInput) -> Result<Value, HostError> {
-    let act = gateway.plugin().config.contribution;
+async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, HostError> {
+    let act = cx.plugin().config.contribution;
     config::act(act, "in a contribution").await;
     if act == Act::Circle {
         for point in [point::STATS, point::STATUS, point::DISCOVERY] {
-            gateway.collect::<Value>(point, &NoInput {}).await?;
+            cx.collect::<Value>(point, &NoInput {}).await?;
         }
     }
     Ok(if act == Act::Misshape { json!("neither counters nor services") } else { json!({}) })
 }
 
-async fn frames(gateway: Gateway<Hostile>, _: TopicInput) -> Result<Value, HostError> {
-    let act = gateway.plugin().config.contribution;
+async fn frames(cx: PluginContext<Hostile>, _: TopicInput) -> Result<Value, HostError> {
+    let act = cx.plugin().config.contribution;
     config::act(act, "in the stream's frames").await;
     Ok(if act == Act::Misshape { json!({ "frames": "none" }) } else { json!([]) })
 }

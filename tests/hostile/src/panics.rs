@@ -1,7 +1,7 @@
-//! Handlers that panic, each somewhere else.
+//! Handlers that panic, each in another place.
 
 use crate::Hostile;
-use plugin_api::{Context, Extract, Failure, Json, JsonSchema, Problem, Request, Route};
+use plugin_api::{Failure, FromRequest, Json, JsonSchema, Problem, Request, RequestContext, Route};
 use serde::{Serialize, Serializer};
 use std::{panic::panic_any, time::Duration};
 
@@ -20,42 +20,42 @@ pub fn routes() -> Vec<Route<Hostile>> {
     ]
 }
 
-/// Not even a future is made.
-fn panic_at_once(_: Context<Hostile>) -> std::future::Ready<Number> {
+/// Panics before it returns a future.
+fn panic_at_once(_: RequestContext<Hostile>) -> std::future::Ready<Number> {
     panic_any("at once")
 }
 
-async fn panic_after_await(cx: Context<Hostile>) -> Number {
+async fn panic_after_await(cx: RequestContext<Hostile>) -> Number {
     cx.sleep(Duration::ZERO).await;
     panic_any("after an await")
 }
 
-struct EvilPart;
+struct EvilExtractor;
 
-impl Extract for EvilPart {
-    fn extract(_: &mut Request) -> Result<Self, Problem> {
+impl FromRequest for EvilExtractor {
+    fn from_request(_: &mut Request) -> Result<Self, Problem> {
         panic_any("in an extractor")
     }
 }
 
-async fn panic_in_extractor(_: Context<Hostile>, _: EvilPart) -> Number {
+async fn panic_in_extractor(_: RequestContext<Hostile>, _: EvilExtractor) -> Number {
     Ok(Json(0))
 }
 
 #[derive(JsonSchema)]
-struct EvilAnswer;
+struct EvilResponse;
 
-impl Serialize for EvilAnswer {
+impl Serialize for EvilResponse {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         panic_any("in a serializer")
     }
 }
 
-async fn panic_in_serializer(_: Context<Hostile>) -> Result<Json<EvilAnswer>, Failure> {
-    Ok(Json(EvilAnswer))
+async fn panic_in_serializer(_: RequestContext<Hostile>) -> Result<Json<EvilResponse>, Failure> {
+    Ok(Json(EvilResponse))
 }
 
-/// Its drop panics with another of its kind.
+/// A panic payload whose drop panics with another one.
 struct EvilPayload;
 
 impl Drop for EvilPayload {
@@ -64,20 +64,20 @@ impl Drop for EvilPayload {
     }
 }
 
-async fn panic_with_evil_payload(_: Context<Hostile>) -> Number {
+async fn panic_with_evil_payload(_: RequestContext<Hostile>) -> Number {
     panic_any(EvilPayload)
 }
 
-async fn panic_in_thread(_: Context<Hostile>) -> Number {
+async fn panic_in_thread(_: RequestContext<Hostile>) -> Number {
     let thread = std::thread::spawn(|| panic_any("in a thread"));
     Ok(Json(i64::from(thread.join().is_err())))
 }
 
-async fn panic_in_task(cx: Context<Hostile>) -> Number {
+async fn panic_in_task(cx: RequestContext<Hostile>) -> Number {
     cx.spawn("evil_task", async { panic_any("in a task") });
     Ok(Json(0))
 }
 
-async fn panic_in_blocking(cx: Context<Hostile>) -> Number {
+async fn panic_in_blocking(cx: RequestContext<Hostile>) -> Number {
     Ok(Json(cx.blocking(|| panic_any("in blocking work")).await?))
 }

@@ -3,10 +3,10 @@
 use super::{NOTES, add_note, count, house};
 use crate::e2e::{Site, THREADS};
 use gateway_tests::process::GatewayProcess;
-use plugin_testing::{Answer, TestGateway, Wallet, json};
+use plugin_testing::{TestGateway, TestResponse, Wallet, json};
 use reqwest::Method;
 
-async fn ask(house: &TestGateway, path: &str, tags: &[&str]) -> Answer {
+async fn ask(house: &TestGateway, path: &str, tags: &[&str]) -> TestResponse {
     let headers: Vec<_> = tags.iter().map(|tags| ("if-none-match", *tags)).collect();
     house.send("GET", path, &headers, "").await
 }

@@ -1,13 +1,13 @@
 //! What is kept, for how long, and how much of it.
 
 use super::{NOTES, add_note, call, count, hasty, house, notebook};
-use gateway::lifecycle::Action;
-use plugin_testing::{Answer, TestGateway, json};
+use host::plugins::Action;
+use plugin_testing::{TestGateway, TestResponse, json};
 
 const CALLS: &str = "/api/notebook/calls";
 
 /// The answer to whoever asks for it again: from now on, if it may be kept, it is.
-async fn again(house: &TestGateway, path: &str) -> Answer {
+async fn again(house: &TestGateway, path: &str) -> TestResponse {
     house.get(path).await;
     house.get(path).await
 }

@@ -7,7 +7,7 @@ mod notebook;
 
 use gateway_config::{Config, Synchronous};
 use notebook::NOTES;
-use plugin_testing::{Answer, TestGateway, json};
+use plugin_testing::{TestGateway, TestResponse, json};
 
 /// How fast the disk is, is not what is tested here.
 fn hasty(config: &mut Config) {
@@ -23,13 +23,13 @@ async fn add_note(house: &TestGateway, body: &str) {
     assert_eq!(answer.status, 204, "{}", answer.text());
 }
 
-fn count(answer: &Answer) -> i64 {
+fn count(answer: &TestResponse) -> i64 {
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()["count"].as_i64().unwrap()
 }
 
 /// Which call of the plugin made the answer.
-fn call(answer: &Answer) -> i64 {
+fn call(answer: &TestResponse) -> i64 {
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()["call"].as_i64().unwrap()
 }

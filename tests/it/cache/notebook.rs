@@ -2,8 +2,9 @@
 //! that a test tells kept ones by.
 
 use plugin_api::{
-    Context, Definition, Failure, Gateway, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonSchema,
-    Migration, NoConfig, NoContent, Path, Payload, Plugin, Problem, Query as _, QueryString, Refusal, Route,
+    ConfigError, Definition, Failure, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonBody,
+    JsonSchema, Migration, NoConfig, NoContent, Path, Plugin, PluginContext, Problem, Query as _, QueryString,
+    RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     object_manifest, object_new,
@@ -50,7 +51,7 @@ impl Plugin for Notebook {
             .contributes_cached(point::DISCOVERY, count_notes)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self::default())
     }
 }
@@ -68,7 +69,7 @@ struct NewNote {
     fail: bool,
 }
 
-async fn create_note(cx: Context<Notebook>, Payload(new): Payload<NewNote>) -> Result<NoContent, Failure> {
+async fn create_note(cx: RequestContext<Notebook>, JsonBody(new): JsonBody<NewNote>) -> Result<NoContent, Failure> {
     cx.transaction().execute(sql("INSERT INTO notebook_notes (body) VALUES ($1)").bind(new.body)).await?;
     if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
 }
@@ -80,12 +81,12 @@ struct Notes {
     last: i64,
 }
 
-async fn list_notes(cx: Context<Notebook>) -> Result<Json<Notes>, Failure> {
+async fn list_notes(cx: RequestContext<Notebook>) -> Result<Json<Notes>, Failure> {
     let db = cx.db();
     Ok(Json(db.one(sql("SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM notebook_notes")).await?))
 }
 
-async fn get_note(cx: Context<Notebook>, Path(id): Path<i64>) -> Result<Json<Value>, Failure> {
+async fn get_note(cx: RequestContext<Notebook>, Path(id): Path<i64>) -> Result<Json<Value>, Failure> {
     let body: Option<String> = cx.db().row(sql("SELECT body FROM notebook_notes WHERE id = $1").bind(id)).await?;
     match body {
         Some(body) => Ok(Json(json!({ "id": id, "body": body }))),
@@ -93,7 +94,7 @@ async fn get_note(cx: Context<Notebook>, Path(id): Path<i64>) -> Result<Json<Val
     }
 }
 
-fn call(cx: &Gateway<Notebook>) -> u64 {
+fn call(cx: &PluginContext<Notebook>) -> u64 {
     cx.plugin().calls.fetch_add(1, Relaxed)
 }
 
@@ -105,10 +106,10 @@ struct Padding {
 
 /// With its own memory in the answer: the one thing that the gateway cannot see.
 async fn count_call(
-    cx: Context<Notebook>,
+    cx: RequestContext<Notebook>,
     QueryString(Padding { bytes }): QueryString<Padding>,
 ) -> Result<Json<Value>, Failure> {
-    Ok(Json(json!({ "call": call(cx.gateway()), "padding": "x".repeat(bytes) })))
+    Ok(Json(json!({ "call": call(cx.plugin_context()), "padding": "x".repeat(bytes) })))
 }
 
 struct UserAgent;
@@ -118,12 +119,12 @@ impl HeaderName for UserAgent {
 }
 
 /// Depends on a header.
-async fn read_header(cx: Context<Notebook>, agent: HeaderValue<UserAgent>) -> Result<Json<Value>, Failure> {
-    Ok(Json(json!({ "call": call(cx.gateway()), "agent": agent.0 })))
+async fn read_header(cx: RequestContext<Notebook>, agent: HeaderValue<UserAgent>) -> Result<Json<Value>, Failure> {
+    Ok(Json(json!({ "call": call(cx.plugin_context()), "agent": agent.0 })))
 }
 
 /// Depends on something that is neither path nor query nor stored data.
-async fn spoil(cx: Context<Notebook>, Path(how): Path<String>) -> Result<Json<Value>, Failure> {
+async fn spoil(cx: RequestContext<Notebook>, Path(how): Path<String>) -> Result<Json<Value>, Failure> {
     let random = "SELECT random() < 2";
     match how.as_str() {
         "clock" => drop(cx.now_s()),
@@ -138,20 +139,20 @@ async fn spoil(cx: Context<Notebook>, Path(how): Path<String>) -> Result<Json<Va
         "failed_read" => drop(cx.db().run(sql("SELECT id FROM nobody_knows")).await.err()),
         _ => return Err(Problem::new(404, "not_found", "no such way").into()),
     }
-    Ok(Json(json!({ "call": call(cx.gateway()) })))
+    Ok(Json(json!({ "call": call(cx.plugin_context()) })))
 }
 
-async fn collect_point(cx: Context<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, Failure> {
+async fn collect_point(cx: RequestContext<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, Failure> {
     let parts = cx.collect::<Value>(&name, &NoInput {}).await?;
     let found: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();
-    Ok(Json(json!({ "call": call(cx.gateway()), "found": found })))
+    Ok(Json(json!({ "call": call(cx.plugin_context()), "found": found })))
 }
 
-async fn contribute(_: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError> {
+async fn contribute(_: PluginContext<Notebook>, _: NoInput) -> Result<Value, HostError> {
     Ok(json!({}))
 }
 
-async fn count_notes(gateway: Gateway<Notebook>, _: NoInput) -> Result<Value, HostError> {
+async fn count_notes(gateway: PluginContext<Notebook>, _: NoInput) -> Result<Value, HostError> {
     let count: i64 = gateway.db().one(sql("SELECT count(*) FROM notebook_notes")).await?;
     let number = gateway.plugin().contributions.fetch_add(1, Relaxed);
     Ok(json!({ "limits": { "notes": count, "contribution": number } }))

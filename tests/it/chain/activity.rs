@@ -19,7 +19,7 @@ async fn an_event_is_public_when_its_block_is_three_deep() {
         assert_eq!(events.iter().map(|(block, _)| *block).collect::<Vec<_>>(), [block]);
         let event = house.events().await.remove(0);
         assert_eq!(event.ts, 1_767_225_600 + 7 * i64::try_from(block).unwrap(), "the block's time");
-        chain.take_back(4);
+        chain.reorg(4);
         close(house).await;
     }
 }
@@ -34,14 +34,14 @@ async fn what_a_branch_held_back_is_never_public() {
         chain.mine_empty(2);
         house.indexed(&chain).await;
         let house = house.restart().await;
-        chain.take_back(3);
+        chain.reorg(3);
         let block = chain.mine(vec![moved(1, "2")]);
         chain.mine_empty(5);
         house.indexed(&chain).await;
         let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["2"]);
         assert_eq!(published(&house).await[0].0, block);
-        chain.take_back(6);
+        chain.reorg(6);
         close(house).await;
     }
 }
@@ -57,7 +57,7 @@ async fn a_public_event_does_not_become_public_again() {
         chain.mine_empty(5);
         house.indexed(&chain).await;
         assert_eq!(published(&house).await.len(), 2);
-        chain.take_back(6);
+        chain.reorg(6);
         chain.mine(vec![opened(3)]);
         chain.mine([vec![opened(2)], same()].concat());
         chain.mine_empty(5);
@@ -65,7 +65,7 @@ async fn a_public_event_does_not_become_public_again() {
         assert_eq!(published(&house).await.len(), 2, "the same transaction, deeper than the confirmations");
         let house = reindexed(house, &chain).await;
         assert_eq!(published(&house).await.len(), 2, "nor by a new index");
-        chain.take_back(7);
+        chain.reorg(7);
         close(house).await;
     }
 }

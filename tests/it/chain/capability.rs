@@ -2,7 +2,7 @@
 
 use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
 use crate::chain::ledger::{BANK, MOVED};
-use plugin_api::{Address, ContractCall, Gateway, HostError, Wei};
+use plugin_api::{Address, ContractCall, HostError, PluginContext, Wei};
 use plugin_testing::{ScriptedChain, Value, json};
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ struct Account {
 }
 
 /// The fixture asks everything once and tells what it heard.
-pub async fn ask(gateway: Gateway<Ledger>, _: Value) -> Result<Value, HostError> {
+pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, HostError> {
     let (chain, bank) = (gateway.chain("main"), ScriptedChain::address_of(BANK));
     let head = chain.head().await?;
     let owner: Address = chain.call(ContractCall::new(bank, OWNER).arg("7")?).await?;
@@ -55,9 +55,9 @@ async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
     chain.mine_empty(70);
     let bank = ScriptedChain::address_of(BANK);
     let owner = "0x00000000000000000000000000000000000000AA";
-    chain.answer_call(bank, OWNER, &[json!(owner)]);
+    chain.mock_call(bank, OWNER, &[json!(owner)]);
     let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
-    chain.answer_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
+    chain.mock_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
     chain.set_balance(bank, largest);
     for builder in builders(&chain).await {
         let house = started(builder, &chain).await;

@@ -12,7 +12,7 @@ async fn indexed_by_two() -> (ScriptedChain, ScriptedChain, TestGateway) {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     chain.mine_empty(100);
-    let other = chain.another_door().await;
+    let other = chain.another_server().await;
     let house = house_of_two(&chain, &other).await;
     house.indexed(&chain).await;
     (chain, other, house)
@@ -104,7 +104,7 @@ async fn while_no_server_answers_status_says_so_and_the_index_goes_on_later() {
         chain.fail_always(None);
         house.indexed(&chain).await;
         assert_eq!(house.rows("SELECT balance FROM ledger_accounts").await, ["Text(\"9\")"]);
-        chain.take_back(1);
+        chain.reorg(1);
         close(house).await;
     }
 }
@@ -182,7 +182,7 @@ async fn events_and_the_block_that_vouches_for_them_stay_in_one_request_when_an_
         chain.fail_always(None);
         house.indexed(&chain).await;
         assert_eq!(house.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"200\") Int(200)"]);
-        assert_eq!(chain.lonely_logs(), 0);
+        assert_eq!(chain.unbatched_log_requests(), 0);
         close(house).await;
     }
 }
@@ -191,7 +191,7 @@ async fn events_and_the_block_that_vouches_for_them_stay_in_one_request_when_an_
 async fn a_signer_that_seals_no_blocks_is_told() {
     let chain = ScriptedChain::start().await;
     let [busy, silent] = [1, 2].map(|number| plugin_testing::Wallet::new(number).address().to_owned());
-    chain.tell_clique_status(
+    chain.set_clique_status(
         json!({ "inturnPercent": 50.04, "numBlocks": 64, "sealerActivity": { &busy: 64, &silent: 0 } }),
     );
     let house = builders(&chain).await.remove(0).start().await;

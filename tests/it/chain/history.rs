@@ -34,7 +34,7 @@ async fn every_event_is_applied_once_in_its_order() {
         assert_eq!(status["services"]["indexer"]["ok"], true, "{status}");
         assert_eq!(status["services"]["indexer"]["indexes"][0]["state"], "following");
         assert_eq!(status["degraded"], plugin_testing::json!([]), "{status}");
-        chain.take_back(1);
+        chain.reorg(1);
         close(house).await;
     }
 }

@@ -1,8 +1,8 @@
 //! The plugin of these tests: accounts and their moves, derived from the events of one contract.
 
 use plugin_api::{
-    Address, ChainEvent, Definition, Event, Gateway, Grants, HostError, HostHandle, Identity, Migration, NoConfig,
-    Plugin, Query as _, Refusal, Tx,
+    Address, ChainEvent, ConfigError, Definition, Event, Grants, HostError, HostHandle, Identity, Migration, NoConfig,
+    Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain_int, sql,
@@ -90,12 +90,12 @@ impl Plugin for Ledger {
             .contributes("write_derived", write_derived)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
 
-async fn opened(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
+async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
     let Opened { id, owner, name } = event.args;
     if id == TRESPASSER {
         tx.execute(sql("INSERT INTO ledger_notes (note) VALUES ('not derived')")).await?;
@@ -112,7 +112,7 @@ async fn opened(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result
 }
 
 /// Depends on the row before, so that an event that is applied twice, or not undone, shows.
-async fn moved(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(), HostError> {
+async fn moved(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(), HostError> {
     let refused = |count: u32| count.checked_sub(1);
     if REFUSALS.fetch_update(SeqCst, SeqCst, refused).is_ok() {
         return Err(HostError::new(plugin_api::HostErrorCode::Invalid, "not now"));
@@ -142,13 +142,13 @@ async fn moved(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(
 }
 
 /// The moves of a closed account go with it.
-async fn closed(_: Gateway<Ledger>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
+async fn closed(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
     tx.defer(sql("DELETE FROM ledger_moves WHERE account = $1").bind(event.args.id))?;
     tx.defer(sql("DELETE FROM ledger_accounts WHERE id = $1").bind(event.args.id))
 }
 
 /// What a handler of a request must not do.
-async fn write_derived(gateway: Gateway<Ledger>, _: serde_json::Value) -> Result<String, HostError> {
+async fn write_derived(gateway: PluginContext<Ledger>, _: serde_json::Value) -> Result<String, HostError> {
     let tx = gateway.begin();
     let refused = tx.execute(sql("UPDATE ledger_accounts SET name = 'mine'")).await;
     let error = refused.err();

@@ -79,7 +79,7 @@ fn play(chain: &ScriptedChain, step: &Step) {
         }
         Step::Reorganise { depth, again, then } => {
             let before = chain.head();
-            let mut taken = chain.take_back(*depth);
+            let mut taken = chain.reorg(*depth);
             let turned = usize::from(*again) % taken.len().max(1);
             taken.rotate_left(turned);
             let come_again = taken.into_iter().enumerate().filter(|(place, _)| (*again >> (place % 8)) & 1 == 1);

@@ -22,11 +22,11 @@ async fn rows_become_what_they_were_before_the_branch() {
         chain.mine(vec![moved(1, "2"), opened(2), closed(3), moved(4, "9"), closed(4)]);
         house.indexed(&chain).await;
         assert_ne!(derived(&house).await, before);
-        chain.take_back(2);
+        chain.reorg(2);
         chain.mine_empty(3);
         house.indexed(&chain).await;
         assert_eq!(derived(&house).await, before);
-        chain.take_back(3);
+        chain.reorg(3);
         close(house).await;
     }
 }
@@ -39,13 +39,13 @@ async fn a_transaction_that_comes_back_at_another_place_counts_once() {
         let again = moved(1, "7").in_transaction("mine");
         chain.mine(vec![moved(2, "1"), again.clone()]);
         house.indexed(&chain).await;
-        chain.take_back(1);
+        chain.reorg(1);
         chain.mine_empty(1);
         chain.mine(vec![again]);
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
         assert_eq!(house.rows("SELECT balance FROM ledger_accounts WHERE id = 1").await, ["Text(\"107\")"]);
-        chain.take_back(2);
+        chain.reorg(2);
         close(house).await;
     }
 }
@@ -58,13 +58,13 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
         chain.mine(vec![moved(3, "5")]);
         chain.mine_empty(63);
         house.indexed(&chain).await;
-        chain.take_back(64);
+        chain.reorg(64);
         chain.mine_empty(65);
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
 
         let before = derived(&house).await;
-        chain.take_back(70);
+        chain.reorg(70);
         chain.mine(vec![closed(1)]);
         chain.mine_empty(80);
         stopped(&house).await;
@@ -81,7 +81,7 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
         assert_ne!(derived(&house).await, before);
-        chain.take_back(81);
+        chain.reorg(81);
         chain.mine_empty(6);
         close(house).await;
     }
@@ -101,7 +101,7 @@ async fn a_chain_that_is_shorter_than_the_window_can_be_replaced_whole() {
     chain.mine(vec![opened(1), moved(1, "1")]);
     for builder in builders(&chain).await {
         let house = started(builder, &chain).await;
-        chain.take_back(1);
+        chain.reorg(1);
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);
         house.indexed(&chain).await;
@@ -118,13 +118,13 @@ async fn a_reorganisation_while_the_gateway_is_off_is_found() {
         chain.mine(vec![moved(1, "50"), closed(2)]);
         house.indexed(&chain).await;
         let reopened = house.restart_after(|_| {
-            chain.take_back(1);
+            chain.reorg(1);
             chain.mine(vec![moved(2, "60")]);
         });
         let house = reopened.await;
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
-        chain.take_back(1);
+        chain.reorg(1);
         close(house).await;
     }
 }
@@ -137,7 +137,7 @@ async fn a_branch_that_was_buried_deep_while_the_gateway_was_off_is_undone() {
         chain.mine(vec![moved(1, "50"), closed(2)]);
         house.indexed(&chain).await;
         let reopened = house.restart_after(|_| {
-            chain.take_back(1);
+            chain.reorg(1);
             chain.mine(vec![moved(2, "60")]);
             chain.mine_empty(100);
         });
@@ -146,7 +146,7 @@ async fn a_branch_that_was_buried_deep_while_the_gateway_was_off_is_undone() {
         assert_as_anew(&house, &chain).await;
         let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["100", "200", "60"], "what the branch held back was never public");
-        chain.take_back(101);
+        chain.reorg(101);
         close(house).await;
     }
 }
@@ -166,7 +166,7 @@ async fn what_was_held_back_becomes_public_before_what_came_while_the_gateway_wa
         house.indexed(&chain).await;
         let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["100", "200", "50", "60"]);
-        chain.take_back(102);
+        chain.reorg(102);
         close(house).await;
     }
 }
@@ -178,12 +178,12 @@ async fn a_young_chain_of_which_nothing_remains_is_indexed_anew() {
     for builder in builders(&chain).await {
         let builder = builder.configure(|config| config.chains.get_mut("main").unwrap().deploy_block = Some(1));
         let house = started(builder, &chain).await;
-        chain.take_back(1);
+        chain.reorg(1);
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);
         house.indexed(&chain).await;
         assert_as_anew(&house, &chain).await;
-        chain.take_back(1);
+        chain.reorg(1);
         close(house).await;
     }
 }

@@ -32,11 +32,11 @@ async fn a_chain_event_writes_derived_tables_only() {
         let reason = fails(&house).await;
         assert!(reason.contains("the event Opened in block") && reason.contains("ledger_notes is none"), "{reason}");
         assert_eq!(derived(&house).await, "", "the batch left no trace");
-        chain.take_back(1);
+        chain.reorg(1);
         chain.mine(vec![opened(1)]);
         house.indexed(&chain).await;
         assert_ne!(derived(&house).await, "", "it heals with the next branch");
-        chain.take_back(1);
+        chain.reorg(1);
         house.stop().await;
     }
 }
@@ -74,7 +74,7 @@ async fn an_event_that_cannot_be_applied_is_tried_again_and_nothing_is_skipped()
         house.indexed(&chain).await;
         assert_eq!(house.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"7\") Int(2)"]);
         assert!(house.faults().await[0].contains("not now"), "and the operator reads of it");
-        chain.take_back(1);
+        chain.reorg(1);
         house.stop().await;
     }
 }

@@ -7,7 +7,7 @@ use super::{
 use bytes::Bytes;
 use gateway_tests::process::{GatewayProcess, LIMIT};
 use http::HeaderMap;
-use plugin_testing::{Answer, Wallet, json};
+use plugin_testing::{TestResponse, Wallet, json};
 use reqwest::Method;
 use std::time::{Duration, Instant};
 use tokio::{
@@ -17,7 +17,7 @@ use tokio::{
 
 /// The shape of every error, whoever refuses.
 #[track_caller]
-fn assert_error(answer: &Answer, status: u16, code: &str) {
+fn assert_error(answer: &TestResponse, status: u16, code: &str) {
     assert_eq!((answer.status, answer.code().as_str()), (status, code), "{}", answer.text());
     assert_eq!(answer.header("content-type"), "application/json");
     let body = answer.json();
@@ -29,7 +29,7 @@ fn assert_error(answer: &Answer, status: u16, code: &str) {
 }
 
 #[track_caller]
-fn assert_common_headers(answer: &Answer) {
+fn assert_common_headers(answer: &TestResponse) {
     assert!(!answer.header("x-request-id").is_empty(), "{:?}", answer.headers);
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     assert!(answer.header("access-control-expose-headers").contains("Retry-After"), "{:?}", answer.headers);
@@ -37,7 +37,7 @@ fn assert_common_headers(answer: &Answer) {
 }
 
 /// Sends bytes as they are and reads until the gateway hangs up.
-async fn raw(gateway: &GatewayProcess, request: &str) -> Answer {
+async fn raw(gateway: &GatewayProcess, request: &str) -> TestResponse {
     let mut socket = TcpStream::connect(gateway.address()).await.unwrap();
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -50,7 +50,7 @@ async fn raw(gateway: &GatewayProcess, request: &str) -> Answer {
     for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
         headers.insert(http::HeaderName::try_from(name).unwrap(), value.parse().unwrap());
     }
-    Answer { status, headers, body: Bytes::from(body.to_owned()) }
+    TestResponse { status, headers, body: Bytes::from(body.to_owned()) }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::storage::Engine;
 use gateway_tests::process::{Finished, GatewayProcess, LIMIT};
-use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use reqwest::Method;
 use rstest::rstest;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -18,7 +18,7 @@ fn desk(gateway: &GatewayProcess) -> Site {
     Site::at(gateway.admin_url())
 }
 
-async fn act(gateway: &GatewayProcess, plugin: &str, action: &str) -> Answer {
+async fn act(gateway: &GatewayProcess, plugin: &str, action: &str) -> TestResponse {
     let path = format!("/plugins/{plugin}/{action}");
     answer(desk(gateway).request(Method::POST, &path).header("x-gateway-admin", "1")).await
 }

@@ -4,7 +4,8 @@ use super::stream_reader::StreamReader;
 use bytes::Bytes;
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, LIMIT};
-use plugin_testing::{Answer, Value, Wallet, json};
+use host::clock::Clock;
+use plugin_testing::{TestResponse, Value, Wallet, json};
 use reqwest::{Client, Method, RequestBuilder};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
@@ -32,11 +33,11 @@ impl Site {
         self.http.request(method, format!("{}{path}", self.base_url))
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         answer(self.request(Method::GET, path)).await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> TestResponse {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         answer(request.body(body.to_string())).await
     }
@@ -51,7 +52,7 @@ impl Site {
     }
 
     /// A write that is signed now.
-    pub async fn write(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Answer {
+    pub async fn write(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> TestResponse {
         self.post(path, &signed(wallet, action, &payload)).await
     }
 
@@ -91,11 +92,11 @@ pub fn signed(wallet: &Wallet, action: &str, payload: &Value) -> Value {
     wallet.signed_body(action, Clock::System.now_s(), payload)
 }
 
-pub async fn answer(request: RequestBuilder) -> Answer {
+pub async fn answer(request: RequestBuilder) -> TestResponse {
     let response = in_time(request.send()).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body: Bytes = in_time(response.bytes()).await.unwrap();
-    Answer { status, headers, body }
+    TestResponse { status, headers, body }
 }
 
 pub async fn in_time<T>(work: impl Future<Output = T>) -> T {

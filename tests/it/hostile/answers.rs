@@ -43,7 +43,7 @@ async fn a_giant_answer_arrives(#[case] operation: &str) {
 async fn a_stream_that_breaks_at_the_start_is_an_error_answer() {
     let house = house(json!({})).await;
     assert_internal(&call(&house, "stream_panics_first").await);
-    assert_fault(&house, "panic in stream_panics_first: in a stream at ", "hostile/src/answers.rs:").await;
+    assert_fault(&house, "panic in stream_panics_first: in a stream at ", "hostile/src/responses.rs:").await;
     assert_internal(&call(&house, "stream_fails_first").await);
     assert_fault(&house, "error in stream_fails_first: ", "no first chunk").await;
     let hung = call(&house, "stream_hangs_first").await;
@@ -63,7 +63,7 @@ async fn a_stream_that_breaks_later_ends_its_body_with_an_error() {
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap().len(), 1 << 20);
     }
     assert!(body.frame().await.unwrap().is_err());
-    assert_fault(&house, "panic in stream_panics_later: in a stream at ", "hostile/src/answers.rs:").await;
+    assert_fault(&house, "panic in stream_panics_later: in a stream at ", "hostile/src/responses.rs:").await;
     assert_others_serve(&house, 1).await;
     house.stop().await;
 }

@@ -13,9 +13,11 @@ mod reach;
 mod toggle;
 mod variants;
 
-use gateway_config::Config;
-use gateway_plugins::{PluginReport, PluginState};
-use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use host::{
+    config::Config,
+    plugins::{PluginReport, PluginState},
+};
+use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -35,11 +37,11 @@ async fn house_with(settings: Value, change: impl FnOnce(&mut Config)) -> TestGa
         .await
 }
 
-async fn call(house: &TestGateway, name: &str) -> Answer {
+async fn call(house: &TestGateway, name: &str) -> TestResponse {
     house.get(&format!("/api/hostile/{name}")).await
 }
 
-async fn post(house: &TestGateway, name: &str) -> Answer {
+async fn post(house: &TestGateway, name: &str) -> TestResponse {
     house.send("POST", &format!("/api/hostile/{name}"), &[], "").await
 }
 
@@ -60,7 +62,7 @@ async fn assert_fault(house: &TestGateway, beginning: &str, place: &str) {
     TestGateway::eventually(Duration::from_secs(7), &what, reported).await;
 }
 
-fn assert_internal(answer: &Answer) {
+fn assert_internal(answer: &TestResponse) {
     assert_eq!((answer.status, answer.code().as_str()), (500, "internal"), "{}", answer.text());
 }
 

@@ -1,7 +1,8 @@
 //! Plugins that are wrong in what they define. They are linked, not loaded: one line each instead of a package each.
 
 use plugin_api::{
-    Context, Definition, Failure, HostHandle, Identity, Job, Json, Migration, NoConfig, Plugin, Refusal, Route,
+    ConfigError, Definition, Failure, HostHandle, Identity, Job, Json, Migration, NoConfig, Plugin, RequestContext,
+    Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
 };
@@ -24,7 +25,7 @@ macro_rules! variant {
                 $define
             }
 
-            fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+            fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
                 Ok(Self)
             }
         }
@@ -38,7 +39,7 @@ macro_rules! variant {
     };
 }
 
-async fn answer<P: Send + Sync + 'static>(_: Context<P>) -> Result<Json<i64>, Failure> {
+async fn answer<P: Send + Sync + 'static>(_: RequestContext<P>) -> Result<Json<i64>, Failure> {
     Ok(Json(1))
 }
 

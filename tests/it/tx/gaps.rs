@@ -11,7 +11,7 @@ async fn a_nonce_that_somebody_else_used_is_replaced_when_that_is_final() {
         pay(house, payment(7)).await;
         let before = becomes(house, "7", TxState::Sent).await;
         chain.lose(false);
-        chain.send_elsewhere(relayer(), 0);
+        chain.send_foreign(relayer(), 0);
         chain.mine(Vec::new());
         says(house, "7", "another transaction used its nonce 0").await;
         chain.mine_empty(DEPTH - 1);
@@ -36,11 +36,11 @@ async fn a_nonce_that_comes_back_is_used_again_by_its_owner() {
         pay(house, payment(7)).await;
         becomes(house, "7", TxState::Sent).await;
         chain.lose(false);
-        chain.send_elsewhere(relayer(), 0);
+        chain.send_foreign(relayer(), 0);
         chain.mine_empty(DEPTH - 1);
         says(house, "7", "another transaction used its nonce 0").await;
         // The other one is taken back, and nobody has it any more.
-        chain.take_back(DEPTH - 1);
+        chain.reorg(DEPTH - 1);
         chain.lose(false);
         chain.mine_empty(DEPTH);
         house.clock().advance(Duration::from_secs(9)).await;
@@ -73,7 +73,7 @@ async fn without_a_receipt_nothing_is_sent_anew() {
 async fn a_transaction_of_somebody_else_in_the_pool_keeps_its_nonce() {
     each(async |chain, house| {
         chain.hold(true);
-        chain.send_elsewhere(relayer(), 0);
+        chain.send_foreign(relayer(), 0);
         pay(house, payment(7)).await;
         let waiting = waits(chain, 2).await;
         assert_eq!(waiting.iter().map(|tx| tx.nonce).max(), Some(1));
@@ -89,7 +89,7 @@ async fn a_transaction_of_somebody_else_in_the_pool_keeps_its_nonce() {
 async fn a_nonce_that_nobody_has_is_filled_and_the_lane_goes_on() {
     each(async |chain, house| {
         chain.hold(true);
-        chain.send_elsewhere(relayer(), 0);
+        chain.send_foreign(relayer(), 0);
         for number in 1..=3 {
             pay(house, payment(number)).await;
         }

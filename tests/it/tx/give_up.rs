@@ -47,7 +47,7 @@ async fn it_fails_with_the_reason_and_its_key_stays_used() {
         assert!(failed.reason.is_some_and(|reason| reason.contains(REFUSED)));
         assert_eq!((failed.nonce, failed.hashes.len(), failed.succeeded), (Some(0), 2, Some(false)));
         // Recorded again it is the same, and is not sent again, although it would be taken now.
-        chain.refuse_no_transactions();
+        chain.accept_transactions();
         assert_eq!(pay(house, payment(1)).await, id);
         pay(house, payment(2)).await;
         waits(chain, 1).await;
@@ -68,7 +68,7 @@ async fn one_that_somebody_held_all_the_same_is_done_and_not_failed() {
         gives_up(chain, house).await;
         // The one who makes the next block has the first one and not the second.
         chain.lose(false);
-        chain.push_waiting(intended.clone());
+        chain.push_pending(intended.clone());
         chain.mine(Vec::new());
         let included = becomes(house, "1", TxState::Included).await;
         assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(true), Some(intended.hash)));
@@ -90,9 +90,9 @@ async fn a_reorganisation_may_turn_what_happened_around() {
         chain.mine_empty(DEPTH);
         assert_eq!(becomes(house, "1", TxState::Included).await.succeeded, Some(false));
         for (kept, succeeded) in [(&intended, true), (&nothing, false), (&intended, true)] {
-            chain.take_back(DEPTH);
+            chain.reorg(DEPTH);
             chain.lose(false);
-            chain.push_waiting(kept.clone());
+            chain.push_pending(kept.clone());
             chain.mine_empty(DEPTH);
             until(async || status(house, "1").await.succeeded == Some(succeeded)).await;
         }
@@ -115,7 +115,7 @@ async fn what_another_time_may_mend_is_not_given_up() {
             let asked = chain.requests();
             until(async || chain.requests() > asked + 8).await;
         }
-        chain.refuse_no_transactions();
+        chain.accept_transactions();
         waits(chain, 1).await;
         chain.mine_empty(DEPTH + 1);
         becomes(house, "1", TxState::Final).await;
@@ -128,7 +128,7 @@ async fn what_another_time_may_mend_is_not_given_up() {
 #[tokio::test]
 async fn one_server_that_takes_it_is_enough() {
     let chain = ScriptedChain::start().await;
-    let other = chain.another_door().await;
+    let other = chain.another_server().await;
     let house = with_second_server(builders(&chain).await.remove(0), &other).start().await;
     chain.refuse_transactions(REFUSED, is_first);
     chain.hold(true);

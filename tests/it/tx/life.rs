@@ -86,7 +86,7 @@ async fn a_block_that_is_taken_back_takes_the_inclusion_with_it() {
         chain.mine(Vec::new());
         let before = becomes(house, "9", TxState::Included).await;
         // Back into the pool, and into a later block.
-        chain.take_back(1);
+        chain.reorg(1);
         chain.hold(true);
         chain.mine_empty(2);
         becomes(house, "9", TxState::Sent).await;
@@ -96,7 +96,7 @@ async fn a_block_that_is_taken_back_takes_the_inclusion_with_it() {
         assert_eq!((after.hash, after.block), (before.hash, Some(block)));
         assert_ne!(after.block_hash, before.block_hash);
         // Gone from the pool as well: it is sent again as it was.
-        chain.take_back(1);
+        chain.reorg(1);
         chain.lose(false);
         chain.mine_empty(2);
         becomes(house, "9", TxState::Sent).await;
@@ -123,7 +123,7 @@ async fn one_that_is_passed_by_is_replaced_and_any_of_its_transactions_counts() 
         assert_eq!((second.nonce, second.tip), (first.nonce, 2 * first.tip));
         // The first one was in the pool of the signer who made the next block.
         chain.lose(false);
-        chain.push_waiting(first.clone());
+        chain.push_pending(first.clone());
         chain.hold(false);
         chain.mine_empty(DEPTH + 1);
         let done = becomes(house, "3", TxState::Final).await;
@@ -154,18 +154,18 @@ async fn one_that_is_lost_on_its_way_is_sent_again() {
 #[tokio::test]
 async fn a_fee_that_is_too_low_is_raised_up_to_the_limit() {
     each(async |chain, house| {
-        chain.want_tip(30_000_000_000);
+        chain.set_tip_min(30_000_000_000);
         pay(house, payment(3)).await;
         let waiting = waits(chain, 1).await;
         assert_eq!(waiting[0].tip, 32_000_000_000);
         chain.mine(Vec::new());
         becomes(house, "3", TxState::Included).await;
-        chain.want_tip(60_000_000_000);
+        chain.set_tip_min(60_000_000_000);
         pay(house, payment(4)).await;
         super::says(house, "4", "tx.max_fee_gwei (50)").await;
         let lane = ask(house, "lane", &json!("relayer")).await;
         assert_eq!((&lane["pending"], &lane["queued"]), (&json!(1), &json!(0)), "{lane}");
-        chain.want_tip(1_000_000_000);
+        chain.set_tip_min(1_000_000_000);
         house.clock().advance(std::time::Duration::from_secs(9)).await;
         waits(chain, 1).await;
         chain.mine_empty(DEPTH + 1);

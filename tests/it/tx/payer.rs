@@ -1,8 +1,8 @@
 //! The plugin of these tests: pays on request, with a row of its own for each payment.
 
 use plugin_api::{
-    Address, Context, Created, Definition, Failure, Gateway, Grants, HostError, HostHandle, Identity, IntentStatus,
-    Migration, NoConfig, Plugin, Problem, Refusal, Route, SendTx, Signed, Tx, Wei,
+    Address, ConfigError, Created, Definition, Failure, Grants, HostError, HostHandle, Identity, IntentStatus,
+    Migration, NoConfig, Plugin, PluginContext, Problem, RequestContext, Route, Signed, TransactionRequest, Tx, Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     sql,
@@ -68,13 +68,13 @@ impl Plugin for Payer {
             .contributes("sign", super::signing::ask)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
 
 async fn record(tx: &Tx, pay: &Pay) -> Result<i64, HostError> {
-    let mut send = SendTx::new(&pay.role, &pay.key, pay.to).value(pay.value).chain(&pay.chain);
+    let mut send = TransactionRequest::new(&pay.role, &pay.key, pay.to).value(pay.value).chain(&pay.chain);
     if let Some(function) = &pay.function {
         send = send.call(function, &[7])?;
     }
@@ -91,7 +91,7 @@ async fn record(tx: &Tx, pay: &Pay) -> Result<i64, HostError> {
 }
 
 /// The id, or what went wrong.
-async fn pay(gateway: Gateway<Payer>, pay: Pay) -> Result<Value, HostError> {
+async fn pay(gateway: PluginContext<Payer>, pay: Pay) -> Result<Value, HostError> {
     let tx = gateway.begin();
     let recorded = record(&tx, &pay).await;
     match recorded {
@@ -101,16 +101,20 @@ async fn pay(gateway: Gateway<Payer>, pay: Pay) -> Result<Value, HostError> {
     }
 }
 
-async fn paid(gateway: Gateway<Payer>, key: String) -> Result<Option<IntentStatus>, HostError> {
-    let by_key = gateway.sent_as("relayer", &key).await?;
+async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Option<IntentStatus>, HostError> {
+    let by_key = gateway.find_intent("relayer", &key).await?;
     if let Some(status) = &by_key {
-        assert_eq!(gateway.sent(status.id).await?.map(|other| other.key), Some(key), "one intent, found in two ways");
+        assert_eq!(
+            gateway.intent_status(status.id).await?.map(|other| other.key),
+            Some(key),
+            "one intent, found in two ways"
+        );
     }
     Ok(by_key)
 }
 
-async fn lane(gateway: Gateway<Payer>, role: String) -> Result<Value, HostError> {
-    let lane = gateway.lane(&role, "main").await;
+async fn lane(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {
+    let lane = gateway.nonce_queue(&role, "main").await;
     Ok(lane.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |lane| json!(lane)))
 }
 
@@ -118,7 +122,10 @@ fn create_route() -> Route<Payer> {
     Route::post("/api/payer/payments", create_payment).signed("payer.pay").summary("Pay")
 }
 
-async fn create_payment(cx: Context<Payer>, Signed { payload, .. }: Signed<Pay>) -> Result<Created<Value>, Failure> {
+async fn create_payment(
+    cx: RequestContext<Payer>,
+    Signed { payload, .. }: Signed<Pay>,
+) -> Result<Created<Value>, Failure> {
     let id = record(&cx.transaction(), &payload).await?;
     if payload.gives_up {
         return Err(Problem::new(409, "given_up", "the payment is given up").into());

@@ -39,7 +39,7 @@ async fn two_gateways_with_one_key_send_each_payment_once() {
 #[tokio::test]
 async fn a_gateway_whose_servers_are_away_leaves_the_key_to_the_other() {
     let chain = ScriptedChain::start().await;
-    let door = chain.another_door().await;
+    let door = chain.another_server().await;
     let Some([one, other]) = pair(&chain, &door).await else { return };
     chain.hold(true);
     pay(&one, payment(1)).await;

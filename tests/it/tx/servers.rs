@@ -19,7 +19,7 @@ async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGate
 #[tokio::test]
 async fn a_payment_goes_on_when_one_of_two_goes_bad(#[case] fault: Fault) {
     let chain = ScriptedChain::start().await;
-    let other = chain.another_door().await;
+    let other = chain.another_server().await;
     let house = house_of_two(&chain, &other).await;
     pay(&house, payment(1)).await;
     waits(&chain, 1).await;
@@ -38,7 +38,7 @@ async fn a_payment_goes_on_when_one_of_two_goes_bad(#[case] fault: Fault) {
 #[tokio::test]
 async fn one_that_is_behind_holds_up_the_end() {
     let chain = ScriptedChain::start().await;
-    let other = chain.another_door().await;
+    let other = chain.another_server().await;
     let house = house_of_two(&chain, &other).await;
     pay(&house, payment(1)).await;
     waits(&chain, 1).await;

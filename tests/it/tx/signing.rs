@@ -1,7 +1,7 @@
 //! What plugins have signed, and who could have signed it.
 
 use super::{each, payer::Payer, relayer};
-use plugin_api::{Gateway, HostError, HostErrorCode};
+use plugin_api::{HostError, HostErrorCode, PluginContext};
 use plugin_testing::{Value, Wallet, json};
 
 /// The document of EIP-712, whose signature by the key of `cow` everybody can look up.
@@ -36,7 +36,7 @@ fn told<T: serde::Serialize>(answer: Result<T, HostError>) -> Value {
 }
 
 /// The fixture asks everything once and tells what it heard.
-pub async fn ask(gateway: Gateway<Payer>, _: Value) -> Result<Value, HostError> {
+pub async fn ask(gateway: PluginContext<Payer>, _: Value) -> Result<Value, HostError> {
     let signer = gateway.signer("relayer");
     let text = signer.sign_text("hello").await?;
     let bytes = signer.sign_bytes(&[7; 32]).await?;

@@ -32,7 +32,7 @@ async fn ends_everywhere(place: usize, fault: Fault) {
             house = house.restart_after(|_| chain.fail_always(None)).await;
             match (usize::from(number) + step) % 4 {
                 0 => drop(chain.mine(Vec::new())),
-                1 if chain.head() + DEPTH > highest + 2 => drop(chain.take_back(2)),
+                1 if chain.head() + DEPTH > highest + 2 => drop(chain.reorg(2)),
                 2 if step % 3 == 0 => chain.lose(false),
                 _ => {}
             }

@@ -49,14 +49,14 @@ async fn one_that_every_pool_lost_recovers() {
 #[tokio::test]
 async fn one_that_pays_too_little_for_the_blocks_recovers_with_those_behind_it() {
     each(async |chain, house| {
-        chain.want_tip_in_blocks(2_000_000_000);
+        chain.set_block_tip_min(2_000_000_000);
         for number in 1..=3 {
             pay(house, payment(number)).await;
         }
         assert_eq!(waits(chain, 3).await[0].tip, 1_000_000_000);
         let first = seconds_until_included(chain, house, &["1"]).await;
         assert!(first > BLOCK_S, "the block that came before the better offer passed it by");
-        chain.want_tip_in_blocks(0);
+        chain.set_block_tip_min(0);
         seconds_until_included(chain, house, &["2", "3"]).await;
         chain.mine_empty(DEPTH + 1);
         for number in 1..=3 {
@@ -71,7 +71,7 @@ async fn one_that_pays_too_little_for_the_blocks_recovers_with_those_behind_it()
 async fn one_behind_a_nonce_that_nobody_has_recovers() {
     each(async |chain, house| {
         chain.hold(true);
-        chain.send_elsewhere(relayer(), 0);
+        chain.send_foreign(relayer(), 0);
         pay(house, payment(1)).await;
         waits(chain, 2).await;
         // Both are lost, and the other one for ever.

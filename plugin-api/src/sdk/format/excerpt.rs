@@ -1,4 +1,4 @@
-//! The beginning of a text, in one line.
+//! Excerpts: the beginning of a text, in one line.
 
 /// White space collapsed to single spaces, trimmed, cut to `chars_max` UTF-16 units (the last one is then `…`).
 pub fn excerpt(text: &str, chars_max: usize) -> String {
@@ -28,14 +28,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_texts_stay() {
+    fn short_texts_are_not_cut() {
         assert_eq!(excerpt("  a\n\n b\t c ", 10), "a b c");
         assert_eq!(excerpt("", 10), "");
         assert_eq!(excerpt("0123456789", 10), "0123456789");
     }
 
     #[test]
-    fn long_texts_are_cut_and_say_so() {
+    fn long_texts_are_cut_and_end_in_an_ellipsis() {
         assert_eq!(excerpt("0123456789x", 10), "012345678…");
         assert_eq!(excerpt("01234567 89x", 10), "01234567 …");
     }

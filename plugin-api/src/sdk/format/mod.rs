@@ -1,4 +1,4 @@
-//! Formats that several features share on the wire: excerpts, tags, lengths, names of payloads.
+//! Formats that several plugins share on the wire: excerpts, tags, lengths, payload URIs.
 //!
 //! Limits "in characters" count UTF-16 code units, as the network's clients do; limits "in bytes" count UTF-8.
 
@@ -11,6 +11,6 @@ pub use payload::{payload_hash, payload_hashes, payload_uri};
 pub use tags::{BadTags, TAG_CHARS_MAX, TAGS_MAX, tag, tags};
 
 /// Length in UTF-16 code units.
-pub fn chars(text: &str) -> usize {
+pub fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
 }

@@ -1,21 +1,21 @@
-//! How payloads are named: by their hash, as an address, and in the middle of texts.
+//! References to payloads: a hash, a URI, or a hash inside a text.
 
 use crate::Hash256;
 
-/// The address of a payload.
+/// The URI of a payload.
 pub fn payload_uri(hash: Hash256) -> String {
     format!("fmx://payload/{hash}")
 }
 
-/// A payload's hash as people write it: in any case, with space around it.
+/// Parses a payload's hash in upper or lower case, with white space around it.
 pub fn payload_hash(text: &str) -> Option<Hash256> {
     text.trim().to_ascii_lowercase().parse().ok()
 }
 
 const HEX_DIGITS: usize = 64;
 
-/// Every hash that a text mentions: `0x` and 64 hex digits in any case, whatever stands around them, since a payload that
-/// is kept for nothing costs less than one that is missed. A hash that stands there twice comes twice.
+/// Every hash in a text: `0x` and 64 hex digits in any case, also inside a longer word, because keeping a payload that is
+/// not referenced costs less than pruning one that is. Duplicates are returned twice.
 pub fn payload_hashes(text: &str) -> impl Iterator<Item = Hash256> + '_ {
     let prefixes = text.match_indices(['x', 'X']).filter(move |(x, _)| text[..*x].ends_with('0'));
     prefixes.filter_map(move |(x, _)| {
@@ -39,14 +39,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_has_its_address() {
+    fn a_hash_has_a_uri() {
         let hash = hash(0xab);
         assert_eq!(payload_uri(hash), format!("fmx://payload/0x{}", "ab".repeat(32)));
         assert_eq!(found(&payload_uri(hash)), [hash]);
     }
 
     #[test]
-    fn people_write_hashes_in_any_case() {
+    fn hashes_are_read_in_any_case() {
         let upper = format!(" 0X{}\n", "AB".repeat(32));
         assert_eq!(payload_hash(&upper), Some(hash(0xab)));
         for other in
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_found_wherever_they_stand() {
+    fn hashes_are_found_anywhere_in_a_text() {
         let (one, two) = (hash(0x11), hash(0xcd));
         for text in [
             format!("{one}"),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shorter_or_no_hex_is_no_hash() {
+    fn shorter_texts_and_other_characters_are_not_hashes() {
         for text in [
             "",
             "0x",
@@ -89,7 +89,7 @@ mod tests {
         ] {
             assert!(found(text).is_empty(), "{text}");
         }
-        // Characters of several bytes where digits would end.
+        // A multi-byte character at the end of the digits.
         assert!(found(&format!("0x{}é", "1".repeat(63))).is_empty());
     }
 }

@@ -1,11 +1,11 @@
 //! Tags of threads, bounties, artifacts and challenges.
 
-use super::chars;
+use super::utf16_len;
 
 pub const TAGS_MAX: usize = 5;
 pub const TAG_CHARS_MAX: usize = 32;
 
-/// Why a list of tags is refused.
+/// Why a list of tags was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTags {
     #[error("at most {TAGS_MAX} tags")]
@@ -14,27 +14,27 @@ pub enum BadTags {
     TooLong,
 }
 
-/// One tag as it is stored and compared: trimmed, lower case.
+/// Normalises a tag for storage and comparison: trimmed, lower case.
 pub fn tag(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// Tags as they are stored: trimmed, lower case, without empty ones and doubles.
-pub fn tags(given: &[String]) -> Result<Vec<String>, BadTags> {
-    if given.len() > TAGS_MAX {
+/// Normalises tags for storage: trimmed, lower case, without empty ones and duplicates.
+pub fn tags(input: &[String]) -> Result<Vec<String>, BadTags> {
+    if input.len() > TAGS_MAX {
         return Err(BadTags::TooMany);
     }
-    let mut kept: Vec<String> = Vec::with_capacity(given.len());
-    for text in given {
+    let mut normalised: Vec<String> = Vec::with_capacity(input.len());
+    for text in input {
         let text = tag(text);
-        if chars(&text) > TAG_CHARS_MAX {
+        if utf16_len(&text) > TAG_CHARS_MAX {
             return Err(BadTags::TooLong);
         }
-        if !text.is_empty() && !kept.contains(&text) {
-            kept.push(text);
+        if !text.is_empty() && !normalised.contains(&text) {
+            normalised.push(text);
         }
     }
-    Ok(kept)
+    Ok(normalised)
 }
 
 #[cfg(test)]

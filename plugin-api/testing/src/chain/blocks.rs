@@ -1,6 +1,6 @@
 //! The blocks of a scripted chain.
 
-use super::accounts::{Pool, ScriptedTx};
+use super::mempool::{Mempool, ScriptedTx};
 use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
@@ -10,23 +10,23 @@ use plugin_api::Address;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The first block's time: that of the test's clock.
+/// Timestamp of the first block: the start of the test's clock.
 const START_S: u64 = 1_767_225_600;
 const BLOCK_S: u64 = 7;
 
-/// One event, on its way into a block or in it.
+/// An event of a contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptedLog {
     pub address: Address,
     pub topics: Vec<B256>,
     pub data: Vec<u8>,
-    /// Name of its transaction; unlike all others unless said.
+    /// Hash of its transaction; unique by default.
     pub tx: B256,
 }
 
 impl ScriptedLog {
     /// An event of the contract with this key. `event` is its signature with names and `indexed`; the arguments are texts,
-    /// numbers and truth values.
+    /// numbers and booleans.
     pub fn new(contract: &str, event: &str, arguments: &[Value]) -> Self {
         let event = Event::parse(event).unwrap_or_else(|error| panic!("{event}: {error}"));
         assert_eq!(event.inputs.len(), arguments.len(), "arguments of {}", event.name);
@@ -44,7 +44,7 @@ impl ScriptedLog {
         Self { address: address_of(contract), topics, data, tx: B256::ZERO }
     }
 
-    /// Several events of one transaction have one name.
+    /// Events with the same `name` belong to one transaction.
     pub fn in_transaction(mut self, name: &str) -> Self {
         self.tx = keccak256(name);
         self
@@ -78,12 +78,12 @@ pub struct Block {
 pub struct Blocks {
     pub chain_id: u64,
     blocks: Vec<Block>,
-    /// Other with every block that ever was, so that no two have one name.
-    made: u64,
+    /// Counts all blocks ever mined and is part of their hashes, so that a reorganisation gives new hashes.
+    mined_count: u64,
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
     pub balances: HashMap<Address, String>,
-    pub pool: Pool,
-    /// Null where a node has no such question.
+    pub mempool: Mempool,
+    /// Null for a node without this method.
     pub clique_status: Value,
 }
 
@@ -92,10 +92,10 @@ impl Blocks {
         let mut blocks = Self {
             chain_id,
             blocks: Vec::new(),
-            made: 0,
+            mined_count: 0,
             calls: HashMap::new(),
             balances: HashMap::new(),
-            pool: Pool::default(),
+            mempool: Mempool::default(),
             clique_status: Value::Null,
         };
         blocks.mine(Vec::new());
@@ -103,29 +103,29 @@ impl Blocks {
     }
 
     pub fn mine(&mut self, mut logs: Vec<ScriptedLog>) -> u64 {
-        self.made += 1;
+        self.mined_count += 1;
         let number = self.blocks.len() as u64;
         let parent = self.blocks.last().map_or(B256::ZERO, |block| block.hash);
-        let hash = keccak256([parent.as_slice(), &self.made.to_be_bytes()].concat());
-        for (place, log) in logs.iter_mut().enumerate().filter(|(_, log)| log.tx == B256::ZERO) {
-            log.tx = keccak256([hash.as_slice(), &place.to_be_bytes()].concat());
+        let hash = keccak256([parent.as_slice(), &self.mined_count.to_be_bytes()].concat());
+        for (index, log) in logs.iter_mut().enumerate().filter(|(_, log)| log.tx == B256::ZERO) {
+            log.tx = keccak256([hash.as_slice(), &index.to_be_bytes()].concat());
         }
         let nonces: HashMap<Address, u64> =
             self.blocks.iter().flat_map(|block| &block.txs).fold(HashMap::new(), |mut nonces, tx| {
                 *nonces.entry(tx.from).or_default() += 1;
                 nonces
             });
-        let txs = self.pool.ready(|from| nonces.get(&from).copied().unwrap_or_default());
+        let txs = self.mempool.take_mineable(|from| nonces.get(&from).copied().unwrap_or_default());
         self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs, txs });
         number
     }
 
-    /// The first block stays.
-    pub fn take_back(&mut self, depth: u64) -> Vec<ScriptedLog> {
+    /// Removes the newest blocks; the first block always stays. Returns the removed events.
+    pub fn reorg(&mut self, depth: u64) -> Vec<ScriptedLog> {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).min(self.blocks.len() - 1);
-        let taken = self.blocks.split_off(self.blocks.len() - depth);
-        self.pool.put_back(taken.iter().flat_map(|block| block.txs.clone()).collect());
-        taken.into_iter().flat_map(|block| block.logs).collect()
+        let removed = self.blocks.split_off(self.blocks.len() - depth);
+        self.mempool.push(removed.iter().flat_map(|block| block.txs.clone()).collect());
+        removed.into_iter().flat_map(|block| block.logs).collect()
     }
 
     /// The next nonce of an account after these blocks.

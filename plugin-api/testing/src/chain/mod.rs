@@ -1,28 +1,28 @@
-//! A chain that a test writes block by block, behind a JSON-RPC server on this machine.
+//! A simulated chain that a test mines block by block, behind a JSON-RPC server on this machine.
 //!
-//! It behaves as servers do, also where that is unkind: questions for events are answered with fewer events and no error
-//! when the blocks are not there.
+//! It also behaves like real servers where that is inconvenient: `eth_getLogs` returns fewer events, without an error, when
+//! the server does not have the blocks.
 
-mod accounts;
-mod answers;
 mod blocks;
+mod mempool;
+mod rpc;
 mod server;
 
-pub use accounts::ScriptedTx;
 pub use blocks::ScriptedLog;
+pub use mempool::ScriptedTx;
 pub use server::Fault;
 
 use blocks::{Block, Blocks};
 use plugin_api::Address;
 use serde_json::Value;
-use server::{Door, Refused};
+use server::{RpcServer, TransactionRefusal};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Lives as long as the test; clones are the same chain.
+/// A simulated chain. Clones share the chain and the server.
 #[derive(Clone)]
 pub struct ScriptedChain {
     blocks: Arc<Mutex<Blocks>>,
-    door: Arc<Door>,
+    server: Arc<RpcServer>,
 }
 
 impl ScriptedChain {
@@ -33,29 +33,29 @@ impl ScriptedChain {
 
     pub async fn with_id(chain_id: u64) -> Self {
         let blocks = Arc::new(Mutex::new(Blocks::new(chain_id)));
-        Self { door: Arc::new(Door::open(blocks.clone()).await), blocks }
+        Self { server: Arc::new(RpcServer::start(blocks.clone()).await), blocks }
     }
 
-    /// The same chain through another server, with a place in time and faults of its own.
-    pub async fn another_door(&self) -> Self {
-        Self { blocks: self.blocks.clone(), door: Arc::new(Door::open(self.blocks.clone()).await) }
+    /// The same chain behind another server, which has its own lag and faults.
+    pub async fn another_server(&self) -> Self {
+        Self { blocks: self.blocks.clone(), server: Arc::new(RpcServer::start(self.blocks.clone()).await) }
     }
 
     pub fn url(&self) -> String {
-        self.door.url()
+        self.server.url()
     }
 
-    /// Where the contract of this key is; the same on every chain.
+    /// The address of the contract with this key; the same on every chain.
     pub fn address_of(contract: &str) -> Address {
         blocks::address_of(contract)
     }
 
-    /// Adds a block with these events; answers its number.
+    /// Mines a block with these events; returns its number.
     pub fn mine(&self, logs: Vec<ScriptedLog>) -> u64 {
         self.lock().mine(logs)
     }
 
-    /// Adds blocks without events; answers the number of the last.
+    /// Mines blocks without events; returns the number of the last one.
     pub fn mine_empty(&self, count: u64) -> u64 {
         let mut blocks = self.lock();
         (0..count).for_each(|_| {
@@ -64,30 +64,30 @@ impl ScriptedChain {
         blocks.head().number
     }
 
-    /// Takes the newest blocks away. What is mined then has other names. Answers the events that were in them.
-    pub fn take_back(&self, depth: u64) -> Vec<ScriptedLog> {
-        self.lock().take_back(depth)
+    /// Removes the newest blocks; blocks that are mined afterwards have other hashes. Returns the removed events.
+    pub fn reorg(&self, depth: u64) -> Vec<ScriptedLog> {
+        self.lock().reorg(depth)
     }
 
     pub fn head(&self) -> u64 {
         self.lock().head().number
     }
 
-    /// Name of the newest block.
-    pub fn head_name(&self) -> Option<[u8; 32]> {
+    /// Hash of the newest block.
+    pub fn head_hash(&self) -> Option<[u8; 32]> {
         Some(self.lock().head().hash.0)
     }
 
-    /// All events in their order, with the number of their block.
+    /// All events in chain order, with the number of their block.
     pub fn logs(&self) -> Vec<(u64, ScriptedLog)> {
         let blocks = self.lock();
         let of_block = |block: &Block| block.logs.iter().map(|log| (block.number, log.clone())).collect::<Vec<_>>();
         blocks.all().iter().flat_map(of_block).collect()
     }
 
-    /// What a call of this function at this contract gives from now on, whatever its arguments.
-    pub fn answer_call(&self, to: Address, function: &str, results: &[Value]) {
-        let (selector, output) = answers::prepared(function, results);
+    /// Sets the results of this function of this contract, for any arguments.
+    pub fn mock_call(&self, to: Address, function: &str, results: &[Value]) {
+        let (selector, output) = rpc::encode_call(function, results);
         self.lock().calls.insert((to, selector), output);
     }
 
@@ -95,112 +95,113 @@ impl ScriptedChain {
         self.lock().balances.insert(address, wei.to_owned());
     }
 
-    /// What nodes answer to `clique_status`.
-    pub fn tell_clique_status(&self, status: Value) {
+    /// Sets the result of `clique_status`.
+    pub fn set_clique_status(&self, status: Value) {
         self.lock().clique_status = status;
     }
 
-    /// Transactions that were mined, in their order.
+    /// Mined transactions, in chain order.
     pub fn mined(&self) -> Vec<ScriptedTx> {
         self.lock().all().iter().flat_map(|block| block.txs.clone()).collect()
     }
 
-    /// Transactions that wait to be mined.
+    /// Pending transactions.
     pub fn waiting(&self) -> Vec<ScriptedTx> {
-        self.lock().pool.waiting().to_vec()
+        self.lock().mempool.pending().to_vec()
     }
 
-    /// Puts a transaction into the pool, as if it had come another way.
-    pub fn push_waiting(&self, tx: ScriptedTx) {
-        self.lock().pool.put_back(vec![tx]);
+    /// Adds a transaction to the mempool without checks.
+    pub fn push_pending(&self, tx: ScriptedTx) {
+        self.lock().mempool.push(vec![tx]);
     }
 
-    /// While held, blocks come without transactions.
+    /// While held, blocks contain no transactions.
     pub fn hold(&self, is_held: bool) {
-        self.want_tip_in_blocks(if is_held { u128::MAX } else { 0 });
+        self.set_block_tip_min(if is_held { u128::MAX } else { 0 });
     }
 
-    /// Loses what waits, and from now on what comes, though it says that it took it.
+    /// Drops the pending transactions and, while lossy, every accepted one.
     pub fn lose(&self, is_lossy: bool) {
         let mut blocks = self.lock();
-        blocks.pool.is_lossy = is_lossy;
-        blocks.pool.forget();
+        blocks.mempool.is_lossy = is_lossy;
+        blocks.mempool.clear();
     }
 
-    /// Takes nothing that tips less, in wei.
-    pub fn want_tip(&self, wei: u128) {
-        self.lock().pool.tip_min = Some(wei);
+    /// Refuses transactions with a lower tip, in wei.
+    pub fn set_tip_min(&self, wei: u128) {
+        self.lock().mempool.tip_min = Some(wei);
     }
 
-    /// Takes what tips less, in wei, and leaves it and what comes after it out of blocks.
-    pub fn want_tip_in_blocks(&self, wei: u128) {
-        self.lock().pool.block_tip_min = wei;
+    /// Accepts transactions with a lower tip, in wei, but mines neither them nor later ones of their sender.
+    pub fn set_block_tip_min(&self, wei: u128) {
+        self.lock().mempool.block_tip_min = wei;
     }
 
-    /// Calls of this contract revert, and estimates say so.
+    /// Calls of this contract revert, also in gas estimates.
     pub fn refuse_calls(&self, to: Address, refuses: bool) {
         let mut blocks = self.lock();
         if refuses {
-            blocks.pool.refusing.insert(to)
+            blocks.mempool.refusing.insert(to)
         } else {
-            blocks.pool.refusing.remove(&to)
+            blocks.mempool.refusing.remove(&to)
         };
     }
 
-    /// This door does not take these transactions and says so in these words, until told otherwise.
-    pub fn refuse_transactions(&self, words: &str, which: impl Fn(&ScriptedTx) -> bool + Send + Sync + 'static) {
-        self.door.refuse_transactions(Some(Refused { words: words.to_owned(), which: Arc::new(which) }));
+    /// This server refuses matching transactions with this error message, until [`Self::accept_transactions`].
+    pub fn refuse_transactions(&self, message: &str, matches: impl Fn(&ScriptedTx) -> bool + Send + Sync + 'static) {
+        let refusal = TransactionRefusal { message: message.to_owned(), matches: Arc::new(matches) };
+        self.server.refuse_transactions(Some(refusal));
     }
 
-    /// This door takes every transaction again.
-    pub fn refuse_no_transactions(&self) {
-        self.door.refuse_transactions(None);
+    /// This server accepts every transaction again.
+    pub fn accept_transactions(&self) {
+        self.server.refuse_transactions(None);
     }
 
-    /// Calls of this contract revert in their block, which no estimate foresees.
+    /// Calls of this contract revert in their block, but not in gas estimates.
     pub fn fail_calls(&self, to: Address) {
-        self.lock().pool.failing.insert(to);
+        self.lock().mempool.failing.insert(to);
     }
 
-    /// Receipts are told or not.
+    /// Whether receipts are null.
     pub fn hide_receipts(&self, are_hidden: bool) {
-        self.lock().pool.are_receipts_hidden = are_hidden;
+        self.lock().mempool.are_receipts_hidden = are_hidden;
     }
 
-    /// Somebody else sends with the key of this account, with its next nonce or a later one.
-    pub fn send_elsewhere(&self, from: Address, nonce: u64) {
-        self.lock().pool.put_back(vec![ScriptedTx::foreign(from, nonce)]);
+    /// Another program sends a transaction with the key of this account, with its next nonce or a later one.
+    pub fn send_foreign(&self, from: Address, nonce: u64) {
+        self.lock().mempool.push(vec![ScriptedTx::foreign(from, nonce)]);
     }
 
-    /// The next `times` requests at this door go wrong.
+    /// The next `times` requests to this server fail.
     pub fn fail_next(&self, times: usize, fault: Fault) {
-        self.door.fail_next(times, fault);
+        self.server.fail_next(times, fault);
     }
 
-    /// Every request at this door but the next `count` goes wrong until told otherwise.
+    /// After the next `count`, every request to this server fails.
     pub fn fail_after(&self, count: u64, fault: Fault) {
-        self.door.fail_after(count, fault);
+        self.server.fail_after(count, fault);
     }
 
-    /// Every request at this door goes wrong until told otherwise.
+    /// Every request to this server fails; `None` ends it.
     pub fn fail_always(&self, fault: Option<Fault>) {
-        self.door.fail_always(fault);
+        self.server.fail_always(fault);
     }
 
-    /// This door knows the blocks up to so many behind the head.
+    /// This server is this many blocks behind the head.
     pub fn set_lag(&self, blocks: u64) {
-        self.door.set_lag(blocks);
+        self.server.set_lag(blocks);
     }
 
-    /// Requests that came through this door.
+    /// Number of requests to this server.
     pub fn requests(&self) -> u64 {
-        self.door.requests()
+        self.server.requests()
     }
 
-    /// Questions for events that came through this door in a request of their own, without the block that proves that
-    /// the server knows these events.
-    pub fn lonely_logs(&self) -> u64 {
-        self.door.lonely_logs()
+    /// Number of `eth_getLogs` calls outside a batch, that is without the block that proves that the server has the
+    /// events.
+    pub fn unbatched_log_requests(&self) -> u64 {
+        self.server.unbatched_log_requests()
     }
 
     fn lock(&self) -> MutexGuard<'_, Blocks> {

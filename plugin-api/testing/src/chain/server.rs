@@ -1,6 +1,6 @@
-//! The JSON-RPC server of a scripted chain, and what goes wrong with it.
+//! The JSON-RPC server of a scripted chain, with injected faults.
 
-use super::{accounts::ScriptedTx, answers, blocks::Blocks};
+use super::{blocks::Blocks, mempool::ScriptedTx, rpc};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -18,39 +18,39 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// What a server does instead of answering.
+/// A fault of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An HTTP error without JSON.
     Status(u16),
-    /// Bytes that are no JSON.
+    /// Bytes that are not JSON.
     Garbage,
-    /// No answer at all.
+    /// No response.
     Silence,
-    /// Does what it is asked, and no answer comes.
+    /// Executes the request and sends no response.
     SilentSuccess,
-    /// Leaves out the last answer of a batch, or sends nothing to a single question.
+    /// Omits the last response of a batch; an empty body for a single request.
     DropsAnswer,
-    /// Knows no batches.
+    /// Does not support batches.
     NoBatches,
-    /// Answers questions for events with what is no list of events.
+    /// Results of `eth_getLogs` have the wrong type.
     LogsOfWrongType,
-    /// Refuses questions for events of more than so many blocks.
+    /// Refuses `eth_getLogs` for more than this many blocks.
     RangeMax(u64),
-    /// Says that its newest block is so many blocks further than it is.
+    /// Reports a newest block that is this many blocks too high.
     LiesAhead(u64),
-    /// Is a server of another chain.
+    /// Has this chain id.
     OtherChain(u64),
 }
 
-/// Which transactions a server does not take, and what it says then.
+/// The transactions that a server refuses, and its error message.
 #[derive(Clone)]
-pub struct Refused {
-    pub words: String,
-    pub which: Arc<dyn Fn(&ScriptedTx) -> bool + Send + Sync>,
+pub struct TransactionRefusal {
+    pub message: String,
+    pub matches: Arc<dyn Fn(&ScriptedTx) -> bool + Send + Sync>,
 }
 
-pub struct Door {
+pub struct RpcServer {
     address: SocketAddr,
     state: Arc<State>,
     task: tokio::task::JoinHandle<()>,
@@ -60,17 +60,17 @@ struct State {
     blocks: Arc<Mutex<Blocks>>,
     next: Mutex<VecDeque<Fault>>,
     always: Mutex<Option<Fault>>,
-    /// Requests that `always` does not meet yet.
-    spared: Mutex<u64>,
-    refused: Mutex<Option<Refused>>,
+    /// Requests that succeed before `always` applies.
+    successes_left: Mutex<u64>,
+    refusal: Mutex<Option<TransactionRefusal>>,
     lag: AtomicU64,
     requests: AtomicU64,
-    /// Questions for events in a request of their own.
-    lonely_logs: AtomicU64,
+    /// `eth_getLogs` outside a batch.
+    unbatched_log_requests: AtomicU64,
 }
 
-impl Door {
-    pub async fn open(blocks: Arc<Mutex<Blocks>>) -> Self {
+impl RpcServer {
+    pub async fn start(blocks: Arc<Mutex<Blocks>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.unwrap_or_else(|error| panic!("no port for a scripted chain: {error}"));
         let address = listener.local_addr().unwrap_or_else(|error| panic!("{error}"));
@@ -78,11 +78,11 @@ impl Door {
             blocks,
             next: Mutex::default(),
             always: Mutex::default(),
-            spared: Mutex::default(),
-            refused: Mutex::default(),
+            successes_left: Mutex::default(),
+            refusal: Mutex::default(),
             lag: AtomicU64::new(0),
             requests: AtomicU64::new(0),
-            lonely_logs: AtomicU64::new(0),
+            unbatched_log_requests: AtomicU64::new(0),
         });
         Self { address, task: tokio::spawn(serve(listener, state.clone())), state }
     }
@@ -96,7 +96,7 @@ impl Door {
     }
 
     pub fn fail_after(&self, count: u64, fault: Fault) {
-        *lock(&self.state.spared) = count;
+        *lock(&self.state.successes_left) = count;
         self.fail_always(Some(fault));
     }
 
@@ -104,8 +104,8 @@ impl Door {
         *lock(&self.state.always) = fault;
     }
 
-    pub fn refuse_transactions(&self, refused: Option<Refused>) {
-        *lock(&self.state.refused) = refused;
+    pub fn refuse_transactions(&self, refusal: Option<TransactionRefusal>) {
+        *lock(&self.state.refusal) = refusal;
     }
 
     pub fn set_lag(&self, blocks: u64) {
@@ -116,12 +116,12 @@ impl Door {
         self.state.requests.load(SeqCst)
     }
 
-    pub fn lonely_logs(&self) -> u64 {
-        self.state.lonely_logs.load(SeqCst)
+    pub fn unbatched_log_requests(&self) -> u64 {
+        self.state.unbatched_log_requests.load(SeqCst)
     }
 }
 
-impl Drop for Door {
+impl Drop for RpcServer {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -136,24 +136,24 @@ async fn serve(listener: TcpListener, state: Arc<State>) {
         let state = state.clone();
         let service = service_fn(move |request| {
             let state = state.clone();
-            async move { Ok::<_, Infallible>(state.answer(request).await) }
+            async move { Ok::<_, Infallible>(state.respond(request).await) }
         });
         tokio::spawn(async move {
-            // A client that leaves early is no event.
+            // A client that disconnects early is not an error.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(socket), service).await;
         });
     }
 }
 
 impl State {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn respond(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         self.requests.fetch_add(1, SeqCst);
         let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        let question: Value = serde_json::from_slice(&body).unwrap_or_default();
-        if question["method"] == "eth_getLogs" {
-            self.lonely_logs.fetch_add(1, SeqCst);
+        let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if request["method"] == "eth_getLogs" {
+            self.unbatched_log_requests.fetch_add(1, SeqCst);
         }
-        let fault = lock(&self.next).pop_front().or_else(|| self.lasting());
+        let fault = lock(&self.next).pop_front().or_else(|| self.permanent_fault());
         match fault {
             Some(Fault::Status(status)) => {
                 let mut response = Response::new(Full::from("<html>sorry</html>"));
@@ -163,71 +163,73 @@ impl State {
             Some(Fault::Garbage) => Response::new(Full::from("\u{1}{\"jsonrpc\":")),
             Some(Fault::Silence) => std::future::pending().await,
             Some(Fault::SilentSuccess) => {
-                self.reply(&question, None, false);
+                self.execute(&request, None, false);
                 std::future::pending().await
             }
-            Some(Fault::DropsAnswer) => self.reply(&question, fault, true),
-            Some(Fault::NoBatches) if question.is_array() => {
+            Some(Fault::DropsAnswer) => self.execute(&request, fault, true),
+            Some(Fault::NoBatches) if request.is_array() => {
                 let error =
                     json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "no batches" } });
                 Response::new(Full::from(error.to_string()))
             }
-            fault => self.reply(&question, fault, false),
+            fault => self.execute(&request, fault, false),
         }
     }
 
-    fn lasting(&self) -> Option<Fault> {
+    fn permanent_fault(&self) -> Option<Fault> {
         let always = *lock(&self.always);
-        let mut spared = lock(&self.spared);
-        if always.is_some() && *spared > 0 {
-            *spared -= 1;
+        let mut successes_left = lock(&self.successes_left);
+        if always.is_some() && *successes_left > 0 {
+            *successes_left -= 1;
             return None;
         }
         always
     }
 
-    fn reply(&self, question: &Value, fault: Option<Fault>, drops_last: bool) -> Response<Full<Bytes>> {
-        let text = match question {
-            Value::Array(questions) => {
-                let mut answers: Vec<Value> = questions.iter().map(|one| self.one(one, fault)).collect();
+    fn execute(&self, request: &Value, fault: Option<Fault>, drops_last: bool) -> Response<Full<Bytes>> {
+        let text = match request {
+            Value::Array(batch) => {
+                let mut responses: Vec<Value> = batch.iter().map(|call| self.call(call, fault)).collect();
                 if drops_last {
-                    answers.pop();
+                    responses.pop();
                 }
-                Value::from(answers).to_string()
+                Value::from(responses).to_string()
             }
             _ if drops_last => String::new(),
-            one => self.one(one, fault).to_string(),
+            call => self.call(call, fault).to_string(),
         };
         Response::new(Full::from(text))
     }
 
-    fn refusal(&self, raw: &Value) -> Option<String> {
-        let refused = lock(&self.refused).clone()?;
+    fn refusal_message(&self, raw: &Value) -> Option<String> {
+        let refusal = lock(&self.refusal).clone()?;
         let chain_id = lock(&self.blocks).chain_id;
         let tx = ScriptedTx::parse(raw.as_str()?, chain_id).ok()?;
-        (refused.which)(&tx).then_some(refused.words)
+        (refusal.matches)(&tx).then_some(refusal.message)
     }
 
-    fn one(&self, question: &Value, fault: Option<Fault>) -> Value {
-        let (method, params) = (question["method"].as_str().unwrap_or_default(), &question["params"]);
-        let mut answer = match (method, fault) {
+    fn call(&self, request: &Value, fault: Option<Fault>) -> Value {
+        let (method, params) = (request["method"].as_str().unwrap_or_default(), &request["params"]);
+        let mut result = match (method, fault) {
             ("eth_getLogs", Some(Fault::RangeMax(most))) if range(&params[0]) > most => {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
             ("eth_getLogs", Some(Fault::LogsOfWrongType)) => Ok(json!([{ "address": 1 }])),
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
-            ("eth_sendRawTransaction", _) if let Some(words) = self.refusal(&params[0]) => Err((-32000, words)),
-            _ => answers::answer(&mut lock(&self.blocks), self.lag.load(SeqCst), method, params),
+            ("eth_sendRawTransaction", _) if let Some(message) = self.refusal_message(&params[0]) => {
+                Err((-32000, message))
+            }
+            _ => rpc::call(&mut lock(&self.blocks), self.lag.load(SeqCst), method, params),
         };
         if let (Ok(Value::Object(block)), Some(Fault::LiesAhead(blocks)), Some("latest")) =
-            (&mut answer, fault, params[0].as_str())
+            (&mut result, fault, params[0].as_str())
         {
-            lie(block, blocks);
+            move_ahead(block, blocks);
         }
-        match answer {
-            Ok(result) => json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }),
+        match result {
+            Ok(result) => json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }),
             Err((code, message)) => {
-                json!({ "jsonrpc": "2.0", "id": question["id"], "error": { "code": code, "message": message } })
+                json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": code, "message": message } })
             }
         }
     }
@@ -241,12 +243,12 @@ fn range(filter: &Value) -> u64 {
     hex_number(&filter["toBlock"]).saturating_sub(hex_number(&filter["fromBlock"])) + 1
 }
 
-/// A block that nobody has.
-fn lie(block: &mut serde_json::Map<String, Value>, ahead: u64) {
+/// Turns the block into one that does not exist.
+fn move_ahead(block: &mut serde_json::Map<String, Value>, ahead: u64) {
     let number = hex_number(&block["number"]) + ahead;
     block.insert("number".to_owned(), format!("{number:#x}").into());
     for name in ["hash", "parentHash"] {
-        let made_up = alloy_primitives::keccak256(format!("{name} {number}"));
-        block.insert(name.to_owned(), json!(made_up));
+        let hash = alloy_primitives::keccak256(format!("{name} {number}"));
+        block.insert(name.to_owned(), json!(hash));
     }
 }

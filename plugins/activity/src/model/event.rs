@@ -1,4 +1,4 @@
-//! An event as readers get it.
+//! The response type of an event.
 
 use plugin_api::{
     Address, JsonSchema,
@@ -36,7 +36,7 @@ pub struct Reference {
     pub id: String,
 }
 
-/// Members of `data` that are answered as authors when they hold an address.
+/// Members of `data` that responses show as authors when they hold an address.
 const ACCOUNTS: [&str; 13] = [
     "to",
     "owner",
@@ -53,7 +53,7 @@ const ACCOUNTS: [&str; 13] = [
     "validator",
 ];
 
-/// The accounts whose names an event needs.
+/// Addresses whose names an event needs.
 pub fn addresses(row: &ActivityRow) -> impl Iterator<Item = Address> + '_ {
     let in_data = ACCOUNTS.iter().filter_map(|member| address(row.data.get(member)?));
     actor(row).into_iter().chain(in_data)
@@ -68,7 +68,7 @@ fn address(value: &Value) -> Option<Address> {
 }
 
 impl ActivityEvent {
-    /// `author` tells who owns an address.
+    /// `author` resolves the author of an address.
     pub fn new(row: ActivityRow, author: impl Fn(Address) -> Author) -> Self {
         let actor = actor(&row).map(&author);
         let mut data = match row.data {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_the_members_of_the_network() {
+    fn an_event_has_the_members_of_the_wire_format() {
         let row = row(Some(ALICE), json!({ "jobId": 3, "client": BOB.to_lowercase(), "amount": "5" }));
         assert_eq!(addresses(&row).map(|address| address.to_string()).collect::<Vec<_>>(), [ALICE, BOB]);
         assert_eq!(

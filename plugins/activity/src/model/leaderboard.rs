@@ -1,5 +1,5 @@
-//! Who did most: weights, scores and ranks. Rule: a score follows from the members of its own entry, so that a reader can
-//! compute it again; it is computed in hundredths, never as a float.
+//! Weights, scores and ranks of the leaderboard. Rule: a score follows from the members of its own entry, so that a client
+//! can recompute it; it is computed in hundredths, never as a float.
 
 use plugin_api::{
     Address, JsonSchema,
@@ -85,16 +85,16 @@ pub struct LeaderboardEntry {
     pub rank: u64,
 }
 
-/// An address with its place.
+/// An address with its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranked {
+pub struct RankedAddress {
     pub address: Address,
     metrics: Metrics,
     score: Hundredths,
     rank: u64,
 }
 
-impl Ranked {
+impl RankedAddress {
     pub fn into_entry(self, author: Author) -> LeaderboardEntry {
         let Self { metrics, score, rank, .. } = self;
         LeaderboardEntry {
@@ -113,18 +113,18 @@ impl Ranked {
     }
 }
 
-/// The `most` first: by score, then completed jobs, then the lower address. Who did nothing has no place, nor has the
-/// network itself.
-pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<Ranked> {
+/// Returns the first `most` entries, ordered by score, then completed jobs, then the lower address. Addresses without any
+/// metric and the network itself are left out.
+pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<RankedAddress> {
     let mut sums: BTreeMap<Address, Metrics> = BTreeMap::new();
     for (address, metrics) in parts.into_iter().flatten() {
         *sums.entry(address).or_default() += metrics;
     }
     let counts = |(address, metrics): &(Address, Metrics)| *metrics != Metrics::default() && *address != Address::ZERO;
-    let mut ranked: Vec<Ranked> = sums
+    let mut ranked: Vec<RankedAddress> = sums
         .into_iter()
         .filter(counts)
-        .map(|(address, metrics)| Ranked { address, metrics, score: score(&metrics), rank: 0 })
+        .map(|(address, metrics)| RankedAddress { address, metrics, score: score(&metrics), rank: 0 })
         .collect();
     ranked.sort_by_key(|one| (Reverse((one.score, one.metrics.completed_jobs)), one.address));
     ranked.truncate(most);
@@ -146,7 +146,7 @@ fn score(metrics: &Metrics) -> Hundredths {
     Hundredths(points.saturating_mul(100).saturating_add(bonus))
 }
 
-/// Half a hundredth is rounded up.
+/// Rounds half up.
 fn rating_avg(metrics: &Metrics) -> Option<Hundredths> {
     let (sum, count) = (u128::from(metrics.rating_sum), u128::from(metrics.rating_count));
     let average = (sum * 200 + count).checked_div(count * 2)?;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_several_plugins_are_added_up() {
+    fn metrics_of_several_plugins_are_added_up() {
         let (jobs, posts) = (Metrics { completed_jobs: 1, ..Default::default() }, 11);
         let posts = Metrics { forum_posts: posts, ..Default::default() };
         assert_eq!(places(&[(1, posts), (2, jobs), (2, jobs)]), [(2, 1), (1, 2)]);
@@ -210,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_listed_for_nothing_and_the_network_never() {
+    fn addresses_without_metrics_and_the_network_are_left_out() {
         let posts = Metrics { forum_posts: 1, ..Default::default() };
         assert_eq!(places(&[(1, Metrics::default()), (0, posts)]), []);
     }
 
     #[test]
-    fn absurd_numbers_stay_numbers() {
+    fn large_numbers_saturate() {
         let huge = Metrics { rating_sum: u64::MAX, rating_count: 1, arena_wins: u64::MAX, ..Default::default() };
         assert_eq!(places(&[(1, huge), (1, huge), (2, huge)]), [(1, 1), (2, 2)]);
         let no_count = Metrics { rating_sum: 5, ..Default::default() };

@@ -1,4 +1,4 @@
-//! What an event and a presence look like, without a database: filters, positions, limits, the shapes on the wire.
+//! Types and rules of events and presence, without a database: filters, limits, ranking, response types.
 
 mod event;
 mod leaderboard;
@@ -6,6 +6,6 @@ mod presence;
 mod type_filter;
 
 pub use event::{ActivityEvent, addresses};
-pub use leaderboard::{LeaderboardEntry, MONTH_S, Ranked, WEIGHTS, Weights, rank};
+pub use leaderboard::{LeaderboardEntry, MONTH_S, RankedAddress, WEIGHTS, Weights, rank};
 pub use presence::{IDLE_S, NewPing, Pinged, PresenceView, STATUS_CHARS_MAX, TTL_S, online_since};
 pub use type_filter::TypeFilter;

@@ -1,16 +1,16 @@
-//! Who is here: an address is online for a while after each ping.
+//! Presence: an address is online for a while after each ping.
 
 use crate::error::ActivityError;
 use plugin_api::{JsonSchema, format, point::Author};
 use serde::{Deserialize, Serialize};
 
-/// How long a ping lasts.
+/// How long an address is online after a ping.
 pub const TTL_S: i64 = 300;
-/// After this long without a ping a stay is over.
+/// A stay ends after this long without a ping.
 pub const IDLE_S: i64 = 86_400;
 pub const STATUS_CHARS_MAX: usize = 140;
 
-/// The oldest ping that still counts.
+/// The earliest ping of an address that is online at `now_s`.
 pub fn online_since(now_s: i64) -> i64 {
     now_s - TTL_S
 }
@@ -24,10 +24,10 @@ pub struct NewPing {
 }
 
 impl NewPing {
-    /// The status; empty when there is none.
+    /// Returns the status; empty when there is none.
     pub fn check(self) -> Result<String, ActivityError> {
         let status = self.status.as_deref().unwrap_or_default().trim();
-        if format::chars(status) > STATUS_CHARS_MAX {
+        if format::utf16_len(status) > STATUS_CHARS_MAX {
             return Err(ActivityError::Status);
         }
         Ok(status.to_owned())
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_status_has_at_most_140_utf16_units() {
-        // One, two, three bytes, and four bytes that are two units.
+        // Characters of one, two and three bytes, and one of four bytes that is two UTF-16 units.
         for (character, fits) in [("a", 140), ("é", 140), ("€", 140), ("😀", 70)] {
             let text = character.repeat(fits);
             assert_eq!(status(json!({ "status": text })), Ok(text.clone()), "{character} at the limit");

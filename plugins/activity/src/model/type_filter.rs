@@ -1,4 +1,4 @@
-//! Which types of events a reader wants.
+//! Filter of events by type.
 
 /// One type, or all types that begin with a prefix that ends in a dot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub enum TypeFilter {
 }
 
 impl TypeFilter {
-    /// None when every type is wanted.
+    /// `None` when the text is empty: every type matches.
     pub fn new(text: &str) -> Option<Self> {
         match text.trim() {
             "" => None,
@@ -17,7 +17,7 @@ impl TypeFilter {
         }
     }
 
-    /// As the reader wrote it, and as a [`plugin_api::manifest::Subscription`] takes it.
+    /// As the client sent it, and as [`plugin_api::manifest::Subscription`] expects it.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Exactly(text) | Self::StartingWith(text) => text,
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dot_at_the_end_makes_a_prefix() {
+    fn a_filter_that_ends_in_a_dot_is_a_prefix() {
         assert_eq!(TypeFilter::new("job."), Some(TypeFilter::StartingWith("job.".to_owned())));
         assert_eq!(TypeFilter::new(" job.requested "), Some(TypeFilter::Exactly("job.requested".to_owned())));
         assert_eq!(TypeFilter::new("job"), Some(TypeFilter::Exactly("job".to_owned())));

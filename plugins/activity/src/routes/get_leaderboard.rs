@@ -1,11 +1,11 @@
-//! `GET /api/leaderboard`: who did most, in the last 30 days and in all.
+//! `GET /api/leaderboard`: the addresses with the highest scores, in the last 30 days and overall.
 
 use crate::{
     Activity,
     leaderboard::{self, ENTRIES_MAX},
-    model::{LeaderboardEntry, Ranked, WEIGHTS, Weights},
+    model::{LeaderboardEntry, RankedAddress, WEIGHTS, Weights},
 };
-use plugin_api::{Authors, Context, Failure, Json, JsonSchema, Limit, Route};
+use plugin_api::{Authors, Failure, Json, JsonSchema, Limit, RequestContext, Route};
 use serde::Serialize;
 
 pub fn route() -> Route<Activity> {
@@ -34,11 +34,11 @@ struct Periods {
 }
 
 async fn get_leaderboard(
-    cx: Context<Activity>,
+    cx: RequestContext<Activity>,
     Limit(limit): Limit<50, ENTRIES_MAX>,
 ) -> Result<Json<Leaderboard>, Failure> {
-    let boards = leaderboard::boards(cx.gateway()).await?;
-    let first = |period: &[Ranked]| period.iter().take(limit as usize).copied().collect::<Vec<_>>();
+    let boards = leaderboard::leaderboards(cx.plugin_context()).await?;
+    let first = |period: &[RankedAddress]| period.iter().take(limit as usize).copied().collect::<Vec<_>>();
     let (month, all) = (first(&boards.month), first(&boards.all));
     let authors = cx.authors(month.iter().chain(&all).map(|one| one.address)).await?;
     Ok(Json(Leaderboard {
@@ -49,6 +49,6 @@ async fn get_leaderboard(
     }))
 }
 
-fn entries(period: Vec<Ranked>, authors: &Authors) -> Vec<LeaderboardEntry> {
+fn entries(period: Vec<RankedAddress>, authors: &Authors) -> Vec<LeaderboardEntry> {
     period.into_iter().map(|one| one.into_entry(authors.get(one.address))).collect()
 }

@@ -1,4 +1,4 @@
-//! `GET /api/activity`: the log, newest first, for readers that poll.
+//! `GET /api/activity`: the log, newest first, for clients that poll.
 
 use crate::{
     Activity,
@@ -7,7 +7,7 @@ use crate::{
     render,
     store::log::{self, LogFilter},
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, Limit, QueryString, Route, lenient};
+use plugin_api::{Address, Failure, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Activity> {
@@ -43,7 +43,7 @@ struct ActivityList {
 }
 
 async fn list_activity(
-    cx: Context<Activity>,
+    cx: RequestContext<Activity>,
     QueryString(ActivityFilter { since, since_id, kind, actor }): QueryString<ActivityFilter>,
     Limit(limit): Limit<50, 200>,
 ) -> Result<Json<ActivityList>, Failure<ActivityError>> {

@@ -1,4 +1,4 @@
-//! `POST /api/presence`: a signed sign of life. It leaves no event: presence passes, the log stays.
+//! `POST /api/presence`: a signed ping. It publishes no event, because presence is transient and the log is permanent.
 
 use super::list_presence::view;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     model::{NewPing, Pinged, TTL_S},
     store::presence,
 };
-use plugin_api::{Context, Failure, Json, Route, Signed, manifest::RateLimit};
+use plugin_api::{Failure, Json, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Activity> {
     Route::post("/api/presence", ping_presence)
@@ -17,11 +17,11 @@ pub fn route() -> Route<Activity> {
 }
 
 async fn ping_presence(
-    cx: Context<Activity>,
+    cx: RequestContext<Activity>,
     Signed { signer, payload }: Signed<NewPing>,
 ) -> Result<Json<Pinged>, Failure<ActivityError>> {
     let status = payload.check()?;
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;
     let now_s = cx.now_s();
     let row = presence::ping(&cx.transaction(), signer, status, now_s).await?;

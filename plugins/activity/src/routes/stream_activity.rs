@@ -1,8 +1,9 @@
-//! `GET /api/stream`: the log as it grows, as server-sent events. The gateway replays and serves; the topic renders.
+//! `GET /api/stream`: new events as server-sent events. The gateway replays and sends them; the topic renders them.
 
 use crate::{Activity, model::TypeFilter, topic};
 use plugin_api::{
-    Context, Failure, HeaderName, HeaderValue, JsonSchema, Position, QueryString, Route, Topic, manifest::Subscription,
+    Failure, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
+    manifest::Subscription,
 };
 use serde::Deserialize;
 
@@ -41,16 +42,16 @@ impl HeaderName for LastEventId {
 }
 
 async fn stream_activity(
-    _: Context<Activity>,
-    QueryString(given): QueryString<StreamFilter>,
+    _: RequestContext<Activity>,
+    QueryString(query): QueryString<StreamFilter>,
     last_event_id: HeaderValue<LastEventId>,
 ) -> Result<Topic, Failure> {
-    let position = Position::new(last_event_id.0.as_deref(), given.since_id.as_deref(), given.since.as_deref());
+    let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
     Ok(Topic(Subscription {
         topic: topic::NAME.to_owned(),
         after_id: position.after_id(),
         after_ts: position.after_second(),
-        event: TypeFilter::new(&given.kind).map(|filter| filter.as_str().to_owned()),
+        event: TypeFilter::new(&query.kind).map(|filter| filter.as_str().to_owned()),
         ..Subscription::default()
     }))
 }

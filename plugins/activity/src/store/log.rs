@@ -1,4 +1,4 @@
-//! The activity log, newest first. Read only: plugins publish events with their writes, the gateway keeps them.
+//! The activity log, newest first. Read only: the gateway stores the events that plugins publish with their writes.
 
 use crate::model::TypeFilter;
 use plugin_api::{
@@ -7,7 +7,7 @@ use plugin_api::{
     sql,
 };
 
-/// Which events are listed; 0 filters nothing.
+/// Selects events; 0 filters nothing.
 #[derive(Clone, Debug, Default)]
 pub struct LogFilter {
     pub after_ts: i64,
@@ -29,7 +29,7 @@ fn select(filter: LogFilter, limit: u32) -> Sql {
     select = match filter.kind {
         None => select,
         Some(TypeFilter::Exactly(kind)) => select.push_bind(" AND type = {}", kind),
-        // Not LIKE, which SQLite reads in either case, and not a range, which PostgreSQL sorts by its locale.
+        // `LIKE` ignores case on SQLite, and a range depends on the locale on PostgreSQL.
         Some(TypeFilter::StartingWith(prefix)) => {
             let length = prefix.chars().count();
             select.push_bind(&format!(" AND substr(type, 1, {length}) = {{}}"), prefix)

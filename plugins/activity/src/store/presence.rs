@@ -12,7 +12,7 @@ pub struct PresenceRow {
     pub since: i64,
 }
 
-/// Notes a ping. After a day without one the stay begins anew, whether or not the idle row is still there.
+/// Stores a ping. After a day without one a new stay begins, whether or not the idle row still exists.
 pub async fn ping(tx: &Tx, address: Address, status: String, now_s: i64) -> Result<PresenceRow, HostError> {
     let upsert = sql("INSERT INTO activity_presence (address, status, last_ping, since) VALUES ($1, $2, $3, $3) \
          ON CONFLICT (address) DO UPDATE SET status = excluded.status, last_ping = excluded.last_ping, \
@@ -26,7 +26,7 @@ pub async fn ping(tx: &Tx, address: Address, status: String, now_s: i64) -> Resu
     Ok(PresenceRow { address, status, last_ping: now_s, since })
 }
 
-/// Who pinged in that second or later, the latest first. Lower case: databases order mixed case differently.
+/// Addresses that pinged since that second, latest first. `lower`: the databases order mixed case differently.
 pub async fn list(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<PresenceRow>, HostError> {
     let select = sql("SELECT address, status, last_ping, since FROM activity_presence WHERE last_ping >= $1 \
          ORDER BY last_ping DESC, lower(address) LIMIT $2");
@@ -37,7 +37,7 @@ pub async fn count(db: &impl Query, since_s: i64) -> Result<i64, HostError> {
     db.one(sql("SELECT count(*) FROM activity_presence WHERE last_ping >= $1").bind(since_s)).await
 }
 
-/// Removes who has not pinged after that second; answers how many.
-pub async fn forget(tx: &Tx, idle_since_s: i64) -> Result<u64, HostError> {
+/// Deletes addresses that have not pinged after that second; returns their number.
+pub async fn delete_idle(tx: &Tx, idle_since_s: i64) -> Result<u64, HostError> {
     tx.execute(sql("DELETE FROM activity_presence WHERE last_ping <= $1").bind(idle_since_s)).await
 }

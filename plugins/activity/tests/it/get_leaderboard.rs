@@ -1,14 +1,14 @@
 //! `GET /api/leaderboard`
 
-use super::{NAMED, NAMELESS, finish, houses, probe, read, wait};
+use super::{NAMED, NAMELESS, finish, gateways, probe, read, wait};
 use plugin_testing::{TestGateway, Value, json};
 
 const LEADERBOARD: &str = "/api/leaderboard";
 const MONTH_S: i64 = 2_592_000;
 
-async fn did(house: &TestGateway, by_period: Value) {
-    let answer = house.send("POST", probe::DID, &[], by_period.to_string()).await;
-    assert_eq!(answer.status, 204, "{}", answer.text());
+async fn did(gateway: &TestGateway, by_period: Value) {
+    let response = gateway.send("POST", probe::DID, &[], by_period.to_string()).await;
+    assert_eq!(response.status, 204, "{}", response.text());
 }
 
 fn ranks(period: &Value) -> Vec<(&str, i64)> {
@@ -18,10 +18,10 @@ fn ranks(period: &Value) -> Vec<(&str, i64)> {
 
 #[tokio::test]
 async fn without_anything_done_the_board_is_empty_and_tells_its_rules() {
-    for house in houses().await {
-        let now = house.now_s();
+    for gateway in gateways().await {
+        let now = gateway.now_s();
         assert_eq!(
-            read(&house, LEADERBOARD).await,
+            read(&gateway, LEADERBOARD).await,
             json!({
                 "periods": { "30d": [], "all": [] },
                 "weights": {
@@ -32,18 +32,18 @@ async fn without_anything_done_the_board_is_empty_and_tells_its_rules() {
                 "generatedAt": now
             })
         );
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn each_period_is_asked_for_and_ranked_by_itself() {
-    for house in houses().await {
-        let month = (house.now_s() - MONTH_S).to_string();
+async fn each_period_is_collected_and_ranked_separately() {
+    for gateway in gateways().await {
+        let month = (gateway.now_s() - MONTH_S).to_string();
         let all =
             json!({ NAMED: { "completedJobs": 3, "ratingSum": 9, "ratingCount": 2 }, NAMELESS: { "arenaWins": 1 } });
-        did(&house, json!({ month: { NAMELESS: { "forumPosts": 7 } }, "all": all })).await;
-        let board = read(&house, LEADERBOARD).await;
+        did(&gateway, json!({ month: { NAMELESS: { "forumPosts": 7 } }, "all": all })).await;
+        let board = read(&gateway, LEADERBOARD).await;
         assert_eq!(ranks(&board["periods"]["30d"]), [(NAMELESS, 1)]);
         assert_eq!(ranks(&board["periods"]["all"]), [(NAMED, 1), (NAMELESS, 2)]);
         assert_eq!(
@@ -54,50 +54,50 @@ async fn each_period_is_asked_for_and_ranked_by_itself() {
                 "score": 48, "rank": 1
             })
         );
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_limit_is_per_period_50_unless_said_and_200_at_most() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let many: Value = (1..=230_u32)
             .map(|number| (format!("0x{number:040x}"), json!({ "forumPosts": 1 })))
             .collect::<serde_json::Map<_, _>>()
             .into();
-        did(&house, json!({ "all": many })).await;
+        did(&gateway, json!({ "all": many })).await;
         for (query, count) in [("", 50), ("?limit=1", 1), ("?limit=9999", 200), ("?limit=0", 50), ("?limit=much", 50)] {
-            let board = read(&house, &format!("{LEADERBOARD}{query}")).await;
+            let board = read(&gateway, &format!("{LEADERBOARD}{query}")).await;
             assert_eq!(board["periods"]["all"].as_array().unwrap().len(), count, "{query}");
             assert_eq!(board["periods"]["all"][0]["address"], NAMELESS, "the lowest address of equals");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn one_result_serves_for_five_seconds() {
-    for house in houses().await {
-        read(&house, LEADERBOARD).await;
-        did(&house, json!({ "all": { NAMED: { "artifacts": 1 } } })).await;
-        wait(&house, 4).await;
-        let kept = read(&house, LEADERBOARD).await;
-        assert_eq!((ranks(&kept["periods"]["all"]), kept["generatedAt"].as_i64()), (vec![], Some(house.now_s() - 4)));
-        wait(&house, 1).await;
-        assert_eq!(ranks(&read(&house, LEADERBOARD).await["periods"]["all"]), [(NAMED, 1)]);
-        finish(house).await;
+    for gateway in gateways().await {
+        read(&gateway, LEADERBOARD).await;
+        did(&gateway, json!({ "all": { NAMED: { "artifacts": 1 } } })).await;
+        wait(&gateway, 4).await;
+        let kept = read(&gateway, LEADERBOARD).await;
+        assert_eq!((ranks(&kept["periods"]["all"]), kept["generatedAt"].as_i64()), (vec![], Some(gateway.now_s() - 4)));
+        wait(&gateway, 1).await;
+        assert_eq!(ranks(&read(&gateway, LEADERBOARD).await["periods"]["all"]), [(NAMED, 1)]);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn a_part_of_another_shape_is_left_out() {
-    for house in houses().await {
+async fn a_contribution_of_another_shape_is_left_out() {
+    for gateway in gateways().await {
         for part in [json!(["no map"]), json!({ "no address": {} }), json!({ NAMED: { "artifacts": -1 } }), json!(null)]
         {
-            did(&house, json!({ "all": part })).await;
-            wait(&house, 5).await;
-            assert_eq!(read(&house, LEADERBOARD).await["periods"]["all"], json!([]), "{part}");
+            did(&gateway, json!({ "all": part })).await;
+            wait(&gateway, 5).await;
+            assert_eq!(read(&gateway, LEADERBOARD).await["periods"]["all"], json!([]), "{part}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Activity behind a gateway, on each database: one file per operation. The events are those of a plugin for tests.
+//! The plugin activity in a gateway, on each database: one file per operation. A test plugin publishes the events.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -20,43 +20,43 @@ const NAMED: &str = "0x0000000000000000000000000000000000000002";
 /// Owns no agent.
 const NAMELESS: &str = "0x0000000000000000000000000000000000000001";
 
-async fn houses() -> Vec<TestGateway> {
+async fn gateways() -> Vec<TestGateway> {
     TestGateway::each_database(&[activity::plugin_module(), probe::plugin_module()]).await
 }
 
-async fn wait(house: &TestGateway, seconds: u64) {
-    house.clock().advance(Duration::from_secs(seconds)).await;
+async fn wait(gateway: &TestGateway, seconds: u64) {
+    gateway.clock().advance(Duration::from_secs(seconds)).await;
 }
 
-async fn publish_as(house: &TestGateway, event: Value) {
-    let answer = house.send("POST", probe::PUBLISH, &[], event.to_string()).await;
-    assert_eq!(answer.status, 204, "{}", answer.text());
+async fn publish_as(gateway: &TestGateway, event: Value) {
+    let response = gateway.send("POST", probe::PUBLISH, &[], event.to_string()).await;
+    assert_eq!(response.status, 204, "{}", response.text());
 }
 
-async fn publish(house: &TestGateway, kind: &str) {
-    publish_as(house, json!({ "type": kind, "actor": NAMELESS, "data": {} })).await;
+async fn publish(gateway: &TestGateway, kind: &str) {
+    publish_as(gateway, json!({ "type": kind, "actor": NAMELESS, "data": {} })).await;
 }
 
-async fn ping(house: &TestGateway, author: &Wallet, payload: Value) -> Value {
-    let answer = house.post_signed(PRESENCE, author, "presence.ping", payload).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.json()
+async fn ping(gateway: &TestGateway, author: &Wallet, payload: Value) -> Value {
+    let response = gateway.post_signed(PRESENCE, author, "presence.ping", payload).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()
 }
 
-/// What a GET answers with 200.
-async fn read(house: &TestGateway, path: &str) -> Value {
-    let answer = house.get(path).await;
-    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    answer.json()
+/// GETs a path; expects 200 and returns the JSON.
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let response = gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
 }
 
-/// Nothing went wrong inside.
-async fn finish(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+/// Ends a test: no plugin reported a fault.
+async fn finish(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }
 
-/// An address without its name: how wallets of these tests appear depends on their last digit.
+/// An author without a name; the test plugin derives names from the address's last digit.
 fn author(address: &str) -> Value {
     let last = u8::from_str_radix(&address[40..], 16).expect("an address ends in hex digits");
     let named = last.is_multiple_of(2);

@@ -1,8 +1,8 @@
-//! A plugin that publishes whatever a test posts, and knows the names of agents.
+//! A test plugin that publishes any event that a test posts, and contributes names of agents.
 
 use plugin_api::{
-    Address, Context, Definition, Event, Failure, Gateway, HostError, HostHandle, Identity, JsonSchema, NoConfig,
-    NoContent, Payload, Plugin, Problem, Refusal, Route,
+    Address, ConfigError, Definition, Event, Failure, HostError, HostHandle, Identity, JsonBody, JsonSchema, NoConfig,
+    NoContent, Plugin, PluginContext, Problem, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     object_manifest, object_new,
@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, sync::Mutex};
 pub const PUBLISH: &str = "/api/probe/events";
 pub const DID: &str = "/api/probe/did";
 
-/// Holds what its part of the leaderboard answers, for all time and since a second.
+/// Holds its contribution to the leaderboard: for all time, and since a second.
 struct Probe {
     did: Mutex<BTreeMap<String, Value>>,
 }
@@ -39,12 +39,12 @@ impl Plugin for Probe {
             .contributes(point::LEADERBOARD, metrics)
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self { did: Mutex::default() })
     }
 }
 
-/// Not by `export_plugin!`: one binary has room for one plugin's exported symbols, and those are activity's.
+/// Does not use `export_plugin!`: a binary can hold the exported symbols of one plugin only, here those of activity.
 pub fn plugin_module() -> PluginModule_Ref {
     PluginModule { manifest: object_manifest::<Probe>, construct: object_new::<Probe> }.leak_into_prefix()
 }
@@ -63,7 +63,7 @@ struct NewEvent {
     fail: bool,
 }
 
-async fn publish_event(cx: Context<Probe>, Payload(new): Payload<NewEvent>) -> Result<NoContent, Failure> {
+async fn publish_event(cx: RequestContext<Probe>, JsonBody(new): JsonBody<NewEvent>) -> Result<NoContent, Failure> {
     let mut event = Event::new(&new.kind, &new.data)?;
     if let Some(actor) = new.actor {
         event = event.actor(actor);
@@ -75,8 +75,8 @@ async fn publish_event(cx: Context<Probe>, Payload(new): Payload<NewEvent>) -> R
     if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
 }
 
-/// An address that ends in an even digit owns an agent that is called after its last two digits.
-async fn names(_: Gateway<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+/// An address that ends in an even digit owns an agent that is named after its last two digits.
+async fn names(_: PluginContext<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {
     let named = |address: &Address| {
         let last = address.0[19];
         let name =
@@ -90,12 +90,12 @@ async fn names(_: Gateway<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Addres
 #[derive(Deserialize, JsonSchema)]
 struct Did(BTreeMap<String, Value>);
 
-async fn set_metrics(cx: Context<Probe>, Payload(Did(did)): Payload<Did>) -> Result<NoContent, Failure> {
+async fn set_metrics(cx: RequestContext<Probe>, JsonBody(Did(did)): JsonBody<Did>) -> Result<NoContent, Failure> {
     *cx.plugin().did.lock().unwrap() = did;
     Ok(NoContent)
 }
 
-async fn metrics(gateway: Gateway<Probe>, asked: LeaderboardInput) -> Result<Value, HostError> {
+async fn metrics(cx: PluginContext<Probe>, asked: LeaderboardInput) -> Result<Value, HostError> {
     let period = asked.since_s.map_or("all".to_owned(), |second| second.to_string());
-    Ok(gateway.plugin().did.lock().unwrap().get(&period).cloned().unwrap_or_else(|| serde_json::json!({})))
+    Ok(cx.plugin().did.lock().unwrap().get(&period).cloned().unwrap_or_else(|| serde_json::json!({})))
 }

@@ -1,6 +1,6 @@
 //! `GET /api/stream`
 
-use super::{NAMED, finish, houses, ping, publish, publish_as, read, wait};
+use super::{NAMED, finish, gateways, ping, publish, publish_as, read, wait};
 use http_body_util::BodyExt;
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::{fmt::Debug, time::Duration};
@@ -14,7 +14,7 @@ struct Received {
     data: Value,
 }
 
-/// The events of an open stream, as a client cuts them.
+/// Parses the events of an open stream.
 struct Reader<B> {
     body: B,
     text: String,
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// A block without data is no event.
+/// `None` for a block without data, which is no event.
 fn received(block: &str) -> Option<Received> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let data = serde_json::from_str(field("data")?).expect("data is one line of JSON");
@@ -60,142 +60,142 @@ fn received(block: &str) -> Option<Received> {
 }
 
 macro_rules! follow {
-    ($house:expr, $query:expr) => {
-        follow!($house, $query, &[])
+    ($gateway:expr, $query:expr) => {
+        follow!($gateway, $query, &[])
     };
-    ($house:expr, $query:expr, $headers:expr) => {{
-        let response = $house.open_stream("GET", &format!("/api/stream{}", $query), $headers, "").await;
+    ($gateway:expr, $query:expr, $headers:expr) => {{
+        let response = $gateway.open_stream("GET", &format!("/api/stream{}", $query), $headers, "").await;
         assert_eq!(response.status(), 200);
         Reader { body: response.into_body(), text: String::new() }
     }};
 }
 
-/// Events as the list tells them, oldest first.
-async fn listed(house: &TestGateway) -> Vec<Value> {
-    let mut items = read(house, "/api/activity").await["items"].as_array().expect("items").clone();
+/// Events of the list, oldest first.
+async fn listed(gateway: &TestGateway) -> Vec<Value> {
+    let mut items = read(gateway, "/api/activity").await["items"].as_array().expect("items").clone();
     items.reverse();
     items
 }
 
-async fn listed_ids(house: &TestGateway) -> Vec<i64> {
-    listed(house).await.iter().map(|event| event["id"].as_i64().expect("id")).collect()
+async fn listed_ids(gateway: &TestGateway) -> Vec<i64> {
+    listed(gateway).await.iter().map(|event| event["id"].as_i64().expect("id")).collect()
 }
 
 #[tokio::test]
 async fn the_headers_keep_proxies_from_holding_events_back() {
-    for house in houses().await {
-        let response = house.open_stream("GET", "/api/stream", &[], "").await;
+    for gateway in gateways().await {
+        let response = gateway.open_stream("GET", "/api/stream", &[], "").await;
         let header =
             |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         assert_eq!(header("content-type"), "text/event-stream; charset=utf-8");
         assert_eq!(header("cache-control"), "no-cache, no-transform");
         assert_eq!(header("x-accel-buffering"), "no");
         drop(response);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_happens_now_arrives_as_it_is_listed() {
-    for house in houses().await {
-        publish(&house, "before.it").await;
-        let mut stream = follow!(house, "");
+async fn new_events_arrive_as_they_are_listed() {
+    for gateway in gateways().await {
+        publish(&gateway, "before.it").await;
+        let mut stream = follow!(gateway, "");
         let data = json!({ "owner": NAMED, "text": "one\ntwo" });
-        publish_as(&house, json!({ "type": "now.first", "actor": NAMED, "about": ["job", "3"], "data": data })).await;
-        ping(&house, &Wallet::new(3), json!({})).await;
-        publish(&house, "now.second").await;
+        publish_as(&gateway, json!({ "type": "now.first", "actor": NAMED, "about": ["job", "3"], "data": data })).await;
+        ping(&gateway, &Wallet::new(3), json!({})).await;
+        publish(&gateway, "now.second").await;
         let events = stream.take(2).await;
         let data: Vec<Value> = events.iter().map(|event| event.data.clone()).collect();
-        assert_eq!(data, listed(&house).await[1..]);
+        assert_eq!(data, listed(&gateway).await[1..]);
         for event in &events {
             let told = (event.data["id"].as_i64(), event.data["type"].as_str());
             assert_eq!(told, (Some(event.id), Some(event.event.as_str())));
         }
         drop(stream);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_position_replays_and_goes_on_live() {
-    for house in houses().await {
-        let start = house.now_s();
-        publish(&house, "a.b").await;
-        wait(&house, 2).await;
-        publish(&house, "a.b").await;
-        publish(&house, "a.b").await;
-        let ids = listed_ids(&house).await;
+    for gateway in gateways().await {
+        let start = gateway.now_s();
+        publish(&gateway, "a.b").await;
+        wait(&gateway, 2).await;
+        publish(&gateway, "a.b").await;
+        publish(&gateway, "a.b").await;
+        let ids = listed_ids(&gateway).await;
         let mut streams = Vec::new();
         for (query, header, replayed) in [
             ("?sinceId=0".to_owned(), None, &ids[..]),
             (format!("?sinceId={}", ids[0]), None, &ids[1..]),
             (format!("?since={start}"), None, &ids[1..]),
-            // The header beats the id beats the time.
+            // The header takes precedence over the id, the id over the time.
             (format!("?since=0&sinceId={}", ids[1]), None, &ids[2..]),
             ("?sinceId=0".to_owned(), Some(ids[1]), &ids[2..]),
             (String::new(), Some(ids[2]), &ids[3..]),
         ] {
             let header = header.map(|id| id.to_string());
             let headers: Vec<(&str, &str)> = header.iter().map(|id| ("last-event-id", id.as_str())).collect();
-            streams.push((follow!(house, query, &headers), query, replayed));
+            streams.push((follow!(gateway, query, &headers), query, replayed));
         }
-        wait(&house, 2).await;
-        publish(&house, "a.b").await;
-        let live = listed_ids(&house).await[3];
+        wait(&gateway, 2).await;
+        publish(&gateway, "a.b").await;
+        let live = listed_ids(&gateway).await[3];
         for (stream, query, replayed) in &mut streams {
             let received: Vec<i64> = stream.take(replayed.len() + 1).await.iter().map(|event| event.id).collect();
             assert_eq!(received, [replayed, [live].as_slice()].concat(), "{query}");
         }
         drop(streams);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn a_position_that_is_no_number_is_not_there() {
-    for house in houses().await {
-        publish(&house, "a.first").await;
-        let mut live = follow!(house, "?sinceId=abc&since=x", &[("last-event-id", "-1")]);
-        let mut resumed = follow!(house, "?sinceId=0", &[("last-event-id", "abc")]);
-        publish(&house, "a.second").await;
+async fn a_position_that_is_not_a_number_is_ignored() {
+    for gateway in gateways().await {
+        publish(&gateway, "a.first").await;
+        let mut live = follow!(gateway, "?sinceId=abc&since=x", &[("last-event-id", "-1")]);
+        let mut resumed = follow!(gateway, "?sinceId=0", &[("last-event-id", "abc")]);
+        publish(&gateway, "a.second").await;
         assert_eq!(live.next().await.event, "a.second");
         assert_eq!(resumed.next().await.event, "a.first");
         drop((live, resumed));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn only_the_types_that_were_asked_for() {
-    for house in houses().await {
-        publish(&house, "job.a").await;
-        publish(&house, "kb.write").await;
-        let mut exact = follow!(house, "?sinceId=0&type=kb.write");
-        let mut prefix = follow!(house, "?sinceId=0&type=job.");
-        publish(&house, "jobs.a").await;
-        publish(&house, "job.b").await;
-        publish(&house, "kb.write").await;
+async fn a_type_filter_applies_to_the_stream() {
+    for gateway in gateways().await {
+        publish(&gateway, "job.a").await;
+        publish(&gateway, "kb.write").await;
+        let mut exact = follow!(gateway, "?sinceId=0&type=kb.write");
+        let mut prefix = follow!(gateway, "?sinceId=0&type=job.");
+        publish(&gateway, "jobs.a").await;
+        publish(&gateway, "job.b").await;
+        publish(&gateway, "kb.write").await;
         let kinds = |events: Vec<Received>| events.into_iter().map(|event| event.event).collect::<Vec<_>>();
         assert_eq!(kinds(exact.take(2).await), ["kb.write", "kb.write"]);
         assert_eq!(kinds(prefix.take(2).await), ["job.a", "job.b"]);
         drop((exact, prefix));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_was_committed_before_does_not_come_again() {
-    for house in houses().await {
+async fn earlier_events_are_not_sent_again() {
+    for gateway in gateways().await {
         for number in 0..20 {
-            // Opened right behind a write, when its frame may not be rendered yet.
-            publish(&house, "a.before").await;
-            let last = listed_ids(&house).await.pop().unwrap();
-            let mut live = follow!(house, "");
-            let mut resumed = follow!(house, "", &[("last-event-id", last.to_string().as_str())]);
-            publish(&house, "a.after").await;
+            // Opened directly after a write, when its frame may not be rendered yet.
+            publish(&gateway, "a.before").await;
+            let last = listed_ids(&gateway).await.pop().unwrap();
+            let mut live = follow!(gateway, "");
+            let mut resumed = follow!(gateway, "", &[("last-event-id", last.to_string().as_str())]);
+            publish(&gateway, "a.after").await;
             assert_eq!(live.next().await.event, "a.after", "{number}");
             assert_eq!(resumed.next().await.event, "a.after", "{number}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }

@@ -1,15 +1,15 @@
-//! The escrow: jobs from request to settlement. Each event becomes public as `job.…`.
+//! Events of the escrow: jobs from request to settlement. Each one is published as `job.…`.
 
 use super::TABLES;
 use crate::{
     Agents,
     model::{AgentId, JobId, JobStatus, job_event},
     store::derived::{
-        jobs::{self, Closing, Settled},
+        jobs::{self, JobEnd, Settlement},
         settlement,
     },
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, Hash256, HostError, Tx, Wei};
+use plugin_api::{Address, ChainEvent, Definition, Hash256, HostError, PluginContext, Tx, Wei};
 use serde::Deserialize;
 
 const ESCROW: &str = "escrow";
@@ -43,7 +43,7 @@ pub struct Requested {
     pub input_uri: String,
 }
 
-async fn requested(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
     let job = jobs::request(&tx, &event).await?;
     job_event("job.requested", &job, Some(job.client), &event)?.publish(&tx)
 }
@@ -57,7 +57,7 @@ pub struct Delivered {
     pub output_uri: String,
 }
 
-async fn delivered(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Delivered>) -> Result<(), HostError> {
+async fn delivered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Delivered>) -> Result<(), HostError> {
     let Some(job) = jobs::deliver(&tx, &event).await? else { return Ok(()) };
     job_event("job.delivered", &job, job.owner, &event)?.publish(&tx)
 }
@@ -72,12 +72,12 @@ struct Completed {
 }
 
 /// The client is the actor also when the agent claimed the payment.
-async fn completed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Completed>) -> Result<(), HostError> {
+async fn completed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Completed>) -> Result<(), HostError> {
     let Completed { job_id, agent_payout, fee, rating } = event.args;
-    let closing = Closing {
+    let closing = JobEnd {
         rating: Some(rating),
-        settled: Some(Settled { agent_payout, client_amount: None, fee }),
-        ..Closing::new(JobStatus::Completed, event.time_s, event.tx)
+        settled: Some(Settlement { agent_payout, client_amount: None, fee }),
+        ..JobEnd::new(JobStatus::Completed, event.time_s, event.tx)
     };
     let Some(mut job) = jobs::close(&tx, job_id, &closing).await? else { return Ok(()) };
     settlement::count(&tx, &job, fee).await?;
@@ -92,9 +92,9 @@ struct Refunded {
     by_agent: bool,
 }
 
-async fn refunded(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Refunded>) -> Result<(), HostError> {
+async fn refunded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Refunded>) -> Result<(), HostError> {
     let Refunded { job_id, by_agent } = event.args;
-    let closing = Closing { by_agent: Some(by_agent), ..Closing::new(JobStatus::Refunded, event.time_s, event.tx) };
+    let closing = JobEnd { by_agent: Some(by_agent), ..JobEnd::new(JobStatus::Refunded, event.time_s, event.tx) };
     let Some(mut job) = jobs::close(&tx, job_id, &closing).await? else { return Ok(()) };
     job.by_agent = Some(by_agent);
     let actor = if by_agent { job.owner } else { Some(job.client) };
@@ -107,7 +107,7 @@ struct Disputed {
     job_id: JobId,
 }
 
-async fn disputed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Disputed>) -> Result<(), HostError> {
+async fn disputed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Disputed>) -> Result<(), HostError> {
     let Some(job) = jobs::dispute(&tx, event.args.job_id).await? else { return Ok(()) };
     job_event("job.disputed", &job, Some(job.client), &event)?.publish(&tx)
 }
@@ -121,11 +121,11 @@ struct Resolved {
     fee: Wei,
 }
 
-async fn resolved(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Resolved>) -> Result<(), HostError> {
+async fn resolved(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Resolved>) -> Result<(), HostError> {
     let Resolved { job_id, client_amount, agent_payout, fee } = event.args;
-    let closing = Closing {
-        settled: Some(Settled { agent_payout, client_amount: Some(client_amount), fee }),
-        ..Closing::new(JobStatus::Resolved, event.time_s, event.tx)
+    let closing = JobEnd {
+        settled: Some(Settlement { agent_payout, client_amount: Some(client_amount), fee }),
+        ..JobEnd::new(JobStatus::Resolved, event.time_s, event.tx)
     };
     let Some(job) = jobs::close(&tx, job_id, &closing).await? else { return Ok(()) };
     settlement::count(&tx, &job, fee).await?;

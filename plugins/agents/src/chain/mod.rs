@@ -1,5 +1,5 @@
-//! What follows from chain events: one file per contract. Rule: a row follows from the event and from derived rows alone, so
-//! that a new index gives the same rows.
+//! Handlers of chain events, one file per contract. Rule: a row follows from the event and from derived rows alone, so that
+//! a new index produces the same rows.
 
 mod escrow;
 mod registry;
@@ -14,7 +14,7 @@ pub use validation::{Requested as ValidationRequested, Responded as ValidationRe
 use crate::Agents;
 use plugin_api::Definition;
 
-/// Every derived table: the gateway takes their changes back when the chain does.
+/// Every derived table: the gateway undoes their changes on a reorganisation.
 const TABLES: [&str; 7] = [
     "agents_agents",
     "agents_jobs",
@@ -25,7 +25,7 @@ const TABLES: [&str; 7] = [
     "agents_totals",
 ];
 
-/// Listens to the four contracts.
+/// Subscribes to the events of the four contracts.
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
     let definition = registry::subscribe(definition);
     let definition = escrow::subscribe(definition);

@@ -1,4 +1,4 @@
-//! The agent registry: who there is, in which status, with which record. Each event becomes public as `agent.registered` or
+//! Events of the agent registry: agents, their status, record and bond. Each one is published as `agent.registered` or
 //! `agent.updated`.
 
 use super::TABLES;
@@ -7,7 +7,7 @@ use crate::{
     model::{AgentId, AgentRecord, AgentStatus, agent_event, slug},
     store::derived::{agents, totals},
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, Wei};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, Wei};
 use serde::Deserialize;
 
 const REGISTRY: &str = "registry";
@@ -44,8 +44,8 @@ struct Registered {
     bond: Wei,
 }
 
-/// An agent is active from the start; the events that follow in the same transaction repeat status and bond.
-async fn registered(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
+/// An agent is active when it registers; the events that follow in the same transaction repeat status and bond.
+async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
     let told = &event.args;
     let agent = AgentRecord {
         id: told.id,
@@ -67,8 +67,8 @@ async fn registered(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Registered>) -
     agent_event(&agent, &event)?.publish(&tx)
 }
 
-/// Makes the change public; an agent that the registry never told of is nobody's.
-fn tell<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
+/// Publishes the change; does nothing for an agent that is not indexed.
+fn publish_update<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
     agent.map_or(Ok(()), |agent| agent_event(&agent, event)?.publish(tx))
 }
 
@@ -82,8 +82,8 @@ pub struct Updated {
     pub price_per_job: Wei,
 }
 
-async fn updated(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Updated>) -> Result<(), HostError> {
-    tell(&tx, agents::update(&tx, &event.args).await?, &event)
+async fn updated(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Updated>) -> Result<(), HostError> {
+    publish_update(&tx, agents::update(&tx, &event.args).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -92,7 +92,7 @@ struct StatusChanged {
     status: u8,
 }
 
-async fn status_changed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<StatusChanged>) -> Result<(), HostError> {
+async fn status_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<StatusChanged>) -> Result<(), HostError> {
     let StatusChanged { id, status } = event.args;
     let status = AgentStatus::from_chain(status);
     let Some((before, agent)) = agents::set_status(&tx, id, status).await? else { return Ok(()) };
@@ -100,7 +100,7 @@ async fn status_changed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<StatusChan
         tx.defer(totals::count_agents(before, -1))?;
         tx.defer(totals::count_agents(status, 1))?;
     }
-    tell(&tx, Some(agent), &event)
+    publish_update(&tx, Some(agent), &event)
 }
 
 #[derive(Deserialize)]
@@ -109,8 +109,8 @@ struct BondChanged {
     bond: Wei,
 }
 
-async fn bond_changed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<BondChanged>) -> Result<(), HostError> {
-    tell(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
+async fn bond_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<BondChanged>) -> Result<(), HostError> {
+    publish_update(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -118,9 +118,9 @@ struct Slashed {
     id: AgentId,
 }
 
-/// What is left of the bond, the next event says.
-async fn slashed(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
-    tell(&tx, agents::record(&tx, event.args.id).await?, &event)
+/// A later event of the same transaction carries the remaining bond.
+async fn slashed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
+    publish_update(&tx, agents::record(&tx, event.args.id).await?, &event)
 }
 
 #[derive(Deserialize)]
@@ -130,14 +130,14 @@ struct Outcome {
     rating: u8,
 }
 
-/// Comes after the escrow's own event, in the same transaction.
-async fn outcome_recorded(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Outcome>) -> Result<(), HostError> {
+/// Follows the escrow's own event in the same transaction.
+async fn outcome_recorded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Outcome>) -> Result<(), HostError> {
     let Outcome { id, success, rating } = event.args;
     let Some((mut standing, mut agent)) = agents::standing(&tx, id).await? else { return Ok(()) };
     standing.rate(rating);
     agent.count(success, &standing);
     tx.defer(agents::set_outcome(&agent, &standing)?)?;
-    tell(&tx, Some(agent), &event)
+    publish_update(&tx, Some(agent), &event)
 }
 
 #[derive(Deserialize)]
@@ -146,6 +146,6 @@ struct Transferred {
     to: Address,
 }
 
-async fn transferred(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
-    tell(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
+async fn transferred(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
+    publish_update(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
 }

@@ -1,4 +1,4 @@
-//! The reputation registry: feedback of clients. Anyone may give it, so it counts for no list of this plugin.
+//! Events of the reputation registry: feedback of clients. Anyone may give it, so no list of this plugin counts it.
 
 use super::TABLES;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     model::{AgentId, FeedbackFacts, feedback_event},
     store::derived::feedback,
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, Hash256, HostError, Tx};
+use plugin_api::{Address, ChainEvent, Definition, Hash256, HostError, PluginContext, Tx};
 use serde::{Deserialize, Deserializer};
 
 const REPUTATION: &str = "reputation8004";
@@ -26,7 +26,7 @@ pub struct Given {
     pub agent_id: AgentId,
     pub client_address: Address,
     pub feedback_index: i64,
-    /// Decimal, perhaps with a sign.
+    /// Decimal, possibly with a sign.
     #[serde(deserialize_with = "decimal")]
     pub value: String,
     pub value_decimals: u8,
@@ -38,7 +38,7 @@ pub struct Given {
     pub feedback_hash: Hash256,
 }
 
-/// A whole number of any size, as text.
+/// Decodes an integer of any size as text.
 fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -52,7 +52,7 @@ fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     })
 }
 
-async fn given(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Given>) -> Result<(), HostError> {
+async fn given(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Given>) -> Result<(), HostError> {
     tx.defer(feedback::insert(&event))?;
     let Given { agent_id, client_address: client, value, value_decimals, tag1, tag2, .. } = &event.args;
     let facts =
@@ -68,7 +68,7 @@ pub struct Revoked {
     pub feedback_index: i64,
 }
 
-/// Nothing becomes public, but the feedback no longer counts.
-async fn revoked(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Revoked>) -> Result<(), HostError> {
+/// Publishes nothing; the feedback no longer counts.
+async fn revoked(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Revoked>) -> Result<(), HostError> {
     tx.defer(feedback::revoke(&event.args))
 }

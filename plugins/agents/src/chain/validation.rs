@@ -1,4 +1,4 @@
-//! The validation registry: who was asked to judge an agent's work, and what came of it.
+//! Events of the validation registry: requests to validators, and their responses.
 
 use super::TABLES;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     model::{AgentId, ValidationFacts, validation_event},
     store::derived::validations,
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, Hash256, HostError, Tx};
+use plugin_api::{Address, ChainEvent, Definition, Hash256, HostError, PluginContext, Tx};
 use serde::Deserialize;
 
 const VALIDATION: &str = "validation8004";
@@ -31,7 +31,7 @@ pub struct Requested {
     pub request_hash: Hash256,
 }
 
-async fn requested(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
     tx.defer(validations::request(&event))?;
     let Requested { validator_address: validator, agent_id, request_uri, request_hash } = &event.args;
     let facts = ValidationFacts::Requested {
@@ -55,8 +55,8 @@ pub struct Responded {
     pub tag: String,
 }
 
-/// A validator may answer again; the latest answer stands.
-async fn responded(_: Gateway<Agents>, tx: Tx, event: ChainEvent<Responded>) -> Result<(), HostError> {
+/// A validator may respond again; the latest response counts.
+async fn responded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Responded>) -> Result<(), HostError> {
     let agent_name = validations::respond(&tx, &event).await?;
     let Responded { validator_address, agent_id, request_hash, response, response_uri, tag } = &event.args;
     let facts = ValidationFacts::Done {

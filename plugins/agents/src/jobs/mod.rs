@@ -1,4 +1,4 @@
-//! Work that runs by itself.
+//! Scheduled jobs.
 
 pub mod probe_cards;
 pub mod prune_probe_days;

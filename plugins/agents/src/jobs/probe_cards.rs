@@ -1,70 +1,70 @@
-//! Asks active agents for their cards, each once per interval, a few at a time: so who is online is known, and no moment
-//! brings a flood. What an agent answers changes nothing but its own row of `agents_cards`.
+//! Fetches the cards of active agents, each once per interval, a few at a time, so that requests are spread evenly. It learns
+//! who is online. An agent's response changes only its own row of `agents_cards`.
 
 use crate::{
     Agents,
     model::{CARD_BYTES_MAX, Card, card_url},
     store::{
-        cards::{self, Due, Probe},
+        cards::{self, DueAgent, Probe},
         totals,
     },
 };
 use futures_util::future::join_all;
-use plugin_api::{Fetch, Gateway, HostError, Job};
+use plugin_api::{Fetch, HostError, Job, PluginContext};
 use std::time::Duration;
 
-/// Time between two rounds.
+/// Interval between two rounds.
 const ROUND: Duration = Duration::from_secs(5);
 const ROUND_S: i64 = 5;
-/// More than its share a round may take, so that it catches up after it was held up.
-const SPARE: i64 = 8;
-/// Endpoints that are asked at the same time.
-const AT_ONCE: usize = 8;
-/// Time for an agent to answer.
+/// Probes per round beyond the share, to catch up after a pause.
+const CATCH_UP_PROBES: i64 = 8;
+/// Concurrent probes.
+const CONCURRENT_PROBES: usize = 8;
+/// Timeout of one probe.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
-/// A round ends after this, whatever is left.
+/// A round ends after this long, also when agents are left.
 const ROUND_MAX_MS: i64 = 30_000;
 
 pub fn job() -> Job<Agents> {
     Job::every("probe_cards", ROUND, probe_cards)
 }
 
-async fn probe_cards(gateway: Gateway<Agents>) -> Result<(), HostError> {
-    let (begun_ms, interval_s) = (gateway.now_ms(), i64::from(gateway.plugin().config.probe_interval_s));
-    let db = gateway.db();
+async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
+    let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
+    let db = cx.db();
     let (_, active) = totals::count_agents(&db).await?;
-    let due = cards::due(&db, gateway.now_s() - interval_s, share(active, interval_s)).await?;
-    for some in due.chunks(AT_ONCE) {
-        let probes = join_all(some.iter().map(|agent| probe(&gateway, agent))).await;
-        let tx = gateway.begin();
+    let due = cards::due(&db, cx.now_s() - interval_s, probes_per_round(active, interval_s)).await?;
+    for some in due.chunks(CONCURRENT_PROBES) {
+        let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
+        let tx = cx.begin();
         cards::record(&tx, &probes).await?;
         tx.commit().await?;
-        if gateway.now_ms() - begun_ms > ROUND_MAX_MS {
+        if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
     }
     Ok(())
 }
 
-/// How many a round takes, so that all are asked within the interval.
-fn share(active: i64, interval_s: i64) -> i64 {
-    active * ROUND_S / interval_s + SPARE
+/// Number of agents per round, so that all are probed within the interval.
+fn probes_per_round(active: i64, interval_s: i64) -> i64 {
+    active * ROUND_S / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(gateway: &Gateway<Agents>, agent: &Due) -> Probe {
-    let marker = &gateway.environment().brand.marker;
+async fn probe(cx: &PluginContext<Agents>, agent: &DueAgent) -> Probe {
+    let marker = &cx.environment().brand.marker;
     let fetched = Fetch::get(card_url(&agent.endpoint, marker))
         .header("accept", "application/json")
         .header("user-agent", format!("{marker}-gateway/health"))
         .timeout(TIMEOUT)
         .response_bytes_max(CARD_BYTES_MAX)
         .redirects_max(REDIRECTS_MAX)
-        .send(gateway)
+        .send(cx)
         .await;
     let answer = fetched.ok().filter(|answer| (200..300).contains(&answer.status));
     let card = answer.and_then(|answer| Card::parse(&answer.body, marker));
-    Probe { agent: agent.clone(), card, at_ms: gateway.now_ms() }
+    Probe { agent: agent.clone(), card, at_ms: cx.now_ms() }
 }
 
 #[cfg(test)]
@@ -72,9 +72,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_agents_are_asked_within_the_interval() {
+    fn all_agents_are_probed_within_the_interval() {
         for (active, interval_s) in [(0, 300), (1, 300), (10_000, 300), (100_000, 300), (50, 10)] {
-            assert!(share(active, interval_s) * (interval_s / ROUND_S) >= active, "{active} in {interval_s} s");
+            assert!(
+                probes_per_round(active, interval_s) * (interval_s / ROUND_S) >= active,
+                "{active} in {interval_s} s"
+            );
         }
     }
 }

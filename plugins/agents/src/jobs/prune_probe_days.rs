@@ -1,16 +1,16 @@
-//! Forgets how agents answered more than a year ago.
+//! Deletes the daily probe counts that are older than a year.
 
 use crate::{Agents, store::cards};
-use plugin_api::{Gateway, HostError, Job};
+use plugin_api::{HostError, Job, PluginContext};
 
-const KEPT_DAYS: i64 = 366;
+const RETENTION_DAYS: i64 = 366;
 
 pub fn job() -> Job<Agents> {
     Job::cron("prune_probe_days", "17 4 * * *", prune_probe_days)
 }
 
-async fn prune_probe_days(gateway: Gateway<Agents>) -> Result<(), HostError> {
-    let tx = gateway.begin();
-    cards::forget_days_before(&tx, gateway.now_s() / cards::DAY_S - KEPT_DAYS).await?;
+async fn prune_probe_days(cx: PluginContext<Agents>) -> Result<(), HostError> {
+    let tx = cx.begin();
+    cards::delete_days_before(&tx, cx.now_s() / cards::DAY_S - RETENTION_DAYS).await?;
     tx.commit().await
 }

@@ -1,7 +1,7 @@
-//! Asks the escrow how long clients may look at a delivery: it may be changed any time, and no event tells the first value.
+//! Reads the escrow's review window. It may change at any time, and no event carries its initial value.
 
 use crate::{Agents, store::settings};
-use plugin_api::{ContractCall, Gateway, HostError, Job, MAIN_CHAIN};
+use plugin_api::{ContractCall, HostError, Job, MAIN_CHAIN, PluginContext};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -10,21 +10,21 @@ pub fn job() -> Job<Agents> {
     Job::every("read_review_window", INTERVAL, read_review_window)
 }
 
-/// While the chain is away the last answer stands.
-async fn read_review_window(gateway: Gateway<Agents>) -> Result<(), HostError> {
-    let Some(escrow) = gateway.environment().contract("escrow") else { return Ok(()) };
+/// While the chain is unavailable the last value remains.
+async fn read_review_window(cx: PluginContext<Agents>) -> Result<(), HostError> {
+    let Some(escrow) = cx.environment().contract("escrow") else { return Ok(()) };
     let question = ContractCall::new(escrow, "reviewWindow() returns (uint64)");
-    let seconds: i64 = match gateway.chain(MAIN_CHAIN).call(question).await {
+    let seconds: i64 = match cx.chain(MAIN_CHAIN).call(question).await {
         Ok(seconds) => seconds,
         Err(error) => {
-            gateway.debug(&format!("the escrow does not say its review window: {error}"));
+            cx.debug(&format!("the escrow does not say its review window: {error}"));
             return Ok(());
         }
     };
-    if settings::review_window_s(&gateway.db()).await? == Some(seconds) {
+    if settings::review_window_s(&cx.db()).await? == Some(seconds) {
         return Ok(());
     }
-    let tx = gateway.begin();
+    let tx = cx.begin();
     settings::set_review_window_s(&tx, seconds).await?;
     tx.commit().await
 }

@@ -1,7 +1,7 @@
-//! An agent as readers get it.
+//! Response types of an agent.
 
 use super::{AgentId, AgentLinks, AgentStatus, CvLinks, Declared, Standing, ValidationSummary};
-use plugin_api::{Address, HostError, JsonSchema, Wei, keep};
+use plugin_api::{Address, HostError, JsonSchema, Wei, render_json};
 use serde::{Deserialize, Serialize};
 
 /// What the registry tells of an agent.
@@ -29,30 +29,30 @@ pub struct AgentRecord {
 }
 
 impl AgentRecord {
-    /// Counts an outcome, whose rating is in `standing` already.
+    /// Counts an outcome. `standing` must include its rating already.
     pub fn count(&mut self, success: bool, standing: &Standing) {
         let counter = if success { &mut self.jobs_completed } else { &mut self.jobs_failed };
         *counter = counter.saturating_add(1);
         (self.rating_count, self.rating_sum) = (standing.rating_count, standing.rating_sum);
     }
 
-    /// What its row keeps for answers.
-    pub fn kept(&self) -> Result<String, HostError> {
+    /// The JSON of the row's column `kept`, for responses.
+    pub fn rendered(&self) -> Result<String, HostError> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Kept<'a> {
+        struct RenderedAgent<'a> {
             #[serde(flatten)]
             record: &'a AgentRecord,
             rating_avg: Option<f64>,
         }
-        keep(&Kept { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
+        render_json(&RenderedAgent { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
     }
 }
 
 /// An agent of the registry, with what it says of itself.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct AgentView {
     #[schemars(flatten)]
     record: AgentRecord,
@@ -71,14 +71,14 @@ pub struct Presence {
     pub online: bool,
 }
 
-/// The average of so many ratings.
+/// The average rating.
 pub fn average(sum: u32, count: u32) -> Option<f64> {
     (count > 0).then(|| f64::from(sum) / f64::from(count))
 }
 
 /// An agent with where to read more about it.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct AgentDetail {
     #[schemars(flatten)]
     agent: AgentView,

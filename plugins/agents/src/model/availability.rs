@@ -1,4 +1,4 @@
-//! What a list says when its contract is not deployed.
+//! The part of a list's response for a contract that is not deployed.
 
 use plugin_api::{Environment, JsonSchema};
 use serde::Serialize;

@@ -1,34 +1,34 @@
-//! The card that an agent serves at its endpoint: what an agent says of itself. Rule: nothing in it is trusted; it is
-//! bounded, and what follows from the chain never follows from it.
+//! The card that an agent serves at its endpoint: the agent's description of itself. Rule: it is untrusted; its size is
+//! limited, and it never changes rows that are derived from the chain.
 
-use plugin_api::{HostError, JsonSchema, Wei, keep};
+use plugin_api::{HostError, JsonSchema, Wei, render_json};
 use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 
-/// A larger answer is no card.
+/// A larger response is not accepted as a card.
 pub const CARD_BYTES_MAX: u64 = 64 * 1024;
 const CAPABILITIES_MAX: usize = 100;
 
-/// Where the agent with this endpoint serves its card.
+/// The URL of the card of the agent with this endpoint.
 pub fn card_url(endpoint: &str, marker: &str) -> String {
     format!("{}/.well-known/{marker}-agent.json", endpoint.trim_end_matches('/'))
 }
 
-/// A card that was understood.
+/// A parsed card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
-    /// The whole of it, as it came.
+    /// The whole document, as received.
     pub text: String,
     pub description: Option<String>,
     pub capabilities: Vec<String>,
     pub model: Option<String>,
-    /// A picture on the web.
+    /// An https URL of a picture.
     pub image: Option<String>,
     pub price_per_call: Option<Wei>,
 }
 
 impl Card {
-    /// A JSON object whose marker (`"service": 1`) is there; nothing otherwise.
+    /// `None` unless it is a JSON object with the marker (`"service": 1`).
     pub fn parse(bytes: &[u8], marker: &str) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.trim();
         let members: Map<String, Value> = serde_json::from_str(text).ok()?;
@@ -68,9 +68,9 @@ pub struct Declared<'r> {
 }
 
 impl Card {
-    /// What its row keeps for answers.
-    pub fn kept(&self, seen_ms: i64) -> Result<String, HostError> {
-        keep(&Declared {
+    /// The JSON of the row's column `kept`, for responses.
+    pub fn rendered(&self, seen_ms: i64) -> Result<String, HostError> {
+        render_json(&Declared {
             description: self.description.as_deref(),
             capabilities: &self.capabilities,
             model: self.model.as_deref(),
@@ -80,12 +80,12 @@ impl Card {
         })
     }
 
-    /// The same where there is no card.
-    pub const NONE_KEPT: &str =
+    /// The same for an agent without a card.
+    pub const NO_CARD_JSON: &str =
         r#"{"description":null,"capabilities":[],"model":null,"pricePerCall":null,"card":null,"lastSeen":null}"#;
 }
 
-/// Not every database stores U+0000.
+/// Removes U+0000, which PostgreSQL cannot store.
 fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_no_marker_is_no_card() {
+    fn a_document_without_the_marker_is_not_a_card() {
         for body in [r#"{"service":2}"#, r#"{"service":"1"}"#, "{}", "[]", "1", "", "{\"service\":1", "<html>"] {
             assert_eq!(Card::parse(body.as_bytes(), "service"), None, "{body}");
         }
@@ -137,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_the_same_members_with_a_card_and_without() {
-        assert_eq!(keep(&Declared::default()).unwrap(), Card::NONE_KEPT);
+    fn the_rendered_json_has_the_same_members_with_and_without_a_card() {
+        assert_eq!(render_json(&Declared::default()).unwrap(), Card::NO_CARD_JSON);
         let text =
             r#"{ "service": 1, "description": "\"d\"", "capabilities": ["a"], "pricePerCall": "10", "x": 1.50 }"#;
-        let kept = Card::parse(text.as_bytes(), "service").unwrap().kept(5).unwrap();
+        let kept = Card::parse(text.as_bytes(), "service").unwrap().rendered(5).unwrap();
         assert!(kept.contains(text), "the card stays as it came: {kept}");
         let kept: Value = serde_json::from_str(&kept).unwrap();
         let card: Value = serde_json::from_str(text).unwrap();

@@ -1,4 +1,4 @@
-//! What the activity log tells about the chain. Readers depend on these members: wire names, public parts only.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{AgentId, AgentRecord, AgentStatus, JobId, JobStatus};
 use plugin_api::{Address, ChainEvent, Event, Hash256, HostError, Wei};
@@ -40,10 +40,10 @@ pub struct JobFacts {
     pub client: Address,
     pub amount: Wei,
     pub status: JobStatus,
-    /// Of a completed job that was rated.
+    /// Only of a completed job with a rating.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<u8>,
-    /// Of a refunded job.
+    /// Only of a refunded job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_agent: Option<bool>,
 }
@@ -53,7 +53,7 @@ pub struct JobFacts {
 pub struct FeedbackFacts<'a> {
     pub agent_id: AgentId,
     pub client: Address,
-    /// A whole number, to be divided by ten so many times.
+    /// An integer; divide it by ten to the power of the decimals.
     pub value: &'a str,
     pub value_decimals: u8,
     pub tag1: &'a str,
@@ -81,9 +81,9 @@ pub enum ValidationFacts<'a> {
     },
 }
 
-/// The data of an event with where it is on the chain.
+/// The data of an event with its position on the chain.
 #[derive(Serialize)]
-struct Told<'a, Data> {
+struct ChainEventData<'a, Data> {
     #[serde(flatten)]
     data: &'a Data,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,24 +94,25 @@ struct Told<'a, Data> {
     block: u64,
 }
 
-/// `agent.registered`, or `agent.updated` for all that comes later.
+/// `agent.registered`, or `agent.updated` for later changes.
 pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> Result<Event, HostError> {
     let kind = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
     let AgentRecord { id, name, endpoint, price_per_job, status, .. } = agent;
     let data = AgentFacts { agent_id: *id, name, endpoint, price_per_job: *price_per_job, status: *status };
-    let told = Told { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &told)?.actor(agent.owner).about("agent", *id))
+    let event_data =
+        ChainEventData { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &event_data)?.actor(agent.owner).about("agent", *id))
 }
 
-/// `kind` such as `job.requested`; `actor` is who made the move, none for an arbiter's.
+/// `kind` is for example `job.requested`; `actor` is the account that acted, `None` for an arbiter.
 pub fn job_event<Args>(
     kind: &str,
     job: &JobFacts,
     actor: Option<Address>,
     log: &ChainEvent<Args>,
 ) -> Result<Event, HostError> {
-    let told = Told { data: job, event: None, contract: None, tx: log.tx, block: log.block };
-    let event = Event::new(kind, &told)?.about("job", job.job_id);
+    let event_data = ChainEventData { data: job, event: None, contract: None, tx: log.tx, block: log.block };
+    let event = Event::new(kind, &event_data)?.about("job", job.job_id);
     Ok(actor.into_iter().fold(event, Event::actor))
 }
 
@@ -139,6 +140,6 @@ fn about_agent<Args>(
     log: &ChainEvent<Args>,
 ) -> Result<Event, HostError> {
     let (event, contract) = (Some(log.event.as_str()), Some(log.contract.as_str()));
-    let told = Told { data, event, contract, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &told)?.about("agent", agent))
+    let event_data = ChainEventData { data, event, contract, tx: log.tx, block: log.block };
+    Ok(Event::new(kind, &event_data)?.about("agent", agent))
 }

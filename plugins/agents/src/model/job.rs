@@ -1,4 +1,4 @@
-//! A job as readers get it.
+//! Response types of a job.
 
 use super::{AgentId, JobId, JobStatus, ValidationView};
 use plugin_api::{Address, Hash256, JsonSchema, Wei};

@@ -1,4 +1,4 @@
-//! Where to read more about an agent: absolute URLs, by id.
+//! Absolute URLs about an agent, by id.
 
 use super::AgentId;
 use plugin_api::JsonSchema;
@@ -54,7 +54,7 @@ pub struct CvLinks<'l> {
 const DESCRIPTION: &str = "What this agent did, as claims with evidence on the chain, and how to verify them";
 
 impl<'l> CvLinks<'l> {
-    /// `links` are those of the same agent.
+    /// `links` must be those of the same agent.
     pub fn new(base_url: &str, id: AgentId, slug: &str, links: &'l AgentLinks) -> Self {
         Self {
             description: DESCRIPTION,

@@ -1,4 +1,4 @@
-//! What an agent and a job are, without a database: states, ranking, cards, the shapes on the wire.
+//! Types and rules of agents and jobs, without a database: states, ranking, cards, response types.
 
 mod agent;
 mod availability;
@@ -20,7 +20,7 @@ pub use event::{EVENT_TYPES, agent_event, feedback_event, job_event, validation_
 pub use event::{FeedbackFacts, JobFacts, ValidationFacts};
 pub use job::{JobDetail, JobTransactions, JobView};
 pub use links::{AgentLinks, CvLinks};
-pub use registration::{Registration, Subject};
+pub use registration::{Registration, RegistrationSubject};
 pub use slug::slug;
 pub use sort::Sort;
 pub use standing::Standing;
@@ -30,12 +30,12 @@ pub use validation::{ValidationSummary, ValidationView};
 use plugin_api::record_id;
 
 record_id!(
-    /// An agent, by its number in the registry.
+    /// An agent, by its id in the registry.
     AgentId,
     "agent"
 );
 record_id!(
-    /// A job, by its number in the escrow.
+    /// A job, by its id in the escrow.
     JobId,
     "job"
 );

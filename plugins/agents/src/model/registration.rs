@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 const TYPE: &str = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1";
 
-/// The contracts that say something about agents; none while undeployed.
+/// The contracts with records about agents; `None` while not deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registries {
     pub agents: Option<Address>,
@@ -28,9 +28,9 @@ impl Registries {
     }
 }
 
-/// What the file tells of an agent.
+/// The agent that the file describes.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Subject {
+pub struct RegistrationSubject {
     pub id: AgentId,
     pub owner: Address,
     pub name: String,
@@ -91,17 +91,16 @@ pub struct Listing {
     pub agent_registry: String,
 }
 
-/// What the network adds.
+/// Members that the network adds.
 #[derive(Clone, Debug, PartialEq)]
-
 pub struct Extension {
     name: String,
-    members: Facts,
+    members: ExtensionMembers,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Facts {
+struct ExtensionMembers {
     agent_id: AgentId,
     owner: Address,
     agent_registry: Option<Address>,
@@ -125,7 +124,7 @@ impl Serialize for Extension {
 }
 
 impl Registration {
-    pub fn new(agent: Subject, environment: &Environment) -> Self {
+    pub fn new(agent: RegistrationSubject, environment: &Environment) -> Self {
         let registries = Registries::of(environment);
         let listing = |identity: Address| Listing {
             agent_id: agent.id,
@@ -150,9 +149,9 @@ impl Registration {
     }
 }
 
-fn facts(agent: Subject, registries: Registries, chain_id: u64) -> Facts {
+fn facts(agent: RegistrationSubject, registries: Registries, chain_id: u64) -> ExtensionMembers {
     let note = "the identity registry is not deployed, so the agent is in none";
-    Facts {
+    ExtensionMembers {
         agent_id: agent.id,
         owner: agent.owner,
         agent_registry: registries.agents,
@@ -167,7 +166,7 @@ fn facts(agent: Subject, registries: Registries, chain_id: u64) -> Facts {
     }
 }
 
-fn services(agent: &Subject, environment: &Environment) -> Vec<Service> {
+fn services(agent: &RegistrationSubject, environment: &Environment) -> Vec<Service> {
     let (base, id, marker) = (&environment.base_url, agent.id, &environment.brand.marker);
     let service = |name: &str, endpoint: String, version| Service {
         name: name.to_owned(),

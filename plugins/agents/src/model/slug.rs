@@ -1,10 +1,10 @@
-//! A name as it stands in paths.
+//! Slugs: an agent's name in paths.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 const CHARS_MAX: usize = 64;
 
-/// Lower case, decomposed; what is no letter a to z or digit becomes one hyphen. `agent` when nothing is left.
+/// Lower case, decomposed; every run of other characters than a-z and 0-9 becomes one hyphen. `agent` when nothing is left.
 pub fn slug(name: &str) -> String {
     let mut slug = String::new();
     for letter in name.to_lowercase().nfkd() {

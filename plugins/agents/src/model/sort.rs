@@ -1,4 +1,4 @@
-//! The orders in which agents are listed. Ties end with the newer agent first.
+//! Sort orders of agents. Ties are broken by the newer agent first.
 
 use plugin_api::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The columns of `agents_agents`, here called `a`; each order has its index, and the newest agent has the highest id.
+    /// Columns of `agents_agents`, alias `a`. Each order has its index; the newest agent has the highest id.
     pub fn order_by(self) -> &'static str {
         match self {
             Self::Rating => "a.rating_rank DESC, a.payers DESC, a.earned DESC, a.id DESC",

@@ -1,4 +1,4 @@
-//! What an agent's jobs amount to: the numbers that lists sort by.
+//! Totals of an agent's jobs, by which lists sort.
 
 use plugin_api::Wei;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Standing {
     /// Jobs in Completed or Resolved whose amount is above zero.
     pub paid_jobs: i64,
-    /// Clients of those, each counted once.
+    /// Distinct clients of those jobs.
     pub payers: i64,
     /// The sum of their amounts.
     pub earned: Wei,
@@ -15,7 +15,7 @@ pub struct Standing {
     pub rating_sum: u32,
 }
 
-/// Two different averages of fewer than 10^9 ratings each differ by more than one part in this.
+/// Two different averages of fewer than 10^9 ratings each differ by more than 1 / RANK_ONE.
 const RANK_ONE: u128 = 1_000_000_000_000_000_000;
 
 impl Standing {
@@ -28,14 +28,14 @@ impl Standing {
         i64::try_from(rank).unwrap_or(i64::MAX)
     }
 
-    /// Counts a settled job that moved something.
+    /// Counts a settled job whose amount is above zero.
     pub fn pay(&mut self, amount: Wei, is_first_of_payer: bool) {
         self.paid_jobs += 1;
         self.payers += i64::from(is_first_of_payer);
         self.earned = self.earned.saturating_add(amount);
     }
 
-    /// Counts a rating of 1 to 5; 0 is none.
+    /// Counts a rating of 1 to 5; 0 means none.
     pub fn rate(&mut self, rating: u8) {
         if rating > 0 {
             self.rating_count = self.rating_count.saturating_add(1);
@@ -57,14 +57,14 @@ mod tests {
     fn equal_averages_rank_equally_and_close_ones_do_not() {
         assert_eq!(rated(9, 2).rating_rank(), rated(18, 4).rating_rank());
         assert_eq!(rated(1, 3).rating_rank(), rated(100_000, 300_000).rating_rank());
-        // The closest averages below 5 of two large agents.
+        // The two closest averages below 5 of large agents.
         let (lower, higher) = (rated(4_999_998, 1_000_000), rated(4_999_999, 1_000_000));
         assert!(lower.rating_rank() < higher.rating_rank());
         assert!(rated(499_999_994, 99_999_999).rating_rank() < rated(499_999_999, 100_000_000).rating_rank());
     }
 
     #[test]
-    fn no_rank_without_paid_work_or_ratings() {
+    fn an_agent_without_paid_work_or_ratings_has_no_rank() {
         assert_eq!(Standing { paid_jobs: 0, ..rated(5, 1) }.rating_rank(), 0);
         assert_eq!(rated(0, 0).rating_rank(), 0);
         assert!(rated(1, 1).rating_rank() > 0);

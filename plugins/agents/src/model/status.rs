@@ -1,4 +1,4 @@
-//! States of agents and jobs: capitalised in answers, in either form in filters, numbers on the chain.
+//! Statuses of agents and jobs: capitalised in responses, in either case in filters, numbers on the chain.
 
 use plugin_api::{Bind, JsonSchema, Value};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub enum AgentStatus {
 }
 
 impl AgentStatus {
-    /// The registry's number; what it does not know is `None`, as for an agent that is not there.
+    /// From the registry's number. An unknown number is `None`, as for an agent that does not exist.
     pub fn from_chain(number: u8) -> Self {
         match number {
             1 => Self::Active,

@@ -1,4 +1,4 @@
-//! A validation as readers get it: somebody was asked to judge work, and perhaps did.
+//! Response types of a validation: a request to judge work, and the validator's response.
 
 use super::{AgentId, JobId};
 use plugin_api::{Address, Hash256, JsonSchema};
@@ -41,7 +41,7 @@ pub struct ValidationSummary {
 }
 
 impl ValidationSummary {
-    /// Of the newest validations, newest first.
+    /// Summarises the newest validations, newest first.
     pub fn of(newest: Vec<ValidationView>) -> Self {
         let responses = newest.iter().filter_map(|validation| validation.response);
         let (count, sum) =
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_members_are_those_of_the_network() {
+    fn the_members_match_the_wire_format() {
         let json = serde_json::to_value(answered(Some(1))).unwrap_or_default();
         let names: Vec<&String> = json.as_object().into_iter().flat_map(|members| members.keys()).collect();
         let expected = [

@@ -2,11 +2,11 @@
 
 use crate::{
     Agents,
-    error::Unknown,
+    error::UnknownRecord,
     model::{AgentId, Registration},
     store::agents,
 };
-use plugin_api::{Context, Failure, Json, Path, Route};
+use plugin_api::{Failure, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}/erc8004.json", get_agent_registration)
@@ -17,9 +17,9 @@ pub fn route() -> Route<Agents> {
 }
 
 async fn get_agent_registration(
-    cx: Context<Agents>,
+    cx: RequestContext<Agents>,
     Path(id): Path<AgentId>,
-) -> Result<Json<Registration>, Failure<Unknown>> {
-    let subject = agents::subject(&cx.db(), id).await?.ok_or(Unknown::Agent(id))?;
+) -> Result<Json<Registration>, Failure<UnknownRecord>> {
+    let subject = agents::subject(&cx.db(), id).await?.ok_or(UnknownRecord::Agent(id))?;
     Ok(Json(Registration::new(subject, cx.environment())))
 }

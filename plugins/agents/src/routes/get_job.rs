@@ -1,21 +1,21 @@
-//! `GET /api/jobs/{id}`: a job, and what a validator said of its delivery.
+//! `GET /api/jobs/{id}`: a job, and the validation of its delivery.
 
 use super::render;
 use crate::{
     Agents,
-    error::Unknown,
+    error::UnknownRecord,
     model::{JobDetail, JobId},
     store::{jobs, validations},
 };
-use plugin_api::{Context, Failure, Json, Path, Route};
+use plugin_api::{Failure, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/jobs/{id}", get_job).public().cached().summary("One job")
 }
 
-async fn get_job(cx: Context<Agents>, Path(id): Path<JobId>) -> Result<Json<JobDetail>, Failure<Unknown>> {
+async fn get_job(cx: RequestContext<Agents>, Path(id): Path<JobId>) -> Result<Json<JobDetail>, Failure<UnknownRecord>> {
     let db = cx.db();
-    let row = jobs::find(&db, id).await?.ok_or(Unknown::Job(id))?;
+    let row = jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
     let validation = validations::of_job(&db, &row).await?;
     Ok(Json(JobDetail { job: render::job(row), validation }))
 }

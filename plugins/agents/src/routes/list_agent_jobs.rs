@@ -1,4 +1,4 @@
-//! `GET /api/agents/{id}/jobs`: the jobs of an agent, newest first. Agents poll it for open ones.
+//! `GET /api/agents/{id}/jobs`: the jobs of an agent, newest first. Agents poll it for open jobs.
 
 use super::render;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     model::{AgentId, Availability, JobStatusFilter, JobView},
     store::jobs,
 };
-use plugin_api::{Context, Failure, Json, JsonSchema, Page, Path, QueryString, Route, lenient};
+use plugin_api::{Failure, Json, JsonSchema, Page, Path, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
@@ -29,7 +29,7 @@ pub struct JobList {
 }
 
 async fn list_agent_jobs(
-    cx: Context<Agents>,
+    cx: RequestContext<Agents>,
     Path(agent): Path<AgentId>,
     QueryString(StatusFilter { status }): QueryString<StatusFilter>,
     Page { limit, offset }: Page<500, 2000>,

@@ -1,11 +1,11 @@
-//! `GET /api/agents`: agents by age, rating, jobs or earnings; all of them, or those in a status or with a text.
+//! `GET /api/agents`: agents by age, rating, jobs or earnings; filtered by status or text.
 
 use crate::{
     Agents,
     model::{AgentStatusFilter, AgentView, Availability, Presence, Sort},
-    store::agent_list::{self, Filter, Window},
+    store::agent_list::{self, Filter, PageRequest},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, lenient};
+use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
@@ -26,7 +26,7 @@ struct AgentFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct AgentList {
     items: Vec<AgentView>,
     #[schemars(flatten)]
@@ -42,13 +42,13 @@ struct Rest {
 }
 
 async fn list_agents(
-    cx: Context<Agents>,
+    cx: RequestContext<Agents>,
     QueryString(AgentFilter { status, q, sort }): QueryString<AgentFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<AgentList>, Failure> {
+) -> Result<RenderedJson<AgentList>, Failure> {
     let filter = Filter { status: status.status(), search: Search::new(&cx, &q) };
-    let page = agent_list::list(&cx.db(), &filter, Window { sort, limit, offset }).await?;
+    let page = agent_list::list(&cx.db(), &filter, PageRequest { sort, limit, offset }).await?;
     let items = page.rows()?.into_iter().map(|agent| (agent.kept, Presence { online: agent.online }));
     let rest = Rest { total: page.total, availability: Availability::of("registry", cx.environment()) };
-    Ok(KeptJson::list("items", items, &rest)?)
+    Ok(RenderedJson::list("items", items, &rest)?)
 }

@@ -1,4 +1,4 @@
-//! `GET /api/jobs`: jobs of all agents, newest first; those that an account requested or that go to an owner's agents.
+//! `GET /api/jobs`: jobs of all agents, newest first; filtered by client or by the owner of the agent.
 
 use super::{list_agent_jobs::JobList, render};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     model::Availability,
     store::jobs::{self, Filter},
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, Page, QueryString, Route};
+use plugin_api::{Address, Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route};
 use serde::Deserialize;
 
 pub fn route() -> Route<Agents> {
@@ -28,7 +28,7 @@ struct JobFilter {
 }
 
 async fn list_jobs(
-    cx: Context<Agents>,
+    cx: RequestContext<Agents>,
     QueryString(JobFilter { client, agent_owner }): QueryString<JobFilter>,
     Page { limit, offset }: Page<500, 2000>,
 ) -> Result<Json<JobList>, Failure<BadFilter>> {
@@ -38,7 +38,7 @@ async fn list_jobs(
     Ok(Json(JobList { items, availability: Availability::of("escrow", cx.environment()) }))
 }
 
-/// An empty filter is none.
+/// An empty filter counts as absent.
 fn account(member: &'static str, text: Option<String>) -> Result<Option<Address>, BadFilter> {
     match text.as_deref().unwrap_or_default().trim() {
         "" => Ok(None),

@@ -1,4 +1,4 @@
-//! Rows into what readers get.
+//! Converts rows to response types.
 
 use crate::{
     model::{JobStatus, JobTransactions, JobView},

@@ -1,14 +1,14 @@
-//! The agents that stand for addresses: an active one first, then the lowest id.
+//! The agent of each address: an active one first, then the lowest id.
 
 use plugin_api::{Address, HostError, Query, Sql, point::AuthorName, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Addresses of one statement. A last statement of fewer is filled up, so that the database knows every text.
+/// Addresses per statement. The last statement is padded to one of these sizes, so that few distinct texts are prepared.
 const SIZES: [usize; 4] = [1, 8, 40, 200];
 
 #[derive(Deserialize)]
-struct Named {
+struct AgentRow {
     owner: Address,
     id: i64,
     name: String,
@@ -18,7 +18,7 @@ struct Named {
 pub async fn names(db: &impl Query, addresses: &[Address]) -> Result<BTreeMap<Address, AuthorName>, HostError> {
     let mut names = BTreeMap::new();
     for some in addresses.chunks(SIZES[SIZES.len() - 1]) {
-        for Named { owner, id, name, active } in db.rows(statement(some)).await? {
+        for AgentRow { owner, id, name, active } in db.rows(statement(some)).await? {
             names.insert(owner, AuthorName { name: Some(name), agent_id: Some(id), active: active != 0 });
         }
     }
@@ -27,12 +27,12 @@ pub async fn names(db: &impl Query, addresses: &[Address]) -> Result<BTreeMap<Ad
 
 fn statement(addresses: &[Address]) -> Sql {
     let size = SIZES.into_iter().find(|size| *size >= addresses.len()).unwrap_or(addresses.len());
-    let first = |place| {
-        format!("coalesce((SELECT id FROM agents_agents WHERE owner = ${place} ORDER BY active DESC, id LIMIT 1), 0)")
+    let first = |param| {
+        format!("coalesce((SELECT id FROM agents_agents WHERE owner = ${param} ORDER BY active DESC, id LIMIT 1), 0)")
     };
     let firsts: Vec<String> = (1..=size).map(first).collect();
     let text = format!("SELECT owner, id, name, active FROM agents_agents WHERE id IN ({})", firsts.join(", "));
     let last = addresses.last().copied().unwrap_or(Address::ZERO);
-    let filled = addresses.iter().copied().chain(std::iter::repeat(last));
-    filled.take(size).fold(sql(text), Sql::bind)
+    let padded = addresses.iter().copied().chain(std::iter::repeat(last));
+    padded.take(size).fold(sql(text), Sql::bind)
 }

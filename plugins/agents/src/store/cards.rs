@@ -1,13 +1,13 @@
-//! Cards and probes. None of it is derived from the chain.
+//! Cards and probes. None of these rows is derived from the chain.
 
 use crate::model::{AgentId, Card};
 use plugin_api::{HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
 use serde_json::json;
 
-/// An agent whose card is to be looked at.
+/// An agent whose card is due for a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Due {
+pub struct DueAgent {
     pub id: AgentId,
     pub endpoint: String,
 }
@@ -15,8 +15,8 @@ pub struct Due {
 const PROBED: &str = "agents_agents a LEFT JOIN agents_cards c ON c.agent_id = a.id \
      WHERE a.active = 1 AND a.endpoint <> ''";
 
-/// Active agents that were never asked at this endpoint, or not since that second: those that wait longest first.
-pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>, HostError> {
+/// Active agents that were not probed at this endpoint since that second, or never: longest wait first.
+pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueAgent>, HostError> {
     let due = sql(format!(
         "SELECT a.id, a.endpoint FROM {PROBED} \
          AND (c.agent_id IS NULL OR c.endpoint <> a.endpoint OR c.checked_at <= $1) \
@@ -25,34 +25,34 @@ pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>,
     db.rows(due.bind(before_s).bind(limit)).await
 }
 
-/// How the probes go.
+/// Progress of the probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Progress {
+pub struct ProbeProgress {
     /// Active agents with an endpoint.
     pub agents: i64,
     pub online: i64,
-    /// Those that were asked at least once.
+    /// Those that were probed at least once.
     pub probed: i64,
-    /// Since when the one waits that waits longest: since it was asked, or since it is there.
+    /// Since when the longest-waiting agent waits: since its last probe, or since its registration.
     pub oldest_s: Option<i64>,
-    /// When one was asked last.
+    /// Time of the latest probe.
     pub newest_s: Option<i64>,
 }
 
-/// After so long without any probe, while agents wait, the job stands still.
-const STILL_S: i64 = 60;
+/// With agents waiting, the job counts as stalled after this long without a probe.
+const STALLED_AFTER_S: i64 = 60;
 
-impl Progress {
-    /// Nobody waits much longer than the interval, as far as this plugin has been there since; or many do, after a pause,
-    /// and the job works on it.
-    pub fn is_made(&self, interval_s: i64, started_s: i64, now_s: i64) -> bool {
+impl ProbeProgress {
+    /// Healthy: no agent waits much longer than the interval (counted from the start of this plugin), or many do after a pause
+    /// and the job is working through them.
+    pub fn is_healthy(&self, interval_s: i64, started_s: i64, now_s: i64) -> bool {
         let within = |at: i64, age_s: i64| now_s - at <= age_s;
         let keeps_up = |oldest_s: i64| within(oldest_s.max(started_s), 3 * interval_s);
-        self.oldest_s.is_none_or(keeps_up) || self.newest_s.is_some_and(|newest_s| within(newest_s, STILL_S))
+        self.oldest_s.is_none_or(keeps_up) || self.newest_s.is_some_and(|newest_s| within(newest_s, STALLED_AFTER_S))
     }
 }
 
-pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
+pub async fn progress(db: &impl Query) -> Result<ProbeProgress, HostError> {
     let progress = sql(format!(
         "SELECT count(*) AS agents, count(c.agent_id) AS probed, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, \
          min(coalesce(c.checked_at, a.registered_at)) AS oldest_s, max(c.checked_at) AS newest_s FROM {PROBED}"
@@ -60,9 +60,9 @@ pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
     db.one(progress).await
 }
 
-/// What a probe came to.
+/// The result of a probe.
 pub struct Probe {
-    pub agent: Due,
+    pub agent: DueAgent,
     pub card: Option<Card>,
     pub at_ms: i64,
 }
@@ -74,8 +74,8 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     for probe in probes {
         match &probe.card {
             Some(card) => statements.push(store(probe, card)?),
-            // A card of another endpoint goes; that of this one stays as the last good one.
-            None => statements.extend([forget_elsewhere(&probe.agent), miss(probe)]),
+            // A card of another endpoint is deleted; the card of this endpoint stays as the last good one.
+            None => statements.extend([delete_other_endpoint(&probe.agent), record_miss(probe)]),
         }
         statements.push(count(probe));
     }
@@ -83,7 +83,7 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
 }
 
 fn store(probe: &Probe, card: &Card) -> Result<Sql, HostError> {
-    let kept = card.kept(probe.at_ms)?;
+    let kept = card.rendered(probe.at_ms)?;
     let store = sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, \
          model, image, price_per_call, last_seen_ms, kept) VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11) \
          ON CONFLICT (agent_id) DO UPDATE SET endpoint = excluded.endpoint, checked_at = excluded.checked_at, online = 1, \
@@ -104,11 +104,11 @@ fn store(probe: &Probe, card: &Card) -> Result<Sql, HostError> {
     Ok(store)
 }
 
-fn forget_elsewhere(agent: &Due) -> Sql {
+fn delete_other_endpoint(agent: &DueAgent) -> Sql {
     sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2").bind(agent.id).bind(&agent.endpoint)
 }
 
-fn miss(probe: &Probe) -> Sql {
+fn record_miss(probe: &Probe) -> Sql {
     sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
          ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at, online = 0")
     .bind(probe.agent.id)
@@ -128,8 +128,8 @@ fn count(probe: &Probe) -> Sql {
     .bind(probe.at_ms)
 }
 
-/// `day` counts from 1970.
-pub async fn forget_days_before(tx: &Tx, day: i64) -> Result<(), HostError> {
+/// `day` counts from 1970-01-01.
+pub async fn delete_days_before(tx: &Tx, day: i64) -> Result<(), HostError> {
     tx.execute(sql("DELETE FROM agents_probe_days WHERE day < $1").bind(day)).await.map(drop)
 }
 
@@ -138,9 +138,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_make_progress_while_nobody_waits_long_or_some_are_asked() {
+    fn probes_are_healthy_while_no_agent_waits_long_or_some_are_probed() {
         let made_since = |started_s, oldest_s, newest_s| {
-            Progress { oldest_s, newest_s, ..Progress::default() }.is_made(300, started_s, 10_000)
+            ProbeProgress { oldest_s, newest_s, ..ProbeProgress::default() }.is_healthy(300, started_s, 10_000)
         };
         let made = |oldest_s, newest_s| made_since(0, oldest_s, newest_s);
         assert!(made(None, None), "nobody to ask");

@@ -1,4 +1,4 @@
-//! Jobs as routes read them. Ids grow with time, so newest first is by id.
+//! Reads of jobs for routes. Ids grow with time, so newest first is ordered by id.
 
 use crate::model::{AgentId, JobId, JobStatus};
 use plugin_api::{Address, Hash256, HostError, Query, Sql, Wei, sql};
@@ -22,11 +22,11 @@ pub struct JobRow {
     pub tx_requested: Hash256,
     pub tx_delivered: Option<Hash256>,
     pub tx_closed: Option<Hash256>,
-    /// How long a client may look at a delivery.
+    /// How long a client may review a delivery.
     pub review_window_s: i64,
 }
 
-/// Of an escrow that nobody has asked yet.
+/// Default until the escrow was read for the first time.
 const REVIEW_WINDOW_S: i64 = 86_400;
 
 fn select() -> Sql {
@@ -38,11 +38,11 @@ fn select() -> Sql {
     ))
 }
 
-/// Whose jobs are listed; both filters together are both.
+/// Selects jobs; both filters apply together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub client: Option<Address>,
-    /// Owner of the agent today.
+    /// Current owner of the agent.
     pub agent_owner: Option<Address>,
 }
 
@@ -52,11 +52,11 @@ pub async fn list(db: &impl Query, filter: Filter, limit: u32, offset: u32) -> R
         filter.agent_owner.map(|owner| ("j.agent_id IN (SELECT id FROM agents_agents WHERE owner = {})", owner)),
     ];
     let add = |statement: Sql, (condition, address)| {
-        let word = if statement.bound() == 0 { " WHERE " } else { " AND " };
+        let word = if statement.param_count() == 0 { " WHERE " } else { " AND " };
         statement.push_bind(&format!("{word}{condition}"), address)
     };
     let statement = conditions.into_iter().flatten().fold(select(), add);
-    // An owner has few of all jobs: they are found by their agents and then sorted, instead of passing by all others in order.
+    // An owner has few of all jobs: `+j.id` makes SQLite find them by agent and sort them, instead of scanning jobs in order.
     let order = if filter.agent_owner.is_some() && filter.client.is_none() { "+j.id" } else { "j.id" };
     page(db, statement, order, limit, offset).await
 }

@@ -1,11 +1,11 @@
-//! What the agents of an address did, for the leaderboard.
+//! Metrics of the agents of an address, for the leaderboard.
 
 use plugin_api::{Address, HostError, Query, Sql, point::Metrics, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
-struct Done {
+struct OwnerMetrics {
     owner: Address,
     completed_jobs: u64,
     rating_sum: u64,
@@ -14,7 +14,7 @@ struct Done {
 
 const COMPLETED: &str = "FROM agents_jobs j JOIN agents_agents a ON a.id = j.agent_id WHERE j.status = 'Completed'";
 
-/// Completed jobs and ratings by owner. A job counts at its delivery; with no beginning, ratings are the registry's own count.
+/// Completed jobs and ratings by owner. A job counts at its delivery; without `since_s`, ratings are the registry's own count.
 pub async fn metrics(db: &impl Query, since_s: Option<i64>) -> Result<BTreeMap<Address, Metrics>, HostError> {
     let statements = match since_s {
         Some(second) => vec![jobs_since(second)],
@@ -22,7 +22,7 @@ pub async fn metrics(db: &impl Query, since_s: Option<i64>) -> Result<BTreeMap<A
     };
     let mut metrics: BTreeMap<Address, Metrics> = BTreeMap::new();
     for statement in statements {
-        for Done { owner, completed_jobs, rating_sum, rating_count } in db.rows(statement).await? {
+        for OwnerMetrics { owner, completed_jobs, rating_sum, rating_count } in db.rows(statement).await? {
             *metrics.entry(owner).or_default() +=
                 Metrics { completed_jobs, rating_sum, rating_count, ..Metrics::default() };
         }

@@ -1,4 +1,4 @@
-//! All SQL: what chain events write (`derived/`), what routes read, and the cards.
+//! All SQL: writes of chain events (`derived/`), reads of routes, and the cards.
 
 pub mod agent_list;
 pub mod agents;

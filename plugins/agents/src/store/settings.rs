@@ -1,4 +1,4 @@
-//! What contracts answered that no event tells.
+//! Values that were read from contracts, because no event carries them.
 
 use plugin_api::{HostError, Query, Tx, sql};
 

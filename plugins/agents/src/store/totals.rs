@@ -1,4 +1,4 @@
-//! Numbers of the network, and its best agents.
+//! Totals of the network, and its top agents.
 
 use super::derived::totals::{self, Totals};
 use crate::model::{AgentId, AgentStatus};
@@ -9,14 +9,14 @@ pub async fn read(db: &impl Query) -> Result<Totals, HostError> {
     Ok(db.row(totals::read()).await?.unwrap_or_default())
 }
 
-/// How many agents there are in all, and how many are active.
+/// Number of all agents, and of active ones.
 pub async fn count_agents(db: &impl Query) -> Result<(i64, i64), HostError> {
     let counts: Vec<(String, i64)> = db.rows(sql("SELECT status, agents FROM agents_counts")).await?;
     let active = counts.iter().find(|(status, _)| status == AgentStatus::Active.as_str()).map_or(0, |count| count.1);
     Ok((counts.iter().map(|(_, agents)| agents).sum(), active))
 }
 
-/// A line of the list of top agents.
+/// An entry of the list of top agents.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct TopAgent {
     pub id: AgentId,
@@ -29,7 +29,7 @@ pub struct TopAgent {
     pub online: bool,
 }
 
-/// Active agents by paid jobs, then by clients that paid, then by average rating.
+/// Active agents by paid jobs, then by paying clients, then by average rating.
 pub async fn top_agents(db: &impl Query) -> Result<Vec<TopAgent>, HostError> {
     db.rows(sql("SELECT a.id, a.name, a.endpoint, a.price_per_job, a.jobs_completed, a.rating_count, a.rating_sum, \
          coalesce(c.online, 0) AS online FROM agents_agents a \

@@ -1,4 +1,4 @@
-//! What can be earned: jobs that wait for their delivery, and agents that sell calls.
+//! Open work: jobs that wait for delivery, and agents that sell calls.
 
 use crate::model::{AgentId, JobId};
 use plugin_api::{Address, HostError, Query, Sql, Wei, sql};
@@ -18,7 +18,7 @@ pub struct OpenJob {
 const JOBS: &str = "SELECT j.id, j.agent_id, (SELECT a.name FROM agents_agents a WHERE a.id = j.agent_id) AS agent_name, \
     j.client, j.amount, j.input_uri, j.created_at FROM agents_jobs j WHERE j.status = 'Open'";
 
-/// The newest.
+/// The newest first.
 pub async fn open_jobs(db: &impl Query, limit: u32) -> Result<Vec<OpenJob>, HostError> {
     db.rows(sql(JOBS).push_bind(" ORDER BY j.id DESC LIMIT {}", limit)).await
 }
@@ -36,7 +36,7 @@ pub struct PricedAgent {
     pub endpoint: String,
     pub registered_at: i64,
     pub description: Option<String>,
-    /// JSON array.
+    /// A JSON array.
     pub capabilities: Option<String>,
     pub price_per_call: Wei,
 }
@@ -47,12 +47,12 @@ fn priced() -> Sql {
          WHERE a.active = 1 AND c.price_per_call IS NOT NULL AND c.price_per_call <> '0'")
 }
 
-/// The newest active agents whose card names a price per call.
+/// The newest active agents whose card has a price per call.
 pub async fn priced_agents(db: &impl Query, limit: u32) -> Result<Vec<PricedAgent>, HostError> {
     db.rows(priced().push_bind(" ORDER BY a.id DESC LIMIT {}", limit)).await
 }
 
-/// The agent, if it is one of them.
+/// This agent, if it is one of them.
 pub async fn priced_agent(db: &impl Query, agent: i64) -> Result<Option<PricedAgent>, HostError> {
     db.row(priced().push_bind(" AND a.id = {}", agent)).await
 }

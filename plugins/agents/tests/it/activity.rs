@@ -1,4 +1,4 @@
-//! What becomes public of the chain: types, members and actors of the network's log.
+//! Events that are published from chain events: types, members and actors of the activity log.
 
 use super::{
     Site,
@@ -10,13 +10,13 @@ use super::{
 };
 use plugin_testing::{ScriptedLog, Value, json};
 
-/// Mines the events and lets them become public; answers what is new in the log.
-async fn told(site: &Site, logs: Vec<ScriptedLog>) -> Vec<Event> {
-    let before = site.house.events().await.len();
+/// Mines the events, lets them become public and returns the new events of the log.
+async fn published(site: &Site, logs: Vec<ScriptedLog>) -> Vec<Event> {
+    let before = site.gateway.events().await.len();
     site.chain.mine(logs);
     site.chain.mine_empty(3);
-    site.house.indexed(&site.chain).await;
-    let events = site.house.events().await.into_iter().skip(before);
+    site.gateway.indexed(&site.chain).await;
+    let events = site.gateway.events().await.into_iter().skip(before);
     let read = |event: plugin_api::manifest::ActivityRow| {
         let about = event.about.map(|about| format!("{} {}", about.kind, about.id)).unwrap_or_default();
         let mut data = event.data;
@@ -46,7 +46,7 @@ impl Event {
 #[tokio::test]
 async fn a_registration_is_three_events() {
     for site in sites(Vec::new()).await {
-        let events = told(&site, agent(1)).await;
+        let events = published(&site, agent(1)).await;
         let data = |event: &str| {
             json!({
                 "agentId": 1, "name": "agent 1", "endpoint": "", "pricePerJob": "5", "status": "Active", "event": event,
@@ -56,7 +56,7 @@ async fn a_registration_is_three_events() {
         events[0].is("agent.registered", Some(1), "agent 1", &data("AgentRegistered"));
         events[1].is("agent.updated", Some(1), "agent 1", &data("AgentStatusChanged"));
         events[2].is("agent.updated", Some(1), "agent 1", &data("BondChanged"));
-        assert_eq!(site.house.events().await[0].ts, 1_767_225_607, "the block's time");
+        assert_eq!(site.gateway.events().await[0].ts, 1_767_225_607, "the block's time");
         site.close().await;
     }
 }
@@ -65,7 +65,7 @@ async fn a_registration_is_three_events() {
 async fn every_later_event_of_the_registry_is_an_update_by_todays_owner() {
     for site in sites(vec![agent(1)]).await {
         site.chain.mine_empty(3);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         let logs = vec![
             updated(1, "https://n", "m", "6"),
             slashed(1, "1"),
@@ -73,7 +73,7 @@ async fn every_later_event_of_the_registry_is_an_update_by_todays_owner() {
             transferred(1, 1, 9),
             status(1, PAUSED),
         ];
-        let events = told(&site, logs).await;
+        let events = published(&site, logs).await;
         let data = |status: &str, event: &str| {
             json!({
                 "agentId": 1, "name": "agent 1", "endpoint": "https://n", "pricePerJob": "6", "status": status,
@@ -96,10 +96,10 @@ async fn every_later_event_of_the_registry_is_an_update_by_todays_owner() {
 }
 
 #[tokio::test]
-async fn every_event_of_the_escrow_is_told_with_who_made_the_move() {
+async fn every_event_of_the_escrow_is_published_with_its_actor() {
     for site in sites(vec![agent(1)]).await {
         site.chain.mine_empty(3);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         let logs = vec![
             requested(1, 1, 50, "9"),
             delivered(1, 1, ""),
@@ -116,7 +116,7 @@ async fn every_event_of_the_escrow_is_told_with_who_made_the_move() {
             disputed(5),
             resolved(5, "1", "7"),
         ];
-        let events = told(&site, logs).await;
+        let events = published(&site, logs).await;
         let data = |job: u64, status: &str, more: Value| {
             let mut data = json!({
                 "jobId": job, "agentId": 1, "agentName": "agent 1", "owner": account(1), "client": account(50),
@@ -150,17 +150,17 @@ async fn every_event_of_the_escrow_is_told_with_who_made_the_move() {
 }
 
 #[tokio::test]
-async fn feedback_and_validations_are_told_with_their_contract() {
+async fn feedback_and_validations_are_published_with_their_contract() {
     for site in sites(vec![agent(1)]).await {
         site.chain.mine_empty(3);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         let logs = vec![
             feedback(1, 50, 1, "-170141183460469231731687303715884105728"),
             feedback_revoked(1, 50, 1),
             validation_requested(8, 1, "ipfs://w", 4),
             validated(8, 1, 4, 100),
         ];
-        let events = told(&site, logs).await;
+        let events = published(&site, logs).await;
         assert_eq!(events.len(), 3, "a withdrawn feedback is not told");
         let given = json!({
             "agentId": 1, "client": account(50), "value": "-170141183460469231731687303715884105728", "valueDecimals": 2,

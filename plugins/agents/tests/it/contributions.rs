@@ -1,4 +1,4 @@
-//! What the plugin adds for others: names of authors, counters, status, the gateway's own documents.
+//! Contributions to extension points: names of authors, counters, status, discovery.
 
 use super::{
     Site,
@@ -11,18 +11,18 @@ use plugin_testing::{ScriptedLog, Value, json};
 use std::time::Duration;
 
 async fn later(site: &Site, path: &str) -> Value {
-    // The gateway may keep a document for a while.
-    site.house.clock().advance(Duration::from_secs(600)).await;
+    // The gateway caches these documents for a while.
+    site.gateway.clock().advance(Duration::from_secs(600)).await;
     site.read(path).await
 }
 
-/// Who these accounts are to any plugin.
+/// The author records of these accounts.
 async fn authors(site: &Site, accounts: impl IntoIterator<Item = u64>) -> Vec<Value> {
     let asked: Vec<String> = accounts.into_iter().map(account).collect();
-    let answer = site.house.send("POST", "/api/probe", &[], json!({ "addresses": asked }).to_string()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(site.house.faults().await, Vec::<String>::new());
-    answer.json().as_array().unwrap().clone()
+    let response = site.gateway.send("POST", "/api/probe", &[], json!({ "addresses": asked }).to_string()).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    assert_eq!(site.gateway.faults().await, Vec::<String>::new());
+    response.json().as_array().unwrap().clone()
 }
 
 async fn author(site: &Site, owner: u64) -> Value {
@@ -50,7 +50,7 @@ async fn an_address_is_named_after_its_first_active_agent() {
         site.mine(vec![transferred(2, 7, 8)]).await;
         assert_eq!(author(&site, 7).await, named(7, "third", 3));
         assert_eq!(author(&site, 8).await, named(8, "second", 2));
-        // Without an active one, the lowest id.
+        // Without an active agent, the lowest id.
         site.mine(vec![status(3, RETIRED)]).await;
         assert_eq!(author(&site, 7).await, named(7, "first", 1));
         site.close().await;
@@ -70,9 +70,9 @@ async fn many_authors_are_named_at_once() {
 }
 
 async fn metrics(site: &Site, period: Value) -> Value {
-    let answer = site.house.send("POST", "/api/probe/leaderboard", &[], period.to_string()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.json()
+    let response = site.gateway.send("POST", "/api/probe/leaderboard", &[], period.to_string()).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn owners_are_ranked_by_completed_jobs_and_ratings() {
         let last = json!({ three: { "completedJobs": 1, "ratingSum": 3, "ratingCount": 1 } });
         assert_eq!(metrics(&site, json!({ "sinceS": 1_767_225_628 })).await, last);
         assert_eq!(metrics(&site, json!({ "sinceS": 1_767_225_629 })).await, json!({}));
-        // Work goes with the agent to its new owner.
+        // Completed work belongs to the agent's new owner.
         site.mine(vec![transferred(2, 1, 9)]).await;
         assert_eq!(metrics(&site, json!({})).await[account(9)], json!({ "completedJobs": 1 }));
         site.close().await;
@@ -137,7 +137,7 @@ async fn the_manifest_names_endpoints_and_the_top_agents() {
         [
             done(1, 3, 50, "1", 4),
             done(2, 3, 50, "1", 5),
-            // As many jobs, but of two clients.
+            // As many jobs, but from two clients.
             done(3, 5, 50, "1", 0),
             done(4, 5, 51, "1", 0),
             done(5, 9, 50, "1", 5),
@@ -166,22 +166,22 @@ async fn the_manifest_names_endpoints_and_the_top_agents() {
         assert_eq!(card["topAgents"], manifest["live"]["topAgents"]);
         let skills: Vec<&Value> = card["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
         assert!(skills.contains(&&json!("hire-agent")) && skills.contains(&&json!("register-agent")), "{skills:?}");
-        assert!(site.house.get("/llms.txt").await.text().contains("Agents and jobs"));
+        assert!(site.gateway.get("/llms.txt").await.text().contains("Agents and jobs"));
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn the_status_tells_how_the_probes_go() {
+async fn the_status_shows_the_progress_of_probes() {
     for site in sites(vec![registered(1, 1, "a", "https://nowhere.invalid")]).await {
         let cards = later(&site, "/api/status").await["services"]["agentCards"].clone();
         assert_eq!((&cards["agents"], &cards["intervalS"]), (&json!(1), &json!(300)), "{cards}");
-        site.house.stop().await;
+        site.gateway.stop().await;
     }
 }
 
 #[test]
-fn every_path_named_to_agents_is_a_route() {
+fn every_path_in_llms_txt_is_a_route() {
     let manifest = super::manifest(agents::plugin_module());
     for path in ["/api/agents", "/api/jobs", "/api/agents/{id}/erc8004.json"] {
         assert!(manifest.routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");

@@ -40,7 +40,7 @@ async fn an_agent_names_its_other_documents() {
             })
         );
         assert_eq!(agent["validation"], json!({ "count": 0, "avgResponse": null, "latest": null }));
-        // What the list shows is a part of it.
+        // The list shows a part of the record.
         let listed = site.read("/api/agents").await["items"][0].clone();
         for (member, value) in listed.as_object().unwrap() {
             assert_eq!(agent[member], *value, "{member}");
@@ -50,11 +50,11 @@ async fn an_agent_names_its_other_documents() {
 }
 
 #[tokio::test]
-async fn what_names_no_agent_is_not_found() {
+async fn an_unknown_agent_is_not_found() {
     for site in sites(vec![agent(1)]).await {
         for unknown in ["2", "0", "-1", "abc", "1.5", "99999999999999999999", "%00"] {
-            let answer = site.house.get(&format!("/api/agents/{unknown}")).await;
-            assert_eq!((answer.status, answer.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
+            let response = site.gateway.get(&format!("/api/agents/{unknown}")).await;
+            assert_eq!((response.status, response.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
         }
         site.close().await;
     }
@@ -99,9 +99,9 @@ async fn events_of_agents_that_never_registered_change_nothing() {
         let strange =
             [updated(5, "e", "m", "1"), status(5, PAUSED), bond(5, "1"), slashed(5, "1"), outcome(5, true, 5)];
         site.mine([strange.into(), vec![transferred(5, 1, 2)], done(1, 5, 50, "10", 5)].concat()).await;
-        assert_eq!(site.house.get("/api/agents/5").await.status, 404);
+        assert_eq!(site.gateway.get("/api/agents/5").await.status, 404);
         assert_eq!(site.read("/api/agents").await["total"], 1);
-        // A job of an agent that nobody knows is a job all the same.
+        // A job of an agent that is not indexed is indexed as well.
         let job = site.read("/api/jobs/1").await;
         assert_eq!(
             (&job["agentId"], &job["agentName"], &job["status"]),
@@ -128,7 +128,7 @@ async fn validations_are_summed_up_and_the_newest_is_shown() {
             (&latest["response"], &latest["tag"], &latest["txResponse"]),
             (&json!(null), &json!(null), &json!(null))
         );
-        // The latest answer to a request stands.
+        // The latest response to a request counts.
         site.mine(vec![validated(9, 1, 3, 91), validated(8, 1, 1, 60)]).await;
         let validation = site.read("/api/agents/1").await["validation"].clone();
         assert_eq!((&validation["count"], &validation["avgResponse"]), (&json!(2), &json!(76)));

@@ -7,7 +7,7 @@ use super::{
 };
 use plugin_testing::{ScriptedChain, TestGateway, Value, json};
 
-/// What ERC-8004 asks of a registration file.
+/// Checks the requirements of ERC-8004 on a registration file.
 fn assert_valid(file: &Value) {
     let schema = json!({
         "type": "object",
@@ -54,9 +54,9 @@ async fn file(site: &Site, id: u64) -> Value {
 #[tokio::test]
 async fn the_file_is_what_the_standard_asks_for() {
     for site in sites(vec![registered(1, 7, "Miner", "https://a.example/")]).await {
-        let answer = site.house.get("/api/agents/1/erc8004.json").await;
-        assert_eq!(answer.headers["cache-control"], "public, max-age=60");
-        let file = answer.json();
+        let response = site.gateway.get("/api/agents/1/erc8004.json").await;
+        assert_eq!(response.headers["cache-control"], "public, max-age=60");
+        let file = response.json();
         assert_valid(&file);
         let base = "http://127.0.0.1:8080";
         assert_eq!(file["name"], "Miner");
@@ -110,8 +110,8 @@ async fn without_the_identity_registry_the_agent_is_in_none() {
     let chain = ScriptedChain::start().await;
     chain.mine(agent(1));
     let builder = TestGateway::builder().plugin(agents::plugin_module()).chain(&chain, &CONTRACTS[..2]);
-    let site = Site { house: builder.start().await, chain };
-    site.house.indexed(&site.chain).await;
+    let site = Site { gateway: builder.start().await, chain };
+    site.gateway.indexed(&site.chain).await;
     let file = file(&site, 1).await;
     assert_valid(&file);
     assert_eq!(file["registrations"], json!([]));
@@ -135,11 +135,11 @@ async fn the_brand_is_the_deployments() {
 }
 
 #[tokio::test]
-async fn what_names_no_agent_has_no_file() {
+async fn an_unknown_agent_has_no_registration_file() {
     for site in sites(vec![agent(1)]).await {
         for unknown in ["2", "0", "x"] {
-            let answer = site.house.get(&format!("/api/agents/{unknown}/erc8004.json")).await;
-            assert_eq!((answer.status, answer.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
+            let response = site.gateway.get(&format!("/api/agents/{unknown}/erc8004.json")).await;
+            assert_eq!((response.status, response.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
         }
         site.close().await;
     }

@@ -33,11 +33,11 @@ async fn an_open_job_is_as_it_was_requested() {
 }
 
 #[tokio::test]
-async fn what_names_no_job_is_not_found() {
+async fn an_unknown_job_is_not_found() {
     for site in sites(vec![agent(1), vec![requested(1, 1, 50, "1")]]).await {
         for unknown in ["2", "0", "-1", "x", "99999999999999999999"] {
-            let answer = site.house.get(&format!("/api/jobs/{unknown}")).await;
-            assert_eq!((answer.status, answer.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
+            let response = site.gateway.get(&format!("/api/jobs/{unknown}")).await;
+            assert_eq!((response.status, response.json()["code"].as_str()), (404, Some("not_found")), "{unknown}");
         }
         site.close().await;
     }
@@ -71,7 +71,7 @@ async fn an_unreviewed_job_has_the_rating_0_and_an_open_one_none() {
     for site in sites(vec![agent(1), vec![requested(1, 1, 50, "1"), delivered(1, 0, ""), completed(1, "1", 0)]]).await {
         let job = site.read("/api/jobs/1").await;
         assert_eq!(job["rating"], 0);
-        // A hash of zeros and an empty URI are none.
+        // An all-zero hash and an empty URI are absent.
         assert_eq!((&job["outputHash"], &job["outputURI"]), (&Value::Null, &Value::Null));
         site.close().await;
     }
@@ -110,7 +110,7 @@ async fn events_of_jobs_that_were_never_requested_change_nothing() {
             resolved(9, "1", "1"),
         ])
         .await;
-        assert_eq!(site.house.get("/api/jobs/9").await.status, 404);
+        assert_eq!(site.gateway.get("/api/jobs/9").await.status, 404);
         assert_eq!(site.ids("/api/agents?sort=jobs").await, [1]);
         site.close().await;
     }
@@ -122,11 +122,11 @@ async fn a_validation_belongs_to_the_job_that_it_names_or_whose_output_it_is_abo
         [agent(1), agent(2)].concat(),
         vec![requested(1, 1, 50, "9"), requested(2, 1, 50, "9"), requested(3, 2, 50, "9")],
         vec![delivered(1, 71, "ipfs://o"), delivered(2, 72, ""), delivered(3, 73, "")],
-        // Agent 1 asks about its output, by the output's hash.
+        // Agent 1 requests validation of its output, by the output's hash.
         vec![validation_requested(8, 1, "ipfs://o", 71)],
-        // By the job's name; agent 1 names a job of agent 2 as well, which is not taken.
+        // By the job's URI; agent 1 also names a job of agent 2, which is ignored.
         vec![validation_requested(8, 1, "fmx://job/2", 4), validation_requested(8, 1, "fmx://job/3", 5)],
-        // About the output of agent 2, by agent 1.
+        // Agent 1 requests validation of agent 2's output.
         vec![validation_requested(8, 1, "", 73)],
         vec![validated(8, 1, 71, 90)],
     ];

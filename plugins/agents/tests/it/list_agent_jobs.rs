@@ -27,7 +27,7 @@ async fn an_agent_has_its_jobs_only_newest_first() {
 async fn an_agent_that_nobody_knows_has_no_jobs() {
     for site in sites(vec![agent(1)]).await {
         assert_eq!(site.read("/api/agents/7/jobs").await, json!({ "items": [] }));
-        assert_eq!(site.house.get("/api/agents/x/jobs").await.status, 404);
+        assert_eq!(site.gateway.get("/api/agents/x/jobs").await.status, 404);
         site.close().await;
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api/agents`: what a list shows, filters, search, pages. Orders are in sort_agents.rs.
+//! `GET /api/agents`: items, filters, search, pages. sort_agents.rs has the sort orders.
 
 use super::{
     limits,
@@ -20,13 +20,13 @@ async fn a_chain_without_agents_has_an_empty_list() {
 
 #[tokio::test]
 async fn a_gateway_without_the_contract_says_so() {
-    for house in TestGateway::each_database(&[agents::plugin_module()]).await {
-        let list = house.get("/api/agents").await.json();
+    for gateway in TestGateway::each_database(&[agents::plugin_module()]).await {
+        let list = gateway.get("/api/agents").await.json();
         assert_eq!(list, json!({ "items": [], "total": 0, "disabled": true, "reason": "not deployed" }));
-        let jobs = house.get("/api/jobs").await.json();
+        let jobs = gateway.get("/api/jobs").await.json();
         assert_eq!(jobs, json!({ "items": [], "disabled": true, "reason": "not deployed" }));
-        assert_eq!(house.faults().await, Vec::<String>::new());
-        house.stop().await;
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
     }
 }
 
@@ -91,7 +91,7 @@ async fn a_search_finds_parts_of_name_and_endpoint() {
         }
         assert_eq!(site.read("/api/agents?q=miner&limit=1").await["total"], 2);
         assert_eq!(site.read("/api/agents?q=miner&offset=9").await["total"], 2);
-        assert_eq!(site.house.get("/api/agents?q=%00").await.status, 400);
+        assert_eq!(site.gateway.get("/api/agents?q=%00").await.status, 400);
         site.close().await;
     }
 }
@@ -129,14 +129,14 @@ async fn a_page_has_50_agents_unless_said_and_at_most_200() {
 }
 
 #[tokio::test]
-async fn what_a_reader_has_is_answered_with_304_until_an_agent_changes() {
+async fn a_cached_response_is_304_until_an_agent_changes() {
     for site in sites(vec![agent(1)]).await {
-        let etag = |answer: &plugin_testing::Answer| answer.headers["etag"].to_str().unwrap().to_owned();
-        let first = etag(&site.house.get("/api/agents").await);
-        let again = site.house.send("GET", "/api/agents", &[("if-none-match", &first)], "").await;
+        let etag = |response: &plugin_testing::TestResponse| response.headers["etag"].to_str().unwrap().to_owned();
+        let first = etag(&site.gateway.get("/api/agents").await);
+        let again = site.gateway.send("GET", "/api/agents", &[("if-none-match", &first)], "").await;
         assert_eq!(again.status, 304);
         site.mine(vec![status(1, PAUSED)]).await;
-        let after = site.house.send("GET", "/api/agents", &[("if-none-match", &first)], "").await;
+        let after = site.gateway.send("GET", "/api/agents", &[("if-none-match", &first)], "").await;
         assert_eq!((after.status, &after.json()["items"][0]["status"]), (200, &json!("Paused")));
         site.close().await;
     }

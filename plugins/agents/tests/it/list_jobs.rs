@@ -33,7 +33,7 @@ async fn jobs_are_filtered_by_client_and_by_the_owner_of_their_agent() {
         assert_eq!(of(&site, &format!("client={}", account(77))).await, Vec::<i64>::new());
         assert_eq!(of(&site, "client=&agentOwner=").await, [4, 3, 2, 1]);
         assert_eq!(of(&site, &format!("agentOwner={}&limit=1&offset=1", account(1))).await, [3]);
-        // It is today's owner who counts.
+        // The current owner counts.
         site.mine(vec![transferred(3, 1, 2)]).await;
         assert_eq!(of(&site, &format!("agentOwner={}", account(2))).await, [3, 2]);
         site.close().await;
@@ -63,10 +63,10 @@ fn transferred_to(address: &str) -> plugin_testing::ScriptedLog {
 async fn a_filter_that_is_no_address_is_refused() {
     for site in sites(vec![agent(1)]).await {
         for query in ["client=abc", "agentOwner=0x12", "client=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg"] {
-            let answer = site.house.get(&format!("/api/jobs?{query}")).await;
-            assert_eq!((answer.status, answer.json()["code"].as_str()), (400, Some("bad_request")), "{query}");
+            let response = site.gateway.get(&format!("/api/jobs?{query}")).await;
+            assert_eq!((response.status, response.json()["code"].as_str()), (400, Some("bad_request")), "{query}");
             let member = query.split('=').next().unwrap();
-            assert!(answer.json()["error"].as_str().unwrap().starts_with(member), "{}", answer.text());
+            assert!(response.json()["error"].as_str().unwrap().starts_with(member), "{}", response.text());
         }
         site.close().await;
     }

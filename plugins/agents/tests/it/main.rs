@@ -1,4 +1,4 @@
-//! Agents and jobs behind a gateway, on each database, with a chain that the test writes: one file per operation.
+//! The plugin agents in a gateway, on each database, with a scripted chain: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -24,16 +24,16 @@ use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value, ma
 
 const CONTRACTS: [&str; 5] = ["registry", "escrow", "identity8004", "reputation8004", "validation8004"];
 
-/// A gateway with a chain of its own.
+/// A gateway with its own chain.
 struct Site {
-    house: TestGateway,
+    gateway: TestGateway,
     chain: ScriptedChain,
 }
 
-/// More events in one block, a busy machine does not apply within the time of a commit.
+/// A busy machine cannot apply more events of one block within the time limit of a commit.
 const BLOCK_EVENTS_MAX: usize = 12;
 
-/// Each database with a chain of these blocks, which is indexed.
+/// One site per database, with these blocks mined and indexed.
 async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
     sites_with(blocks, |builder| builder).await
 }
@@ -48,14 +48,14 @@ async fn sites_with(blocks: Vec<Vec<ScriptedLog>>, configure: impl Fn(Builder) -
             chain.mine(logs.to_vec());
         }
         let builder = configure(builder.plugin(agents::plugin_module()).chain(&chain, &CONTRACTS));
-        let house = builder.start().await;
-        house.indexed(&chain).await;
-        sites.push(Site { house, chain });
+        let gateway = builder.start().await;
+        gateway.indexed(&chain).await;
+        sites.push(Site { gateway, chain });
     }
     sites
 }
 
-/// Items on a page of this list, unless said and at most.
+/// Default and maximum page size of this list.
 fn limits(operation: &str) -> (i64, i64) {
     let routes = manifest(agents::plugin_module()).routes;
     let route = routes.iter().find(|route| route.operation == operation).unwrap();
@@ -64,27 +64,27 @@ fn limits(operation: &str) -> (i64, i64) {
 }
 
 impl Site {
-    /// What a GET answers with 200.
+    /// GETs a path; expects 200 and returns the JSON.
     async fn read(&self, path: &str) -> Value {
-        let answer = self.house.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        answer.json()
+        let response = self.gateway.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.json()
     }
 
-    /// Adds a block and waits until it is indexed.
+    /// Mines a block and waits until it is indexed.
     async fn mine(&self, logs: Vec<ScriptedLog>) {
         self.chain.mine(logs);
-        self.house.indexed(&self.chain).await;
+        self.gateway.indexed(&self.chain).await;
     }
 
-    /// The ids of a list.
+    /// Ids of a list.
     async fn ids(&self, path: &str) -> Vec<i64> {
         self.read(path).await["items"].as_array().unwrap().iter().map(|item| item["id"].as_i64().unwrap()).collect()
     }
 
-    /// The end of a good test: nothing went wrong behind the answers.
+    /// Ends a test: no plugin reported a fault.
     async fn close(self) {
-        assert_eq!(self.house.faults().await, Vec::<String>::new());
-        self.house.stop().await;
+        assert_eq!(self.gateway.faults().await, Vec::<String>::new());
+        self.gateway.stop().await;
     }
 }

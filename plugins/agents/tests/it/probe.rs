@@ -1,8 +1,8 @@
-//! A plugin of the tests: asks who is behind addresses and what they did, as any other plugin does.
+//! A test plugin that collects authors and metrics, as any other plugin does.
 
 use plugin_api::{
-    Address, Context, Definition, Failure, HostHandle, Identity, Json, JsonSchema, NoConfig, Payload, Plugin, Refusal,
-    Route,
+    Address, ConfigError, Definition, Failure, HostHandle, Identity, Json, JsonBody, JsonSchema, NoConfig, Plugin,
+    RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     point::{self, Author, LeaderboardInput},
@@ -29,7 +29,7 @@ impl Plugin for Probe {
         ])
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
@@ -40,16 +40,16 @@ struct Question {
 }
 
 async fn name_authors(
-    cx: Context<Probe>,
-    Payload(Question { addresses }): Payload<Question>,
+    cx: RequestContext<Probe>,
+    JsonBody(Question { addresses }): JsonBody<Question>,
 ) -> Result<Json<Vec<Author>>, Failure> {
     let authors = cx.authors(addresses.iter().copied()).await?;
     Ok(Json(addresses.into_iter().map(|address| authors.get(address)).collect()))
 }
 
 async fn collect_metrics(
-    cx: Context<Probe>,
-    Payload(period): Payload<BTreeMap<String, i64>>,
+    cx: RequestContext<Probe>,
+    JsonBody(period): JsonBody<BTreeMap<String, i64>>,
 ) -> Result<Json<Value>, Failure> {
     let input = LeaderboardInput { since_s: period.get("sinceS").copied() };
     let mut parts = cx.collect::<Value>(point::LEADERBOARD, &input).await?;

@@ -1,4 +1,4 @@
-//! The job that asks agents for their cards: what an agent says of itself, and who is online.
+//! The job that fetches agents' cards: the card, and the online status.
 
 use super::{
     Site,
@@ -31,22 +31,22 @@ async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
     sites_with(blocks, lets_out).await
 }
 
-async fn serve(server: &MockServer, answer: ResponseTemplate) {
+async fn serve(server: &MockServer, response: ResponseTemplate) {
     server.reset().await;
-    Mock::given(method("GET")).and(path(CARD)).respond_with(answer).mount(server).await;
+    Mock::given(method("GET")).and(path(CARD)).respond_with(response).mount(server).await;
 }
 
 async fn agent(site: &Site, id: u64) -> Value {
     site.read(&format!("/api/agents/{id}")).await
 }
 
-/// Lets probes become due and waits until this one was answered (or not) as said.
+/// Lets probes become due until the agent's record is as expected.
 async fn probed(site: &Site, id: u64, is_expected: impl Fn(&Value) -> bool) -> Value {
-    site.house.clock().advance(Duration::from_secs(301)).await;
+    site.gateway.clock().advance(Duration::from_secs(301)).await;
     TestGateway::eventually(LIMIT, "the agent is probed", || async {
         let is_there = is_expected(&agent(site, id).await);
         if !is_there {
-            site.house.clock().advance(Duration::from_secs(1)).await;
+            site.gateway.clock().advance(Duration::from_secs(1)).await;
         }
         is_there
     })
@@ -89,7 +89,7 @@ async fn an_agent_that_stops_answering_is_offline_and_its_last_card_stays() {
         serve(&server, ResponseTemplate::new(503)).await;
         let after = probed(&site, 1, |agent| !is_online(agent)).await;
         assert_eq!((&after["card"], &after["lastSeen"]), (&before["card"], &before["lastSeen"]));
-        let days = site.house.rows("SELECT cast(sum(ok) AS BIGINT), min(failed) FROM agents_probe_days").await;
+        let days = site.gateway.rows("SELECT cast(sum(ok) AS BIGINT), min(failed) FROM agents_probe_days").await;
         assert!(days[0].starts_with("Int(") && days[0] != "Int(0) Int(0)", "{days:?}");
         serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
         assert!(is_online(&probed(&site, 1, is_online).await));
@@ -98,9 +98,9 @@ async fn an_agent_that_stops_answering_is_offline_and_its_last_card_stays() {
 }
 
 #[tokio::test]
-async fn what_is_no_card_leaves_an_agent_offline() {
+async fn an_invalid_card_leaves_an_agent_offline() {
     let too_large = format!("{{\"service\":1,\"x\":\"{}\"}}", "x".repeat(64 * 1024));
-    let answers = [
+    let responses = [
         ResponseTemplate::new(200).set_body_string("<html>"),
         ResponseTemplate::new(200).set_body_json(json!({ "service": 2 })),
         ResponseTemplate::new(200).set_body_json(json!([1])),
@@ -108,14 +108,14 @@ async fn what_is_no_card_leaves_an_agent_offline() {
         ResponseTemplate::new(200).set_body_string(too_large),
         ResponseTemplate::new(200).set_body_bytes(b"{\"service\":1,\"a\":\"\xff\"}"),
     ];
-    for answer in answers {
+    for response in responses {
         let server = MockServer::start().await;
-        serve(&server, answer).await;
+        serve(&server, response).await;
         let site = sites(vec![registered(1, 1, "a", &server.uri())]).await.remove(0);
-        site.house.clock().advance(Duration::from_secs(301)).await;
+        site.gateway.clock().advance(Duration::from_secs(301)).await;
         TestGateway::eventually(LIMIT, "the agent is asked", || async {
-            site.house.clock().advance(Duration::from_secs(1)).await;
-            !site.house.rows("SELECT 1 FROM agents_cards").await.is_empty()
+            site.gateway.clock().advance(Duration::from_secs(1)).await;
+            !site.gateway.rows("SELECT 1 FROM agents_cards").await.is_empty()
         })
         .await;
         let agent = agent(&site, 1).await;
@@ -125,7 +125,7 @@ async fn what_is_no_card_leaves_an_agent_offline() {
 }
 
 #[tokio::test]
-async fn an_agent_that_moved_does_not_show_the_card_of_its_old_place() {
+async fn an_agent_with_a_new_endpoint_does_not_show_the_old_card() {
     let (old, new) = (MockServer::start().await, MockServer::start().await);
     serve(&old, ResponseTemplate::new(200).set_body_json(card())).await;
     serve(&new, ResponseTemplate::new(404)).await;
@@ -134,9 +134,9 @@ async fn an_agent_that_moved_does_not_show_the_card_of_its_old_place() {
         site.mine(vec![updated(1, &new.uri(), "", "1")]).await;
         let moved = agent(&site, 1).await;
         assert_eq!((&moved["card"], &moved["online"]), (&Value::Null, &json!(false)));
-        // Asked at once, without waiting for the interval.
+        // Probed in the next round, without waiting for the interval.
         TestGateway::eventually(LIMIT, "the new place is asked", || async {
-            site.house.clock().advance(Duration::from_secs(1)).await;
+            site.gateway.clock().advance(Duration::from_secs(1)).await;
             !new.received_requests().await.unwrap().is_empty()
         })
         .await;
@@ -145,7 +145,7 @@ async fn an_agent_that_moved_does_not_show_the_card_of_its_old_place() {
 }
 
 #[tokio::test]
-async fn only_active_agents_with_an_endpoint_are_asked_or_online() {
+async fn only_active_agents_with_an_endpoint_are_probed_or_online() {
     let server = MockServer::start().await;
     serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
     let paused = format!("{}/paused", server.uri());
@@ -158,7 +158,7 @@ async fn only_active_agents_with_an_endpoint_are_asked_or_online() {
         assert!(!is_online(&agent(&site, 2).await) && !is_online(&agent(&site, 3).await));
         let asked = server.received_requests().await.unwrap();
         assert!(asked.iter().all(|request| request.url.path() == CARD), "{asked:?}");
-        // Who pauses is not online, whatever the last probe said.
+        // A paused agent is not online, whatever the last probe found.
         site.mine(vec![status(1, PAUSED)]).await;
         assert!(!is_online(&agent(&site, 1).await));
         site.close().await;
@@ -172,10 +172,10 @@ async fn a_private_endpoint_is_never_reached() {
     let endpoints = [server.uri(), "ftp://a.example".to_owned(), "not a url".to_owned(), "http://[::1]:1".to_owned()];
     let blocks = (1u64..).zip(&endpoints).map(|(id, endpoint)| registered(id, id, "a", endpoint)).collect();
     for site in super::sites(blocks).await {
-        site.house.clock().advance(Duration::from_secs(301)).await;
+        site.gateway.clock().advance(Duration::from_secs(301)).await;
         TestGateway::eventually(LIMIT, "all were tried", || async {
-            site.house.clock().advance(Duration::from_secs(1)).await;
-            site.house.rows("SELECT 1 FROM agents_cards").await.len() == endpoints.len()
+            site.gateway.clock().advance(Duration::from_secs(1)).await;
+            site.gateway.rows("SELECT 1 FROM agents_cards").await.len() == endpoints.len()
         })
         .await;
         assert!(server.received_requests().await.unwrap().is_empty());

@@ -1,4 +1,4 @@
-//! The job that forgets old probes.
+//! The job that deletes old probe counts.
 
 use super::{script::registered, sites};
 use plugin_testing::TestGateway;
@@ -10,27 +10,27 @@ const DAY: Duration = Duration::from_secs(86_400);
 #[tokio::test]
 async fn a_probe_is_remembered_for_a_year() {
     for site in sites(vec![registered(1, 1, "a", "https://nowhere.invalid")]).await {
-        let days = async || site.house.rows("SELECT day FROM agents_probe_days ORDER BY day").await;
+        let days = async || site.gateway.rows("SELECT day FROM agents_probe_days ORDER BY day").await;
         TestGateway::eventually(LIMIT, "the agent is asked", || async {
-            site.house.clock().advance(Duration::from_secs(5)).await;
+            site.gateway.clock().advance(Duration::from_secs(5)).await;
             !days().await.is_empty()
         })
         .await;
         let first = days().await[0].clone();
-        site.house.clock().advance(300 * DAY).await;
+        site.gateway.clock().advance(300 * DAY).await;
         TestGateway::eventually(LIMIT, "the agent is asked again", || async {
-            site.house.clock().advance(Duration::from_secs(5)).await;
+            site.gateway.clock().advance(Duration::from_secs(5)).await;
             days().await.len() > 1
         })
         .await;
-        site.house.clock().advance(DAY).await;
+        site.gateway.clock().advance(DAY).await;
         assert_eq!(days().await[0], first);
         TestGateway::eventually(LIMIT, "the first day is forgotten", || async {
-            site.house.clock().advance(10 * DAY).await;
+            site.gateway.clock().advance(10 * DAY).await;
             days().await.first() != Some(&first)
         })
         .await;
         assert!(!days().await.is_empty());
-        site.house.stop().await;
+        site.gateway.stop().await;
     }
 }

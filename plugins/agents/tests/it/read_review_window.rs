@@ -1,4 +1,4 @@
-//! The job that asks the escrow how long a delivery may be reviewed.
+//! The job that reads the escrow's review window.
 
 use super::{
     Site,
@@ -20,9 +20,9 @@ async fn the_deadline_follows_the_escrow() {
         assert_eq!(deadline(&site).await, DELIVERED_AT + 86_400, "before the escrow was asked");
         for window in [3600, 7200] {
             let escrow = ScriptedChain::address_of("escrow");
-            site.chain.answer_call(escrow, "reviewWindow() returns (uint64)", &[json!(window)]);
+            site.chain.mock_call(escrow, "reviewWindow() returns (uint64)", &[json!(window)]);
             TestGateway::eventually(Duration::from_secs(60), "the escrow is asked", || async {
-                site.house.clock().advance(Duration::from_secs(61)).await;
+                site.gateway.clock().advance(Duration::from_secs(61)).await;
                 deadline(&site).await == DELIVERED_AT + window
             })
             .await;

@@ -1,4 +1,4 @@
-//! What the chain takes back is as if it had never been: in tables, in answers, in the log.
+//! A reorganisation leaves no trace: not in tables, not in responses, not in the log.
 
 use super::{
     CONTRACTS, Site,
@@ -21,18 +21,18 @@ const TABLES: [&str; 7] = [
     "agents_totals ORDER BY id",
 ];
 
-/// All that is derived, in one text.
-async fn derived(house: &TestGateway) -> String {
+/// All derived rows as one text.
+async fn derived(gateway: &TestGateway) -> String {
     let mut all = String::new();
     for table in TABLES {
-        all += &format!("{table}\n{}\n", house.rows(&format!("SELECT * FROM {table}")).await.join("\n"));
+        all += &format!("{table}\n{}\n", gateway.rows(&format!("SELECT * FROM {table}")).await.join("\n"));
     }
     all
 }
 
-/// The same from an index that never saw another branch.
+/// The same from a new index that never saw another branch.
 async fn derived_anew(site: &Site) -> String {
-    let builder = match site.house.dialect() {
+    let builder = match site.gateway.dialect() {
         "postgres" => TestGateway::postgres_builder().await.unwrap(),
         _ => TestGateway::builder(),
     };
@@ -43,7 +43,7 @@ async fn derived_anew(site: &Site) -> String {
     derived
 }
 
-/// Agents and jobs from which every move is possible.
+/// Agents and jobs for which every kind of event is possible.
 fn before() -> Vec<ScriptedLog> {
     [
         agent(1),
@@ -79,16 +79,16 @@ fn moves() -> Vec<Vec<ScriptedLog>> {
 }
 
 #[tokio::test]
-async fn every_move_is_taken_back() {
+async fn every_event_is_undone() {
     for site in sites(vec![before()]).await {
-        let original = derived(&site.house).await;
+        let original = derived(&site.gateway).await;
         for blocks in moves() {
             site.mine(blocks.clone()).await;
-            assert_ne!(derived(&site.house).await, original, "{blocks:?}");
-            site.chain.take_back(1);
+            assert_ne!(derived(&site.gateway).await, original, "{blocks:?}");
+            site.chain.reorg(1);
             site.chain.mine_empty(2);
-            site.house.indexed(&site.chain).await;
-            assert_eq!(derived(&site.house).await, original, "{blocks:?}");
+            site.gateway.indexed(&site.chain).await;
+            assert_eq!(derived(&site.gateway).await, original, "{blocks:?}");
         }
         site.close().await;
     }
@@ -100,13 +100,13 @@ async fn another_branch_is_followed_and_gives_what_a_new_index_gives() {
         for blocks in moves() {
             site.mine(blocks).await;
         }
-        site.chain.take_back(8);
-        // The same agent id for another owner, the same job for another client.
+        site.chain.reorg(8);
+        // The same agent id with another owner, the same job with another client.
         site.chain.mine(registered(4, 8, "another", ""));
         site.chain.mine([vec![requested(6, 4, 50, "61")], vec![delivered(6, 6, ""), completed(6, "60", 1)]].concat());
         site.chain.mine_empty(9);
-        site.house.indexed(&site.chain).await;
-        assert_eq!(derived(&site.house).await, derived_anew(&site).await);
+        site.gateway.indexed(&site.chain).await;
+        assert_eq!(derived(&site.gateway).await, derived_anew(&site).await);
         assert_eq!(site.read("/api/agents?q=another").await["total"], 1);
         assert_eq!(site.read("/api/agents?q=late").await["total"], 0);
         site.close().await;
@@ -114,15 +114,15 @@ async fn another_branch_is_followed_and_gives_what_a_new_index_gives() {
 }
 
 #[tokio::test]
-async fn nobody_hears_of_an_abandoned_branch() {
+async fn an_abandoned_branch_publishes_nothing() {
     for site in sites(vec![agent(1)]).await {
         site.mine(registered(2, 9, "never was", "")).await;
-        site.chain.take_back(1);
+        site.chain.reorg(1);
         site.chain.mine(registered(2, 9, "was", ""));
         site.chain.mine_empty(5);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         let names: Vec<_> =
-            site.house.events().await.into_iter().filter(|event| event.kind == "agent.registered").collect();
+            site.gateway.events().await.into_iter().filter(|event| event.kind == "agent.registered").collect();
         let names: Vec<&str> = names.iter().map(|event| event.data["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["agent 1", "was"]);
         site.close().await;

@@ -1,4 +1,4 @@
-//! The events of the contracts, as a test writes them into blocks.
+//! Events of the contracts, for scripted blocks.
 
 use plugin_testing::{ScriptedLog, json};
 
@@ -21,7 +21,7 @@ const FEEDBACK: &str = "NewFeedback(uint256 indexed agentId, address indexed cli
 const FEEDBACK_REVOKED: &str =
     "FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex)";
 
-/// Account number `n`, as the gateway writes it (no letters, so that it has no case).
+/// Address of account `n`, without letters, so that checksum case does not matter.
 pub fn account(n: u64) -> String {
     format!("0x{n:040}")
 }
@@ -48,7 +48,7 @@ pub fn agent(id: u64) -> Vec<ScriptedLog> {
     registered(id, id, &format!("agent {id}"), "")
 }
 
-/// Agents 1 to `count`, with the first event of their registration alone.
+/// Agents 1 to `count`, each with only the first event of its registration.
 pub fn many_agents(count: u64) -> Vec<Vec<ScriptedLog>> {
     vec![(1..=count).map(|id| agent(id).swap_remove(0)).collect()]
 }
@@ -58,7 +58,7 @@ pub fn registered(id: u64, owner: u64, name: &str, endpoint: &str) -> Vec<Script
     registered_by(id, &account(owner), name, endpoint)
 }
 
-/// The same for the agent of any address.
+/// The same for an owner with any address.
 pub fn registered_by(id: u64, owner: &str, name: &str, endpoint: &str) -> Vec<ScriptedLog> {
     let arguments =
         [json!(id), json!(owner), json!(name), json!(endpoint), json!("ipfs://m"), json!("5"), json!("100")];
@@ -99,7 +99,7 @@ pub fn requested(job: u64, agent: u64, client: u64, amount: &str) -> ScriptedLog
     requested_by(job, agent, &account(client), amount, "fmx://payload/in")
 }
 
-/// A job of any address, about anything.
+/// A job of any client, with any input.
 pub fn requested_by(job: u64, agent: u64, client: &str, amount: &str, uri: &str) -> ScriptedLog {
     let arguments = [json!(job), json!(agent), json!(client), json!(amount), json!(hash(job)), json!(uri)];
     escrow(REQUESTED, &arguments)
@@ -126,7 +126,7 @@ pub fn resolved(job: u64, client_amount: &str, payout: &str) -> ScriptedLog {
     escrow(RESOLVED, &[json!(job), json!(client_amount), json!(payout), json!("1")])
 }
 
-/// A job from request to release, with the registry's record of it.
+/// A job from request to release, with the registry's outcome event.
 pub fn done(job: u64, agent: u64, client: u64, amount: &str, rating: u8) -> Vec<ScriptedLog> {
     vec![
         requested(job, agent, client, amount),

@@ -1,4 +1,4 @@
-//! The orders of `GET /api/agents`, with their rules and ties.
+//! Sort orders of `GET /api/agents`, with ties.
 
 use super::{
     Site,
@@ -31,7 +31,7 @@ async fn only_jobs_that_moved_something_count_and_payers_break_ties() {
     let mut blocks = agents(4);
     blocks.push(
         [
-            // Five jobs for nothing.
+            // Five jobs with amount 0.
             (1..=5).flat_map(|job| done(job, 1, 50, "0", 5)).collect(),
             // Two jobs of one client.
             done(6, 2, 50, "1000", 0),
@@ -68,17 +68,17 @@ async fn ratings_of_agents_without_paid_work_count_for_nothing() {
     let mut blocks = agents(5);
     blocks.push(
         [
-            // Five stars, never paid.
+            // Rated 5, never paid.
             done(1, 1, 50, "0", 5),
-            // Paid and never rated.
+            // Paid, never rated.
             done(2, 2, 50, "7", 0),
             // Paid, 4.5 on average.
             done(3, 3, 50, "1", 4),
             done(4, 3, 50, "1", 5),
-            // Paid once, 4 on average: the free job's rating counts as well once there is paid work.
+            // Paid once, 4 on average: with paid work, ratings of unpaid jobs count as well.
             done(5, 4, 50, "1", 3),
             done(6, 4, 51, "0", 5),
-            // 5: nothing at all.
+            // Agent 5 has no jobs.
         ]
         .concat(),
     );

@@ -1,4 +1,4 @@
-//! The published views: what other plugins join with.
+//! The published views that other plugins join.
 
 use super::{
     script::{PAUSED, account, agent, done, feedback, feedback_revoked, hash, status, validated, validation_requested},
@@ -13,24 +13,24 @@ async fn each_view_has_the_columns_that_are_documented() {
             let line = readme.lines().find(|line| line.starts_with(&format!("| `{view}` |"))).expect(view);
             let documented: Vec<&str> = line.split('`').skip(3).step_by(2).collect();
             let columns = documented.join(", ");
-            // Databases compare lists of as many columns only: so there are neither more nor fewer.
+            // Databases compare rows of equal width only, so this checks the number of columns.
             let other =
                 format!("SELECT count(*) FROM (SELECT {columns} FROM {view} EXCEPT SELECT * FROM {view}) AS other");
-            assert_eq!(site.house.rows(&other).await, ["Int(0)"], "{view}");
+            assert_eq!(site.gateway.rows(&other).await, ["Int(0)"], "{view}");
         }
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn views_tell_what_the_routes_tell() {
+async fn views_have_the_data_of_the_routes() {
     let blocks = vec![
         [agent(1), vec![status(1, PAUSED)], done(1, 1, 50, "10", 4)].concat(),
         vec![validation_requested(8, 1, "u", 3), feedback(1, 50, 1, "-5"), feedback(1, 50, 2, "6")],
         vec![validated(8, 1, 3, 0), feedback_revoked(1, 50, 1)],
     ];
     for site in sites(blocks).await {
-        let rows = async |statement: &str| site.house.rows(statement).await;
+        let rows = async |statement: &str| site.gateway.rows(statement).await;
         let text = |text: &str| format!("Text({text:?})");
         assert_eq!(
             rows("SELECT owner, slug, status, paid_jobs, payers, earned, online FROM agents_v1").await,

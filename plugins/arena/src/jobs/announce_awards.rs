@@ -1,6 +1,6 @@
-//! Publishes the awards that follow from jobs: the creator of a closed challenge requested a job that cites it.
+//! Publishes the awards that jobs make: the creator of a closed challenge requested a job that cites it.
 //!
-//! The rule: only what will not be undone is published, so it waits until the job's own event is public.
+//! The rule: an award is published only when no reorganisation can undo it, so the job waits for the public `job.…` event.
 
 use crate::{
     Arena,
@@ -10,20 +10,20 @@ use crate::{
         challenges::{self, ChallengeRow},
     },
 };
-use plugin_api::{Gateway, HostError, Job, Tx};
+use plugin_api::{HostError, Job, PluginContext, Tx};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(10);
-const AT_ONCE: u32 = 50;
+const BATCH_MAX: u32 = 50;
 
 pub fn job() -> Job<Arena> {
     Job::every("announce_awards", INTERVAL, announce_awards)
 }
 
-async fn announce_awards(gateway: Gateway<Arena>) -> Result<(), HostError> {
-    for challenge in challenges::unannounced(&gateway.db(), AT_ONCE).await? {
-        let tx = gateway.begin();
-        announce(&tx, &challenge, gateway.now_s()).await?;
+async fn announce_awards(cx: PluginContext<Arena>) -> Result<(), HostError> {
+    for challenge in challenges::unannounced(&cx.db(), BATCH_MAX).await? {
+        let tx = cx.begin();
+        announce(&tx, &challenge, cx.now_s()).await?;
         tx.commit().await?;
     }
     Ok(())
@@ -49,5 +49,5 @@ async fn announce(tx: &Tx, challenge: &ChallengeRow, now_s: i64) -> Result<(), H
         prev: challenge.award_agent.map(|agent_id| Previous { agent_id, awarded_at: challenge.awarded_at }),
     };
     let key = format!("arena.award:{}:{job}", challenge.id);
-    event.by(challenge.creator, now_s)?.once(key).publish(tx)
+    event.by(challenge.creator, now_s)?.unique_key(key).publish(tx)
 }

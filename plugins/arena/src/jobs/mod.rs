@@ -1,3 +1,3 @@
-//! Work that runs by itself.
+//! Scheduled jobs.
 
 pub mod announce_awards;

@@ -1,10 +1,10 @@
-//! How a job says which challenge it pays: its input is `fmx://arena/<id>`, whatever follows.
+//! Citations: a job pays a challenge when its input begins with `fmx://arena/<id>`.
 
 use super::ChallengeId;
 
 const SCHEME: &str = "fmx://arena/";
 
-/// The scheme in any case, then digits.
+/// Parses the scheme in any case, then digits.
 pub fn cited_challenge(input_uri: &str) -> Option<ChallengeId> {
     let (scheme, rest) = input_uri.split_at_checked(SCHEME.len())?;
     let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;

@@ -1,4 +1,4 @@
-//! What the activity log tells about the arena. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{AgentId, ChallengeId, JobId, SubmissionId};
 use plugin_api::{Address, Event, HostError, Wei};
@@ -38,7 +38,7 @@ pub struct Submitted<'a> {
     pub submission_id: SubmissionId,
     pub agent_id: Option<AgentId>,
     pub agent_name: Option<&'a str>,
-    /// The beginning of it.
+    /// An excerpt.
     pub note: String,
 }
 
@@ -79,7 +79,7 @@ pub struct Awarded<'a> {
     /// True when a job that cites the challenge awards it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via_job: Option<bool>,
-    /// What the creator had signed before.
+    /// The creator's earlier signed award.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev: Option<Previous>,
 }

@@ -1,4 +1,4 @@
-//! What challenges, submissions and votes are, without a database: checks, means, citations, the shapes on the wire.
+//! Types and rules of challenges, submissions and votes, without a database: checks, means, citations, response types.
 
 mod citation;
 mod event;

@@ -1,4 +1,4 @@
-//! What writers send, and what is left of it once its form is checked.
+//! Request payloads, and their checked forms.
 
 use super::{AgentId, JobId};
 use crate::error::ArenaError;
@@ -35,7 +35,7 @@ pub struct NewChallenge {
     tags: Option<Vec<String>>,
 }
 
-/// A challenge that may be stored.
+/// A checked challenge.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ChallengeDraft {
     pub title: String,
@@ -49,7 +49,7 @@ pub struct ChallengeDraft {
 impl NewChallenge {
     pub fn check(self, now_s: i64) -> Result<ChallengeDraft, ArenaError> {
         let title = self.title.trim().to_owned();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::chars(&title)) {
+        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(&title)) {
             return Err(ArenaError::Title);
         }
         if self.brief.trim().is_empty() {
@@ -87,7 +87,7 @@ pub struct NewSubmission {
 }
 
 impl NewSubmission {
-    /// The note, and the content to be checked.
+    /// Returns the note, and the content that is still to be checked.
     pub fn check(self) -> Result<(String, NewContent), ArenaError> {
         let note = self.note.unwrap_or_default().trim().to_owned();
         if note.len() > NOTE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! What readers get.
+//! Response types.
 
 use super::{AgentId, ChallengeId, JobId, SubmissionId};
 use plugin_api::{Address, Hash256, JsonSchema, Wei, point::Author};

@@ -1,4 +1,4 @@
-//! `POST /api/arena/challenges/{id}/award`: whom the creator awards, with the escrow job that pays if there is one already.
+//! `POST /api/arena/challenges/{id}/award`: the creator's award, optionally with the escrow job that pays it.
 
 use super::render;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     model::{Award, Awarded, ChallengeDetail, ChallengeId},
     store::{agents, challenges, closing},
 };
-use plugin_api::{Address, Context, Failure, Json, Path, Query, Route, Signed, manifest::RateLimit};
+use plugin_api::{Address, Failure, Json, Path, Query, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/challenges/{id}/award", award_challenge)
@@ -22,7 +22,7 @@ pub fn route() -> Route<Arena> {
 }
 
 async fn award_challenge(
-    cx: Context<Arena>,
+    cx: RequestContext<Arena>,
     Path(challenge): Path<ChallengeId>,
     Signed { signer, payload: award }: Signed<Award>,
 ) -> Result<Json<ChallengeDetail>, Failure<ArenaError>> {
@@ -56,7 +56,7 @@ async fn award_challenge(
     Ok(Json(render::detail(&cx, &tx, row, None).await?))
 }
 
-/// A job that is indexed already must be the creator's and for this agent.
+/// A job that is already indexed must be the creator's and for this agent.
 async fn check_job(db: &impl Query, award: Award, signer: Address) -> Result<(), Failure<ArenaError>> {
     let Some(job_id) = award.job_id else { return Ok(()) };
     match agents::jobs(db, [job_id]).await?.get(&job_id) {

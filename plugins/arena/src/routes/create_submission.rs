@@ -1,4 +1,4 @@
-//! `POST /api/arena/challenges/{id}/submissions`: what an address hands in, once per challenge.
+//! `POST /api/arena/challenges/{id}/submissions`: a submission, one per address and challenge.
 
 use super::render::Names;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use plugin_api::{
-    Address, Context, Created, Failure, Path, Query, Route, Signed, format::excerpt, manifest::RateLimit,
+    Address, Created, Failure, Path, Query, RequestContext, Route, Signed, format::excerpt, manifest::RateLimit,
 };
 
 pub fn route() -> Route<Arena> {
@@ -27,7 +27,7 @@ pub fn route() -> Route<Arena> {
 const NOTE_EXCERPT_CHARS: usize = 160;
 
 async fn create_submission(
-    cx: Context<Arena>,
+    cx: RequestContext<Arena>,
     Path(challenge): Path<ChallengeId>,
     Signed { signer, payload }: Signed<NewSubmission>,
 ) -> Result<Created<SubmissionView>, Failure<ArenaError>> {
@@ -42,10 +42,10 @@ async fn create_submission(
 
     let tx = cx.transaction();
     let row = challenges::find(&tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
-    // By now this transaction has its turn: who came before is committed.
+    // The transaction holds the write lock now, so every earlier write is committed.
     let now_s = cx.now_s();
     check_open(&row, now_s)?;
-    content.facts::<ArenaError>(&tx).await?;
+    content.payload_info::<ArenaError>(&tx).await?;
     let entry = Entry { challenge, submitter: signer, agent: agent_id, content: &content, note: &note };
     let id = submissions::insert(&tx, &entry, now_s).await?.ok_or(ArenaError::AlreadySubmitted)?;
     let event = Submitted {
@@ -72,7 +72,7 @@ async fn find_open(db: &impl Query, challenge: ChallengeId, now_s: i64) -> Resul
     Ok(check_open(&row, now_s)?)
 }
 
-/// The agent that is named, if it is the signer's.
+/// The named agent, which must be the signer's.
 async fn own_agent(
     db: &impl Query,
     agent: Option<AgentId>,

@@ -7,14 +7,14 @@ use crate::{
     model::{ChallengeDetail, ChallengeId},
     store::{challenges, closing},
 };
-use plugin_api::{Context, Failure, Json, Path, Route, Viewer};
+use plugin_api::{Failure, Json, Path, RequestContext, Route, Viewer};
 
 pub fn route() -> Route<Arena> {
     Route::get("/api/arena/challenges/{id}", get_challenge).public().summary("Read a challenge with its ranking")
 }
 
 async fn get_challenge(
-    cx: Context<Arena>,
+    cx: RequestContext<Arena>,
     Path(challenge): Path<ChallengeId>,
     Viewer(viewer): Viewer,
 ) -> Result<Json<ChallengeDetail>, Failure<ArenaError>> {

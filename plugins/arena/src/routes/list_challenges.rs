@@ -1,4 +1,4 @@
-//! `GET /api/arena/challenges`: open ones first, the soonest deadline first; all of them, or those in a status, with a tag or a text.
+//! `GET /api/arena/challenges`: open challenges first, the soonest deadline first; filtered by status, tag or text.
 
 use super::render;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
         closing,
     },
 };
-use plugin_api::{Context, Failure, Json, JsonSchema, Page, QueryString, Route, Search, format};
+use plugin_api::{Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route, Search, format};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Arena> {
@@ -46,18 +46,18 @@ struct ChallengeList {
 }
 
 async fn list_challenges(
-    cx: Context<Arena>,
-    QueryString(given): QueryString<ChallengeFilter>,
+    cx: RequestContext<Arena>,
+    QueryString(query): QueryString<ChallengeFilter>,
     Page { limit, offset }: Page<25, 100>,
 ) -> Result<Json<ChallengeList>, Failure> {
     closing::close_due(&cx, None).await?;
-    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
-    let status = given.status.map(|status| match status {
+    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+    let status = query.status.map(|status| match status {
         ListStatus::Open => Status::Open,
         ListStatus::Closed => Status::Closed,
     });
     let db = cx.db();
-    let filter = Filter { status, search: Search::new(&cx, &given.q), tag };
+    let filter = Filter { status, search: Search::new(&cx, &query.q), tag };
     let (rows, total) = challenges::list(&db, &filter, limit, offset).await?;
     let items = render::page(&cx, &db, rows).await?;
     Ok(Json(ChallengeList { items, total, now: cx.now_s() }))

@@ -1,4 +1,4 @@
-//! From rows to what readers get: names of agents and states of jobs are looked up here, at read time.
+//! Converts rows to response types: looks up names of agents and statuses of jobs at read time.
 
 use crate::{
     Arena,
@@ -13,10 +13,10 @@ use crate::{
         votes,
     },
 };
-use plugin_api::{Address, Authors, Gateway, HostError, Query, format};
+use plugin_api::{Address, Authors, HostError, PluginContext, Query, format};
 use std::collections::BTreeMap;
 
-/// What rows name and other plugins know.
+/// Names and statuses from other plugins, for the ids in rows.
 pub struct Names {
     authors: Authors,
     agents: BTreeMap<AgentId, String>,
@@ -25,7 +25,7 @@ pub struct Names {
 
 impl Names {
     pub async fn of(
-        gateway: &Gateway<Arena>,
+        cx: &PluginContext<Arena>,
         challenges: &[ChallengeRow],
         submissions: &[SubmissionRow],
     ) -> Result<Self, HostError> {
@@ -35,24 +35,24 @@ impl Names {
         let agents = awardees.iter().map(|awardee| awardee.agent).chain(submitting);
         let creators = challenges.iter().map(|challenge| challenge.creator);
         let authors = creators.chain(submissions.iter().map(|submission| submission.submitter));
-        Self::look_up(gateway, authors, agents, jobs).await
+        Self::look_up(cx, authors, agents, jobs).await
     }
 
-    /// For writes, which ask before their first statement: an open transaction holds up other writers.
+    /// For writes: call it before the first statement, because an open transaction blocks other writers.
     pub async fn look_up(
-        gateway: &Gateway<Arena>,
+        cx: &PluginContext<Arena>,
         authors: impl IntoIterator<Item = Address>,
         agents: impl IntoIterator<Item = AgentId>,
         jobs: impl IntoIterator<Item = JobId>,
     ) -> Result<Self, HostError> {
-        let (db, authors): (_, Vec<Address>) = (gateway.db(), authors.into_iter().collect());
+        let (db, authors): (_, Vec<Address>) = (cx.db(), authors.into_iter().collect());
         let (agents, jobs): (Vec<AgentId>, Vec<JobId>) = (agents.into_iter().collect(), jobs.into_iter().collect());
         let agents = agents::names(&db, agents).await?;
         let jobs = agents::jobs(&db, jobs).await?;
-        Ok(Self { authors: gateway.authors(authors).await?, agents, jobs })
+        Ok(Self { authors: cx.authors(authors).await?, agents, jobs })
     }
 
-    /// The job that pays, unless it turned out to be for another agent or from somebody else.
+    /// The paying job, unless it is for another agent or from another client.
     fn job(&self, challenge: &ChallengeRow, awardee: Awardee) -> (Option<JobId>, Option<String>) {
         match awardee.job.map(|id| (id, self.jobs.get(&id))) {
             Some((id, None)) => (Some(id), None),
@@ -123,15 +123,15 @@ impl Names {
     }
 }
 
-/// A page of challenges with their winners, each of which is the first of its ranking.
+/// A page of challenges with their winners, each the first of its ranking.
 pub async fn page(
-    gateway: &Gateway<Arena>,
+    cx: &PluginContext<Arena>,
     db: &impl Query,
     rows: Vec<ChallengeRow>,
 ) -> Result<Vec<ChallengeView>, HostError> {
     let winners: Vec<SubmissionId> = rows.iter().filter_map(|row| row.winner_id).collect();
     let winners = submissions::some(db, &winners).await?;
-    let names = Names::of(gateway, &rows, &winners).await?;
+    let names = Names::of(cx, &rows, &winners).await?;
     let mut winners: BTreeMap<ChallengeId, SubmissionView> =
         winners.into_iter().map(|row| (row.challenge_id, names.submission(row, 1))).collect();
     Ok(rows
@@ -141,9 +141,9 @@ pub async fn page(
         .collect())
 }
 
-/// A challenge with all submissions, and what the viewer gave to each.
+/// A challenge with all submissions, and the viewer's score of each.
 pub async fn detail(
-    gateway: &Gateway<Arena>,
+    cx: &PluginContext<Arena>,
     db: &impl Query,
     row: ChallengeRow,
     viewer: Option<Address>,
@@ -155,7 +155,7 @@ pub async fn detail(
         None => None,
     };
     let rows = [row];
-    let names = Names::of(gateway, &rows, &ranked).await?;
+    let names = Names::of(cx, &rows, &ranked).await?;
     let view = |(rank, row)| {
         let mut view = names.submission(row, rank);
         view.my_vote = given.as_ref().map(|given| given.get(&view.id).copied());

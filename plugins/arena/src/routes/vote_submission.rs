@@ -1,4 +1,4 @@
-//! `POST /api/arena/submissions/{id}/vote`: a score, signed by a peer. The last one of an address counts.
+//! `POST /api/arena/submissions/{id}/vote`: a score, signed by a peer. The last vote of an address counts.
 
 use super::{create_submission::check_open, render::Names};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
         votes::{self, Vote},
     },
 };
-use plugin_api::{Context, Failure, Json, Path, Route, Signed, manifest::RateLimit};
+use plugin_api::{Failure, Json, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/submissions/{id}/vote", vote_submission)
@@ -22,12 +22,12 @@ pub fn route() -> Route<Arena> {
 }
 
 async fn vote_submission(
-    cx: Context<Arena>,
+    cx: RequestContext<Arena>,
     Path(submission): Path<SubmissionId>,
     Signed { signer, payload }: Signed<NewVote>,
 ) -> Result<Json<VotedSubmission>, Failure<ArenaError>> {
     let unknown = || ArenaError::UnknownSubmission { submission };
-    // A submission never moves and is never removed.
+    // A submission never changes its challenge and is never deleted.
     let before = submissions::find(&cx.db(), submission).await?.ok_or_else(unknown)?;
     let challenge = before.challenge_id;
     closing::close_due(&cx, Some(challenge)).await?;
@@ -35,7 +35,7 @@ async fn vote_submission(
 
     let tx = cx.transaction();
     let row = challenges::find(&tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
-    // By now this transaction has its turn: who came before is committed.
+    // The transaction holds the write lock now, so every earlier write is committed.
     let now_s = cx.now_s();
     check_open(&row, now_s)?;
     let score = payload.check()?;

@@ -1,4 +1,4 @@
-//! Agents and jobs, by their published views.
+//! Agents and jobs, read through their published views.
 
 use super::placeholders;
 use crate::model::{AgentId, JobId};
@@ -16,13 +16,13 @@ pub async fn find(db: &impl Query, agent: AgentId) -> Result<Option<Agent>, Host
     db.row(sql("SELECT owner, name FROM agents_v1 WHERE agent_id = $1").bind(agent)).await
 }
 
-/// Whether an address owns an agent that is active now.
+/// Whether an address currently owns an active agent.
 pub async fn owns_active(db: &impl Query, owner: Address) -> Result<bool, HostError> {
     let active = sql("SELECT agent_id FROM agents_v1 WHERE owner = $1 AND status = 'Active' LIMIT 1").bind(owner);
     Ok(db.row::<i64>(active).await?.is_some())
 }
 
-/// Names of agents; one that is not indexed has none.
+/// Names of agents; `None` for one that is not indexed.
 pub async fn names(
     db: &impl Query,
     agents: impl IntoIterator<Item = AgentId>,

@@ -1,4 +1,4 @@
-//! Challenges: posting, reading, listing, awarding.
+//! Challenges: inserts, reads, lists and awards.
 
 use crate::model::{AgentId, ChallengeDraft, ChallengeId, JobId, Status, SubmissionId};
 use plugin_api::{Address, HostError, Query, Search, Sql, Tx, Wei, json_text, sql};
@@ -29,7 +29,7 @@ pub struct ChallengeRow {
     pub link_at: Option<i64>,
 }
 
-/// Who is awarded.
+/// The awarded agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Awardee {
     pub agent: AgentId,
@@ -38,8 +38,8 @@ pub struct Awardee {
 }
 
 impl ChallengeRow {
-    /// What the creator signed, and the job that cites the challenge where the signed award names none. Nothing before the
-    /// challenge is closed.
+    /// The award that the creator signed, with the citing job when the award names none. `None` before the challenge is
+    /// closed.
     pub fn awardee(&self) -> Option<Awardee> {
         let closed_at = self.closed_at?;
         let linked = self.link_job.zip(self.link_agent).filter(|_| self.award_job.is_none());
@@ -86,7 +86,7 @@ pub async fn find(db: &impl Query, challenge: ChallengeId) -> Result<Option<Chal
     db.row(sql(format!("SELECT {COLUMNS} FROM {FROM} WHERE c.id = $1")).bind(challenge)).await
 }
 
-/// The last award counts; the time of the first stays.
+/// The last award counts; the time of the first one remains.
 pub async fn award(
     tx: &Tx,
     challenge: ChallengeId,
@@ -99,18 +99,18 @@ pub async fn award(
     tx.execute(award.bind(challenge).bind(agent).bind(job).bind(now_s)).await.map(drop)
 }
 
-/// Which challenges are listed.
+/// Selects challenges.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Closed ones are those that are not open, awarded or not.
+    /// Closed challenges are those that are not open, awarded or not.
     pub status: Option<Status>,
-    /// In title or brief.
+    /// Searched in title and brief.
     pub search: Option<Search>,
-    /// As it is stored: trimmed, lower case.
+    /// Normalised as in storage: trimmed, lower case.
     pub tag: Option<String>,
 }
 
-/// A page, and how many match in all.
+/// A page, and the total number of matches.
 pub async fn list(
     db: &impl Query,
     filter: &Filter,
@@ -131,7 +131,7 @@ pub async fn list(
     Ok((db.rows(page).await?, total))
 }
 
-/// Whoever asks has closed what is due before.
+/// The caller must have closed the challenges that are due.
 fn matching(select: String, filter: &Filter) -> Sql {
     let status = match filter.status {
         None => " WHERE 1 = 1",
@@ -150,7 +150,7 @@ fn matching(select: String, filter: &Filter) -> Sql {
     statement
 }
 
-/// Open challenges, the newest first; only one of them when it is named.
+/// Open challenges, newest first; only this one when `only` is given.
 pub async fn open(
     db: &impl Query,
     only: Option<ChallengeId>,
@@ -169,7 +169,7 @@ pub async fn count_open(db: &impl Query, now_s: i64) -> Result<i64, HostError> {
     db.one(sql("SELECT count(*) FROM arena_challenges WHERE closed_at IS NULL AND ends_at > $1").bind(now_s)).await
 }
 
-/// Closed challenges with a job that cites them, whose award was not published, and whose job's request is public: it stays.
+/// Closed challenges with a citing job whose award is not published yet and whose request is public, hence final.
 pub async fn unannounced(db: &impl Query, limit: u32) -> Result<Vec<ChallengeRow>, HostError> {
     let public = "EXISTS (SELECT 1 FROM host_activity_v1 e WHERE e.type = 'job.requested' AND e.ref_kind = 'job' \
          AND e.ref_id = cast(l.job_id AS text))";
@@ -180,14 +180,14 @@ pub async fn unannounced(db: &impl Query, limit: u32) -> Result<Vec<ChallengeRow
     db.rows(sql(unannounced).bind(limit)).await
 }
 
-/// Whether nobody published it meanwhile.
+/// Whether this call marked it as published, and no other gateway did.
 pub async fn announce(tx: &Tx, challenge: ChallengeId, job: JobId) -> Result<bool, HostError> {
     let announce = sql("UPDATE arena_challenges SET announced_job = $2 \
             WHERE id = $1 AND (announced_job IS NULL OR announced_job <> $2)");
     Ok(tx.execute(announce.bind(challenge).bind(job)).await? > 0)
 }
 
-/// How many challenges that closed in that second or later each address won; all there are when it is absent.
+/// Number of challenges that each address won, of those that closed since that second; of all when it is absent.
 pub async fn count_wins(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
     let all = "SELECT s.submitter, count(*) FROM arena_challenges c JOIN arena_submissions s ON s.id = c.winner_id";
     db.rows(match since_s {

@@ -1,28 +1,28 @@
-//! The end of a challenge: its winner is found once, by the first who reads it from `endsAt` on.
+//! Closing of challenges: the first read from `endsAt` on determines the winner, once.
 //!
-//! The rule: closing is one statement in a transaction of its own, and every vote looks in its own transaction whether the
-//! challenge is closed. The transactions of a plugin come one after the other, over all replicas, so no vote lies between the
-//! ranking and the end.
+//! The rule: closing is one statement in a transaction of its own, and every vote checks in its own transaction whether the
+//! challenge is closed. The transactions of a plugin are serialised across all gateways, so no vote can be counted between
+//! the ranking and the close.
 
 use crate::{
     Arena,
     model::{ChallengeId, Closed},
     store::{challenges, submissions},
 };
-use plugin_api::{Gateway, HostError, Query, Tx, sql};
+use plugin_api::{HostError, PluginContext, Query, Tx, sql};
 
-/// Challenges that are closed in one transaction.
-const AT_ONCE: u32 = 20;
+/// Challenges that one transaction closes.
+const BATCH_MAX: u32 = 20;
 
-/// Closes the challenge if its time is over; without one, all whose time is over.
-pub async fn close_due(gateway: &Gateway<Arena>, only: Option<ChallengeId>) -> Result<(), HostError> {
+/// Closes this challenge if its time is over; without an id, all whose time is over.
+pub async fn close_due(cx: &PluginContext<Arena>, only: Option<ChallengeId>) -> Result<(), HostError> {
     loop {
-        let now_s = gateway.now_s();
-        let due = due(&gateway.db(), only, now_s).await?;
+        let now_s = cx.now_s();
+        let due = due(&cx.db(), only, now_s).await?;
         if due.is_empty() {
             return Ok(());
         }
-        let tx = gateway.begin();
+        let tx = cx.begin();
         for challenge in due {
             close(&tx, challenge, now_s).await?;
         }
@@ -36,7 +36,7 @@ async fn due(db: &impl Query, only: Option<ChallengeId>, now_s: i64) -> Result<V
         Some(challenge) => due.push_bind(" AND id = {}", challenge),
         None => due,
     };
-    db.rows(due.push_bind(" ORDER BY ends_at, id LIMIT {}", AT_ONCE)).await
+    db.rows(due.push_bind(" ORDER BY ends_at, id LIMIT {}", BATCH_MAX)).await
 }
 
 async fn close(tx: &Tx, challenge: ChallengeId, now_s: i64) -> Result<(), HostError> {
@@ -63,5 +63,5 @@ async fn close(tx: &Tx, challenge: ChallengeId, now_s: i64) -> Result<(), HostEr
         winner_agent_id: winner.as_ref().and_then(|winner| winner.agent_id),
         submissions: row.submissions,
     };
-    closed.by(row.creator, row.ends_at)?.once(format!("arena.close:{challenge}")).publish(tx)
+    closed.by(row.creator, row.ends_at)?.unique_key(format!("arena.close:{challenge}")).publish(tx)
 }

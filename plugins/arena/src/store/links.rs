@@ -1,4 +1,4 @@
-//! Jobs that cite challenges: a derived table, written by the chain's events alone.
+//! Jobs that cite challenges: a derived table, written by handlers of chain events only.
 
 use crate::model::{AgentId, ChallengeId, JobId};
 use plugin_api::{Address, HostError, Tx, sql};

@@ -1,4 +1,4 @@
-//! The arena's tables, and what it reads of agents, jobs and payloads by their views.
+//! The arena's tables, and its reads of agents, jobs and payloads through their views.
 
 pub mod agents;
 pub mod challenges;
@@ -7,7 +7,7 @@ pub mod links;
 pub mod submissions;
 pub mod votes;
 
-/// `$first, …` for that many values.
+/// `$first, …`: a list of `count` placeholders.
 fn placeholders(first: usize, count: usize) -> String {
     (first..first + count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ")
 }

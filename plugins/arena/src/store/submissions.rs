@@ -1,4 +1,4 @@
-//! Submissions: handing one in, reading them by rank.
+//! Submissions: inserts, and reads by rank.
 
 use super::placeholders;
 use crate::model::{AgentId, ChallengeId, SubmissionId};
@@ -23,7 +23,7 @@ pub struct SubmissionRow {
 const COLUMNS: &str = "s.id, s.challenge_id, s.submitter, s.agent_id, s.payload_hash, s.url, s.note, s.created_at, s.votes, \
     s.weight_sum, s.points";
 
-/// Points, then the mean (of equal points, that of fewer weights is higher), votes, and who came first.
+/// Points, then the mean (of equal points, fewer weights mean a higher one), votes, and the earlier submission.
 pub const RANKING: &str = "s.points DESC, s.weight_sum, s.votes DESC, s.created_at, s.id";
 
 pub struct Entry<'a> {
@@ -34,7 +34,7 @@ pub struct Entry<'a> {
     pub note: &'a str,
 }
 
-/// Nothing when the submitter has handed in already.
+/// `None` when the submitter has a submission already.
 pub async fn insert(tx: &Tx, entry: &Entry<'_>, now_s: i64) -> Result<Option<SubmissionId>, HostError> {
     let insert = sql("INSERT INTO arena_submissions \
             (challenge_id, submitter, agent_id, payload_hash, url, note, created_at, votes, weight_sum, points) \
@@ -67,13 +67,13 @@ pub async fn some(db: &impl Query, ids: &[SubmissionId]) -> Result<Vec<Submissio
     db.rows(ids.iter().copied().fold(sql(text), Sql::bind)).await
 }
 
-/// All of a challenge, the best first.
+/// All submissions of a challenge, the best first.
 pub async fn ranked(db: &impl Query, challenge: ChallengeId) -> Result<Vec<SubmissionRow>, HostError> {
     let text = format!("SELECT {COLUMNS} FROM arena_submissions s WHERE s.challenge_id = $1 ORDER BY {RANKING}");
     db.rows(sql(text).bind(challenge)).await
 }
 
-/// The place of a submission in the ranking, from 1.
+/// The rank of a submission, from 1.
 pub async fn rank(db: &impl Query, row: &SubmissionRow) -> Result<i64, HostError> {
     let better = sql("SELECT count(*) FROM arena_submissions s WHERE s.challenge_id = $1 AND (s.points > $2 \
          OR (s.points = $2 AND (s.weight_sum < $3 OR (s.weight_sum = $3 AND (s.votes > $4 \

@@ -1,4 +1,4 @@
-//! Votes: one of an address for a submission; the last one counts.
+//! Votes: one per address and submission; the last one counts.
 
 use crate::model::{ChallengeId, Score, SubmissionId};
 use plugin_api::{Address, HostError, Query, Tx, sql};
@@ -11,7 +11,7 @@ pub struct Vote {
     pub weight: i64,
 }
 
-/// Counts a vote instead of the one that the voter gave before; answers whether there was one.
+/// Counts a vote in place of the voter's earlier one; returns whether there was one.
 pub async fn count(tx: &Tx, vote: &Vote, now_s: i64) -> Result<bool, HostError> {
     let before = sql("SELECT score, weight FROM arena_votes WHERE submission_id = $1 AND voter = $2");
     let before: Option<(i64, i64)> = tx.row(before.bind(vote.submission).bind(vote.voter)).await?;
@@ -38,7 +38,7 @@ pub async fn count(tx: &Tx, vote: &Vote, now_s: i64) -> Result<bool, HostError> 
     Ok(before.is_some())
 }
 
-/// The scores that an address gave in a challenge.
+/// The scores of an address in a challenge.
 pub async fn of(
     db: &impl Query,
     challenge: ChallengeId,

@@ -1,6 +1,6 @@
-//! Jobs that cite a challenge award it; the job `announce_awards` tells so.
+//! Jobs that cite a challenge award it; the job `announce_awards` publishes the award.
 
-use super::{HOUR, Site, creator, scene::requested, sites};
+use super::{HOUR, Site, creator, fixture::requested, sites};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
@@ -24,26 +24,26 @@ async fn a_job_of_the_creator_that_cites_the_challenge_awards_it_once_it_is_over
             requested(4, 1, &ours, &uri),
         ])
         .await;
-        // Before the end it decides nothing.
+        // Before the end it has no effect.
         assert_eq!(state(&site, challenge).await, json!(["open", null, null, null]));
         site.wait(2 * HOUR).await;
         assert_eq!(state(&site, challenge).await, json!(["awarded", 3, 3, "Open"]));
-        assert!(site.told("arena.award").await.is_empty(), "the block is not deep enough");
+        assert!(site.published("arena.award").await.is_empty(), "the block is not deep enough");
         site.chain.mine_empty(10);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         TestGateway::eventually(LIMIT, "the award is told", || async {
             site.wait(5).await;
-            site.told("arena.award").await.len() == 1
+            site.published("arena.award").await.len() == 1
         })
         .await;
         let data = json!({
             "challengeId": challenge, "title": "c", "agentId": 3, "agentName": "agent 3", "jobId": 3, "prizeWei": "0",
             "winnerSubmissionId": null, "viaJob": true
         });
-        assert_eq!(site.told("arena.award").await, [data]);
+        assert_eq!(site.published("arena.award").await, [data]);
         let site = site.restarted().await;
         site.wait(60).await;
-        assert_eq!(site.told("arena.award").await.len(), 1);
+        assert_eq!(site.published("arena.award").await.len(), 1);
         site.close().await;
     }
 }
@@ -55,11 +55,11 @@ async fn a_reorganisation_takes_the_award_back() {
         site.wait(2 * HOUR).await;
         site.mine(vec![requested(1, 2, creator().address(), &format!("fmx://arena/{challenge}"))]).await;
         assert_eq!(state(&site, challenge).await, json!(["awarded", 2, 1, "Open"]));
-        site.chain.take_back(1);
+        site.chain.reorg(1);
         site.chain.mine_empty(2);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         assert_eq!(state(&site, challenge).await, json!(["closed", null, null, null]));
-        // What the creator signs stays whatever the chain does; a job that cites the challenge is linked to it.
+        // The creator's signed award is independent of the chain; a job that cites the challenge is linked to it.
         assert_eq!(site.award(challenge, &creator(), json!({ "agentId": 1 })).await.status, 200);
         assert_eq!(state(&site, challenge).await, json!(["awarded", 1, null, null]));
         site.mine(vec![requested(1, 2, creator().address(), &format!("fmx://arena/{challenge}"))]).await;

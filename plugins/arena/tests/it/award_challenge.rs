@@ -1,6 +1,6 @@
 //! `POST /api/arena/challenges/{id}/award`
 
-use super::{CHALLENGES, HOUR, Site, creator, owner, refusal, refused, scene::requested, sites};
+use super::{CHALLENGES, HOUR, Site, creator, fixture::requested, owner, refusal, refused, sites};
 use plugin_testing::{Value, Wallet, json};
 
 async fn closed(site: &Site) -> i64 {
@@ -30,22 +30,22 @@ async fn the_creator_awards_after_the_end() {
         let wrong = site.award(challenge, &creator(), json!({})).await;
         assert_eq!(refusal(&wrong), refused(400, "bad_request"));
 
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let first = site.award(challenge, &creator(), json!({ "agentId": 1 })).await;
         assert_eq!(first.status, 200, "{}", first.text());
         assert_eq!(awarded(&first.json()), json!(["awarded", 1, "agent 1", null, null]));
         assert_eq!((&first.json()["awardedAt"], &first.json()), (&json!(now), &site.challenge(challenge).await));
-        // The last award counts; the time of the first stays.
+        // The last award counts; the time of the first one remains.
         let second = site.award(challenge, &creator(), json!({ "agentId": "2", "jobId": 77 })).await;
         assert_eq!(awarded(&second.json()), json!(["awarded", 2, "agent 2", 77, null]));
         assert_eq!(second.json()["awardedAt"], now);
-        let told = site.told("arena.award").await;
-        assert_eq!(told.len(), 2);
+        let published = site.published("arena.award").await;
+        assert_eq!(published.len(), 2);
         let data = json!({
             "challengeId": challenge, "title": "c", "agentId": 2, "agentName": "agent 2", "jobId": 77, "prizeWei": "0",
             "winnerSubmissionId": null
         });
-        assert_eq!(told[1], data);
+        assert_eq!(published[1], data);
         site.close().await;
     }
 }
@@ -62,7 +62,7 @@ async fn a_job_that_is_indexed_must_fit() {
         assert_eq!(refusal(&other_client), refused(403, "not_client"));
         let good = site.award(challenge, &creator(), json!({ "agentId": 1, "jobId": 1 })).await;
         assert_eq!(awarded(&good.json()), json!(["awarded", 1, "agent 1", 1, "Open"]));
-        // A job that comes later and turns out to be somebody else's is not shown; the award stays.
+        // A job that is requested later by somebody else is not shown; the award remains.
         let later = site.award(challenge, &creator(), json!({ "agentId": 1, "jobId": 3 })).await;
         assert_eq!(awarded(&later.json()), json!(["awarded", 1, "agent 1", 3, null]));
         site.mine(vec![requested(3, 1, &theirs, "fmx://x")]).await;
@@ -76,11 +76,11 @@ async fn an_unknown_challenge_is_answered_before_body_and_signature() {
     for site in sites().await {
         let challenge = closed(&site).await;
         for unknown in ["999999", "0", "abc"] {
-            let answer = site.house.send("POST", &format!("{CHALLENGES}/{unknown}/award"), &[], "no json").await;
-            assert_eq!(refusal(&answer), refused(404, "not_found"), "{unknown}");
+            let response = site.gateway.send("POST", &format!("{CHALLENGES}/{unknown}/award"), &[], "no json").await;
+            assert_eq!(refusal(&response), refused(404, "not_found"), "{unknown}");
         }
-        let answer = site.house.send("POST", &format!("{CHALLENGES}/{challenge}/award"), &[], "{}").await;
-        assert_eq!(answer.status, 401, "{}", answer.text());
+        let response = site.gateway.send("POST", &format!("{CHALLENGES}/{challenge}/award"), &[], "{}").await;
+        assert_eq!(response.status, 401, "{}", response.text());
         site.close().await;
     }
 }
@@ -90,13 +90,13 @@ async fn of_the_same_award_many_times_at_once_one_is_done() {
     for site in sites().await {
         let challenge = closed(&site).await;
         let (path, creator) = (format!("{CHALLENGES}/{challenge}/award"), creator());
-        let writes = (0..50).map(|_| site.house.post_signed(&path, &creator, "arena.award", json!({ "agentId": 1 })));
-        let answers = futures_util::future::join_all(writes).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let writes = (0..50).map(|_| site.gateway.post_signed(&path, &creator, "arena.award", json!({ "agentId": 1 })));
+        let responses = futures_util::future::join_all(writes).await;
+        let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!((statuses[0], &statuses[1..]), (200, [409; 49].as_slice()));
         let site = site.restarted().await;
-        assert_eq!(site.told("arena.award").await.len(), 1);
+        assert_eq!(site.published("arena.award").await.len(), 1);
         assert_eq!(awarded(&site.challenge(challenge).await), json!(["awarded", 1, "agent 1", null, null]));
         site.close().await;
     }

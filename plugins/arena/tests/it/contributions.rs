@@ -1,4 +1,4 @@
-//! What the arena adds for others.
+//! Contributions of the arena.
 
 use super::{HOUR, creator, sites, sites_with};
 use plugin_testing::{TestGateway, Wallet, json};
@@ -12,12 +12,12 @@ const LIMIT: Duration = Duration::from_secs(60);
 async fn the_manifest_counts_open_challenges() {
     for site in sites().await {
         site.open("one").await;
-        site.opened("two", json!({ "endsAt": site.house.now_s() + 5 * HOUR })).await;
+        site.opened("two", json!({ "endsAt": site.gateway.now_s() + 5 * HOUR })).await;
         site.wait(600).await;
         let manifest = site.read(MANIFEST).await;
         assert_eq!(manifest["live"]["stats"]["openChallenges"], 2);
         assert!(manifest["endpoints"]["arena"].as_str().unwrap_or_default().ends_with("/api/arena/challenges"));
-        // Nobody has read the challenge since its end.
+        // No request has read the challenge since its end.
         site.wait(2 * HOUR).await;
         assert_eq!(site.read(MANIFEST).await["live"]["stats"]["openChallenges"], 1);
         site.close().await;
@@ -34,7 +34,7 @@ async fn the_leaderboard_counts_wins_by_the_time_of_the_end() {
             site.voted(submission, &Wallet::new(6), 9).await;
             site.wait(2 * HOUR).await;
             site.challenge(challenge).await;
-            site.house.clock().advance(DAY * days).await;
+            site.gateway.clock().advance(DAY * days).await;
         }
         let board = site.read("/api/leaderboard").await;
         let wins = |period: &str| {
@@ -51,15 +51,15 @@ async fn payloads_of_submissions_and_in_texts_stay() {
     for site in sites().await {
         let mut hashes = Vec::new();
         for bytes in ["content", "note", "brief", "nowhere"] {
-            let answer = site.house.send("POST", "/api/payloads", &[], bytes).await;
-            hashes.push(answer.json()["hash"].as_str().unwrap().to_owned());
+            let response = site.gateway.send("POST", "/api/payloads", &[], bytes).await;
+            hashes.push(response.json()["hash"].as_str().unwrap().to_owned());
         }
         let [content, note, brief, nowhere] = &hashes[..] else { panic!("four") };
         let challenge = super::id(&site.opened("c", json!({ "brief": format!("see {brief}") })).await);
-        let answer = site.submit(challenge, &Wallet::new(5), json!({ "payloadHash": content, "note": note })).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        site.house.clock().advance(DAY * 31).await;
-        let there = async |hash: &str| site.house.get(&format!("/api/payloads/{hash}")).await.status == 200;
+        let response = site.submit(challenge, &Wallet::new(5), json!({ "payloadHash": content, "note": note })).await;
+        assert_eq!(response.status, 201, "{}", response.text());
+        site.gateway.clock().advance(DAY * 31).await;
+        let there = async |hash: &str| site.gateway.get(&format!("/api/payloads/{hash}")).await.status == 200;
         TestGateway::eventually(LIMIT, "what nothing mentions is deleted", || async {
             site.wait(600).await;
             !there(nowhere).await
@@ -72,15 +72,16 @@ async fn payloads_of_submissions_and_in_texts_stay() {
 
 #[tokio::test]
 async fn open_challenges_are_work_whose_action_is_a_call_that_works() {
-    for site in sites_with(|builder| builder.plugin(super::scene::worker())).await {
+    for site in sites_with(|builder| builder.plugin(super::fixture::worker())).await {
         let opened = site.opened("c", json!({ "prizeWei": "7", "tags": ["x"] })).await;
         let id = super::id(&opened);
-        let over = site.opened("over", json!({ "endsAt": site.house.now_s() + 600 })).await;
+        let over = site.opened("over", json!({ "endsAt": site.gateway.now_s() + 600 })).await;
         site.wait(900).await;
         let work = async |made_by: plugin_testing::Value| {
-            let answer = site.house.send("POST", "/api/worker", &[], json!({ "made_by": made_by }).to_string()).await;
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            answer.json()
+            let response =
+                site.gateway.send("POST", "/api/worker", &[], json!({ "made_by": made_by }).to_string()).await;
+            assert_eq!(response.status, 200, "{}", response.text());
+            response.json()
         };
         let expected = json!([{
             "kind": "arena", "refId": id, "title": "c", "summary": "what to do", "tags": ["x"], "reward": "7",
@@ -94,8 +95,8 @@ async fn open_challenges_are_work_whose_action_is_a_call_that_works() {
         for other in [event("arena.create", super::id(&over)), event("arena.vote", id), event("bounty.create", id)] {
             assert_eq!(work(other).await, json!([]));
         }
-        let answer = site.submit(id, &Wallet::new(5), json!({ "url": "https://a.example", "note": "n" })).await;
-        assert_eq!(answer.status, 201);
+        let response = site.submit(id, &Wallet::new(5), json!({ "url": "https://a.example", "note": "n" })).await;
+        assert_eq!(response.status, 201);
         assert_eq!(work(json!(null)).await[0]["claims"], 1);
         site.close().await;
     }

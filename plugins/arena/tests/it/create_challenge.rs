@@ -6,7 +6,7 @@ use plugin_testing::json;
 #[tokio::test]
 async fn a_challenge_is_answered_as_it_is_read() {
     for site in sites().await {
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let prize = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
         let more =
             json!({ "title": " Rätsel ✓ ", "brief": " b\n", "rules": " r ", "prizeWei": prize, "tags": ["A", "a "] });
@@ -26,7 +26,7 @@ async fn a_challenge_is_answered_as_it_is_read() {
         let data = json!({
             "challengeId": id(&challenge), "title": "Rätsel ✓", "prizeWei": prize, "endsAt": now + 3600, "tags": ["a"]
         });
-        assert_eq!(site.told("arena.create").await, [data]);
+        assert_eq!(site.published("arena.create").await, [data]);
         site.close().await;
     }
 }
@@ -34,7 +34,7 @@ async fn a_challenge_is_answered_as_it_is_read() {
 #[tokio::test]
 async fn limits_hold_and_a_refusal_leaves_nothing() {
     for site in sites().await {
-        let ends_at = site.house.now_s() + 3600;
+        let ends_at = site.gateway.now_s() + 3600;
         for (payload, status, code) in [
             (json!({}), 400, "bad_request"),
             (json!({ "title": "t", "brief": "b" }), 400, "bad_request"),
@@ -54,11 +54,11 @@ async fn limits_hold_and_a_refusal_leaves_nothing() {
                 "bad_request",
             ),
         ] {
-            let answer = site.house.post_signed(CHALLENGES, &creator(), "arena.create", payload.clone()).await;
-            assert_eq!(refusal(&answer), refused(status, code), "{payload}");
+            let response = site.gateway.post_signed(CHALLENGES, &creator(), "arena.create", payload.clone()).await;
+            assert_eq!(refusal(&response), refused(status, code), "{payload}");
         }
         assert_eq!(site.read(CHALLENGES).await["total"], 0);
-        let unsigned = site.house.send("POST", CHALLENGES, &[], "{}").await;
+        let unsigned = site.gateway.send("POST", CHALLENGES, &[], "{}").await;
         assert_eq!(unsigned.status, 401);
         site.opened("t", json!({ "title": "😀".repeat(100), "brief": "é".repeat(8192), "rules": "r".repeat(8192) }))
             .await;
@@ -69,11 +69,11 @@ async fn limits_hold_and_a_refusal_leaves_nothing() {
 #[tokio::test]
 async fn of_the_same_write_many_times_at_once_one_is_done() {
     for site in sites().await {
-        let payload = json!({ "title": "t", "brief": "b", "endsAt": site.house.now_s() + 3600, "tags": ["x"] });
+        let payload = json!({ "title": "t", "brief": "b", "endsAt": site.gateway.now_s() + 3600, "tags": ["x"] });
         let creator = creator();
-        let writes = (0..50).map(|_| site.house.post_signed(CHALLENGES, &creator, "arena.create", payload.clone()));
-        let answers = futures_util::future::join_all(writes).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let writes = (0..50).map(|_| site.gateway.post_signed(CHALLENGES, &creator, "arena.create", payload.clone()));
+        let responses = futures_util::future::join_all(writes).await;
+        let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!((statuses[0], &statuses[1..]), (201, [409; 49].as_slice()));
         let site = site.restarted().await;

@@ -13,7 +13,7 @@ async fn submissions_are_ranked() {
             site.wait(2).await;
         }
         let [silent, two_of_five, one_of_ten, agents_five, best, none] = submissions[..] else { panic!("six") };
-        // Ten points each: by two voters of weight 1, by one of weight 1, by one of weight 2; then twelve points.
+        // Ten points each: from two voters of weight 1, one of weight 1, one of weight 2; then twelve points.
         for (submission, voter, score) in [
             (two_of_five, Wallet::new(40), 5),
             (two_of_five, Wallet::new(41), 5),
@@ -26,12 +26,12 @@ async fn submissions_are_ranked() {
         let detail = site.challenge(challenge).await;
         let ranking: Vec<_> =
             detail["submissions"].as_array().unwrap().iter().map(|view| view["id"].as_i64().unwrap()).collect();
-        // Of ten points the mean of ten is first; of the same mean and weight, more votes; of all the same, the older one.
+        // Of ten points, the mean of ten is first; of the same mean and weight, more votes; if all is equal, the older one.
         assert_eq!(ranking, [best, one_of_ten, two_of_five, agents_five, silent, none]);
         let ranks: Vec<_> =
             detail["submissions"].as_array().unwrap().iter().map(|view| view["rank"].as_i64().unwrap()).collect();
         assert_eq!(ranks, [1, 2, 3, 4, 5, 6]);
-        // A vote is answered with the rank that it made.
+        // The response to a vote has the new rank.
         assert_eq!(site.voted(agents_five, &Wallet::new(43), 10).await["rank"], 1);
         assert_eq!(site.voted(silent, &Wallet::new(44), 1).await["rank"], 5);
         site.close().await;
@@ -39,7 +39,7 @@ async fn submissions_are_ranked() {
 }
 
 #[tokio::test]
-async fn a_viewer_sees_her_votes() {
+async fn a_viewer_sees_its_votes() {
     for site in sites().await {
         let challenge = site.open("c").await;
         let (one, two) =
@@ -77,8 +77,8 @@ async fn the_first_read_after_the_end_freezes_the_winner_once() {
         site.voted(one, &Wallet::new(7), 3).await;
         site.voted(two, &owner(1), 3).await;
         let ends_at = site.challenge(challenge).await["endsAt"].as_i64().unwrap();
-        site.wait(ends_at - site.house.now_s() + 100).await;
-        // Many at once: readers of the record and of the list, and voters.
+        site.wait(ends_at - site.gateway.now_s() + 100).await;
+        // Concurrent reads of the record and of the list, and votes.
         let reads = (0..20).map(|_| async { site.challenge(challenge).await["winnerSubmissionId"].clone() });
         let lists = (0..20).map(|_| async { site.read(CHALLENGES).await["items"][0]["winnerSubmissionId"].clone() });
         let voters: Vec<Wallet> = (50..60).map(Wallet::new).collect();
@@ -91,7 +91,7 @@ async fn the_first_read_after_the_end_freezes_the_winner_once() {
         .await;
         assert!(reads.iter().chain(&lists).all(|winner| *winner == two), "{reads:?} {lists:?}");
         assert_eq!(votes, [409; 10]);
-        let events = site.house.events().await;
+        let events = site.gateway.events().await;
         let closed: Vec<_> = events.iter().filter(|event| event.kind == "arena.close").collect();
         let [closed] = closed[..] else { panic!("one end: {closed:?}") };
         assert_eq!((closed.ts, closed.actor.as_deref()), (ends_at, Some(super::creator().address())));
@@ -121,17 +121,17 @@ async fn without_a_vote_nobody_wins() {
             (&detail["status"], &detail["winner"], &detail["winnerSubmissionId"]),
             (&json!("closed"), &json!(null), &json!(null))
         );
-        assert_eq!(site.told("arena.close").await[0]["winner"], json!(null));
+        assert_eq!(site.published("arena.close").await[0]["winner"], json!(null));
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_no_challenge_is_404() {
+async fn an_unknown_challenge_is_404() {
     for site in sites().await {
         for unknown in ["1", "0", "-1", "abc", "1.5", "99999999999999999999", "%00"] {
-            let answer = site.house.get(&format!("{CHALLENGES}/{unknown}")).await;
-            assert_eq!(refusal(&answer), refused(404, "not_found"), "{unknown}");
+            let response = site.gateway.get(&format!("{CHALLENGES}/{unknown}")).await;
+            assert_eq!(refusal(&response), refused(404, "not_found"), "{unknown}");
         }
         site.close().await;
     }

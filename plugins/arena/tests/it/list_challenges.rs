@@ -3,10 +3,10 @@
 use super::{CHALLENGES, HOUR, Site, refusal, refused, sites};
 use plugin_testing::{Wallet, json};
 
-/// The titles of a list, and its total.
+/// Titles and total of a list.
 async fn titles(site: &Site, query: &str) -> (Vec<String>, u64) {
     let list = site.read(&format!("{CHALLENGES}{query}")).await;
-    assert_eq!(list["now"], site.house.now_s());
+    assert_eq!(list["now"], site.gateway.now_s());
     let titles = list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap().to_owned());
     (titles.collect(), list["total"].as_u64().unwrap())
 }
@@ -18,19 +18,19 @@ fn found(titles: &[&str]) -> (Vec<String>, u64) {
 #[tokio::test]
 async fn open_ones_come_first_and_the_soonest_deadline_before_later_ones() {
     for site in sites().await {
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         for (title, ends) in [("late", 9 * HOUR), ("first over", HOUR), ("soon", 5 * HOUR), ("next over", 2 * HOUR)] {
             site.opened(title, json!({ "endsAt": now + ends })).await;
         }
         assert_eq!(titles(&site, "").await, found(&["first over", "next over", "soon", "late"]));
         site.wait(3 * HOUR).await;
         assert_eq!(titles(&site, "").await, found(&["soon", "late", "first over", "next over"]));
-        assert_eq!(site.told("arena.close").await.len(), 2);
+        assert_eq!(site.published("arena.close").await.len(), 2);
         assert_eq!(titles(&site, "?status=open").await, found(&["soon", "late"]));
         assert_eq!(titles(&site, "?status=closed").await, found(&["next over", "first over"]));
         assert_eq!(titles(&site, "?limit=1&offset=1").await, (vec!["late".to_owned()], 4));
         assert_eq!(titles(&site, "?limit=x&offset=-3").await.1, 4);
-        let bad = site.house.get(&format!("{CHALLENGES}?status=awarded")).await;
+        let bad = site.gateway.get(&format!("{CHALLENGES}?status=awarded")).await;
         assert_eq!(refusal(&bad), refused(400, "bad_query"));
         site.close().await;
     }

@@ -1,4 +1,4 @@
-//! The arena behind a gateway with agents and payloads, on each database, with a chain that the test writes: one file per operation.
+//! The arena in a gateway with agents and payloads, on each database, with a scripted chain: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -7,23 +7,23 @@ mod award_challenge;
 mod contributions;
 mod create_challenge;
 mod create_submission;
+mod fixture;
 mod get_challenge;
 mod list_challenges;
 mod replicas;
-mod scene;
 mod vote_submission;
 
-use plugin_testing::{Answer, Builder, ScriptedChain, ScriptedLog, TestGateway, Value, Wallet, json};
-use scene::registered;
+use fixture::registered;
+use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const CHALLENGES: &str = "/api/arena/challenges";
 const HOUR: i64 = 3600;
 const CONTRACTS: [&str; 2] = ["registry", "escrow"];
 
-/// A gateway with a chain of its own. Agents 1 and 3 belong to wallet 11, agent 2 to wallet 12.
+/// A gateway with its own chain. Agents 1 and 3 belong to wallet 11, agent 2 to wallet 12.
 struct Site {
-    house: TestGateway,
+    gateway: TestGateway,
     chain: ScriptedChain,
 }
 
@@ -51,9 +51,9 @@ async fn sites_with(configure: impl Fn(Builder) -> Builder) -> Vec<Site> {
     for builder in builders {
         let chain = ScriptedChain::start().await;
         chain.mine((1..=3).flat_map(|id| registered(id, owner(id).address())).collect());
-        let house = configure(plugins(builder)).chain(&chain, &CONTRACTS).start().await;
-        house.indexed(&chain).await;
-        sites.push(Site { house, chain });
+        let gateway = configure(plugins(builder)).chain(&chain, &CONTRACTS).start().await;
+        gateway.indexed(&chain).await;
+        sites.push(Site { gateway, chain });
     }
     sites
 }
@@ -66,10 +66,10 @@ fn author(wallet: &Wallet) -> Value {
     json!({ "address": wallet.address(), "name": null, "agentId": null })
 }
 
-fn refusal(answer: &Answer) -> (u16, String) {
-    let body = answer.json();
-    assert!(!body["error"].as_str().unwrap_or_default().is_empty(), "{}", answer.text());
-    (answer.status, answer.code())
+fn refusal(response: &TestResponse) -> (u16, String) {
+    let body = response.json();
+    assert!(!body["error"].as_str().unwrap_or_default().is_empty(), "{}", response.text());
+    (response.status, response.code())
 }
 
 fn refused(status: u16, code: &str) -> (u16, String) {
@@ -78,82 +78,82 @@ fn refused(status: u16, code: &str) -> (u16, String) {
 
 impl Site {
     async fn wait(&self, seconds: i64) {
-        self.house.clock().advance(Duration::from_secs(seconds.unsigned_abs())).await;
+        self.gateway.clock().advance(Duration::from_secs(seconds.unsigned_abs())).await;
     }
 
     async fn mine(&self, logs: Vec<ScriptedLog>) {
         self.chain.mine(logs);
-        self.house.indexed(&self.chain).await;
+        self.gateway.indexed(&self.chain).await;
     }
 
-    /// What a GET answers with 200.
+    /// GETs a path; expects 200 and returns the JSON.
     async fn read(&self, path: &str) -> Value {
-        let answer = self.house.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        answer.json()
+        let response = self.gateway.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.json()
     }
 
     async fn challenge(&self, challenge: i64) -> Value {
         self.read(&format!("{CHALLENGES}/{challenge}")).await
     }
 
-    /// Opens a challenge of an hour that is told from others by its title, with these further members; answers its detail.
+    /// Opens a challenge of one hour with this title and these further members; returns its detail.
     async fn opened(&self, title: &str, more: Value) -> Value {
-        let mut payload = json!({ "title": title, "brief": "what to do", "endsAt": self.house.now_s() + HOUR });
+        let mut payload = json!({ "title": title, "brief": "what to do", "endsAt": self.gateway.now_s() + HOUR });
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let answer = self.house.post_signed(CHALLENGES, &creator(), "arena.create", payload).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
+        let response = self.gateway.post_signed(CHALLENGES, &creator(), "arena.create", payload).await;
+        assert_eq!(response.status, 201, "{}", response.text());
         self.wait(2).await;
-        answer.json()
+        response.json()
     }
 
     async fn open(&self, title: &str) -> i64 {
         id(&self.opened(title, json!({})).await)
     }
 
-    async fn submit(&self, challenge: i64, submitter: &Wallet, payload: Value) -> Answer {
+    async fn submit(&self, challenge: i64, submitter: &Wallet, payload: Value) -> TestResponse {
         let path = format!("{CHALLENGES}/{challenge}/submissions");
-        self.house.post_signed(&path, submitter, "arena.submit", payload).await
+        self.gateway.post_signed(&path, submitter, "arena.submit", payload).await
     }
 
-    /// Submits an address; answers the id of the submission.
+    /// Submits a URL; returns the id of the submission.
     async fn submitted(&self, challenge: i64, submitter: &Wallet) -> i64 {
-        let answer = self.submit(challenge, submitter, json!({ "url": "https://a.example" })).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        id(&answer.json())
+        let response = self.submit(challenge, submitter, json!({ "url": "https://a.example" })).await;
+        assert_eq!(response.status, 201, "{}", response.text());
+        id(&response.json())
     }
 
-    async fn vote(&self, submission: i64, voter: &Wallet, score: Value) -> Answer {
+    async fn vote(&self, submission: i64, voter: &Wallet, score: Value) -> TestResponse {
         let path = format!("/api/arena/submissions/{submission}/vote");
-        self.house.post_signed(&path, voter, "arena.vote", json!({ "score": score })).await
+        self.gateway.post_signed(&path, voter, "arena.vote", json!({ "score": score })).await
     }
 
     async fn voted(&self, submission: i64, voter: &Wallet, score: i64) -> Value {
-        let answer = self.vote(submission, voter, json!(score)).await;
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        answer.json()
+        let response = self.vote(submission, voter, json!(score)).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.json()
     }
 
-    async fn award(&self, challenge: i64, signer: &Wallet, payload: Value) -> Answer {
+    async fn award(&self, challenge: i64, signer: &Wallet, payload: Value) -> TestResponse {
         let path = format!("{CHALLENGES}/{challenge}/award");
-        let answer = self.house.post_signed(&path, signer, "arena.award", payload).await;
+        let response = self.gateway.post_signed(&path, signer, "arena.award", payload).await;
         self.wait(2).await;
-        answer
+        response
     }
 
-    /// Data of the events of a type.
-    async fn told(&self, kind: &str) -> Vec<Value> {
-        let events = self.house.events().await.into_iter().filter(|event| event.kind == kind);
+    /// Data of the published events of a type.
+    async fn published(&self, kind: &str) -> Vec<Value> {
+        let events = self.gateway.events().await.into_iter().filter(|event| event.kind == kind);
         events.map(|event| event.data).collect()
     }
 
     async fn restarted(self) -> Self {
-        Self { house: self.house.restart().await, chain: self.chain }
+        Self { gateway: self.gateway.restart().await, chain: self.chain }
     }
 
-    /// Nothing went wrong inside.
+    /// Ends a test: no plugin reported a fault.
     async fn close(self) {
-        assert_eq!(self.house.faults().await, Vec::<String>::new());
-        self.house.stop().await;
+        assert_eq!(self.gateway.faults().await, Vec::<String>::new());
+        self.gateway.stop().await;
     }
 }

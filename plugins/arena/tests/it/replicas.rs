@@ -1,15 +1,15 @@
-//! Two gateways on one database: they agree on the end of a challenge, also when their clocks do not.
+//! Two gateways on one database close a challenge consistently, also when their clocks differ.
 
 use super::{CHALLENGES, CONTRACTS, Site, plugins, sites};
 use plugin_testing::{TestGateway, Wallet, json};
 use std::time::Duration;
 
-/// A second gateway on the database of a site; nothing on SQLite, which has one writer.
+/// A second gateway on the database of a site; `None` on SQLite, which has one writer.
 async fn replica(site: &Site) -> Option<TestGateway> {
-    if site.house.dialect() != "postgres" {
+    if site.gateway.dialect() != "postgres" {
         return None;
     }
-    let url = site.house.gateway().config.database.url.clone();
+    let url = site.gateway.gateway().services.config.database.url.clone();
     let builder = plugins(TestGateway::builder()).configure(|config| config.database.url = url);
     Some(builder.chain(&site.chain, &CONTRACTS).start().await)
 }
@@ -22,9 +22,9 @@ async fn votes_at_one_gateway_and_the_end_at_the_other_make_one_ranking() {
         let (one, two) =
             (site.submitted(challenge, &Wallet::new(5)).await, site.submitted(challenge, &Wallet::new(6)).await);
         site.voted(two, &Wallet::new(7), 5).await;
-        // The other one's clock is past the end, this one's is a second before it.
+        // The other gateway's clock is past the end, this one's is a second before it.
         let ends_at = site.challenge(challenge).await["endsAt"].as_i64().unwrap();
-        site.wait(ends_at - site.house.now_s() - 1).await;
+        site.wait(ends_at - site.gateway.now_s() - 1).await;
         other.clock().advance(Duration::from_secs((ends_at - other.now_s()).unsigned_abs())).await;
         let path = format!("{CHALLENGES}/{challenge}");
         let voters: Vec<Wallet> = (50..80).map(Wallet::new).collect();
@@ -33,7 +33,7 @@ async fn votes_at_one_gateway_and_the_end_at_the_other_make_one_ranking() {
         let (votes, reads) =
             futures_util::future::join(futures_util::future::join_all(votes), futures_util::future::join_all(reads))
                 .await;
-        // Who was told that the vote counts is in the ranking, and nobody else; the ranking is the one that decided.
+        // Exactly the votes that were accepted are in the ranking, and that ranking decided.
         let counted = votes.iter().filter(|status| **status == 200).count();
         assert!(votes.iter().all(|status| matches!(status, 200 | 409)), "{votes:?}");
         let detail = site.challenge(challenge).await;
@@ -42,7 +42,7 @@ async fn votes_at_one_gateway_and_the_end_at_the_other_make_one_ranking() {
         assert_eq!(detail["voteCount"], counted + 1);
         assert_eq!(detail["winnerSubmissionId"], detail["submissions"][0]["id"]);
         assert!(reads.iter().all(|winner| *winner == detail["winnerSubmissionId"]), "{reads:?}");
-        assert_eq!(site.told("arena.close").await.len(), 1);
+        assert_eq!(site.published("arena.close").await.len(), 1);
         assert_eq!(other.faults().await, Vec::<String>::new());
         other.stop().await;
         site.close().await;

@@ -1,4 +1,4 @@
-//! What the activity log tells about writes. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{ArtifactId, ArtifactText, Kind};
 use plugin_api::{Address, Event, HostError, format};
@@ -38,7 +38,7 @@ pub struct ArtifactStarred<'a> {
     pub artifact_id: ArtifactId,
     pub name: &'a str,
     pub owner: Address,
-    /// With this one.
+    /// Including this one.
     pub stars: i64,
 }
 

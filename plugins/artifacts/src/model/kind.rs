@@ -1,4 +1,4 @@
-//! Kinds of artifacts, and the orders in which they are listed.
+//! Kinds of artifacts, and their sort orders.
 
 use plugin_api::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As it stands in the database and on the wire.
+    /// The form in the database and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Dataset => "dataset",
@@ -36,7 +36,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The columns of `artifacts_artifacts`, here called `a`; each order has its index.
+    /// Columns of `artifacts_artifacts`, alias `a`. Each order has its index.
     pub fn order_by(self) -> &'static str {
         match self {
             Self::New => "a.created_at DESC, a.id DESC",

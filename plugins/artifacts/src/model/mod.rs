@@ -1,4 +1,4 @@
-//! What an artifact is, without a database: checks, kinds, order, the shapes on the wire.
+//! Types and rules of artifacts, without a database: checks, kinds, order, response types.
 
 mod event;
 mod kind;

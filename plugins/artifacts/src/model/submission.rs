@@ -1,4 +1,4 @@
-//! What publishers send, and what is left of it once its form is checked.
+//! Request payloads, and their checked forms.
 
 use super::Kind;
 use crate::error::ArtifactsError;
@@ -28,7 +28,7 @@ pub struct NewArtifact {
     content: NewContent,
 }
 
-/// An artifact that may be stored, if its content is one.
+/// A checked artifact; its content is checked separately.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ArtifactDraft {
     pub name: String,
@@ -41,15 +41,15 @@ pub struct ArtifactDraft {
 impl NewArtifact {
     pub fn check(self) -> Result<(ArtifactDraft, NewContent), ArtifactsError> {
         let name = self.name.trim();
-        if !(1..=NAME_CHARS_MAX).contains(&format::chars(name)) {
+        if !(1..=NAME_CHARS_MAX).contains(&format::utf16_len(name)) {
             return Err(ArtifactsError::Name);
         }
         let description = self.description.unwrap_or_default();
-        if format::chars(&description) > DESCRIPTION_CHARS_MAX {
+        if format::utf16_len(&description) > DESCRIPTION_CHARS_MAX {
             return Err(ArtifactsError::Description);
         }
         let license = self.license.unwrap_or_default().trim().to_owned();
-        if format::chars(&license) > LICENSE_CHARS_MAX {
+        if format::utf16_len(&license) > LICENSE_CHARS_MAX {
             return Err(ArtifactsError::License);
         }
         let tags = format::tags(&self.tags.unwrap_or_default()).map_err(ArtifactsError::Tags)?;

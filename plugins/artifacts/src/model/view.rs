@@ -1,7 +1,7 @@
-//! What readers get.
+//! Response types.
 
 use super::{ArtifactDraft, ArtifactId, Kind};
-use plugin_api::{Address, Content, Hash256, JsonSchema, PayloadFacts, format, point::Author};
+use plugin_api::{Address, Content, Hash256, JsonSchema, PayloadInfo, format, point::Author};
 use serde::Serialize;
 
 /// An artifact in a list.
@@ -89,7 +89,7 @@ pub struct StarState {
 }
 
 impl ArtifactText {
-    pub fn new(draft: ArtifactDraft, content: &Content, facts: Option<PayloadFacts>, now_s: i64) -> Self {
+    pub fn new(draft: ArtifactDraft, content: &Content, facts: Option<PayloadInfo>, now_s: i64) -> Self {
         let ArtifactDraft { name, kind, description, license, tags } = draft;
         let (payload_size, payload_content_type) = facts.map(|facts| (facts.size, facts.content_type)).unzip();
         Self {

@@ -1,4 +1,4 @@
-//! `GET /api/artifacts/{id}`: an artifact with who starred it.
+//! `GET /api/artifacts/{id}`: an artifact and its stargazers.
 
 use crate::{
     Artifacts,
@@ -9,7 +9,7 @@ use crate::{
         stars,
     },
 };
-use plugin_api::{Context, Failure, KeptJson, Path, Route, Viewer};
+use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route, Viewer};
 
 pub fn route() -> Route<Artifacts> {
     Route::get("/api/artifacts/{id}", get_artifact).public().cached().summary("Read an artifact and who starred it")
@@ -18,10 +18,10 @@ pub fn route() -> Route<Artifacts> {
 const STARGAZERS_MAX: u32 = 100;
 
 async fn get_artifact(
-    cx: Context<Artifacts>,
+    cx: RequestContext<Artifacts>,
     Path(id): Path<ArtifactId>,
     Viewer(viewer): Viewer,
-) -> Result<KeptJson<ArtifactDetail>, Failure<ArtifactsError>> {
+) -> Result<RenderedJson<ArtifactDetail>, Failure<ArtifactsError>> {
     let db = cx.db();
     let found = artifacts::find(&db, id).await?;
     let row: ArtifactRow<'_> = found.first()?.ok_or(ArtifactsError::UnknownArtifact { artifact: id })?;
@@ -33,5 +33,5 @@ async fn get_artifact(
     let authors = cx.authors(stargazers.iter().copied().chain([row.owner])).await?;
     let state = ArtifactState { id, owner: authors.get(row.owner), stars: row.stars };
     let stargazers = stargazers.into_iter().map(|stargazer| authors.get(stargazer)).collect();
-    Ok(KeptJson::object(row.kept, &DetailState { state, stargazers, viewer, starred })?)
+    Ok(RenderedJson::object(row.kept, &DetailState { state, stargazers, viewer, starred })?)
 }

@@ -1,12 +1,14 @@
-//! `GET /api/artifacts`: artifacts by age or stars; all of them, or those of a kind, a tag, an owner or with a text.
+//! `GET /api/artifacts`: artifacts by age or stars; filtered by kind, tag, owner or text.
 
 use crate::{
     Artifacts,
     error::BadOwner,
     model::{ArtifactState, ArtifactView, Kind, Sort},
-    store::artifact_list::{self, Filter, ListRow, Window},
+    store::artifact_list::{self, Filter, ListRow, PageRequest},
 };
-use plugin_api::{Address, Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{
+    Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Artifacts> {
@@ -33,7 +35,7 @@ struct ArtifactFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ArtifactList {
     items: Vec<ArtifactView>,
     #[schemars(flatten)]
@@ -47,19 +49,19 @@ struct Rest {
 }
 
 async fn list_artifacts(
-    cx: Context<Artifacts>,
-    QueryString(given): QueryString<ArtifactFilter>,
+    cx: RequestContext<Artifacts>,
+    QueryString(query): QueryString<ArtifactFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<ArtifactList>, Failure<BadOwner>> {
-    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
-    let owner = given.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
+) -> Result<RenderedJson<ArtifactList>, Failure<BadOwner>> {
+    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+    let owner = query.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
     let owner = owner.map(str::parse::<Address>).transpose().map_err(BadOwner)?;
-    let filter = Filter { search: Search::new(&cx, &given.q), kind: given.kind, tag, owner };
-    let (page, total) = artifact_list::list(&cx.db(), &filter, Window { sort: given.sort, limit, offset }).await?;
+    let filter = Filter { search: Search::new(&cx, &query.q), kind: query.kind, tag, owner };
+    let (page, total) = artifact_list::list(&cx.db(), &filter, PageRequest { sort: query.sort, limit, offset }).await?;
     let rows: Vec<ListRow<'_>> = page.all()?;
     let authors = cx.authors(rows.iter().map(|(_, _, owner, _)| *owner)).await?;
     let items = rows
         .iter()
         .map(|(id, kept, owner, stars)| (*kept, ArtifactState { id: *id, owner: authors.get(*owner), stars: *stars }));
-    Ok(KeptJson::list("items", items, &Rest { total })?)
+    Ok(RenderedJson::list("items", items, &Rest { total })?)
 }

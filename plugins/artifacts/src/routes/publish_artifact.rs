@@ -1,4 +1,4 @@
-//! `POST /api/artifacts`: an artifact, signed by its owner. Its content is a payload that is stored, an https address, or both.
+//! `POST /api/artifacts`: an artifact, signed by its owner. Its content is a stored payload, an https URL, or both.
 
 use crate::{
     Artifacts,
@@ -6,7 +6,7 @@ use crate::{
     model::{ArtifactPublished, ArtifactState, ArtifactText, ArtifactView, NewArtifact},
     store::artifacts,
 };
-use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Artifacts> {
     Route::post("/api/artifacts", publish_artifact)
@@ -16,15 +16,15 @@ pub fn route() -> Route<Artifacts> {
 }
 
 async fn publish_artifact(
-    cx: Context<Artifacts>,
+    cx: RequestContext<Artifacts>,
     Signed { signer, payload }: Signed<NewArtifact>,
 ) -> Result<Created<ArtifactView>, Failure<ArtifactsError>> {
     let (draft, content) = payload.check()?;
     let content = content.check(&cx).await?;
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;
     let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let facts = content.facts(&tx).await?;
+    let facts = content.payload_info(&tx).await?;
     let text = ArtifactText::new(draft, &content, facts, now_s);
     let id = artifacts::publish(&tx, signer, &text).await?;
     ArtifactPublished::new(id, &text).by(signer, now_s)?.publish(&tx)?;

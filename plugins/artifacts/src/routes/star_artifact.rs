@@ -1,4 +1,4 @@
-//! `POST /api/artifacts/{id}/star`: a star, signed by who gives it. A second one of the same address changes nothing.
+//! `POST /api/artifacts/{id}/star`: a star, signed by its giver. A second star of the same address changes nothing.
 
 use crate::{
     Artifacts,
@@ -9,7 +9,7 @@ use crate::{
         stars,
     },
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Path, Route, Signed, manifest::RateLimit};
+use plugin_api::{Failure, JsonSchema, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
 use serde::Deserialize;
 
 pub fn route() -> Route<Artifacts> {
@@ -25,12 +25,12 @@ pub fn route() -> Route<Artifacts> {
 struct Star {}
 
 async fn star_artifact(
-    cx: Context<Artifacts>,
+    cx: RequestContext<Artifacts>,
     Path(id): Path<ArtifactId>,
     Signed { signer, payload: Star {} }: Signed<Star>,
-) -> Result<KeptJson<StarredArtifact>, Failure<ArtifactsError>> {
+) -> Result<RenderedJson<StarredArtifact>, Failure<ArtifactsError>> {
     let unknown = || ArtifactsError::UnknownArtifact { artifact: id };
-    // Artifacts are never removed and never change hands, so what is found before the transaction is true in it.
+    // Artifacts are never deleted and never change their owner, so a read before the transaction stays valid in it.
     let before = artifacts::find(&cx.db(), id).await?;
     let owner = before.first::<ArtifactRow<'_>>()?.ok_or_else(unknown)?.owner;
     let authors = cx.authors([owner]).await?;
@@ -43,5 +43,5 @@ async fn star_artifact(
         event.by(signer, now_s)?.publish(&tx)?;
     }
     let state = ArtifactState { id, owner: authors.get(owner), stars: row.stars };
-    Ok(KeptJson::object(row.kept, &StarState { state, starred: true, changed })?)
+    Ok(RenderedJson::object(row.kept, &StarState { state, starred: true, changed })?)
 }

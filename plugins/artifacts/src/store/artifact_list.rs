@@ -1,31 +1,32 @@
-//! Lists of artifacts: a page walks the index of its order; a search reads the text of every artifact that the other filters leave.
+//! Lists of artifacts: a page walks the index of its order. A search reads the text of every artifact that passes the other
+//! filters.
 
 use crate::model::{ArtifactId, Kind, Sort};
 use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, sql};
 
-/// Which artifacts are listed.
+/// Selects artifacts.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// In the name, the description or the URL.
+    /// Searched in name, description and URL.
     pub search: Option<Search>,
     pub kind: Option<Kind>,
-    /// As it is stored: trimmed, lower case.
+    /// Normalised as in storage: trimmed, lower case.
     pub tag: Option<String>,
     pub owner: Option<Address>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub sort: Sort,
     pub limit: u32,
     pub offset: u32,
 }
 
-/// An artifact of a page: read by position, as that is the quickest.
+/// An artifact of a page, decoded by position, which is the fastest.
 pub type ListRow<'r> = (ArtifactId, &'r str, Address, i64);
 
-/// The rows of a page ([`ListRow`]), and how many artifacts match in all.
-pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<(Outcome, i64), HostError> {
+/// The rows of a page ([`ListRow`]), and the total number of matches.
+pub async fn list(db: &impl Query, filter: &Filter, window: PageRequest) -> Result<(Outcome, i64), HostError> {
     let total = db.one(matching("SELECT count(*) FROM artifacts_artifacts a", filter)).await?;
     let page = matching("SELECT a.id, a.kept, a.owner, a.stars FROM artifacts_artifacts a", filter)
         .push(" ORDER BY ")

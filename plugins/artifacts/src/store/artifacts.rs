@@ -1,10 +1,10 @@
-//! Artifacts: publishing one, reading one, counting them.
+//! Artifacts: inserts, reads and counts.
 
 use crate::model::{ArtifactId, ArtifactText};
-use plugin_api::{Address, HostError, Outcome, Query, Sql, Tx, keep, sql};
+use plugin_api::{Address, HostError, Outcome, Query, Sql, Tx, render_json, sql};
 use serde::Deserialize;
 
-/// Stores an artifact without a star.
+/// Stores an artifact without stars.
 pub async fn publish(tx: &Tx, owner: Address, text: &ArtifactText) -> Result<ArtifactId, HostError> {
     let insert = sql("INSERT INTO artifacts_artifacts (owner, name, description, kind, url, created_at, stars, kept) \
             VALUES ($1, $2, $3, $4, $5, $6, 0, $7) RETURNING id")
@@ -14,7 +14,7 @@ pub async fn publish(tx: &Tx, owner: Address, text: &ArtifactText) -> Result<Art
     .bind(text.kind.as_str())
     .bind(text.url.as_deref().unwrap_or_default())
     .bind(text.created_at)
-    .bind(keep(text)?);
+    .bind(render_json(text)?);
     let id: ArtifactId = tx.one(insert).await?;
     if !text.tags.is_empty() {
         tx.execute(tag_with(&text.tags, id)).await?;
@@ -28,7 +28,7 @@ fn tag_with(tags: &[String], artifact: ArtifactId) -> Sql {
     tags.iter().fold(insert.bind(artifact), Sql::bind)
 }
 
-/// An artifact as its row has it.
+/// A row of `artifacts_artifacts`.
 #[derive(Deserialize)]
 pub struct ArtifactRow<'r> {
     pub kept: &'r str,
@@ -46,7 +46,7 @@ pub async fn count(db: &impl Query) -> Result<i64, HostError> {
     db.one(sql("SELECT count(*) FROM artifacts_artifacts")).await
 }
 
-/// How many artifacts each owner published in that second or later; all there are when it is absent.
+/// Number of artifacts that each owner published since that second; of all when it is absent.
 pub async fn count_by_owner(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
     let all = "SELECT owner, count(*) FROM artifacts_artifacts";
     db.rows(match since_s {

@@ -1,4 +1,4 @@
-//! The tables of artifacts: migrations/ makes them, nothing else in the house touches them.
+//! The tables of artifacts. Migrations create them; no other code writes them.
 
 pub mod artifact_list;
 pub mod artifacts;

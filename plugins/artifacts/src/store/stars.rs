@@ -1,9 +1,9 @@
-//! Stars: one of an address for an artifact.
+//! Stars: at most one per address and artifact.
 
 use crate::model::ArtifactId;
 use plugin_api::{Address, HostError, Query, Tx, sql};
 
-/// Gives a star unless it is there; answers whether it was given.
+/// Stores a star; returns whether it is new.
 pub async fn give(tx: &Tx, artifact: ArtifactId, stargazer: Address, now_s: i64) -> Result<bool, HostError> {
     let insert = sql("INSERT INTO artifacts_stars (artifact_id, address, starred_at) VALUES ($1, $2, $3) \
             ON CONFLICT (artifact_id, address) DO NOTHING");
@@ -14,7 +14,7 @@ pub async fn give(tx: &Tx, artifact: ArtifactId, stargazer: Address, now_s: i64)
     Ok(is_new)
 }
 
-/// Who starred it, the newest star first.
+/// The newest stargazers first.
 pub async fn newest(db: &impl Query, artifact: ArtifactId, limit: u32) -> Result<Vec<Address>, HostError> {
     let newest = sql("SELECT address FROM artifacts_stars WHERE artifact_id = $1 ORDER BY id DESC LIMIT $2");
     db.rows(newest.bind(artifact).bind(limit)).await
@@ -25,7 +25,7 @@ pub async fn is_given(db: &impl Query, artifact: ArtifactId, stargazer: Address)
     Ok(db.row::<i64>(given.bind(artifact).bind(stargazer)).await?.is_some())
 }
 
-/// How many stars the artifacts of each owner got in that second or later; all there are when it is absent.
+/// Number of stars that the artifacts of each owner received since that second; of all when it is absent.
 pub async fn count_by_owner(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
     db.rows(match since_s {
         Some(second) => sql("SELECT a.owner, count(*) FROM artifacts_stars s \

@@ -1,11 +1,11 @@
 //! `GET /api/artifacts`
 
-use super::{ARTIFACTS, finish, houses, id, next, publish, publish_named, read, star};
+use super::{ARTIFACTS, finish, gateways, id, next, publish, publish_named, read, star};
 use plugin_testing::{TestGateway, Wallet, json};
 
-/// The names of a list, and its total.
-async fn names(house: &TestGateway, query: &str) -> (Vec<String>, u64) {
-    let list = read(house, &format!("{ARTIFACTS}{query}")).await;
+/// Names and total of a list.
+async fn names(gateway: &TestGateway, query: &str) -> (Vec<String>, u64) {
+    let list = read(gateway, &format!("{ARTIFACTS}{query}")).await;
     let names = list["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned());
     (names.collect(), list["total"].as_u64().unwrap())
 }
@@ -16,7 +16,7 @@ fn found(names: &[&str]) -> (Vec<String>, u64) {
 
 #[tokio::test]
 async fn filters_are_joined() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let (alice, bob) = (Wallet::new(1), Wallet::new(2));
         for (owner, name, kind, description, url, tags) in [
             (&alice, "Alpha", "dataset", "rows of RAIN", "https://one.example", &["a", "b"][..]),
@@ -25,8 +25,8 @@ async fn filters_are_joined() {
             (&bob, "Überblick", "code", "l_n", "https://four.example", &["ä"]),
         ] {
             let payload = json!({ "name": name, "kind": kind, "description": description, "url": url, "tags": tags });
-            publish(&house, owner, payload).await;
-            next(&house).await;
+            publish(&gateway, owner, payload).await;
+            next(&gateway).await;
         }
         for (query, expected) in [
             ("", &["Überblick", "Gamma", "beta", "Alpha"][..]),
@@ -45,68 +45,68 @@ async fn filters_are_joined() {
             ("?kind=dataset&q=alpha&tag=a", &["Alpha"]),
             ("?kind=model", &[]),
         ] {
-            assert_eq!(names(&house, query).await, found(expected), "{query}");
+            assert_eq!(names(&gateway, query).await, found(expected), "{query}");
         }
         for owner in [bob.address().to_owned(), bob.address().to_lowercase()] {
-            assert_eq!(names(&house, &format!("?owner={owner}")).await, found(&["Überblick", "Gamma"]));
-            assert_eq!(names(&house, &format!("?owner={owner}&q=gamma&kind=dataset")).await, found(&["Gamma"]));
+            assert_eq!(names(&gateway, &format!("?owner={owner}")).await, found(&["Überblick", "Gamma"]));
+            assert_eq!(names(&gateway, &format!("?owner={owner}&q=gamma&kind=dataset")).await, found(&["Gamma"]));
         }
-        assert_eq!(names(&house, "?owner=").await.1, 4);
-        finish(house).await;
+        assert_eq!(names(&gateway, "?owner=").await.1, 4);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn filters_that_make_no_sense_are_400_and_orders_are_not() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for query in ["?kind=binary", "?owner=me", "?owner=0x12"] {
-            let answer = house.get(&format!("{ARTIFACTS}{query}")).await;
-            assert_eq!((answer.status, answer.code()), (400, "bad_query".to_owned()), "{query}");
+            let response = gateway.get(&format!("{ARTIFACTS}{query}")).await;
+            assert_eq!((response.status, response.code()), (400, "bad_query".to_owned()), "{query}");
         }
         for query in ["?sort=old", "?limit=x", "?offset=-1", "?limit=0"] {
-            assert_eq!(names(&house, query).await, found(&[]), "{query}");
+            assert_eq!(names(&gateway, query).await, found(&[]), "{query}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn orders_and_pages() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         let mut ids = Vec::new();
         for name in ["one", "two", "three"] {
-            ids.push(publish_named(&house, &alice, name).await);
-            next(&house).await;
+            ids.push(publish_named(&gateway, &alice, name).await);
+            next(&gateway).await;
         }
         for (stargazer, artifact) in [(2, ids[0]), (3, ids[0]), (4, ids[1])] {
-            star(&house, &Wallet::new(stargazer), artifact).await;
+            star(&gateway, &Wallet::new(stargazer), artifact).await;
         }
-        assert_eq!(names(&house, "").await.0, ["three", "two", "one"]);
-        assert_eq!(names(&house, "?sort=new").await.0, ["three", "two", "one"]);
-        assert_eq!(names(&house, "?sort=stars").await.0, ["one", "two", "three"]);
-        assert_eq!(names(&house, "?limit=1&offset=1").await, (vec!["two".to_owned()], 3));
-        assert_eq!(names(&house, "?limit=2&offset=9").await, (Vec::new(), 3));
-        let listed = &read(&house, &format!("{ARTIFACTS}?sort=stars")).await["items"][0];
+        assert_eq!(names(&gateway, "").await.0, ["three", "two", "one"]);
+        assert_eq!(names(&gateway, "?sort=new").await.0, ["three", "two", "one"]);
+        assert_eq!(names(&gateway, "?sort=stars").await.0, ["one", "two", "three"]);
+        assert_eq!(names(&gateway, "?limit=1&offset=1").await, (vec!["two".to_owned()], 3));
+        assert_eq!(names(&gateway, "?limit=2&offset=9").await, (Vec::new(), 3));
+        let listed = &read(&gateway, &format!("{ARTIFACTS}?sort=stars")).await["items"][0];
         assert_eq!((id(listed), &listed["stars"]), (ids[0], &json!(2)));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_list_is_new_as_soon_as_a_write_is_answered() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         for number in 1..=3_u64 {
             for _ in 0..3 {
-                assert_eq!(names(&house, "").await.1, number - 1);
+                assert_eq!(names(&gateway, "").await.1, number - 1);
             }
-            let artifact = publish_named(&house, &alice, "n").await;
-            assert_eq!(names(&house, "").await.1, number);
-            star(&house, &Wallet::new(number + 1), artifact).await;
-            assert_eq!(read(&house, ARTIFACTS).await["items"][0]["stars"], 1);
-            next(&house).await;
+            let artifact = publish_named(&gateway, &alice, "n").await;
+            assert_eq!(names(&gateway, "").await.1, number);
+            star(&gateway, &Wallet::new(number + 1), artifact).await;
+            assert_eq!(read(&gateway, ARTIFACTS).await["items"][0]["stars"], 1);
+            next(&gateway).await;
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Artifacts behind a gateway with the payload store, on each database: one file per operation.
+//! Artifacts in a gateway with the payload store, on each database: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -8,41 +8,41 @@ mod list_artifacts;
 mod publish_artifact;
 mod star_artifact;
 
-use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const ARTIFACTS: &str = "/api/artifacts";
 
-/// Without limits per IP.
-async fn houses() -> Vec<TestGateway> {
+/// Gateways without limits per IP.
+async fn gateways() -> Vec<TestGateway> {
     TestGateway::each_database(&[artifacts::plugin_module(), payloads::plugin_module()]).await
 }
 
-/// Lets the interval between two writes of one wallet pass.
-async fn next(house: &TestGateway) {
-    house.clock().advance(Duration::from_secs(2)).await;
+/// Waits for the interval between two writes of one wallet.
+async fn next(gateway: &TestGateway) {
+    gateway.clock().advance(Duration::from_secs(2)).await;
 }
 
-/// Stores bytes; answers their hash.
-async fn store(house: &TestGateway, bytes: &str) -> String {
-    let answer = house.send("POST", "/api/payloads", &[("content-type", "text/csv")], bytes.to_owned()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.json()["hash"].as_str().unwrap().to_owned()
+/// Stores bytes; returns their hash.
+async fn store(gateway: &TestGateway, bytes: &str) -> String {
+    let response = gateway.send("POST", "/api/payloads", &[("content-type", "text/csv")], bytes.to_owned()).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()["hash"].as_str().unwrap().to_owned()
 }
 
-async fn publish(house: &TestGateway, owner: &Wallet, payload: Value) -> Value {
-    let answer = house.post_signed(ARTIFACTS, owner, "artifact.publish", payload).await;
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.json()
+async fn publish(gateway: &TestGateway, owner: &Wallet, payload: Value) -> Value {
+    let response = gateway.post_signed(ARTIFACTS, owner, "artifact.publish", payload).await;
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()
 }
 
-/// Publishes an artifact that is told from others by its name only; answers its id.
-async fn publish_named(house: &TestGateway, owner: &Wallet, name: &str) -> i64 {
-    id(&publish(house, owner, json!({ "name": name, "kind": "code", "url": "https://a.example" })).await)
+/// Publishes an artifact with this name; returns its id.
+async fn publish_named(gateway: &TestGateway, owner: &Wallet, name: &str) -> i64 {
+    id(&publish(gateway, owner, json!({ "name": name, "kind": "code", "url": "https://a.example" })).await)
 }
 
-async fn star(house: &TestGateway, stargazer: &Wallet, artifact: i64) -> Answer {
-    house.post_signed(&star_of(artifact), stargazer, "artifact.star", json!({})).await
+async fn star(gateway: &TestGateway, stargazer: &Wallet, artifact: i64) -> TestResponse {
+    gateway.post_signed(&star_of(artifact), stargazer, "artifact.star", json!({})).await
 }
 
 fn star_of(artifact: i64) -> String {
@@ -61,15 +61,15 @@ fn author(wallet: &Wallet) -> Value {
     json!({ "address": wallet.address(), "name": null, "agentId": null })
 }
 
-/// What a GET answers with 200.
-async fn read(house: &TestGateway, path: &str) -> Value {
-    let answer = house.get(path).await;
-    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    answer.json()
+/// GETs a path; expects 200 and returns the JSON.
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let response = gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
 }
 
-/// Nothing went wrong inside.
-async fn finish(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+/// Ends a test: no plugin reported a fault.
+async fn finish(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

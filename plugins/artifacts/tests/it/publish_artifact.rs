@@ -1,12 +1,12 @@
 //! `POST /api/artifacts`
 
-use super::{ARTIFACTS, author, finish, houses, id, next, path_of, publish, read, store};
+use super::{ARTIFACTS, author, finish, gateways, id, next, path_of, publish, read, store};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 
-async fn refused(house: &TestGateway, payload: Value) -> (u16, String) {
-    let answer = house.post_signed(ARTIFACTS, &Wallet::new(1), "artifact.publish", payload).await;
-    assert!(!answer.json()["error"].as_str().expect("an error has a text").is_empty());
-    (answer.status, answer.code())
+async fn refused(gateway: &TestGateway, payload: Value) -> (u16, String) {
+    let response = gateway.post_signed(ARTIFACTS, &Wallet::new(1), "artifact.publish", payload).await;
+    assert!(!response.json()["error"].as_str().expect("an error has a text").is_empty());
+    (response.status, response.code())
 }
 
 fn bad_request() -> (u16, String) {
@@ -15,11 +15,11 @@ fn bad_request() -> (u16, String) {
 
 #[tokio::test]
 async fn an_artifact_is_answered_as_it_is_read() {
-    for house in houses().await {
-        let (alice, now) = (Wallet::new(1), house.now_s());
-        let hash = store(&house, "a,b\n1,2\n").await;
+    for gateway in gateways().await {
+        let (alice, now) = (Wallet::new(1), gateway.now_s());
+        let hash = store(&gateway, "a,b\n1,2\n").await;
         let artifact = publish(
-            &house,
+            &gateway,
             &alice,
             json!({
                 "name": " Zahlen ✓ ", "kind": "dataset", "description": " two\nlines ", "license": " CC0 ",
@@ -37,44 +37,44 @@ async fn an_artifact_is_answered_as_it_is_read() {
                 "stars": 0, "createdAt": now
             })
         );
-        let mut detail = read(&house, &path_of(id(&artifact))).await;
+        let mut detail = read(&gateway, &path_of(id(&artifact))).await;
         assert_eq!(detail.as_object_mut().unwrap().remove("stargazers"), Some(json!([])));
         assert_eq!(detail, artifact);
-        assert_eq!(read(&house, ARTIFACTS).await, json!({ "items": [artifact], "total": 1 }));
-        finish(house).await;
+        assert_eq!(read(&gateway, ARTIFACTS).await, json!({ "items": [artifact], "total": 1 }));
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_payload_or_an_address_is_enough() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
-        let hash = store(&house, "x").await;
-        let stored = publish(&house, &alice, json!({ "name": "n", "kind": "prompt", "payloadHash": hash })).await;
+        let hash = store(&gateway, "x").await;
+        let stored = publish(&gateway, &alice, json!({ "name": "n", "kind": "prompt", "payloadHash": hash })).await;
         assert_eq!((&stored["url"], &stored["payloadSize"]), (&json!(null), &json!(1)));
         assert_eq!((&stored["description"], &stored["license"], &stored["tags"]), (&json!(""), &json!(""), &json!([])));
-        next(&house).await;
+        next(&gateway).await;
         let url = "https://example.org/model";
         let linked =
-            publish(&house, &alice, json!({ "name": "n", "kind": "model", "payloadHash": null, "url": url })).await;
+            publish(&gateway, &alice, json!({ "name": "n", "kind": "model", "payloadHash": null, "url": url })).await;
         assert_eq!(linked["url"], url);
         for member in ["payloadHash", "payloadURI", "payloadSize", "payloadContentType"] {
             assert_eq!(linked[member], json!(null), "{member}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_event_says_what_is_public() {
-    for house in houses().await {
-        let (alice, now) = (Wallet::new(1), house.now_s());
+    for gateway in gateways().await {
+        let (alice, now) = (Wallet::new(1), gateway.now_s());
         let long = "word ".repeat(100);
         let payload = json!({
             "name": "n", "kind": "code", "license": "MIT", "tags": ["x"], "description": long, "url": "https://a.example"
         });
-        let artifact = publish(&house, &alice, payload).await;
-        let events = house.events().await;
+        let artifact = publish(&gateway, &alice, payload).await;
+        let events = gateway.events().await;
         assert_eq!(events.len(), 1);
         let event = &events[0];
         assert_eq!(
@@ -90,24 +90,24 @@ async fn the_event_says_what_is_public() {
             "description": excerpt
         });
         assert_eq!(event.data, data);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_payload_that_is_not_stored_is_400() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let unknown = format!("0x{}", "ab".repeat(32));
         let payload = json!({ "name": "n", "kind": "code", "payloadHash": unknown, "url": "https://a.example" });
-        assert_eq!(refused(&house, payload.clone()).await, (400, "unknown_payload".to_owned()));
-        assert_eq!(read(&house, ARTIFACTS).await["total"], 0);
-        finish(house).await;
+        assert_eq!(refused(&gateway, payload.clone()).await, (400, "unknown_payload".to_owned()));
+        assert_eq!(read(&gateway, ARTIFACTS).await["total"], 0);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn an_address_that_nobody_can_reach_is_400() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for url in [
             "https://localhost/a",
             "https://127.0.0.1",
@@ -119,25 +119,25 @@ async fn an_address_that_nobody_can_reach_is_400() {
             "https://user:secret@example.org/",
         ] {
             let payload = json!({ "name": "n", "kind": "code", "url": url });
-            assert_eq!(refused(&house, payload).await, (400, "private_url".to_owned()), "{url}");
+            assert_eq!(refused(&gateway, payload).await, (400, "private_url".to_owned()), "{url}");
         }
         for url in ["http://example.org", "ftp://example.org", "example.org", "https://", "https://a b", "javascript:1"]
         {
             let payload = json!({ "name": "n", "kind": "code", "url": url });
-            let (status, _) = refused(&house, payload).await;
+            let (status, _) = refused(&gateway, payload).await;
             assert_eq!(status, 400, "{url}");
         }
         let long = format!("https://example.org/{}", "a".repeat(493));
-        assert_eq!(refused(&house, json!({ "name": "n", "kind": "code", "url": long })).await, bad_request());
+        assert_eq!(refused(&gateway, json!({ "name": "n", "kind": "code", "url": long })).await, bad_request());
         let longest = &long[..512];
-        publish(&house, &Wallet::new(1), json!({ "name": "n", "kind": "code", "url": longest })).await;
-        finish(house).await;
+        publish(&gateway, &Wallet::new(1), json!({ "name": "n", "kind": "code", "url": longest })).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_payload_that_is_wrong_is_a_bad_request_and_leaves_nothing() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let url = "https://a.example";
         for payload in [
             json!({}),
@@ -160,62 +160,62 @@ async fn a_payload_that_is_wrong_is_a_bad_request_and_leaves_nothing() {
             json!({ "name": "n", "kind": "code", "url": url, "license": "x".repeat(65) }),
             json!({ "name": "n\u{0}", "kind": "code", "url": url }),
         ] {
-            assert_eq!(refused(&house, payload.clone()).await, bad_request(), "{payload}");
+            assert_eq!(refused(&gateway, payload.clone()).await, bad_request(), "{payload}");
         }
-        assert_eq!(read(&house, ARTIFACTS).await, json!({ "items": [], "total": 0 }));
-        assert!(house.events().await.is_empty());
-        finish(house).await;
+        assert_eq!(read(&gateway, ARTIFACTS).await, json!({ "items": [], "total": 0 }));
+        assert!(gateway.events().await.is_empty());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn limits_hold_at_the_edge() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let (name, text, license) = ("😀".repeat(60), "é".repeat(4000), "€".repeat(64));
         let tags: Vec<String> = (0..5).map(|number| format!("{number}{}", "ß".repeat(31))).collect();
         let payload = json!({
             "name": name, "kind": "other", "description": text, "license": license, "tags": tags, "url": "https://a.example"
         });
-        let artifact = publish(&house, &Wallet::new(1), payload).await;
+        let artifact = publish(&gateway, &Wallet::new(1), payload).await;
         assert_eq!((&artifact["name"], &artifact["description"]), (&json!(name), &json!(text)));
         assert_eq!((&artifact["license"], &artifact["tags"]), (&json!(license), &json!(tags)));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_write_without_its_signature_is_refused() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let payload = json!({ "name": "n", "kind": "code", "url": "https://a.example" });
         let headers = [("content-type", "application/json")];
-        let answer = house.send("POST", ARTIFACTS, &headers, payload.to_string()).await;
-        assert_eq!(answer.status, 401, "{}", answer.text());
-        let answer = house.post_signed(ARTIFACTS, &Wallet::new(1), "artifact.star", payload).await;
-        assert_eq!(answer.status, 401, "{}", answer.text());
-        assert!(house.events().await.is_empty());
-        finish(house).await;
+        let response = gateway.send("POST", ARTIFACTS, &headers, payload.to_string()).await;
+        assert_eq!(response.status, 401, "{}", response.text());
+        let response = gateway.post_signed(ARTIFACTS, &Wallet::new(1), "artifact.star", payload).await;
+        assert_eq!(response.status, 401, "{}", response.text());
+        assert!(gateway.events().await.is_empty());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn of_the_same_write_many_times_at_once_one_is_done() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         let payload = json!({ "name": "n", "kind": "code", "url": "https://a.example", "tags": ["x"] });
-        let writes = (0..50).map(|_| house.post_signed(ARTIFACTS, &alice, "artifact.publish", payload.clone()));
+        let writes = (0..50).map(|_| gateway.post_signed(ARTIFACTS, &alice, "artifact.publish", payload.clone()));
         let mut statuses: Vec<u16> =
-            futures_util::future::join_all(writes).await.iter().map(|answer| answer.status).collect();
+            futures_util::future::join_all(writes).await.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!((statuses[0], &statuses[1..]), (201, [409; 49].as_slice()));
-        assert_eq!(read(&house, ARTIFACTS).await["total"], 1);
-        assert_eq!(house.events().await.len(), 1);
-        // Over a restart, too.
-        let now = house.now_s();
+        assert_eq!(read(&gateway, ARTIFACTS).await["total"], 1);
+        assert_eq!(gateway.events().await.len(), 1);
+        // Also after a restart.
+        let now = gateway.now_s();
         let body = alice.signed_body("artifact.publish", now, &payload).to_string();
-        let house = house.restart().await;
-        let again = house.send("POST", ARTIFACTS, &[("content-type", "application/json")], body).await;
+        let gateway = gateway.restart().await;
+        let again = gateway.send("POST", ARTIFACTS, &[("content-type", "application/json")], body).await;
         assert_eq!((again.status, again.code()), (409, "replay".to_owned()));
-        assert_eq!(read(&house, ARTIFACTS).await["total"], 1);
-        finish(house).await;
+        assert_eq!(read(&gateway, ARTIFACTS).await["total"], 1);
+        finish(gateway).await;
     }
 }

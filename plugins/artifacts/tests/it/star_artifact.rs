@@ -1,27 +1,27 @@
 //! `POST /api/artifacts/{id}/star`
 
-use super::{author, finish, houses, id, next, path_of, publish, publish_named, read, star, star_of};
+use super::{author, finish, gateways, id, next, path_of, publish, publish_named, read, star, star_of};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
 async fn a_star_is_given_once() {
-    for house in houses().await {
-        let (alice, bob, now) = (Wallet::new(1), Wallet::new(2), house.now_s());
+    for gateway in gateways().await {
+        let (alice, bob, now) = (Wallet::new(1), Wallet::new(2), gateway.now_s());
         let artifact =
-            publish(&house, &alice, json!({ "name": "n", "kind": "code", "url": "https://a.example" })).await;
-        let first = star(&house, &bob, id(&artifact)).await;
+            publish(&gateway, &alice, json!({ "name": "n", "kind": "code", "url": "https://a.example" })).await;
+        let first = star(&gateway, &bob, id(&artifact)).await;
         let mut expected = artifact.clone();
         for (member, value) in [("stars", json!(1)), ("starred", json!(true)), ("changed", json!(true))] {
             expected[member] = value;
         }
         assert_eq!((first.status, first.json()), (200, expected.clone()), "{}", first.text());
-        next(&house).await;
-        let second = star(&house, &bob, id(&artifact)).await;
+        next(&gateway).await;
+        let second = star(&gateway, &bob, id(&artifact)).await;
         expected["changed"] = json!(false);
         assert_eq!((second.status, second.json()), (200, expected));
-        assert_eq!(read(&house, &path_of(id(&artifact))).await["stars"], 1);
+        assert_eq!(read(&gateway, &path_of(id(&artifact))).await["stars"], 1);
 
-        let events = house.events().await;
+        let events = gateway.events().await;
         let [_, event] = &events[..] else { panic!("two events: {events:?}") };
         assert_eq!(
             (event.kind.as_str(), event.ts, event.actor.as_deref()),
@@ -33,69 +33,71 @@ async fn a_star_is_given_once() {
             event.data,
             json!({ "artifactId": id(&artifact), "name": "n", "owner": alice.address(), "stars": 1 })
         );
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn of_the_same_star_many_times_at_once_one_counts() {
-    for house in houses().await {
-        let artifact = publish_named(&house, &Wallet::new(1), "n").await;
+    for gateway in gateways().await {
+        let artifact = publish_named(&gateway, &Wallet::new(1), "n").await;
         let bob = Wallet::new(2);
-        let answers = futures_util::future::join_all((0..50).map(|_| star(&house, &bob, artifact))).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let responses = futures_util::future::join_all((0..50).map(|_| star(&gateway, &bob, artifact))).await;
+        let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!((statuses[0], &statuses[1..]), (200, [409; 49].as_slice()));
-        assert_eq!(read(&house, &path_of(artifact)).await["stars"], 1);
-        assert_eq!(house.events().await.len(), 2);
-        let house = house.restart().await;
-        next(&house).await;
-        assert_eq!(star(&house, &bob, artifact).await.json()["changed"], false);
-        finish(house).await;
+        assert_eq!(read(&gateway, &path_of(artifact)).await["stars"], 1);
+        assert_eq!(gateway.events().await.len(), 2);
+        let gateway = gateway.restart().await;
+        next(&gateway).await;
+        assert_eq!(star(&gateway, &bob, artifact).await.json()["changed"], false);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn stars_of_many_at_once_are_all_counted() {
-    for house in houses().await {
-        let artifact = publish_named(&house, &Wallet::new(1), "n").await;
+    for gateway in gateways().await {
+        let artifact = publish_named(&gateway, &Wallet::new(1), "n").await;
         let wallets: Vec<Wallet> = (2..22).map(Wallet::new).collect();
-        let answers = futures_util::future::join_all(wallets.iter().map(|wallet| star(&house, wallet, artifact))).await;
-        assert!(answers.iter().all(|answer| answer.status == 200 && answer.json()["changed"] == true));
-        let mut counts: Vec<i64> = answers.iter().map(|answer| answer.json()["stars"].as_i64().unwrap()).collect();
+        let responses =
+            futures_util::future::join_all(wallets.iter().map(|wallet| star(&gateway, wallet, artifact))).await;
+        assert!(responses.iter().all(|response| response.status == 200 && response.json()["changed"] == true));
+        let mut counts: Vec<i64> =
+            responses.iter().map(|response| response.json()["stars"].as_i64().unwrap()).collect();
         counts.sort_unstable();
         assert_eq!(counts, (1..=20).collect::<Vec<_>>());
-        let detail = read(&house, &path_of(artifact)).await;
+        let detail = read(&gateway, &path_of(artifact)).await;
         assert_eq!((&detail["stars"], detail["stargazers"].as_array().unwrap().len()), (&json!(20), 20));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn an_unknown_artifact_is_answered_before_body_and_signature() {
-    for house in houses().await {
-        let artifact = publish_named(&house, &Wallet::new(1), "n").await;
+    for gateway in gateways().await {
+        let artifact = publish_named(&gateway, &Wallet::new(1), "n").await;
         for unknown in ["999999", "0", "-1", "abc", "1.5", "99999999999999999999"] {
-            let answer = house.send("POST", &format!("/api/artifacts/{unknown}/star"), &[], "not json").await;
-            assert_eq!((answer.status, answer.code()), (404, "not_found".to_owned()), "{unknown}");
+            let response = gateway.send("POST", &format!("/api/artifacts/{unknown}/star"), &[], "not json").await;
+            assert_eq!((response.status, response.code()), (404, "not_found".to_owned()), "{unknown}");
         }
-        let answer = house.send("POST", &star_of(artifact), &[], "{}").await;
-        assert_eq!(answer.status, 401, "{}", answer.text());
-        let answer = house.send("POST", &star_of(artifact), &[], "[]").await;
-        assert_eq!(answer.status, 400, "{}", answer.text());
-        finish(house).await;
+        let response = gateway.send("POST", &star_of(artifact), &[], "{}").await;
+        assert_eq!(response.status, 401, "{}", response.text());
+        let response = gateway.send("POST", &star_of(artifact), &[], "[]").await;
+        assert_eq!(response.status, 400, "{}", response.text());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn stargazers_come_with_the_newest_star_first() {
-    for house in houses().await {
-        let artifact = publish_named(&house, &Wallet::new(1), "n").await;
+    for gateway in gateways().await {
+        let artifact = publish_named(&gateway, &Wallet::new(1), "n").await;
         for number in [5, 3, 4] {
-            star(&house, &Wallet::new(number), artifact).await;
+            star(&gateway, &Wallet::new(number), artifact).await;
         }
-        let stargazers = read(&house, &path_of(artifact)).await["stargazers"].clone();
+        let stargazers = read(&gateway, &path_of(artifact)).await["stargazers"].clone();
         assert_eq!(stargazers, json!([4, 3, 5].map(|number| author(&Wallet::new(number)))));
-        finish(house).await;
+        finish(gateway).await;
     }
 }

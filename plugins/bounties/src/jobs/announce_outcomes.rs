@@ -1,7 +1,7 @@
-//! Publishes what jobs do to bounties: a job that cites one awards it, its completion completes it, its refund opens it again.
+//! Publishes the effects of jobs on bounties: a citing job awards one, its completion completes it, its refund reopens it.
 //!
-//! The rule: only what will not be undone is published. So this follows the public events of jobs (`job.…`), which the gateway
-//! holds back until their block is deep enough, and publishes each effect once.
+//! The rule: an effect is published only when no reorganisation can undo it. So this job follows the public events of jobs
+//! (`job.…`), which the gateway holds back until their block is deep enough, and publishes each effect once.
 
 use crate::{
     Bounties,
@@ -12,7 +12,7 @@ use crate::{
         state::{self, BountyRow},
     },
 };
-use plugin_api::{Gateway, HostError, Job, Tx};
+use plugin_api::{HostError, Job, PluginContext, Tx};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -22,21 +22,21 @@ pub fn job() -> Job<Bounties> {
     Job::every("announce_outcomes", INTERVAL, announce_outcomes)
 }
 
-async fn announce_outcomes(gateway: Gateway<Bounties>) -> Result<(), HostError> {
+async fn announce_outcomes(cx: PluginContext<Bounties>) -> Result<(), HostError> {
     loop {
-        let db = gateway.db();
+        let db = cx.db();
         let mut before = outcomes::published_up_to(&db).await?;
         let events = outcomes::next(&db, before, EVENTS_PER_READ).await?;
         let is_last = events.len() < EVENTS_PER_READ as usize;
         for event in events {
-            // Jobs are public through the index of another plugin; this one may be behind.
+            // The index of the plugin agents publishes job events; this plugin's own index may be behind it.
             let Some(cited) = citations::cited_by(&db, event.job).await? else { return Ok(()) };
-            let tx = gateway.begin();
+            let tx = cx.begin();
             if !outcomes::advance(&tx, before, event.id).await? {
                 return Ok(());
             }
             for bounty in outcomes::touched_by(&tx, event.job, cited).await? {
-                let found = state::find(&tx, gateway.plugin().terms(&gateway), bounty).await?;
+                let found = state::find(&tx, cx.plugin().state_params(&cx), bounty).await?;
                 if let Some(row) = found.first()? {
                     announce(&tx, &row, &event).await?;
                 }
@@ -62,7 +62,7 @@ async fn announce(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(
     }
 }
 
-/// When a job that cites the bounty is what awards it; the poster's own award was published when it was made.
+/// Publishes the award when the citing job makes it; the poster's own award was published when it was signed.
 async fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
     let (Some(agent_id), Some(job)) = (bounty.agent, bounty.job) else { return Ok(()) };
     if bounty.own_job == Some(job) && bounty.own_agent == Some(agent_id) {
@@ -80,10 +80,10 @@ async fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), 
         prev,
     };
     let key = format!("bounty.award:{}:{job}", bounty.id);
-    awarded.by(bounty.poster)?.once(key).at(event.ts).publish(tx)
+    awarded.by(bounty.poster)?.unique_key(key).at(event.ts).publish(tx)
 }
 
-/// The event, when the job completes the bounty.
+/// The event, if the job completes the bounty.
 pub fn complete(bounty: &BountyRow<'_>, job: JobId, ts: i64) -> Result<Option<plugin_api::Event>, HostError> {
     let Some(agent_id) = bounty.agent.filter(|_| bounty.job == Some(job)) else { return Ok(None) };
     let completed = Completed {
@@ -97,14 +97,14 @@ pub fn complete(bounty: &BountyRow<'_>, job: JobId, ts: i64) -> Result<Option<pl
     completed.by(bounty.poster).map(|event| Some(event.at(ts)))
 }
 
-/// A refund opens the bounty, or passes it on to the next job that cites it.
+/// A refund reopens the bounty, or the next job that cites it becomes the award.
 async fn reopen(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
     let Some(refunded) = agents::job(tx, event.job).await? else { return Ok(()) };
     if refunded.client != bounty.poster {
         return Ok(());
     }
     if bounty.status != Status::Open {
-        // One that was requested before this refund is as certain as it.
+        // A job that was requested before this refund is as final as the refund.
         let is_certain =
             bounty.job.is_some() && bounty.own_at.is_none() && bounty.awarded_at.is_some_and(|at| at <= event.ts);
         return if is_certain { award(tx, bounty, event).await } else { Ok(()) };

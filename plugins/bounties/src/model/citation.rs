@@ -1,10 +1,10 @@
-//! How a job says which bounty it pays: its input is `fmx://bounty/<id>`, whatever follows.
+//! Citations: a job pays a bounty when its input begins with `fmx://bounty/<id>`.
 
 use super::BountyId;
 
 const SCHEME: &str = "fmx://bounty/";
 
-/// The scheme in any case, then digits.
+/// Parses the scheme in any case, then digits.
 pub fn cited_bounty(input_uri: &str) -> Option<BountyId> {
     let (scheme, rest) = input_uri.split_at_checked(SCHEME.len())?;
     if !scheme.eq_ignore_ascii_case(SCHEME) {
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn other_inputs_cite_nothing() {
+    fn other_inputs_are_no_citations() {
         for uri in [
             "",
             "fmx://bounty/",

@@ -1,4 +1,4 @@
-//! What the activity log tells about bounties. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{AgentId, BountyId, ClaimId, JobId};
 use plugin_api::{Address, Event, HostError, Wei};
@@ -55,10 +55,10 @@ pub struct Awarded<'a> {
     pub agent_name: Option<&'a str>,
     pub job_id: Option<JobId>,
     pub reward_wei: Wei,
-    /// Whether a job did it that cites the bounty; absent for the poster's own award.
+    /// True when a citing job awards the bounty; absent for the poster's own award.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via_job: Option<bool>,
-    /// The poster's own award that the job takes the place of.
+    /// The poster's own award that the job replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev: Option<Previous>,
 }
@@ -89,10 +89,10 @@ pub struct Completed<'a> {
 }
 
 impl Completed<'_> {
-    /// Once for this job.
+    /// Published once per job.
     pub fn by(&self, poster: Address) -> Result<Event, HostError> {
         let key = format!("bounty.complete:{}:{}", self.bounty_id, self.job_id);
-        Ok(about("bounty.complete", self, self.bounty_id, poster)?.once(key))
+        Ok(about("bounty.complete", self, self.bounty_id, poster)?.unique_key(key))
     }
 }
 
@@ -109,9 +109,9 @@ pub struct Reopened<'a> {
 }
 
 impl Reopened<'_> {
-    /// Once for this job.
+    /// Published once per job.
     pub fn by(&self, poster: Address) -> Result<Event, HostError> {
         let key = format!("bounty.reopen:{}:{}", self.bounty_id, self.job_id);
-        Ok(about("bounty.reopen", self, self.bounty_id, poster)?.once(key))
+        Ok(about("bounty.reopen", self, self.bounty_id, poster)?.unique_key(key))
     }
 }

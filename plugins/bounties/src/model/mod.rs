@@ -1,4 +1,4 @@
-//! What bounties and claims are, without a database: checks, order, the shapes on the wire.
+//! Types and rules of bounties and claims, without a database: checks, order, response types.
 
 mod citation;
 mod event;

@@ -1,4 +1,4 @@
-//! The orders in which bounties are listed. Ties end with the newer bounty first.
+//! Sort orders of bounties. Ties are broken by the newer bounty first.
 
 use plugin_api::JsonSchema;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ impl Sort {
         }
     }
 
-    /// Whether the order follows from what is stored alone.
+    /// Whether the order uses stored columns only.
     pub fn is_stored(self) -> bool {
         self != Self::Active
     }

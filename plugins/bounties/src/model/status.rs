@@ -1,4 +1,4 @@
-//! Where a bounty stands.
+//! The status of a bounty.
 
 use crate::error::BountyError;
 use plugin_api::JsonSchema;
@@ -25,7 +25,7 @@ impl Status {
     }
 }
 
-/// `status` of a list: empty filters nothing, any other word is refused.
+/// Query member `status` of a list: empty filters nothing, any other word than a status is refused.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct StatusFilter(String);

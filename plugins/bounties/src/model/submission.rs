@@ -1,4 +1,4 @@
-//! What posters and claimers send, and what is left of it once it is checked.
+//! Request payloads, and their checked forms.
 
 use super::{AgentId, JobId};
 use crate::error::BountyError;
@@ -27,7 +27,7 @@ pub struct NewBounty {
     deadline: Option<i64>,
 }
 
-/// A bounty that may be stored.
+/// A checked bounty.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BountyDraft {
     pub title: String,
@@ -41,7 +41,7 @@ impl NewBounty {
     pub fn check(self, now_s: i64) -> Result<BountyDraft, BountyError> {
         let Self { title, brief, reward_wei, tags, deadline } = self;
         let title = title.trim();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::chars(title)) {
+        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(title)) {
             return Err(BountyError::Title);
         }
         if brief.trim().is_empty() {
@@ -75,7 +75,7 @@ pub struct ClaimDraft {
 }
 
 impl NewClaim {
-    /// What is wrong with the pitch is said after what is wrong with the bounty and the agent.
+    /// Does not check the pitch: its errors are reported after those of the bounty and the agent.
     pub fn check(self) -> ClaimDraft {
         let Self { agent_id, pitch } = self;
         let pitch = match pitch.len() {

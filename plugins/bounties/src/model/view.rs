@@ -1,4 +1,4 @@
-//! What readers get.
+//! Response types.
 
 use super::{AgentId, BountyId, ClaimId, JobId, Status};
 use plugin_api::{JsonSchema, Wei, point::Author};
@@ -64,7 +64,7 @@ pub struct BountyDetail {
     pub claims: Vec<ClaimView>,
 }
 
-/// A [`BountyDetail`] but for what the bounty's row keeps.
+/// The members of a [`BountyDetail`] that are not in the row's rendered JSON.
 #[derive(Serialize)]
 pub struct DetailState {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! `POST /api/bounties/{id}/award`: the poster's decision, with the escrow job that pays it if there is one already.
+//! `POST /api/bounties/{id}/award`: the poster's award, optionally with the escrow job that pays it.
 
 use super::render;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         state::{self, BountyRow},
     },
 };
-use plugin_api::{Address, Context, Failure, KeptJson, Path, Route, Signed, manifest::RateLimit};
+use plugin_api::{Address, Failure, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties/{id}/award", award_bounty)
@@ -27,19 +27,19 @@ pub fn route() -> Route<Bounties> {
 }
 
 async fn award_bounty(
-    cx: Context<Bounties>,
+    cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
     Signed { signer, payload: award }: Signed<Award>,
-) -> Result<KeptJson<BountyDetail>, Failure<BountyError>> {
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+) -> Result<RenderedJson<BountyDetail>, Failure<BountyError>> {
+    // Runs before the first statement: an open transaction blocks other writers.
     let db = cx.db();
     let claims = claims::of(&db, bounty).await?;
     let authors = cx.authors(claims.iter().map(|claim| claim.claimer).chain([signer])).await?;
-    let terms = cx.plugin().terms(&cx);
+    let state_params = cx.plugin().state_params(&cx);
 
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     bounties::touch(&tx, bounty, now_s).await?;
-    let before = state::find(&tx, terms, bounty).await?;
+    let before = state::find(&tx, state_params, bounty).await?;
     check_bounty(&before.first()?.ok_or(BountyError::UnknownBounty { bounty })?, signer)?;
     let agent_id = award.agent_id;
     let agent = agents::agent(&tx, agent_id).await?.ok_or(BountyError::UnknownAgent { agent: agent_id })?;
@@ -50,7 +50,7 @@ async fn award_bounty(
     }
 
     bounties::award(&tx, bounty, agent_id, award.job_id, now_s).await?;
-    let found = state::find(&tx, terms, bounty).await?;
+    let found = state::find(&tx, state_params, bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
     let awarded = Awarded {
         bounty_id: bounty,
@@ -63,7 +63,7 @@ async fn award_bounty(
         prev: None,
     };
     awarded.by(signer)?.at(now_s).publish(&tx)?;
-    // A completion that was public before the job was named is told now; a later one by the job that follows the log.
+    // A completion that was public before the award named the job is published here; the job that follows the log publishes later ones.
     if row.status == Status::Completed
         && let Some(job) = row.job
         && outcomes::is_public_completion(&tx, job).await?
@@ -71,7 +71,7 @@ async fn award_bounty(
     {
         completed.publish(&tx)?;
     }
-    Ok(KeptJson::object(row.kept, &render::detail(cx.plugin(), &row, claims, &authors))?)
+    Ok(RenderedJson::object(row.kept, &render::detail(cx.plugin(), &row, claims, &authors))?)
 }
 
 fn check_bounty(bounty: &BountyRow<'_>, signer: Address) -> Result<(), BountyError> {
@@ -84,7 +84,7 @@ fn check_bounty(bounty: &BountyRow<'_>, signer: Address) -> Result<(), BountyErr
     Ok(())
 }
 
-/// A job that is indexed already must be the poster's, for this agent, and still pay it.
+/// A job that is already indexed must be the poster's, for this agent, and not refunded.
 fn check_job(job: &Job, award: &Award, signer: Address) -> Result<(), BountyError> {
     let Award { agent_id, job_id: Some(job_id) } = *award else { return Ok(()) };
     let is_for = |agent: AgentId| job.agent_id == agent;

@@ -1,4 +1,4 @@
-//! `POST /api/bounties/{id}/claims`: an agent's claim, signed by its owner. A second one replaces the pitch of the first.
+//! `POST /api/bounties/{id}/claims`: an agent's claim, signed by its owner. A second claim replaces the pitch of the first.
 
 use super::render;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         state::{self, BountyRow},
     },
 };
-use plugin_api::{Address, Context, Failure, Path, Route, Signed, Stored, manifest::RateLimit};
+use plugin_api::{Address, CreatedOrUpdated, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties/{id}/claims", claim_bounty)
@@ -23,18 +23,18 @@ pub fn route() -> Route<Bounties> {
 }
 
 async fn claim_bounty(
-    cx: Context<Bounties>,
+    cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
     Signed { signer, payload }: Signed<NewClaim>,
-) -> Result<Stored<ClaimView>, Failure<BountyError>> {
+) -> Result<CreatedOrUpdated<ClaimView>, Failure<BountyError>> {
     let ClaimDraft { agent: agent_id, pitch } = payload.check();
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let agent = agents::agent(&cx.db(), agent_id).await?;
     let authors = cx.authors([signer]).await?;
 
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     bounties::touch(&tx, bounty, now_s).await?;
-    let found = state::find(&tx, cx.plugin().terms(&cx), bounty).await?;
+    let found = state::find(&tx, cx.plugin().state_params(&cx), bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
     let agent_name = allowed(&row, agent_id, agent, signer, now_s)?;
     let pitch = pitch?;
@@ -54,10 +54,10 @@ async fn claim_bounty(
     claimed.by(signer)?.at(now_s).publish(&tx)?;
     let agent_name = Some(agent_name);
     let claim = ClaimRow { id, agent_id, agent_name, claimer: signer, pitch, created_at, updated_at: now_s };
-    Ok(Stored { created: is_new, value: render::claim(cx.plugin(), bounty, claim, &authors) })
+    Ok(CreatedOrUpdated { created: is_new, value: render::claim(cx.plugin(), bounty, claim, &authors) })
 }
 
-/// The name of the agent, if it may claim.
+/// The agent's name, if it may claim.
 fn allowed(
     bounty: &BountyRow<'_>,
     agent_id: AgentId,

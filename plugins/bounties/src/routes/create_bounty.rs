@@ -6,7 +6,7 @@ use crate::{
     model::{BountyCreated, BountyDetail, BountyState, BountyView, NewBounty, Status},
     store::bounties,
 };
-use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties", create_bounty)
@@ -17,12 +17,12 @@ pub fn route() -> Route<Bounties> {
 }
 
 async fn create_bounty(
-    cx: Context<Bounties>,
+    cx: RequestContext<Bounties>,
     Signed { signer, payload }: Signed<NewBounty>,
 ) -> Result<Created<BountyDetail>, Failure<BountyError>> {
     let now_s = cx.now_s();
     let draft = payload.check(now_s)?;
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let poster = cx.authors([signer]).await?.get(signer);
     let tx = cx.transaction();
     let (id, text) = bounties::insert(&tx, signer, draft, now_s).await?;

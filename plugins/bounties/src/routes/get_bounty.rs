@@ -7,20 +7,20 @@ use crate::{
     model::{BountyDetail, BountyId},
     store::{claims, state},
 };
-use plugin_api::{Context, Failure, KeptJson, Path, Route};
+use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Bounties> {
     Route::get("/api/bounties/{id}", get_bounty).public().cached().summary("Read a bounty with its claims")
 }
 
 async fn get_bounty(
-    cx: Context<Bounties>,
+    cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
-) -> Result<KeptJson<BountyDetail>, Failure<BountyError>> {
+) -> Result<RenderedJson<BountyDetail>, Failure<BountyError>> {
     let db = cx.db();
-    let found = state::find(&db, cx.plugin().terms(&cx), bounty).await?;
+    let found = state::find(&db, cx.plugin().state_params(&cx), bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
     let claims = claims::of(&db, bounty).await?;
     let authors = cx.authors(claims.iter().map(|claim| claim.claimer).chain([row.poster])).await?;
-    Ok(KeptJson::object(row.kept, &render::detail(cx.plugin(), &row, claims, &authors))?)
+    Ok(RenderedJson::object(row.kept, &render::detail(cx.plugin(), &row, claims, &authors))?)
 }

@@ -1,13 +1,15 @@
-//! `GET /api/bounties`: bounties by age, reward, deadline or activity; all of them, or those that match.
+//! `GET /api/bounties`: bounties by age, reward, deadline or activity, with filters.
 
 use super::render;
 use crate::{
     Bounties,
     error::BountyError,
     model::{BountyView, Sort, Status, StatusFilter},
-    store::state::{self, Filter, Window},
+    store::state::{self, Filter, PageRequest},
 };
-use plugin_api::{Address, Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{
+    Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Bounties> {
@@ -36,7 +38,7 @@ struct BountyFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct BountyList {
     items: Vec<BountyView>,
     #[schemars(flatten)]
@@ -50,25 +52,25 @@ struct Rest {
 }
 
 async fn list_bounties(
-    cx: Context<Bounties>,
-    QueryString(given): QueryString<BountyFilter>,
+    cx: RequestContext<Bounties>,
+    QueryString(query): QueryString<BountyFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<KeptJson<BountyList>, Failure<BountyError>> {
-    let poster = match given.poster.as_deref().unwrap_or_default().trim() {
+) -> Result<RenderedJson<BountyList>, Failure<BountyError>> {
+    let poster = match query.poster.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(BountyError::PosterFilter)?),
     };
     let filter = Filter {
-        status: given.status.status()?,
-        search: Search::new(&cx, &given.q),
-        tag: Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty()),
+        status: query.status.status()?,
+        search: Search::new(&cx, &query.q),
+        tag: Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty()),
         poster,
         ..Filter::default()
     };
-    let window = Window { sort: given.sort, limit, offset };
-    let (page, total) = state::list(&cx.db(), cx.plugin().terms(&cx), &filter, window).await?;
+    let window = PageRequest { sort: query.sort, limit, offset };
+    let (page, total) = state::list(&cx.db(), cx.plugin().state_params(&cx), &filter, window).await?;
     let rows = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.poster)).await?;
     let items = rows.iter().map(|row| (row.kept, render::state(row, &authors)));
-    Ok(KeptJson::list("items", items, &Rest { total })?)
+    Ok(RenderedJson::list("items", items, &Rest { total })?)
 }

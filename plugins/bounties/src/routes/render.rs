@@ -1,4 +1,4 @@
-//! From rows to what readers get: authors get their names here, at read time.
+//! Converts rows to response types and adds the names of authors at read time.
 
 use crate::{
     Bounties,

@@ -1,4 +1,4 @@
-//! What bounties need to know of agents and jobs, by their published views.
+//! Agents and jobs, read through their published views.
 
 use crate::model::{AgentId, JobId};
 use plugin_api::{Address, HostError, Query, sql};
@@ -21,7 +21,7 @@ pub struct Job {
     pub status: String,
 }
 
-/// Nothing while the job is not indexed.
+/// `None` while the job is not indexed.
 pub async fn job(db: &impl Query, job: JobId) -> Result<Option<Job>, HostError> {
     db.row(sql("SELECT agent_id, client, status FROM jobs_v1 WHERE job_id = $1").bind(job)).await
 }

@@ -1,12 +1,12 @@
-//! Bounties as they are written: posting one, awarding it.
+//! Writes of bounties: posting one, awarding it.
 
 use crate::model::{AgentId, BountyDraft, BountyId, BountyText, JobId};
-use plugin_api::{Address, HostError, Query, Sql, Tx, format, keep, sql};
+use plugin_api::{Address, HostError, Query, Sql, Tx, format, render_json, sql};
 use serde_json::Value;
 
 const SUMMARY_CHARS: usize = 280;
 
-/// Stores a bounty; answers its id and what never changes of it.
+/// Stores a bounty; returns its id and its immutable members.
 pub async fn insert(
     tx: &Tx,
     poster: Address,
@@ -27,7 +27,7 @@ pub async fn insert(
     .bind(deadline)
     .bind(deadline.unwrap_or(i64::MAX))
     .bind(now_s)
-    .bind(keep(&text)?);
+    .bind(render_json(&text)?);
     let id: BountyId = tx.one(insert).await?;
     if !text.tags.is_empty() {
         tx.defer(tag_with(&text.tags, id))?;
@@ -41,8 +41,8 @@ fn tag_with(tags: &[String], bounty: BountyId) -> Sql {
     tags.iter().fold(insert.bind(bounty), Sql::bind)
 }
 
-/// Notes that somebody writes, and keeps others from writing about the same bounty until the transaction ends: what is read of it
-/// afterwards stays true. Whether there is such a bounty.
+/// Updates the bounty's row and thereby locks it: no other transaction writes about this bounty before this one ends, so what it
+/// reads afterwards stays valid. Returns whether the bounty exists.
 pub async fn touch(tx: &Tx, bounty: BountyId, now_s: i64) -> Result<bool, HostError> {
     let touch = sql(
         "UPDATE bounties_bounties SET updated_at = CASE WHEN updated_at < $2 THEN $2 ELSE updated_at END WHERE id = $1",
@@ -52,7 +52,7 @@ pub async fn touch(tx: &Tx, bounty: BountyId, now_s: i64) -> Result<bool, HostEr
     Ok(tx.execute(touch).await? > 0)
 }
 
-/// The poster's decision, in the place of an earlier one.
+/// Stores the poster's award in place of an earlier one.
 pub async fn award(tx: &Tx, bounty: BountyId, agent: AgentId, job: Option<JobId>, now_s: i64) -> Result<(), HostError> {
     let award = sql("UPDATE bounties_bounties SET awarded_agent = $2, awarded_job = $3, awarded_at = $4 WHERE id = $1")
         .bind(bounty)

@@ -1,4 +1,4 @@
-//! Claims: one for each agent and bounty.
+//! Claims: one per agent and bounty.
 
 use crate::model::{AgentId, BountyId, ClaimId};
 use plugin_api::{Address, HostError, Query, Tx, sql};
@@ -15,7 +15,7 @@ pub struct ClaimRow {
     pub updated_at: i64,
 }
 
-/// One statement reads that many: the gateway bounds the size of a result, not of an answer.
+/// Claims per statement: the gateway limits the size of a result, not of a response.
 const CLAIMS_PER_READ: u32 = 500;
 
 /// All claims of a bounty, by id.
@@ -40,8 +40,8 @@ pub async fn of(db: &impl Query, bounty: BountyId) -> Result<Vec<ClaimRow>, Host
     }
 }
 
-/// Stores a claim, or replaces claimer and pitch of the one there is. Answers its id, when it was made, and whether it is new.
-/// The bounty must have been [touched](super::bounties::touch).
+/// Stores a claim, or replaces claimer and pitch of the existing one. Returns its id, its creation time, and whether it is new.
+/// The caller must have [touched](super::bounties::touch) the bounty.
 pub async fn upsert(
     tx: &Tx,
     bounty: BountyId,

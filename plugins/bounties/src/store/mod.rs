@@ -1,4 +1,4 @@
-//! The plugin's tables, and what it reads of agents and jobs.
+//! The plugin's tables, and its reads of agents and jobs.
 
 pub mod agents;
 pub mod bounties;

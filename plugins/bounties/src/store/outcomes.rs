@@ -1,10 +1,10 @@
-//! How far the effects of jobs on bounties were published, and what comes next in the activity log.
+//! The cursor of the published effects, and the next job events of the activity log.
 
 use crate::model::{BountyId, JobId};
 use plugin_api::{HostError, Query, Tx, sql};
 use serde::Deserialize;
 
-/// A public event about a job: its block is deep enough that it stays.
+/// A public event of a job: its block is deep enough to be final.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct JobEvent {
     pub id: i64,
@@ -18,7 +18,7 @@ pub async fn published_up_to(db: &impl Query) -> Result<i64, HostError> {
     Ok(db.row(sql("SELECT event_id FROM bounties_progress WHERE id = 1")).await?.unwrap_or(0))
 }
 
-/// Whether this one is the next after `before`, so that several gateways do not take the same event.
+/// Moves the cursor from `before` to `event`; returns false when another gateway has moved it.
 pub async fn advance(tx: &Tx, before: i64, event: i64) -> Result<bool, HostError> {
     let advance = sql("UPDATE bounties_progress SET event_id = $2 WHERE id = 1 AND event_id = $1");
     Ok(tx.execute(advance.bind(before).bind(event)).await? > 0)
@@ -35,7 +35,7 @@ pub async fn next(db: &impl Query, after: i64, limit: u32) -> Result<Vec<JobEven
     .await
 }
 
-/// Whether it is public, and so certain, that the job is completed.
+/// Whether the completion of the job is public, and so final.
 pub async fn is_public_completion(db: &impl Query, job: JobId) -> Result<bool, HostError> {
     let found: Option<i64> = db
         .row(

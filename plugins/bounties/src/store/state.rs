@@ -1,42 +1,42 @@
-//! What is true of bounties: their rows, and what the chain tells of the jobs that pay them.
+//! The state of bounties: their rows, combined with the chain's rows of the jobs that pay them.
 //!
-//! The rule: nothing of this is stored. Which job pays a bounty, and so its status, follows each time anew from the poster's
-//! award, the jobs that cite the bounty (`bounties_jobs`, of the poster only) and what became of these jobs (`jobs_v1`):
+//! The rule: the state is not stored. Each query computes which job pays a bounty, and so its status, from the poster's award,
+//! the jobs that cite the bounty (`bounties_jobs`, of the poster only) and the status of these jobs (`jobs_v1`):
 //!
-//! - An award holds until its job is refunded. One that names no job, or a job that turned out to be for another client or
-//!   agent, holds until a citing job is refunded after it.
-//! - The job is the one that the award names, if it is not a stranger's; else the oldest citing one that is not refunded.
-//! - `completed`: the job is. `awarded`: there is a job, or an award that holds. `open`: neither.
+//! - An award holds until its job is refunded. An award without a job, or whose job is for another client or agent, holds until
+//!   a citing job is refunded after it.
+//! - The job is the one that the award names, if its client is the poster; else the oldest citing one that is not refunded.
+//! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
 
 use crate::model::{AgentId, BountyId, JobId, Sort, Status};
 use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, Wei, sql};
 use serde::Deserialize;
 
-/// Which bounties are listed.
+/// Selects bounties.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub status: Option<Status>,
-    /// In title or brief.
+    /// Searched in title and brief.
     pub search: Option<Search>,
-    /// As it is stored: trimmed, lower case.
+    /// Normalised as in storage: trimmed, lower case.
     pub tag: Option<String>,
     pub poster: Option<Address>,
-    /// This one.
+    /// Only the bounty with this id.
     pub only: Option<BountyId>,
-    /// Open to claims at this second: no deadline, or a later one.
+    /// Open to claims at this second: without a deadline, or with a later one.
     pub due_after_s: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub sort: Sort,
     pub limit: u32,
     pub offset: u32,
 }
 
-/// How this gateway's database is asked.
+/// Parameters of the queries for this gateway.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
+pub struct StateParams<'a> {
     /// `sqlite` or `postgres`.
     pub dialect: &'a str,
     /// The operator's own agents.
@@ -49,7 +49,7 @@ pub struct BountyRow<'r> {
     pub id: BountyId,
     pub kept: &'r str,
     pub title: &'r str,
-    /// 78 digits.
+    /// Stored with 78 digits.
     pub reward: Wei,
     pub poster: Address,
     pub status: Status,
@@ -71,7 +71,7 @@ pub struct BountyRow<'r> {
     pub own_at: Option<i64>,
 }
 
-/// An open bounty, as work is told of.
+/// An open bounty, for the list of work.
 #[derive(Clone, Debug, Deserialize)]
 pub struct OpenRow {
     pub id: BountyId,
@@ -91,7 +91,7 @@ const DETAIL: &str = "s.id, s.kept, s.title, s.reward, s.poster, s.status, s.age
     s.active_at, s.awarded_at, s.completed_at, s.own_agent, s.own_job, s.own_at";
 const OPEN: &str = "s.id, s.title, s.summary, s.tags, s.reward, s.poster, s.created_at, s.deadline";
 
-/// Rows that borrow their texts from here.
+/// Rows whose texts are borrowed from this result.
 pub struct Bounties(Outcome);
 
 impl Bounties {
@@ -104,58 +104,70 @@ impl Bounties {
     }
 }
 
-/// A page, and how many match in all.
+/// A page, and the total number of matches.
 pub async fn list(
     db: &impl Query,
-    terms: Terms<'_>,
+    state_params: StateParams<'_>,
     filter: &Filter,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Bounties, i64), HostError> {
-    let page = db.run(page(DETAIL, terms, filter, window)).await?;
-    Ok((Bounties(page), count(db, terms, filter).await?))
+    let page = db.run(page(DETAIL, state_params, filter, window)).await?;
+    Ok((Bounties(page), count(db, state_params, filter).await?))
 }
 
-/// The newest that can be claimed.
-pub async fn open(db: &impl Query, terms: Terms<'_>, now_s: i64, limit: u32) -> Result<Vec<OpenRow>, HostError> {
+/// The newest bounties that can be claimed.
+pub async fn open(
+    db: &impl Query,
+    state_params: StateParams<'_>,
+    now_s: i64,
+    limit: u32,
+) -> Result<Vec<OpenRow>, HostError> {
     let filter = Filter { status: Some(Status::Open), due_after_s: Some(now_s), ..Filter::default() };
-    db.rows(page(OPEN, terms, &filter, Window { sort: Sort::New, limit, offset: 0 })).await
+    db.rows(page(OPEN, state_params, &filter, PageRequest { sort: Sort::New, limit, offset: 0 })).await
 }
 
 /// The bounty, if it can be claimed.
 pub async fn open_one(
     db: &impl Query,
-    terms: Terms<'_>,
+    state_params: StateParams<'_>,
     bounty: BountyId,
     now_s: i64,
 ) -> Result<Option<OpenRow>, HostError> {
     let filter =
         Filter { status: Some(Status::Open), due_after_s: Some(now_s), only: Some(bounty), ..Filter::default() };
-    db.row(page(OPEN, terms, &filter, Window { sort: Sort::New, limit: 1, offset: 0 })).await
+    db.row(page(OPEN, state_params, &filter, PageRequest { sort: Sort::New, limit: 1, offset: 0 })).await
 }
 
-pub async fn find(db: &impl Query, terms: Terms<'_>, bounty: BountyId) -> Result<Bounties, HostError> {
+pub async fn find(db: &impl Query, state_params: StateParams<'_>, bounty: BountyId) -> Result<Bounties, HostError> {
     let filter = Filter { only: Some(bounty), ..Filter::default() };
-    db.run(page(DETAIL, terms, &filter, Window { sort: Sort::New, limit: 1, offset: 0 })).await.map(Bounties)
+    db.run(page(DETAIL, state_params, &filter, PageRequest { sort: Sort::New, limit: 1, offset: 0 }))
+        .await
+        .map(Bounties)
 }
 
-pub async fn count(db: &impl Query, terms: Terms<'_>, filter: &Filter) -> Result<i64, HostError> {
+pub async fn count(db: &impl Query, state_params: StateParams<'_>, filter: &Filter) -> Result<i64, HostError> {
     let Some(status) = filter.status else {
         return db.one(conditions(sql("SELECT count(*) FROM bounties_bounties b"), filter)).await;
     };
-    let counted = with_state("count(*)", terms.dialect, |inputs| conditions(inputs, filter));
+    let counted = with_state("count(*)", state_params.dialect, |inputs| conditions(inputs, filter));
     db.one(counted.push_bind(" WHERE s.status = {}", status.as_str())).await
 }
 
-fn page(columns: &str, terms: Terms<'_>, filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
-    let columns = format!("{columns}, {}", claim_counts(terms.house));
+fn page(
+    columns: &str,
+    state_params: StateParams<'_>,
+    filter: &Filter,
+    PageRequest { sort, limit, offset }: PageRequest,
+) -> Sql {
+    let columns = format!("{columns}, {}", claim_counts(state_params.house));
     let order = format!(" ORDER BY {}", sort.order_by());
     let cut = |statement: Sql| statement.push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset);
     if filter.status.is_none() && sort.is_stored() {
-        // The state of the page's own rows alone.
+        // Computes the state of the page's rows only.
         let inputs = |inputs: Sql| cut(conditions(inputs, filter).push(&order));
-        return with_state(&columns, terms.dialect, inputs).push(&order);
+        return with_state(&columns, state_params.dialect, inputs).push(&order);
     }
-    let mut statement = with_state(&columns, terms.dialect, |inputs| conditions(inputs, filter));
+    let mut statement = with_state(&columns, state_params.dialect, |inputs| conditions(inputs, filter));
     if let Some(status) = filter.status {
         statement = statement.push_bind(" WHERE s.status = {}", status.as_str());
     }
@@ -173,7 +185,7 @@ fn claim_counts(house: &[i64]) -> String {
     format!("{}, {}", count("NOT IN", "claims"), count("IN", "house_claims"))
 }
 
-/// `WHERE …` on `bounties_bounties b`, but for the status.
+/// `WHERE …` on `bounties_bounties b`, without the status.
 fn conditions(mut statement: Sql, filter: &Filter) -> Sql {
     let mut word = " WHERE ";
     let mut add = |statement: Sql, text: &str| {
@@ -182,30 +194,31 @@ fn conditions(mut statement: Sql, filter: &Filter) -> Sql {
         statement.push(&text)
     };
     if let Some(bounty) = filter.only {
-        let text = format!("b.id = ${}", statement.bound() + 1);
+        let text = format!("b.id = ${}", statement.param_count() + 1);
         statement = add(statement, &text).bind(bounty);
     }
     if let Some(search) = &filter.search {
-        let place = format!("${}", statement.bound() + 1);
+        let place = format!("${}", statement.param_count() + 1);
         let text = format!("({} OR {})", search.condition("b.title", &place), search.condition("b.brief", &place));
         statement = add(statement, &text).bind(search.needle());
     }
     if let Some(tag) = &filter.tag {
-        let text = format!("b.id IN (SELECT bounty_id FROM bounties_tags WHERE tag = ${})", statement.bound() + 1);
+        let text =
+            format!("b.id IN (SELECT bounty_id FROM bounties_tags WHERE tag = ${})", statement.param_count() + 1);
         statement = add(statement, &text).bind(tag.as_str());
     }
     if let Some(poster) = filter.poster {
-        let text = format!("b.poster = ${}", statement.bound() + 1);
+        let text = format!("b.poster = ${}", statement.param_count() + 1);
         statement = add(statement, &text).bind(poster);
     }
     if let Some(second) = filter.due_after_s {
-        let text = format!("b.deadline_order > ${}", statement.bound() + 1);
+        let text = format!("b.deadline_order > ${}", statement.param_count() + 1);
         statement = add(statement, &text).bind(second);
     }
     statement
 }
 
-/// `columns` of bounties with their state, which is called `s`. `narrow` adds condition, order and limit to the inputs.
+/// Selects `columns` of bounties with their state, alias `s`. `narrow` adds condition, order and limit to the inputs.
 fn with_state(columns: &str, dialect: &str, narrow: impl FnOnce(Sql) -> Sql) -> Sql {
     let greatest = if dialect == "postgres" { "greatest" } else { "max" };
     let begin =
@@ -213,7 +226,7 @@ fn with_state(columns: &str, dialect: &str, narrow: impl FnOnce(Sql) -> Sql) -> 
     narrow(sql(begin)).push(") i) h) l) j) s")
 }
 
-/// What is stored, and what the chain tells of the jobs in question. `own` is the job that the poster's award names.
+/// The stored columns, and the chain's columns of the jobs. `own` is the job that the poster's award names.
 const INPUTS: &str = "SELECT b.id, b.kept, b.title, b.summary, b.tags, b.poster, b.reward, b.deadline, b.deadline_order, \
     b.created_at, b.updated_at, b.awarded_agent, b.awarded_job, b.awarded_at, \
     CASE WHEN b.awarded_job IS NULL THEN 'None' ELSE coalesce((SELECT CASE WHEN v.client = b.poster \
@@ -226,11 +239,11 @@ const INPUTS: &str = "SELECT b.id, b.kept, b.title, b.summary, b.tags, b.poster,
         WHERE c.bounty_id = b.id AND v.client = b.poster AND v.status = 'Refunded'), -1) AS refunded_at \
     FROM bounties_bounties b";
 
-/// Whether the poster's award holds.
+/// Computes whether the poster's award holds.
 const HELD: &str = "SELECT i.*, CASE WHEN i.awarded_agent IS NULL OR i.own_status = 'Refunded' \
     OR (i.own_status IN ('None', 'Strange') AND i.refunded_at >= i.awarded_at) THEN 0 ELSE 1 END AS holds";
 
-/// Which job pays it.
+/// Computes which job pays the bounty.
 const LINKED: &str = "SELECT h.*, CASE WHEN h.holds = 1 AND h.own_status NOT IN ('None', 'Strange') THEN h.awarded_job \
     ELSE h.cited_job END AS job";
 

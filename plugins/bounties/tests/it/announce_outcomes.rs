@@ -1,4 +1,4 @@
-//! What jobs do to bounties becomes public when it is certain, and once.
+//! Effects of jobs on bounties are published once, when they are final.
 
 use super::{
     LIMIT, Site, citing, poster,
@@ -7,17 +7,17 @@ use super::{
 };
 use plugin_testing::{ScriptedLog, TestGateway, Value, json};
 
-/// Lets these events happen and become public; answers what was told of bounties since.
-async fn told(site: &Site, logs: Vec<ScriptedLog>) -> Vec<(String, Value)> {
-    let before = site.told().await.len();
+/// Mines these events, lets them become public, and returns the bounty events since.
+async fn published(site: &Site, logs: Vec<ScriptedLog>) -> Vec<(String, Value)> {
+    let before = site.published().await.len();
     site.chain.mine(logs);
     site.chain.mine_empty(3);
-    site.house.indexed(&site.chain).await;
+    site.gateway.indexed(&site.chain).await;
     followed(site).await;
-    site.told().await.split_off(before)
+    site.published().await.split_off(before)
 }
 
-/// Until the job has seen every public event.
+/// Waits until the job has processed every public event.
 async fn followed(site: &Site) {
     TestGateway::eventually(LIMIT, "outcomes are followed", || async {
         site.wait(11).await;
@@ -40,15 +40,15 @@ async fn a_citing_job_awards_completes_and_reopens_in_public() {
         let bounty = site.post("T", json!({})).await;
         let via_job = json!({ "rewardWei": "5", "viaJob": true });
         assert_eq!(
-            told(&site, vec![citing(1, 1, bounty)]).await,
+            published(&site, vec![citing(1, 1, bounty)]).await,
             [event("bounty.award", bounty, 1, 1, via_job.clone())]
         );
         let reopened = event("bounty.reopen", bounty, 1, 1, json!({ "reason": "refunded" }));
-        assert_eq!(told(&site, vec![refunded(1, "5", false)]).await, [reopened]);
-        assert_eq!(told(&site, vec![citing(2, 2, bounty)]).await, [event("bounty.award", bounty, 2, 2, via_job)]);
+        assert_eq!(published(&site, vec![refunded(1, "5", false)]).await, [reopened]);
+        assert_eq!(published(&site, vec![citing(2, 2, bounty)]).await, [event("bounty.award", bounty, 2, 2, via_job)]);
         let complete = event("bounty.complete", bounty, 2, 2, json!({ "rewardWei": "5" }));
-        assert_eq!(told(&site, vec![completed(2, "4", 5)]).await, [complete]);
-        let last = site.house.events().await.pop().unwrap();
+        assert_eq!(published(&site, vec![completed(2, "4", 5)]).await, [complete]);
+        let last = site.gateway.events().await.pop().unwrap();
         assert_eq!((last.actor.as_deref(), last.about.unwrap().id), (Some(poster().address()), bounty.to_string()));
         site.close().await;
     }
@@ -59,35 +59,35 @@ async fn the_posters_own_award_is_told_once_and_a_job_in_its_place_says_so() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
         site.award(bounty, &poster(), json!({ "agentId": 1, "jobId": 7 })).await;
-        assert_eq!(told(&site, vec![requested_by(7, 1, poster().address(), "5", "fmx://payload/x")]).await, []);
+        assert_eq!(published(&site, vec![requested_by(7, 1, poster().address(), "5", "fmx://payload/x")]).await, []);
         let complete = event("bounty.complete", bounty, 1, 7, json!({ "rewardWei": "5" }));
-        assert_eq!(told(&site, vec![completed(7, "4", 5)]).await, [complete]);
+        assert_eq!(published(&site, vec![completed(7, "4", 5)]).await, [complete]);
 
         let bounty = site.post("T", json!({})).await;
         let awarded = site.award(bounty, &poster(), json!({ "agentId": 1 })).await.json();
         let prev = json!({ "agentId": 1, "awardedAt": awarded["awardedAt"] });
         let replaced = event("bounty.award", bounty, 2, 8, json!({ "rewardWei": "5", "viaJob": true, "prev": prev }));
-        assert_eq!(told(&site, vec![citing(8, 2, bounty)]).await, [replaced]);
+        assert_eq!(published(&site, vec![citing(8, 2, bounty)]).await, [replaced]);
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_may_still_be_undone_is_not_told() {
+async fn effects_that_a_reorganisation_may_undo_are_not_published() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
         site.mine(vec![citing(1, 1, bounty), completed(1, "4", 5)]).await;
         site.wait(30).await;
         followed(&site).await;
-        assert_eq!(site.told().await.len(), 1, "shown, but not told");
+        assert_eq!(site.published().await.len(), 1, "shown, but not told");
         assert_eq!(site.state(bounty).await.0, "completed");
-        site.chain.take_back(1);
+        site.chain.reorg(1);
         site.chain.mine(vec![citing(1, 2, bounty)]);
         site.chain.mine_empty(3);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         followed(&site).await;
         let via_job = json!({ "rewardWei": "5", "viaJob": true });
-        assert_eq!(site.told().await.split_off(1), [event("bounty.award", bounty, 2, 1, via_job)]);
+        assert_eq!(site.published().await.split_off(1), [event("bounty.award", bounty, 2, 1, via_job)]);
         site.close().await;
     }
 }
@@ -98,15 +98,15 @@ async fn a_refund_that_passes_the_bounty_on_tells_of_the_next_job() {
         let bounty = site.post("T", json!({})).await;
         let via_job = || json!({ "rewardWei": "5", "viaJob": true });
         let logs = vec![citing(1, 1, bounty), citing(2, 2, bounty)];
-        assert_eq!(told(&site, logs).await, [event("bounty.award", bounty, 1, 1, via_job())]);
+        assert_eq!(published(&site, logs).await, [event("bounty.award", bounty, 1, 1, via_job())]);
         let next = event("bounty.award", bounty, 2, 2, via_job());
-        assert_eq!(told(&site, vec![refunded(1, "5", true)]).await, [next]);
-        // A restart does not tell anything again.
-        let before = site.told().await.len();
+        assert_eq!(published(&site, vec![refunded(1, "5", true)]).await, [next]);
+        // A restart does not publish anything again.
+        let before = site.published().await.len();
         let site = site.restarted().await;
         site.wait(30).await;
         followed(&site).await;
-        assert_eq!(site.told().await.len(), before);
+        assert_eq!(site.published().await.len(), before);
         site.close().await;
     }
 }

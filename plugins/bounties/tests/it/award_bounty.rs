@@ -5,7 +5,7 @@ use super::{
     script::{completed, delivered, refunded, requested_by},
     sites, state,
 };
-use plugin_testing::{Answer, TestGateway, Wallet, json};
+use plugin_testing::{TestGateway, TestResponse, Wallet, json};
 
 const OTHER: &str = "fmx://payload/in";
 
@@ -13,30 +13,30 @@ const OTHER: &str = "fmx://payload/in";
 async fn an_award_names_an_agent_and_perhaps_a_job() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
-        let now = site.house.now_s();
-        let answer = site.award(bounty, &poster(), json!({ "agentId": 2 })).await;
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let awarded = answer.json();
+        let now = site.gateway.now_s();
+        let response = site.award(bounty, &poster(), json!({ "agentId": 2 })).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        let awarded = response.json();
         assert_eq!((&awarded["status"], &awarded["awardedAgentId"]), (&json!("awarded"), &json!(2)));
         assert_eq!((&awarded["awardedAgentName"], &awarded["jobId"]), (&json!("agent 2"), &json!(null)));
         assert_eq!((&awarded["awardedAt"], &awarded["updatedAt"]), (&json!(now), &json!(now)));
         assert_eq!(site.read(&format!("{BOUNTIES}/{bounty}")).await, awarded);
 
-        // Again, with a job this time, and once more without.
+        // Awarded again with a job, and once more without.
         site.mine(vec![requested_by(7, 1, poster().address(), "5", OTHER)]).await;
         let again = site.award(bounty, &poster(), json!({ "agentId": 1, "jobId": "7" })).await.json();
         assert_eq!((&again["jobId"], &again["jobStatus"]), (&json!(7), &json!("Open")));
         assert_eq!(site.award(bounty, &poster(), json!({ "agentId": 1 })).await.json()["jobId"], json!(null));
 
-        let told: Vec<_> = site.told().await.into_iter().filter(|(kind, _)| kind == "bounty.award").collect();
+        let published: Vec<_> = site.published().await.into_iter().filter(|(kind, _)| kind == "bounty.award").collect();
         let data = |agent: i64, job: Option<i64>| {
             json!({
                 "bountyId": bounty, "title": "T", "agentId": agent, "agentName": format!("agent {agent}"), "jobId": job,
                 "rewardWei": "5"
             })
         };
-        let told: Vec<_> = told.into_iter().map(|(_, data)| data).collect();
-        assert_eq!(told, [data(2, None), data(1, Some(7)), data(1, None)]);
+        let published: Vec<_> = published.into_iter().map(|(_, data)| data).collect();
+        assert_eq!(published, [data(2, None), data(1, Some(7)), data(1, None)]);
         site.close().await;
     }
 }
@@ -80,9 +80,9 @@ async fn a_job_that_is_done_completes_the_bounty_at_once() {
             completed(7, "4", 5),
         ]);
         site.chain.mine_empty(3);
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         let bounty = site.post("T", json!({})).await;
-        // The job that publishes outcomes has long passed the completion.
+        // The job that publishes outcomes is past the completion already.
         TestGateway::eventually(LIMIT, "outcomes are followed", || async {
             site.wait(11).await;
             site.read("/api/status").await["services"]["bountyOutcomes"]["oldestWaitingAgeS"].is_null()
@@ -90,7 +90,7 @@ async fn a_job_that_is_done_completes_the_bounty_at_once() {
         .await;
         let done = site.award(bounty, &poster(), json!({ "agentId": 2, "jobId": 7 })).await.json();
         assert_eq!((&done["status"], &done["jobStatus"]), (&json!("completed"), &json!("Completed")));
-        let kinds: Vec<String> = site.told().await.into_iter().map(|(kind, _)| kind).collect();
+        let kinds: Vec<String> = site.published().await.into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, ["bounty.create", "bounty.award", "bounty.complete"]);
         site.close().await;
     }
@@ -106,7 +106,7 @@ async fn a_job_that_is_not_indexed_yet_is_believed_until_it_is() {
         assert!(site.read(&format!("{BOUNTIES}/{mine}")).await["jobStatus"].is_null());
         site.mine(vec![
             requested_by(7, 2, poster().address(), "5", OTHER),
-            // Somebody else's: the link is dropped, the award stays.
+            // Somebody else's job: the link is dropped, the award remains.
             requested_by(8, 2, Wallet::new(9).address(), "5", OTHER),
         ])
         .await;
@@ -139,11 +139,11 @@ async fn refusals_come_in_their_order() {
             assert_eq!(refusal(&site.award(bounty, &signer, payload.clone()).await), expected, "{payload}");
         }
         let path = format!("{BOUNTIES}/{bounty}/award");
-        assert_eq!(site.house.send("POST", &path, &[], "{}").await.status, 401);
+        assert_eq!(site.gateway.send("POST", &path, &[], "{}").await.status, 401);
         let unknown = site.award(bounty + 1, &poster(), json!({ "agentId": 1 })).await;
         assert_eq!((unknown.status, unknown.code().as_str()), (404, "not_found"));
         assert_eq!(site.state(bounty).await, state("open", None, None));
-        assert_eq!(site.told().await.len(), 1, "the bounty alone");
+        assert_eq!(site.published().await.len(), 1, "the bounty alone");
         site.close().await;
     }
 }
@@ -152,13 +152,13 @@ async fn refusals_come_in_their_order() {
 async fn the_same_award_fifty_times_at_once_counts_once() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
-        let body = poster().signed_body("bounty.award", site.house.now_s(), &json!({ "agentId": 2 })).to_string();
+        let body = poster().signed_body("bounty.award", site.gateway.now_s(), &json!({ "agentId": 2 })).to_string();
         let path = format!("{BOUNTIES}/{bounty}/award");
-        let writes = (0..50).map(|_| site.house.send("POST", &path, &[], body.clone()));
-        let answers: Vec<Answer> = futures_util::future::join_all(writes).await;
-        let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
+        let writes = (0..50).map(|_| site.gateway.send("POST", &path, &[], body.clone()));
+        let responses: Vec<TestResponse> = futures_util::future::join_all(writes).await;
+        let count = |status: u16| responses.iter().filter(|response| response.status == status).count();
         assert_eq!((count(200), count(409) + count(429)), (1, 49));
-        assert_eq!(site.told().await.len(), 2);
+        assert_eq!(site.published().await.len(), 2);
         let site = site.restarted().await;
         assert_eq!(site.state(bounty).await, state("awarded", Some(2), None));
         site.close().await;

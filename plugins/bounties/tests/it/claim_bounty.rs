@@ -1,13 +1,13 @@
 //! `POST /api/bounties/{id}/claims`
 
 use super::{BOUNTIES, is, owner, poster, refusal, script::registered_by, sites};
-use plugin_testing::{Answer, Wallet, json};
+use plugin_testing::{TestResponse, Wallet, json};
 
 #[tokio::test]
 async fn a_claim_is_answered_and_claiming_again_changes_the_pitch() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let first = site.claim(bounty, &owner(2), json!({ "agentId": "2", "pitch": " Ich 👋 " })).await;
         assert_eq!(first.status, 201);
         let first = first.json();
@@ -30,21 +30,21 @@ async fn a_claim_is_answered_and_claiming_again_changes_the_pitch() {
         assert_eq!((&read["claims"], &read["claimCount"]), (&json!([expected]), &json!(1)));
         assert_eq!(read["updatedAt"], now + 2);
 
-        let told: Vec<_> = site.told().await.into_iter().filter(|(kind, _)| kind == "bounty.claim").collect();
-        for (event, updated) in told.iter().zip([false, true]) {
+        let published: Vec<_> = site.published().await.into_iter().filter(|(kind, _)| kind == "bounty.claim").collect();
+        for (event, updated) in published.iter().zip([false, true]) {
             let data = json!({
                 "bountyId": bounty, "title": "T", "claimId": expected["id"], "agentId": 2, "agentName": "agent 2",
                 "updated": updated
             });
             assert_eq!(event.1, data);
         }
-        assert_eq!(told.len(), 2);
+        assert_eq!(published.len(), 2);
         site.close().await;
     }
 }
 
 #[tokio::test]
-async fn whoever_owns_the_agent_now_claims_for_it() {
+async fn the_current_owner_claims_for_the_agent() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
         let heir = Wallet::new(33);
@@ -61,7 +61,7 @@ async fn whoever_owns_the_agent_now_claims_for_it() {
 #[tokio::test]
 async fn refusals_come_in_their_order() {
     for site in sites().await {
-        let deadline = site.house.now_s() + 100;
+        let deadline = site.gateway.now_s() + 100;
         let bounty = site.post("T", json!({ "deadline": deadline })).await;
         site.mine(registered_by(9, poster().address(), "the poster's", "")).await;
         let long = "x".repeat(4_097);
@@ -79,7 +79,7 @@ async fn refusals_come_in_their_order() {
         ] {
             assert_eq!(refusal(&site.claim(bounty, &signer, payload.clone()).await), expected, "{payload}");
         }
-        let unsigned = site.house.send("POST", &format!("{BOUNTIES}/{bounty}/claims"), &[], "{}").await;
+        let unsigned = site.gateway.send("POST", &format!("{BOUNTIES}/{bounty}/claims"), &[], "{}").await;
         assert_eq!(unsigned.status, 401);
         let unknown = site.claim(bounty + 1, &owner(1), json!({ "agentId": 1, "pitch": "p" })).await;
         assert_eq!((unknown.status, unknown.code().as_str()), (404, "not_found"));
@@ -103,12 +103,12 @@ async fn refusals_come_in_their_order() {
 #[tokio::test]
 async fn a_claim_is_good_until_the_deadline() {
     for site in sites().await {
-        let deadline = site.house.now_s() + 10;
+        let deadline = site.gateway.now_s() + 10;
         let bounty = site.post("T", json!({ "deadline": deadline })).await;
-        // Two seconds passed with the write.
+        // The write took two seconds of the clock.
         site.wait(7).await;
         assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": "p" })).await.status, 201);
-        assert!(site.house.now_s() >= deadline);
+        assert!(site.gateway.now_s() >= deadline);
         assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": "q" })).await.code(), "expired");
         site.close().await;
     }
@@ -122,16 +122,16 @@ async fn many_at_once_are_one_claim_per_agent() {
         let sign = |wallet: &Wallet, agent: i64, number: i64| {
             wallet.signed_body(
                 "bounty.claim",
-                site.house.now_s(),
+                site.gateway.now_s(),
                 &json!({ "agentId": agent, "pitch": number.to_string() }),
             )
         };
         // The same write 25 times, and 25 of another agent.
         let bodies =
             (0..50).map(|number| sign(&owner(1 + number % 2), if number % 2 == 0 { 1 } else { 2 }, 0).to_string());
-        let writes = bodies.map(|body| site.house.send("POST", &path, &[], body));
-        let answers: Vec<Answer> = futures_util::future::join_all(writes).await;
-        let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
+        let writes = bodies.map(|body| site.gateway.send("POST", &path, &[], body));
+        let responses: Vec<TestResponse> = futures_util::future::join_all(writes).await;
+        let count = |status: u16| responses.iter().filter(|response| response.status == status).count();
         assert_eq!((count(201), count(200), count(409) + count(429)), (2, 0, 48));
         let read = site.read(&format!("{BOUNTIES}/{bounty}")).await;
         assert_eq!(read["claims"].as_array().unwrap().len(), 2);

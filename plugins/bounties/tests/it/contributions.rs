@@ -1,4 +1,4 @@
-//! What bounties add for others.
+//! Contributions of bounties.
 
 use super::{BOUNTIES, Site, citing, owner, sites};
 use plugin_api::{Hash256, point};
@@ -7,7 +7,7 @@ use plugin_testing::{TestGateway, json};
 const MANIFEST: &str = "/.well-known/service.json";
 
 async fn counts(site: &Site) -> (i64, i64) {
-    // The gateway may keep a document for a while.
+    // The gateway caches these documents for a while.
     site.wait(600).await;
     let stats = site.read(MANIFEST).await["live"]["stats"].clone();
     (stats["bounties"].as_i64().unwrap(), stats["openBounties"].as_i64().unwrap())
@@ -29,15 +29,15 @@ async fn the_manifest_counts_bounties_and_open_ones() {
 }
 
 #[tokio::test]
-async fn without_agents_there_are_no_bounties() {
-    let house = TestGateway::builder().plugin(bounties::plugin_module()).open().await;
-    assert_eq!(house.get(BOUNTIES).await.status, 404);
-    assert!(house.reports().await.iter().any(|report| report.name == "bounties" && report.reason.contains("agents")));
-    house.stop().await;
+async fn bounties_do_not_start_without_agents() {
+    let gateway = TestGateway::builder().plugin(bounties::plugin_module()).open().await;
+    assert_eq!(gateway.get(BOUNTIES).await.status, 404);
+    assert!(gateway.reports().await.iter().any(|report| report.name == "bounties" && report.reason.contains("agents")));
+    gateway.stop().await;
 }
 
 #[tokio::test]
-async fn the_status_tells_when_outcomes_wait() {
+async fn the_status_shows_waiting_outcomes() {
     for site in sites().await {
         let service = || async { site.read("/api/status").await["services"]["bountyOutcomes"].clone() };
         assert_eq!(service().await, json!({ "ok": true, "oldestWaitingAgeS": null }));
@@ -53,8 +53,8 @@ async fn payloads_in_texts_stay() {
         let pitch = format!("fmx://payload/{in_pitch}");
         assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": pitch })).await.status, 201);
         let asked = json!({ "hashes": [nowhere, in_pitch, in_brief, in_title] });
-        let answers = site.house.collect(point::PAYLOAD_REFERENCES, &asked).await;
-        assert_eq!(answers["bounties"], json!([in_title, in_brief, in_pitch]));
+        let responses = site.gateway.collect(point::PAYLOAD_REFERENCES, &asked).await;
+        assert_eq!(responses["bounties"], json!([in_title, in_brief, in_pitch]));
         site.close().await;
     }
 }

@@ -1,16 +1,16 @@
 //! `POST /api/bounties`
 
 use super::{BOUNTIES, Site, id, is, poster, refusal, sites};
-use plugin_testing::{Answer, Value, Wallet, json};
+use plugin_testing::{TestResponse, Value, Wallet, json};
 
 async fn refused(site: &Site, payload: Value) -> (u16, String) {
-    refusal(&site.house.post_signed(BOUNTIES, &poster(), "bounty.create", payload).await)
+    refusal(&site.gateway.post_signed(BOUNTIES, &poster(), "bounty.create", payload).await)
 }
 
 #[tokio::test]
 async fn a_bounty_is_answered_as_it_is_read() {
     for site in sites().await {
-        let (now, deadline) = (site.house.now_s(), site.house.now_s() + 60);
+        let (now, deadline) = (site.gateway.now_s(), site.gateway.now_s() + 60);
         let more =
             json!({ "brief": " Grüße 👋\n", "tags": ["B", "a ", "b"], "deadline": deadline, "rewardWei": "007" });
         let bounty = site.posted(&poster(), " T ", more).await;
@@ -33,7 +33,7 @@ async fn a_bounty_is_answered_as_it_is_read() {
 async fn the_event_says_what_is_public() {
     for site in sites().await {
         let bounty = site.post("T", json!({ "tags": ["x"] })).await;
-        let events = site.house.events().await;
+        let events = site.gateway.events().await;
         let event = events.iter().find(|event| event.kind == "bounty.create").unwrap();
         assert_eq!(event.actor.as_deref(), Some(poster().address()));
         let about = event.about.as_ref().unwrap();
@@ -70,9 +70,9 @@ async fn limits_hold_at_the_edge_for_characters_of_every_length() {
 }
 
 #[tokio::test]
-async fn what_is_no_bounty_is_refused_and_leaves_nothing() {
+async fn an_invalid_bounty_is_refused_and_not_stored() {
     for site in sites().await {
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         for wrong in [
             json!({ "title": "" }),
             json!({ "title": " \n" }),
@@ -100,7 +100,7 @@ async fn what_is_no_bounty_is_refused_and_leaves_nothing() {
             assert_eq!(refused(&site, payload).await, is(400, "bad_request"), "{wrong}");
         }
         assert_eq!(site.read(BOUNTIES).await, json!({ "items": [], "total": 0 }));
-        assert!(site.told().await.is_empty());
+        assert!(site.published().await.is_empty());
         site.close().await;
     }
 }
@@ -109,18 +109,18 @@ async fn what_is_no_bounty_is_refused_and_leaves_nothing() {
 async fn a_signature_must_be_right_and_counts_once() {
     for site in sites().await {
         let payload = json!({ "title": "t", "brief": "b", "rewardWei": "1" });
-        let mut body = poster().signed_body("bounty.create", site.house.now_s(), &payload);
+        let mut body = poster().signed_body("bounty.create", site.gateway.now_s(), &payload);
         body["rewardWei"] = json!("2");
-        let changed = site.house.send("POST", BOUNTIES, &[], body.to_string()).await;
+        let changed = site.gateway.send("POST", BOUNTIES, &[], body.to_string()).await;
         assert_eq!((changed.status, changed.code().as_str()), (401, "sig_mismatch"));
 
-        let body = poster().signed_body("bounty.create", site.house.now_s(), &payload).to_string();
-        let writes = (0..50).map(|_| site.house.send("POST", BOUNTIES, &[], body.clone()));
-        let answers: Vec<Answer> = futures_util::future::join_all(writes).await;
-        let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
+        let body = poster().signed_body("bounty.create", site.gateway.now_s(), &payload).to_string();
+        let writes = (0..50).map(|_| site.gateway.send("POST", BOUNTIES, &[], body.clone()));
+        let responses: Vec<TestResponse> = futures_util::future::join_all(writes).await;
+        let count = |status: u16| responses.iter().filter(|response| response.status == status).count();
         assert_eq!((count(201), count(409) + count(429)), (1, 49));
         site.wait(2).await;
-        assert_eq!(site.house.send("POST", BOUNTIES, &[], body).await.code(), "replay");
+        assert_eq!(site.gateway.send("POST", BOUNTIES, &[], body).await.code(), "replay");
         assert_eq!(site.read(BOUNTIES).await["total"], 1);
         site.close().await;
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use plugin_testing::{Wallet, json};
 
-/// The titles of a list, and its total.
+/// Titles and total of a list.
 async fn titles(site: &Site, query: &str) -> (Vec<String>, i64) {
     let list = site.read(&format!("{BOUNTIES}{query}")).await;
     let titles = list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap().to_owned());
@@ -20,7 +20,7 @@ fn are<const N: usize>(titles: [&str; N], total: i64) -> (Vec<String>, i64) {
 
 #[tokio::test]
 async fn rewards_sort_exactly_up_to_the_last_of_256_bits() {
-    // 2^256 - 1, one less, 2^64 and its neighbours, 2^53 and its neighbour, nothing.
+    // 2^256 - 1, one less, 2^64 and its neighbours, 2^53 and its neighbour, 0.
     let rewards = [
         "115792089237316195423570985008687907853269984665640564039457584007913129639935",
         "115792089237316195423570985008687907853269984665640564039457584007913129639934",
@@ -48,7 +48,7 @@ async fn rewards_sort_exactly_up_to_the_last_of_256_bits() {
 #[tokio::test]
 async fn orders_and_their_ties() {
     for site in sites().await {
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let a = site.post("a", json!({ "rewardWei": "5", "deadline": now + 900 })).await;
         site.post("b", json!({ "rewardWei": "7" })).await;
         site.post("c", json!({ "rewardWei": "5", "deadline": now + 500 })).await;
@@ -89,11 +89,11 @@ async fn statuses_follow_the_chain() {
         assert_eq!(titles(&site, "?status=awarded").await, are(["c"], 1));
         assert_eq!(titles(&site, "?status=completed").await, are(["a"], 1));
         assert_eq!(titles(&site, "?status=").await, are(["c", "b", "a"], 3));
-        // Something happened to a and b last, by the chain's clock.
+        // a and b changed last, by the chain's clock.
         assert_eq!(titles(&site, "?sort=active&limit=2").await.1, 3);
         for status in ["Open", "closed", "open,awarded"] {
-            let answer = site.house.get(&format!("{BOUNTIES}?status={status}")).await;
-            assert_eq!((answer.status, answer.code().as_str()), (400, "bad_request"), "{status}");
+            let response = site.gateway.get(&format!("{BOUNTIES}?status={status}")).await;
+            assert_eq!((response.status, response.code().as_str()), (400, "bad_request"), "{status}");
         }
         site.close().await;
     }
@@ -125,8 +125,8 @@ async fn filters_are_anded_and_texts_found_as_they_are() {
             assert_eq!(titles(&site, &format!("?poster={address}&status=open")).await, are(["Other"], 1));
         }
         assert_eq!(titles(&site, "?poster=").await.1, 3);
-        let answer = site.house.get(&format!("{BOUNTIES}?poster=alice")).await;
-        assert_eq!((answer.status, answer.code().as_str()), (400, "bad_request"));
+        let response = site.gateway.get(&format!("{BOUNTIES}?poster=alice")).await;
+        assert_eq!((response.status, response.code().as_str()), (400, "bad_request"));
         site.close().await;
     }
 }
@@ -151,11 +151,12 @@ async fn pages_have_25_items_and_at_most_100() {
 async fn a_list_that_did_not_change_is_not_sent_again() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
-        let first = site.house.get(BOUNTIES).await;
+        let first = site.gateway.get(BOUNTIES).await;
         let tag = first.header("etag").to_owned();
-        let again = || async { site.house.send("GET", BOUNTIES, &[("if-none-match", tag.as_str())], "").await.status };
+        let again =
+            || async { site.gateway.send("GET", BOUNTIES, &[("if-none-match", tag.as_str())], "").await.status };
         assert_eq!(again().await, 304);
-        // What the chain tells changes it, too.
+        // A chain event changes the list, too.
         site.mine(vec![citing(7, 1, bounty)]).await;
         assert_eq!(again().await, 200);
         assert_eq!(site.read(BOUNTIES).await["items"][0]["status"], "awarded");

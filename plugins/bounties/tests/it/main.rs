@@ -1,4 +1,4 @@
-//! Bounties behind a gateway with agents, on each database, with a chain that the test writes: one file per operation.
+//! Bounties in a gateway with agents, on each database, with a scripted chain: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -14,16 +14,16 @@ mod reorganisation;
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
 mod script;
 
-use plugin_testing::{Answer, Builder, ScriptedChain, ScriptedLog, TestGateway, Value, Wallet, json};
+use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, TestResponse, Value, Wallet, json};
 use script::{registered_by, requested_by};
 use std::time::Duration;
 
 const BOUNTIES: &str = "/api/bounties";
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A gateway with a chain of its own. Agent 1 belongs to wallet 11, agent 2 to wallet 12, agent 3 to wallet 11.
+/// A gateway with its own chain. Agent 1 belongs to wallet 11, agent 2 to wallet 12, agent 3 to wallet 11.
 struct Site {
-    house: TestGateway,
+    gateway: TestGateway,
     chain: ScriptedChain,
 }
 
@@ -52,9 +52,9 @@ async fn sites_with(configure: impl Fn(Builder) -> Builder) -> Vec<Site> {
         let chain = ScriptedChain::start().await;
         chain.mine(agents());
         let builder = configure(builder.plugin(agents::plugin_module()).plugin(bounties::plugin_module()));
-        let house = builder.chain(&chain, &["registry", "escrow"]).start().await;
-        house.indexed(&chain).await;
-        sites.push(Site { house, chain });
+        let gateway = builder.chain(&chain, &["registry", "escrow"]).start().await;
+        gateway.indexed(&chain).await;
+        sites.push(Site { gateway, chain });
     }
     sites
 }
@@ -69,24 +69,24 @@ fn id(record: &Value) -> i64 {
 }
 
 impl Site {
-    /// Lets the interval between two writes of one wallet pass, and more.
+    /// Advances the clock by `seconds`, at least the interval between two writes of one wallet.
     async fn wait(&self, seconds: u64) {
-        self.house.clock().advance(Duration::from_secs(seconds)).await;
+        self.gateway.clock().advance(Duration::from_secs(seconds)).await;
     }
 
     async fn mine(&self, logs: Vec<ScriptedLog>) {
         self.chain.mine(logs);
-        self.house.indexed(&self.chain).await;
+        self.gateway.indexed(&self.chain).await;
     }
 
-    /// What a GET answers with 200.
+    /// GETs a path; expects 200 and returns the JSON.
     async fn read(&self, path: &str) -> Value {
-        let answer = self.house.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        answer.json()
+        let response = self.gateway.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.json()
     }
 
-    /// Posts a bounty that is told from others by its title, with these further members; answers its id.
+    /// Posts a bounty with this title and these further members; returns its id.
     async fn post(&self, title: &str, more: Value) -> i64 {
         id(&self.posted(&poster(), title, more).await)
     }
@@ -94,24 +94,24 @@ impl Site {
     async fn posted(&self, poster: &Wallet, title: &str, more: Value) -> Value {
         let mut payload = json!({ "title": title, "brief": "what to do", "rewardWei": "5" });
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let answer = self.house.post_signed(BOUNTIES, poster, "bounty.create", payload).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
+        let response = self.gateway.post_signed(BOUNTIES, poster, "bounty.create", payload).await;
+        assert_eq!(response.status, 201, "{}", response.text());
         self.wait(2).await;
-        answer.json()
+        response.json()
     }
 
-    async fn claim(&self, bounty: i64, signer: &Wallet, payload: Value) -> Answer {
-        let answer =
-            self.house.post_signed(&format!("{BOUNTIES}/{bounty}/claims"), signer, "bounty.claim", payload).await;
+    async fn claim(&self, bounty: i64, signer: &Wallet, payload: Value) -> TestResponse {
+        let response =
+            self.gateway.post_signed(&format!("{BOUNTIES}/{bounty}/claims"), signer, "bounty.claim", payload).await;
         self.wait(2).await;
-        answer
+        response
     }
 
-    async fn award(&self, bounty: i64, signer: &Wallet, payload: Value) -> Answer {
-        let answer =
-            self.house.post_signed(&format!("{BOUNTIES}/{bounty}/award"), signer, "bounty.award", payload).await;
+    async fn award(&self, bounty: i64, signer: &Wallet, payload: Value) -> TestResponse {
+        let response =
+            self.gateway.post_signed(&format!("{BOUNTIES}/{bounty}/award"), signer, "bounty.award", payload).await;
         self.wait(2).await;
-        answer
+        response
     }
 
     /// Status, awarded agent and job of a bounty.
@@ -120,28 +120,28 @@ impl Site {
         (read["status"].as_str().unwrap().to_owned(), read["awardedAgentId"].as_i64(), read["jobId"].as_i64())
     }
 
-    /// Types and data of the events about bounties.
-    async fn told(&self) -> Vec<(String, Value)> {
-        let events = self.house.events().await.into_iter().filter(|event| event.kind.starts_with("bounty."));
+    /// Types and data of the bounty events.
+    async fn published(&self) -> Vec<(String, Value)> {
+        let events = self.gateway.events().await.into_iter().filter(|event| event.kind.starts_with("bounty."));
         events.map(|event| (event.kind, event.data)).collect()
     }
 
     async fn restarted(self) -> Self {
-        Self { house: self.house.restart().await, chain: self.chain }
+        Self { gateway: self.gateway.restart().await, chain: self.chain }
     }
 
-    /// Nothing went wrong inside.
+    /// Ends a test: no plugin reported a fault.
     async fn close(self) {
-        assert_eq!(self.house.faults().await, Vec::<String>::new());
-        self.house.stop().await;
+        assert_eq!(self.gateway.faults().await, Vec::<String>::new());
+        self.gateway.stop().await;
     }
 }
 
-fn refusal(answer: &Answer) -> (u16, String) {
+fn refusal(response: &TestResponse) -> (u16, String) {
     assert!(
-        !answer.json()["error"].as_str().unwrap().is_empty() && !answer.json()["hint"].as_str().unwrap().is_empty()
+        !response.json()["error"].as_str().unwrap().is_empty() && !response.json()["hint"].as_str().unwrap().is_empty()
     );
-    (answer.status, answer.code())
+    (response.status, response.code())
 }
 
 fn is(status: u16, code: &str) -> (u16, String) {

@@ -1,4 +1,4 @@
-//! Jobs that cite a bounty, and what becomes of it when the chain takes them back: nothing is repaired, because nothing is stored.
+//! Reorganisations of jobs that cite a bounty: the state needs no repair, because it is not stored.
 
 use super::{
     Site, citing, poster,
@@ -10,8 +10,8 @@ use plugin_testing::{ScriptedLog, Wallet, json};
 /// The events of a block, and the status, agent and job of the bounty after it.
 type Step<'a> = (Vec<ScriptedLog>, (&'a str, Option<i64>, Option<i64>));
 
-/// Mines each list of events in a block of its own. Then another branch with one of them less takes the place of this one, again
-/// and again: the bounty must each time be what it was on the way up.
+/// Mines each list of events in a block of its own. Then removes one block after the other by a reorganisation: after each, the
+/// bounty must be in the state that it had at that block.
 async fn up_and_down(site: &Site, bounty: i64, steps: Vec<Step<'_>>) {
     let base = site.chain.head();
     let mut expected = vec![site.state(bounty).await];
@@ -22,12 +22,12 @@ async fn up_and_down(site: &Site, bounty: i64, steps: Vec<Step<'_>>) {
     }
     for count in (0..steps.len()).rev() {
         let height = site.chain.head();
-        site.chain.take_back(height - base);
+        site.chain.reorg(height - base);
         for (logs, _) in &steps[..count] {
             site.chain.mine(logs.clone());
         }
         site.chain.mine_empty(height + 1 - site.chain.head());
-        site.house.indexed(&site.chain).await;
+        site.gateway.indexed(&site.chain).await;
         assert_eq!(site.state(bounty).await, expected[count], "after {count} blocks");
     }
 }
@@ -43,7 +43,7 @@ async fn a_job_that_cites_the_bounty_awards_completes_and_reopens_it() {
                 (vec![citing(1, 1, bounty)], ("awarded", Some(1), Some(1))),
                 (vec![refunded(1, "5", true)], ("open", None, None)),
                 (vec![citing(2, 2, bounty)], ("awarded", Some(2), Some(2))),
-                // One that pays another already.
+                // A job that pays another bounty already.
                 (vec![citing(3, 1, bounty)], ("awarded", Some(2), Some(2))),
                 (vec![completed(2, "4", 5)], ("completed", Some(2), Some(2))),
                 (vec![refunded(3, "5", false)], ("completed", Some(2), Some(2))),
@@ -74,7 +74,7 @@ async fn a_refund_passes_the_bounty_on_to_the_next_job() {
 }
 
 #[tokio::test]
-async fn what_others_request_awards_nothing() {
+async fn jobs_of_others_award_nothing() {
     for site in sites().await {
         let bounty = site.post("T", json!({})).await;
         let uri = format!("fmx://bounty/{bounty}");
@@ -122,11 +122,11 @@ async fn a_restart_and_a_new_index_change_nothing() {
         site.mine(vec![citing(1, 1, bounty), citing(2, 2, bounty), refunded(1, "5", true)]).await;
         let expected = state("awarded", Some(2), Some(2));
         assert_eq!(site.state(bounty).await, expected);
-        let jobs = site.house.rows("SELECT job_id, bounty_id FROM bounties_jobs ORDER BY job_id").await;
+        let jobs = site.gateway.rows("SELECT job_id, bounty_id FROM bounties_jobs ORDER BY job_id").await;
         let site = site.restarted().await;
         site.mine(Vec::new()).await;
         assert_eq!(site.state(bounty).await, expected);
-        assert_eq!(site.house.rows("SELECT job_id, bounty_id FROM bounties_jobs ORDER BY job_id").await, jobs);
+        assert_eq!(site.gateway.rows("SELECT job_id, bounty_id FROM bounties_jobs ORDER BY job_id").await, jobs);
         site.close().await;
     }
 }

@@ -1,8 +1,8 @@
-//! Accounts of AgentAccountFactory.
+//! Events of AgentAccountFactory: accounts.
 
 use super::publish;
 use crate::{Economy, deployment::ACCOUNT_FACTORY, store::accounts};
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ struct Created {
     account: Address,
 }
 
-async fn created(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Created>) -> Result<(), HostError> {
+async fn created(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Created>) -> Result<(), HostError> {
     let Created { owner, account } = event.args;
     accounts::insert(&tx, account, owner, event.time_s, event.tx)?;
     let data = json!({ "owner": owner, "account": account });

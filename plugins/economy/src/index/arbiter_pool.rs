@@ -1,4 +1,4 @@
-//! Cases of ArbiterPool.
+//! Events of ArbiterPool: cases.
 
 use super::{block, publish};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     deployment::ARBITER_POOL,
     store::{directory, disputes},
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, chain_int};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, chain_int};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ struct Opened {
     evidence_uri: String,
 }
 
-async fn opened(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
+async fn opened(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
     let Opened { case_id, job_id, opener, evidence_uri } = &event.args;
     let row = disputes::NewCase {
         id: *case_id,
@@ -68,7 +68,7 @@ struct Evidence {
     uri: String,
 }
 
-async fn evidence_submitted(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Evidence>) -> Result<(), HostError> {
+async fn evidence_submitted(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Evidence>) -> Result<(), HostError> {
     let Evidence { case_id, by, uri } = &event.args;
     let row =
         disputes::NewEvidence { case_id: *case_id, by: *by, uri, ts: event.time_s, tx: event.tx, block: block(&event) };
@@ -82,7 +82,7 @@ struct Voted {
     case_id: i64,
 }
 
-async fn voted(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Voted>) -> Result<(), HostError> {
+async fn voted(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Voted>) -> Result<(), HostError> {
     disputes::count_vote(&tx, event.args.case_id, block(&event))
 }
 
@@ -96,7 +96,7 @@ struct Closed {
     client_bps: u16,
 }
 
-async fn closed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
+async fn closed(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Closed>) -> Result<(), HostError> {
     let Closed { case_id, job_id, client_bps } = event.args;
     disputes::close(&tx, case_id, client_bps, event.time_s, block(&event))?;
     let data = json!({ "caseId": case_id, "jobId": job_id, "clientBps": client_bps });

@@ -1,17 +1,17 @@
-//! What AgentRegistry and ServiceEscrow tell that disputes and tokens need: owners and names of agents, agents and clients
-//! of jobs. Everything else about them is the business of another plugin.
+//! Events of AgentRegistry and ServiceEscrow that disputes and tokens need: owners and names of agents, agents and clients
+//! of jobs. The plugin agents indexes the rest.
 
 use crate::{
     Economy,
     deployment::{ESCROW, REGISTRY},
     store::directory,
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, chain_int};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, chain_int};
 use serde::Deserialize;
 
 const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, \
      string metadataURI, uint256 pricePerJob, uint256 bond)";
-/// The registry's has three indexed arguments, those of other contracts two.
+/// The registry's event has three indexed arguments, that of other contracts two.
 const TRANSFERRED: &str = "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)";
 const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, \
      uint256 amount, bytes32 inputHash, string inputURI)";
@@ -31,7 +31,7 @@ struct Registered {
     name: String,
 }
 
-async fn registered(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
+async fn registered(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
     let Registered { id, owner, name } = event.args;
     directory::insert_agent(&tx, id, owner, &name)
 }
@@ -43,7 +43,7 @@ struct Transferred {
     to: Address,
 }
 
-async fn transferred(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
+async fn transferred(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
     directory::set_owner(&tx, event.args.id, event.args.to)
 }
 
@@ -57,7 +57,7 @@ struct Requested {
     client: Address,
 }
 
-async fn requested(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
     let Requested { job_id, agent_id, client } = event.args;
     directory::insert_job(&tx, job_id, agent_id, client)
 }

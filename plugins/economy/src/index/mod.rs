@@ -1,5 +1,5 @@
-//! From chain events to rows, one file per contract. The rule: a row follows from events alone, and nothing that a
-//! contract can say fails, because the index would wait for it for ever.
+//! Handlers of chain events, one file per contract. The rule: a row follows from events alone, and no event makes a handler
+//! fail, because the index would retry it forever.
 
 mod account_factory;
 mod arbiter_pool;
@@ -37,7 +37,7 @@ pub fn subscribe(definition: Definition<Economy>) -> Definition<Economy> {
     .fold(definition, |definition, contract| contract(definition))
 }
 
-/// What the activity log tells of an event: its time is the block's, and its data say where it stands on the chain.
+/// Publishes an event to the activity log with the block's time and the position on the chain.
 fn publish<Args>(
     tx: &Tx,
     event: &ChainEvent<Args>,
@@ -62,12 +62,12 @@ fn block<Args>(event: &ChainEvent<Args>) -> i64 {
     i64::try_from(event.block).unwrap_or(i64::MAX)
 }
 
-/// Seconds of 64 bits without a sign. Anyone can make a contract name a time beyond 2^63 - 1; it counts as that.
+/// Decodes 64-bit unsigned seconds. Anyone can make a contract emit a time beyond 2^63 - 1; it is stored as that.
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     u64::deserialize(deserializer).map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-/// What left a payer's deposit: the payee's part and the fee.
+/// The amount that left a payer's deposit: the payee's part and the fee.
 fn gross(payee_amount: Wei, fee: Wei) -> Wei {
     payee_amount.saturating_add(fee)
 }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_that_no_database_holds_are_cut() {
+    fn times_above_i64_max_are_clamped() {
         #[derive(Deserialize)]
         struct Until(#[serde(deserialize_with = "seconds")] i64);
         let read = |text: &str| serde_json::from_str::<Until>(text).unwrap().0;

@@ -1,8 +1,8 @@
-//! Streams of StreamPay.
+//! Events of StreamPay: streams.
 
 use super::{block, gross, publish, seconds};
 use crate::{Economy, deployment::STREAM_PAY, store::streams};
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, Wei, chain_int};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, Wei, chain_int};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ struct Opened {
     stop: i64,
 }
 
-async fn opened(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
+async fn opened(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
     let Opened { id, payer, payee, rate_per_sec, deposit, start, stop } = event.args;
     let row = streams::NewStream {
         id,
@@ -64,13 +64,13 @@ async fn opened(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Opened>) -> Resul
 struct ToppedUp {
     #[serde(deserialize_with = "chain_int")]
     id: i64,
-    /// In all, not what was added.
+    /// The total deposit, not the added part.
     deposit: Wei,
     #[serde(deserialize_with = "seconds")]
     stop: i64,
 }
 
-async fn topped_up(_: Gateway<Economy>, tx: Tx, event: ChainEvent<ToppedUp>) -> Result<(), HostError> {
+async fn topped_up(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<ToppedUp>) -> Result<(), HostError> {
     let ToppedUp { id, deposit, stop } = event.args;
     streams::set_deposit(&tx, id, deposit, stop, block(&event))
 }
@@ -84,7 +84,7 @@ struct Claimed {
     fee: Wei,
 }
 
-async fn claimed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Claimed>) -> Result<(), HostError> {
+async fn claimed(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Claimed>) -> Result<(), HostError> {
     let Claimed { id, payee_amount, fee } = event.args;
     streams::claim(&tx, id, gross(payee_amount, fee), false, block(&event)).await.map(drop)
 }
@@ -100,7 +100,7 @@ struct Cancelled {
     refund: Wei,
 }
 
-async fn cancelled(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Cancelled>) -> Result<(), HostError> {
+async fn cancelled(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Cancelled>) -> Result<(), HostError> {
     let Cancelled { id, by, payee_amount, fee, refund } = event.args;
     let parties = streams::claim(&tx, id, gross(payee_amount, fee), true, block(&event)).await?;
     let (payer, payee) = parties.unzip();

@@ -1,4 +1,4 @@
-//! Plans and subscriptions of StreamPay. What subscribers are charged (SubClaimed) changes no row.
+//! Events of StreamPay: plans and subscriptions. A subscriber's charge (SubClaimed) changes no row.
 
 use super::{block, publish, seconds};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     deployment::STREAM_PAY,
     store::{plans, subs},
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, Wei, chain_int};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, Wei, chain_int};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -43,7 +43,7 @@ struct PlanCreated {
     metadata_uri: String,
 }
 
-async fn plan_created(_: Gateway<Economy>, tx: Tx, event: ChainEvent<PlanCreated>) -> Result<(), HostError> {
+async fn plan_created(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<PlanCreated>) -> Result<(), HostError> {
     let PlanCreated { plan_id, payee, price_per_period, period, metadata_uri } = &event.args;
     let row = plans::NewPlan {
         id: *plan_id,
@@ -70,7 +70,7 @@ struct PlanActiveSet {
     active: bool,
 }
 
-async fn plan_active_set(_: Gateway<Economy>, tx: Tx, event: ChainEvent<PlanActiveSet>) -> Result<(), HostError> {
+async fn plan_active_set(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<PlanActiveSet>) -> Result<(), HostError> {
     plans::set_active(&tx, event.args.plan_id, event.args.active, block(&event))
 }
 
@@ -87,7 +87,7 @@ struct Subscribed {
     paid_through: i64,
 }
 
-async fn subscribed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Subscribed>) -> Result<(), HostError> {
+async fn subscribed(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Subscribed>) -> Result<(), HostError> {
     let Subscribed { sub_id, plan_id, payer, periods, paid_through } = event.args;
     let row = subs::NewSub {
         id: sub_id,
@@ -115,7 +115,7 @@ struct Renewed {
     paid_through: i64,
 }
 
-async fn renewed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Renewed>) -> Result<(), HostError> {
+async fn renewed(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Renewed>) -> Result<(), HostError> {
     subs::set_paid_through(&tx, event.args.sub_id, event.args.paid_through, block(&event))
 }
 
@@ -126,7 +126,7 @@ struct Cancelled {
     sub_id: i64,
 }
 
-/// `paidThrough` stays what it was: the contract tells only that it is over.
-async fn cancelled(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Cancelled>) -> Result<(), HostError> {
+/// `paidThrough` does not change: the event says only that the subscription is cancelled.
+async fn cancelled(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Cancelled>) -> Result<(), HostError> {
     subs::cancel(&tx, event.args.sub_id, block(&event))
 }

@@ -1,4 +1,4 @@
-//! Tokens of AgentTokenFactory, and what was paid for them.
+//! Events of AgentTokenFactory: tokens, and their trades.
 
 use super::publish;
 use crate::{
@@ -6,14 +6,14 @@ use crate::{
     deployment::TOKEN_FACTORY,
     store::{directory, tokens},
 };
-use plugin_api::{Address, ChainEvent, Definition, Gateway, HostError, Tx, Wei, chain_int};
+use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, Wei, chain_int};
 use serde::Deserialize;
 use serde_json::json;
 
 pub const LAUNCHED_TYPE: &str = "token.launched";
 
 const LAUNCHED: &str = "Launched(uint256 indexed agentId, address indexed token, string symbol)";
-/// The fee stands before the amount.
+/// In this event the fee comes before the amount.
 const BOUGHT: &str =
     "Bought(address indexed token, address indexed buyer, uint256 fmxIn, uint256 fee, uint256 amountOut)";
 const SOLD: &str = "Sold(address indexed token, address indexed seller, uint256 amountIn, uint256 fmxOut)";
@@ -36,7 +36,7 @@ struct Launched {
     symbol: String,
 }
 
-async fn launched(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Launched>) -> Result<(), HostError> {
+async fn launched(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Launched>) -> Result<(), HostError> {
     let Launched { agent_id, token, symbol } = &event.args;
     tokens::insert(&tx, *token, *agent_id, symbol, event.time_s, event.tx)?;
     let agent = directory::agent(&tx, *agent_id).await?;
@@ -51,7 +51,7 @@ struct Bought {
     fmx_in: Wei,
 }
 
-async fn bought(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Bought>) -> Result<(), HostError> {
+async fn bought(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Bought>) -> Result<(), HostError> {
     let Bought { token, fmx_in } = event.args;
     tokens::change(&tx, token, |trade| {
         trade.buys += 1;
@@ -67,7 +67,7 @@ struct Sold {
     fmx_out: Wei,
 }
 
-async fn sold(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Sold>) -> Result<(), HostError> {
+async fn sold(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Sold>) -> Result<(), HostError> {
     let Sold { token, fmx_out } = event.args;
     tokens::change(&tx, token, |trade| {
         trade.sells += 1;
@@ -82,7 +82,7 @@ struct Distributed {
     amount: Wei,
 }
 
-async fn distributed(_: Gateway<Economy>, tx: Tx, event: ChainEvent<Distributed>) -> Result<(), HostError> {
+async fn distributed(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Distributed>) -> Result<(), HostError> {
     let Distributed { token, amount } = event.args;
     tokens::change(&tx, token, |trade| trade.distributed = trade.distributed.saturating_add(amount)).await
 }

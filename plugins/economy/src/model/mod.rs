@@ -1,4 +1,4 @@
-//! What readers get of each record, and what of it follows from the time of reading.
+//! Response types of each record, with the members that depend on the time of reading.
 
 mod account;
 mod dispute;

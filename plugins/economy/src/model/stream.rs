@@ -1,4 +1,4 @@
-//! Streams: money by the second, until the deposit is used up or somebody cancels.
+//! Streams: payment by the second, until the deposit is used up or a party cancels.
 
 use plugin_api::{Hash256, JsonSchema, Wei, point::Author};
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub struct Flow {
     pub stop_s: i64,
 }
 
-/// What flowed until now and was not claimed, as the contract computes it for a stream that is not cancelled.
+/// The amount that flowed until now and was not claimed, computed like the contract's for a stream that is not cancelled.
 pub fn claimable(flow: Flow, now_s: i64) -> Wei {
     let elapsed_s = u64::try_from(now_s.min(flow.stop_s).saturating_sub(flow.start_s)).unwrap_or_default();
     let accrued = flow.rate_per_sec.saturating_mul(elapsed_s).min(flow.deposit);

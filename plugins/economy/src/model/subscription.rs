@@ -1,4 +1,4 @@
-//! Plans and who subscribed to them.
+//! Plans and their subscriptions.
 
 use plugin_api::{JsonSchema, Wei, point::Author};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `GET /api/accounts`: accounts that the factory made, the latest first.
+//! `GET /api/accounts`: accounts that the factory created, the latest first.
 
 use super::{ListPage, window};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     model::AccountView,
     store::accounts,
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -36,11 +36,11 @@ struct AccountList {
 }
 
 async fn list_accounts(
-    cx: Context<Economy>,
-    QueryString(given): QueryString<AccountFilter>,
+    cx: RequestContext<Economy>,
+    QueryString(query): QueryString<AccountFilter>,
     page: ListPage,
 ) -> Result<Json<AccountList>, Failure<EconomyError>> {
-    let owner = filter::address("owner", given.owner.as_deref())?;
+    let owner = filter::address("owner", query.owner.as_deref())?;
     let (items, total) = accounts::list(&cx.db(), owner, window(page)).await?;
     let (factory, undeployed) = deployment::of(&cx, ACCOUNT_FACTORY);
     let (implementation, _) = deployment::of(&cx, ACCOUNT_IMPL);

@@ -9,7 +9,7 @@ use crate::{
     model::{CaseStatus, DisputeView, EvidenceView},
     store::disputes::{self, CaseRow, Filter},
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -45,15 +45,15 @@ struct DisputeList {
 }
 
 async fn list_disputes(
-    cx: Context<Economy>,
-    QueryString(given): QueryString<DisputeFilter>,
+    cx: RequestContext<Economy>,
+    QueryString(query): QueryString<DisputeFilter>,
     page: ListPage,
 ) -> Result<Json<DisputeList>, Failure<EconomyError>> {
     let filter = Filter {
-        status: filter::status(given.status.as_deref(), "open, closed", CaseStatus::read)?,
-        open: filter::present(given.open.as_deref()).and_then(is_open),
-        job_id: filter::id("jobId", given.job_id.as_deref())?,
-        opener: filter::address("opener", given.opener.as_deref())?,
+        status: filter::status(query.status.as_deref(), "open, closed", CaseStatus::read)?,
+        open: filter::present(query.open.as_deref()).and_then(is_open),
+        job_id: filter::id("jobId", query.job_id.as_deref())?,
+        opener: filter::address("opener", query.opener.as_deref())?,
     };
     let db = cx.db();
     let (rows, total) = disputes::list(&db, filter, window(page)).await?;
@@ -64,7 +64,7 @@ async fn list_disputes(
     Ok(Json(DisputeList { items, total, contract, undeployed }))
 }
 
-/// Another word filters nothing.
+/// `None` for any other word: it filters nothing.
 fn is_open(text: &str) -> Option<bool> {
     match text {
         "1" | "true" => Some(true),

@@ -12,7 +12,7 @@ use crate::{
         subs,
     },
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -39,13 +39,13 @@ struct PlanList {
 }
 
 async fn list_plans(
-    cx: Context<Economy>,
-    QueryString(given): QueryString<PlanFilter>,
+    cx: RequestContext<Economy>,
+    QueryString(query): QueryString<PlanFilter>,
     page: ListPage,
 ) -> Result<Json<PlanList>, Failure<EconomyError>> {
     let filter = Filter {
-        payee: filter::address("payee", given.payee.as_deref())?,
-        only_active: filter::flag(given.active.as_deref()),
+        payee: filter::address("payee", query.payee.as_deref())?,
+        only_active: filter::flag(query.active.as_deref()),
     };
     let db = cx.db();
     let (rows, total) = plans::list(&db, filter, window(page)).await?;

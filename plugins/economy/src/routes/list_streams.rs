@@ -9,7 +9,7 @@ use crate::{
     model::{self, StreamStatus, StreamView},
     store::streams::{self, Filter, StreamRow},
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route, Wei};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route, Wei};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -41,14 +41,14 @@ struct StreamList {
 }
 
 async fn list_streams(
-    cx: Context<Economy>,
-    QueryString(given): QueryString<StreamFilter>,
+    cx: RequestContext<Economy>,
+    QueryString(query): QueryString<StreamFilter>,
     page: ListPage,
 ) -> Result<Json<StreamList>, Failure<EconomyError>> {
     let filter = Filter {
-        payer: filter::address("payer", given.payer.as_deref())?,
-        payee: filter::address("payee", given.payee.as_deref())?,
-        status: filter::status(given.status.as_deref(), "open, ended, cancelled", StreamStatus::read)?,
+        payer: filter::address("payer", query.payer.as_deref())?,
+        payee: filter::address("payee", query.payee.as_deref())?,
+        status: filter::status(query.status.as_deref(), "open, ended, cancelled", StreamStatus::read)?,
     };
     let now = cx.now_s();
     let (rows, total) = streams::list(&cx.db(), filter, now, window(page)).await?;

@@ -9,7 +9,7 @@ use crate::{
     model::SubView,
     store::subs::{self, Filter, SubRow},
 };
-use plugin_api::{Address, Authors, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -41,14 +41,14 @@ struct SubList {
 }
 
 async fn list_subs(
-    cx: Context<Economy>,
-    QueryString(given): QueryString<SubFilter>,
+    cx: RequestContext<Economy>,
+    QueryString(query): QueryString<SubFilter>,
     page: ListPage,
 ) -> Result<Json<SubList>, Failure<EconomyError>> {
     let filter = Filter {
-        payer: filter::address("payer", given.payer.as_deref())?,
-        plan_id: filter::id("planId", given.plan_id.as_deref())?,
-        only_active: filter::flag(given.active.as_deref()),
+        payer: filter::address("payer", query.payer.as_deref())?,
+        plan_id: filter::id("planId", query.plan_id.as_deref())?,
+        only_active: filter::flag(query.active.as_deref()),
     };
     let now = cx.now_s();
     let (rows, total) = subs::list(&cx.db(), filter, now, window(page)).await?;

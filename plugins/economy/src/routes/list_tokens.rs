@@ -9,7 +9,7 @@ use crate::{
     model::TokenView,
     store::tokens,
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -35,11 +35,11 @@ struct TokenList {
 }
 
 async fn list_tokens(
-    cx: Context<Economy>,
-    QueryString(given): QueryString<TokenFilter>,
+    cx: RequestContext<Economy>,
+    QueryString(query): QueryString<TokenFilter>,
     page: ListPage,
 ) -> Result<Json<TokenList>, Failure<EconomyError>> {
-    let agent = filter::id("agentId", given.agent_id.as_deref())?;
+    let agent = filter::id("agentId", query.agent_id.as_deref())?;
     let (items, total) = tokens::list(&cx.db(), agent, window(page)).await?;
     let (contract, undeployed) = deployment::of(&cx, TOKEN_FACTORY);
     Ok(Json(TokenList { items, total, contract, undeployed }))

@@ -7,12 +7,12 @@ pub mod list_streams;
 pub mod list_subs;
 pub mod list_tokens;
 
-use crate::store::Window;
+use crate::store::PageRequest;
 use plugin_api::Page;
 
-/// Items of a page, in all lists.
+/// Page size of all lists.
 type ListPage = Page<50, 200>;
 
-fn window(page: ListPage) -> Window {
-    Window { limit: page.limit, offset: page.offset }
+fn window(page: ListPage) -> PageRequest {
+    PageRequest { limit: page.limit, offset: page.offset }
 }

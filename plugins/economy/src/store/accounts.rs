@@ -1,6 +1,6 @@
 //! The table of accounts.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::AccountView;
 use plugin_api::{Address, Hash256, HostError, Query, Tx, sql};
 
@@ -20,14 +20,14 @@ const LIST: List = List {
     columns: "account, owner, created_at AS \"createdAt\", tx_hash AS \"txHash\"",
     from: TABLE,
     table: TABLE,
-    // The order of the chain is that of the times too.
+    // Chain order is also the order of the times.
     order: "nth DESC",
 };
 
 pub async fn list(
     db: &impl Query,
     owner: Option<Address>,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Vec<AccountView>, i64), HostError> {
     LIST.read(db, &Conditions::default().and_if("owner = {}", owner), window).await
 }

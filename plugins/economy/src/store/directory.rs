@@ -1,4 +1,4 @@
-//! The tables of agents and jobs, as far as disputes and tokens need them.
+//! The tables of agents and jobs, with the columns that disputes and tokens need.
 
 use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub fn insert_job(tx: &Tx, id: i64, agent_id: i64, client: Address) -> Result<()
     tx.defer(insert.bind(id).bind(agent_id).bind(client))
 }
 
-/// An agent; empty when none of that id is known.
+/// An agent; default values when the id is not indexed.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct AgentRow {
     pub owner: Option<Address>,
@@ -32,7 +32,7 @@ pub async fn agent(db: &impl Query, id: i64) -> Result<AgentRow, HostError> {
     Ok(known.unwrap_or_default())
 }
 
-/// A job with its agent's name; empty when none of that id is known.
+/// A job with its agent's name; default values when the id is not indexed.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct JobRow {
     pub agent_id: Option<i64>,

@@ -1,6 +1,6 @@
 //! The tables of cases and their evidence.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::{CaseStatus, EvidenceView};
 use plugin_api::{Address, Hash256, HostError, Query, Tx, sql};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub const TABLE: &str = "economy_disputes";
 pub const EVIDENCE_TABLE: &str = "economy_evidence";
 
-/// A case with what its job says.
+/// A case with columns of its job.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct CaseRow {
     pub id: i64,
@@ -26,7 +26,7 @@ pub struct CaseRow {
     pub client: Option<Address>,
 }
 
-/// A case as it begins.
+/// A new case.
 pub struct NewCase<'a> {
     pub id: i64,
     pub job_id: i64,
@@ -85,7 +85,7 @@ pub fn close(tx: &Tx, id: i64, client_bps: u16, now_s: i64, block: i64) -> Resul
     tx.defer(update.bind(id).bind(client_bps).bind(now_s).bind(block))
 }
 
-/// Which cases are listed.
+/// Selects cases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub status: Option<CaseStatus>,
@@ -102,7 +102,7 @@ const LIST: List = List {
     order: "d.id DESC",
 };
 
-pub async fn list(db: &impl Query, filter: Filter, window: Window) -> Result<(Vec<CaseRow>, i64), HostError> {
+pub async fn list(db: &impl Query, filter: Filter, window: PageRequest) -> Result<(Vec<CaseRow>, i64), HostError> {
     let conditions = Conditions::default()
         .and_if("d.closed = {}", filter.status.map(|status| status == CaseStatus::Closed))
         .and_if("d.closed = {}", filter.open.map(|open| !open))
@@ -120,7 +120,7 @@ pub async fn evidence_of(db: &impl Query, cases: impl Iterator<Item = i64>) -> R
         select = select.push_bind(join, case);
         join = ", {}";
     }
-    if select.bound() == 0 {
+    if select.param_count() == 0 {
         return Ok(Vec::new());
     }
     db.rows(select.push(") ORDER BY id")).await

@@ -1,4 +1,4 @@
-//! The derived tables: migrations/ makes them, handlers of chain events write them, routes read them.
+//! The derived tables: migrations create them, handlers of chain events write them, routes read them.
 
 pub mod accounts;
 pub mod directory;
@@ -11,7 +11,7 @@ pub mod tokens;
 use plugin_api::{Bind, HostError, Query, Sql, Value, sql};
 use serde::de::DeserializeOwned;
 
-/// What rows of a list must be like: conditions with `{}` where their value belongs.
+/// Conditions of a list; `{}` stands for the placeholder of the value.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions(Vec<(&'static str, Value)>);
 
@@ -37,30 +37,30 @@ impl Conditions {
     }
 }
 
-/// Which part of a list is read.
+/// Limit and offset of a list.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub limit: u32,
     pub offset: u32,
 }
 
-/// A list: what of which rows, in which order. The conditions are about `table`.
+/// The statement of a list. The conditions apply to `table`.
 struct List {
     columns: &'static str,
-    /// `FROM` what.
+    /// The `FROM` clause.
     from: &'static str,
-    /// Of the table alone, for the total.
+    /// The table alone, for the total.
     table: &'static str,
     order: &'static str,
 }
 
 impl List {
-    /// The rows of a part, and how many there are in all.
+    /// The rows of a page, and the total number of matches.
     async fn read<T: DeserializeOwned>(
         &self,
         db: &impl Query,
         conditions: &Conditions,
-        window: Window,
+        window: PageRequest,
     ) -> Result<(Vec<T>, i64), HostError> {
         let Self { columns, from, table, order } = self;
         let page = conditions

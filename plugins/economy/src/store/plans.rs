@@ -1,6 +1,6 @@
 //! The table of plans.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use plugin_api::{Address, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ pub struct PlanRow {
     pub updated_at_block: i64,
 }
 
-/// A plan as it begins; one can subscribe to it.
+/// A new plan; it is active.
 pub struct NewPlan<'a> {
     pub id: i64,
     pub payee: Address,
@@ -52,7 +52,7 @@ pub async fn payee(db: &impl Query, id: i64) -> Result<Option<Address>, HostErro
     db.row(sql("SELECT payee FROM economy_plans WHERE id = $1").bind(id)).await
 }
 
-/// Which plans are listed.
+/// Selects plans.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub payee: Option<Address>,
@@ -66,7 +66,7 @@ const LIST: List = List {
     order: "id DESC",
 };
 
-pub async fn list(db: &impl Query, filter: Filter, window: Window) -> Result<(Vec<PlanRow>, i64), HostError> {
+pub async fn list(db: &impl Query, filter: Filter, window: PageRequest) -> Result<(Vec<PlanRow>, i64), HostError> {
     let conditions = Conditions::default()
         .and_if("payee = {}", filter.payee)
         .and_if("active = {}", filter.only_active.then_some(true));

@@ -1,6 +1,6 @@
 //! The table of streams.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::{Flow, StreamStatus};
 use plugin_api::{Address, Hash256, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
@@ -29,7 +29,7 @@ impl StreamRow {
     }
 }
 
-/// A stream as it begins.
+/// A new stream.
 pub struct NewStream {
     pub id: i64,
     pub payer: Address,
@@ -72,7 +72,7 @@ struct Claim {
     cancelled: bool,
 }
 
-/// Counts what the payee got, and ends the stream when that was the last; answers payer and payee of a stream that is known.
+/// Adds a claim, and ends the stream when it was the last one; returns payer and payee if the stream is indexed.
 pub async fn claim(
     tx: &Tx,
     id: i64,
@@ -91,7 +91,7 @@ pub async fn claim(
     Ok(Some((payer, payee)))
 }
 
-/// Which streams are listed.
+/// Selects streams.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub payer: Option<Address>,
@@ -110,7 +110,7 @@ pub async fn list(
     db: &impl Query,
     filter: Filter,
     now_s: i64,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Vec<StreamRow>, i64), HostError> {
     let of_parties = Conditions::default().and_if("payer = {}", filter.payer).and_if("payee = {}", filter.payee);
     let conditions = match filter.status {

@@ -1,13 +1,13 @@
 //! The table of subscriptions.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use plugin_api::{Address, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 pub const TABLE: &str = "economy_subs";
 
-/// A subscription with what its plan says.
+/// A subscription with columns of its plan.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SubRow {
     pub id: i64,
@@ -22,7 +22,7 @@ pub struct SubRow {
     pub updated_at_block: i64,
 }
 
-/// A subscription as it begins.
+/// A new subscription.
 pub struct NewSub {
     pub id: i64,
     pub plan_id: i64,
@@ -55,7 +55,7 @@ pub fn cancel(tx: &Tx, id: i64, block: i64) -> Result<(), HostError> {
     tx.defer(update.bind(id).bind(block))
 }
 
-/// Which subscriptions are listed.
+/// Selects subscriptions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub payer: Option<Address>,
@@ -75,7 +75,7 @@ pub async fn list(
     db: &impl Query,
     filter: Filter,
     now_s: i64,
-    window: Window,
+    window: PageRequest,
 ) -> Result<(Vec<SubRow>, i64), HostError> {
     let conditions = Conditions::default()
         .and_if("s.payer = {}", filter.payer)
@@ -84,7 +84,7 @@ pub async fn list(
     LIST.read(db, &conditions, window).await
 }
 
-/// How many subscriptions of each of these plans are active.
+/// Number of active subscriptions of each of these plans.
 pub async fn count_active_of(
     db: &impl Query,
     plans: impl Iterator<Item = i64>,
@@ -97,7 +97,7 @@ pub async fn count_active_of(
         count = count.push_bind(join, plan);
         join = ", {}";
     }
-    if count.bound() == 1 {
+    if count.param_count() == 1 {
         return Ok(BTreeMap::new());
     }
     let counts: Vec<(i64, i64)> = db.rows(count.push(") GROUP BY plan_id")).await?;

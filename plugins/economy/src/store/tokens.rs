@@ -1,6 +1,6 @@
 //! The table of tokens.
 
-use super::{Conditions, List, Window};
+use super::{Conditions, List, PageRequest};
 use crate::model::TokenView;
 use plugin_api::{Address, Hash256, HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
@@ -28,7 +28,7 @@ pub fn insert(
     tx.defer(insert)
 }
 
-/// What was done with a token so far.
+/// Totals of a token's trades.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Trade {
     pub buys: i64,
@@ -38,7 +38,7 @@ pub struct Trade {
     pub distributed: Wei,
 }
 
-/// Changes the sums of a token that is known.
+/// Changes the totals of a token, if it is indexed.
 pub async fn change(tx: &Tx, token: Address, change: impl FnOnce(&mut Trade)) -> Result<(), HostError> {
     let known = sql("SELECT buys, sells, fmx_in, fmx_out, distributed FROM economy_tokens WHERE token = $1");
     let Some(mut trade) = tx.row::<Trade>(known.bind(token)).await? else { return Ok(()) };
@@ -60,11 +60,15 @@ const LIST: List = List {
          a.name AS \"agentName\", a.owner",
     from: "economy_tokens t LEFT JOIN economy_agents a ON a.id = t.agent_id",
     table: "economy_tokens t",
-    // The order of the chain is that of the times too.
+    // Chain order is also the order of the times.
     order: "t.nth DESC",
 };
 
-pub async fn list(db: &impl Query, agent_id: Option<i64>, window: Window) -> Result<(Vec<TokenView>, i64), HostError> {
+pub async fn list(
+    db: &impl Query,
+    agent_id: Option<i64>,
+    window: PageRequest,
+) -> Result<(Vec<TokenView>, i64), HostError> {
     LIST.read(db, &Conditions::default().and_if("t.agent_id = {}", agent_id), window).await
 }
 

@@ -1,11 +1,11 @@
-//! What the activity log tells of the chain.
+//! Events of the activity log that are published from chain events.
 
-use super::{address, finish, houses, scene, time_of};
+use super::{address, finish, fixture, gateways, time_of};
 use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Value, json};
 
-/// The events of a chain whose first block holds these, once they are deep enough: type, actor, about, time and data.
-async fn published(house: &TestGateway) -> Vec<Value> {
-    let events = house.events().await.into_iter();
+/// The published events of a chain whose first block has these logs: type, actor, about, time and data.
+async fn published(gateway: &TestGateway) -> Vec<Value> {
+    let events = gateway.events().await.into_iter();
     events
         .map(|event| {
             let about = event.about.map(|about| format!("{} {}", about.kind, about.id));
@@ -14,14 +14,14 @@ async fn published(house: &TestGateway) -> Vec<Value> {
         .collect()
 }
 
-/// Data with what says where the event stands.
+/// Data with the event's position on the chain.
 fn placed(mut data: Value, log: &ScriptedLog, block: u64, contract: &str, event: &str) -> Value {
     let place = json!({ "tx": log.tx.to_string(), "block": block, "contract": contract, "event": event });
     data.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());
     data
 }
 
-/// Until when the streams and subscriptions here are paid.
+/// Time until which the streams and subscriptions of these tests are paid.
 fn paid_through() -> u64 {
     u64::try_from(time_of(0)).unwrap() + 100
 }
@@ -30,28 +30,28 @@ fn paid_through() -> u64 {
 fn logs() -> Vec<ScriptedLog> {
     let until = paid_through();
     let logs = [
-        scene::agent(4, 40, "four"),
-        scene::job(9, 4, 31),
-        scene::account(40, 0x60),
-        scene::opened(1, "7", "705", 100),
-        scene::cancelled(1, 11, "90", "8", "607"),
-        scene::plan(5, 20, "1000", 3600),
-        scene::subscribed(6, 5, 10, until),
-        scene::case_opened(2, 9, 31),
-        scene::case_closed(2, 9, 8500),
-        scene::launched(4, 0x70, "FOUR"),
-        scene::bought(0x70, "1"),
+        fixture::agent(4, 40, "four"),
+        fixture::job(9, 4, 31),
+        fixture::account(40, 0x60),
+        fixture::opened(1, "7", "705", 100),
+        fixture::cancelled(1, 11, "90", "8", "607"),
+        fixture::plan(5, 20, "1000", 3600),
+        fixture::subscribed(6, 5, 10, until),
+        fixture::case_opened(2, 9, 31),
+        fixture::case_closed(2, 9, 8500),
+        fixture::launched(4, 0x70, "FOUR"),
+        fixture::bought(0x70, "1"),
     ];
     logs.into_iter().enumerate().map(|(place, log)| log.in_transaction(&format!("tx {place}"))).collect()
 }
 
-/// What is told of logs in one block.
-struct Told {
+/// The published events of logs in one block.
+struct LogEvents {
     logs: Vec<ScriptedLog>,
     block: u64,
 }
 
-impl Told {
+impl LogEvents {
     #[expect(clippy::too_many_arguments, reason = "a row of a table")]
     fn row(
         &self,
@@ -68,7 +68,7 @@ impl Told {
     }
 }
 
-fn of_accounts_and_streams(told: &Told) -> Vec<Value> {
+fn of_accounts_and_streams(told: &LogEvents) -> Vec<Value> {
     let start = time_of(0);
     vec![
         told.row(
@@ -102,7 +102,7 @@ fn of_accounts_and_streams(told: &Told) -> Vec<Value> {
     ]
 }
 
-fn of_subscriptions(told: &Told) -> Vec<Value> {
+fn of_subscriptions(told: &LogEvents) -> Vec<Value> {
     let until = paid_through();
     vec![
         told.row(
@@ -127,7 +127,7 @@ fn of_subscriptions(told: &Told) -> Vec<Value> {
     ]
 }
 
-fn of_disputes_and_tokens(told: &Told) -> Vec<Value> {
+fn of_disputes_and_tokens(told: &LogEvents) -> Vec<Value> {
     vec![
         told.row(
             7,
@@ -161,20 +161,20 @@ fn of_disputes_and_tokens(told: &Told) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn each_kind_of_event_is_told_once_with_its_block_and_time() {
+async fn each_kind_of_event_is_published_once_with_its_block_and_time() {
     let chain = ScriptedChain::start().await;
     let logs = logs();
     let block = chain.mine(logs.clone());
     let confirmed = chain.mine_empty(3);
     assert_eq!((block, confirmed), (1, 4));
-    let told = Told { logs, block };
+    let told = LogEvents { logs, block };
     let expected = [of_accounts_and_streams(&told), of_subscriptions(&told), of_disputes_and_tokens(&told)].concat();
-    for house in houses(&chain).await {
+    for gateway in gateways(&chain).await {
         TestGateway::eventually(std::time::Duration::from_secs(60), "the events are public", || async {
-            house.events().await.len() >= expected.len()
+            gateway.events().await.len() >= expected.len()
         })
         .await;
-        assert_eq!(published(&house).await, expected);
-        finish(house).await;
+        assert_eq!(published(&gateway).await, expected);
+        finish(gateway).await;
     }
 }

@@ -1,12 +1,12 @@
 //! `GET /api/accounts`
 
-use super::{address, assert_begins_empty, assert_refused, builders, finish, houses, read, scene, time_of};
+use super::{address, assert_begins_empty, assert_refused, builders, finish, fixture, gateways, read, time_of};
 use plugin_testing::{ScriptedChain, TestGateway, json};
 
 const ACCOUNTS: &str = "/api/accounts";
 
-async fn accounts(house: &TestGateway, query: &str) -> (Vec<String>, i64) {
-    let list = read(house, &format!("{ACCOUNTS}{query}")).await;
+async fn accounts(gateway: &TestGateway, query: &str) -> (Vec<String>, i64) {
+    let list = read(gateway, &format!("{ACCOUNTS}{query}")).await;
     let accounts = list["items"].as_array().unwrap().iter().map(|item| item["account"].as_str().unwrap().to_owned());
     (accounts.collect(), list["total"].as_i64().unwrap())
 }
@@ -19,46 +19,46 @@ async fn without_events_the_list_is_empty() {
 #[tokio::test]
 async fn an_account_shows_whose_it_was_made_and_when() {
     let chain = ScriptedChain::start().await;
-    let making = scene::account(40, 0x60).in_transaction("making");
+    let making = fixture::account(40, 0x60).in_transaction("making");
     let tx = making.tx.to_string();
     chain.mine(vec![making]);
-    for house in houses(&chain).await {
+    for gateway in gateways(&chain).await {
         assert_eq!(
-            read(&house, ACCOUNTS).await["items"],
+            read(&gateway, ACCOUNTS).await["items"],
             json!([{ "account": address(0x60), "owner": address(40), "createdAt": time_of(1), "txHash": tx }])
         );
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn filters_and_pages() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::account(41, 0x62), scene::account(40, 0x61)]);
-    chain.mine(vec![scene::account(41, 0x60)]);
-    for house in houses(&chain).await {
+    chain.mine(vec![fixture::account(41, 0x62), fixture::account(40, 0x61)]);
+    chain.mine(vec![fixture::account(41, 0x60)]);
+    for gateway in gateways(&chain).await {
         let named = |numbers: &[u64]| numbers.iter().map(|number| address(*number)).collect::<Vec<_>>();
-        assert_eq!(accounts(&house, "").await, (named(&[0x60, 0x61, 0x62]), 3));
+        assert_eq!(accounts(&gateway, "").await, (named(&[0x60, 0x61, 0x62]), 3));
         let of_owner = format!("?owner={}", address(41).to_lowercase());
-        assert_eq!(accounts(&house, &of_owner).await, (named(&[0x60, 0x62]), 2));
-        assert_eq!(accounts(&house, "?limit=1&offset=1").await, (named(&[0x61]), 3));
-        assert_eq!(accounts(&house, "?offset=3").await, (named(&[]), 3));
-        assert_refused(&house, &format!("{ACCOUNTS}?owner=0xzz")).await;
-        finish(house).await;
+        assert_eq!(accounts(&gateway, &of_owner).await, (named(&[0x60, 0x62]), 2));
+        assert_eq!(accounts(&gateway, "?limit=1&offset=1").await, (named(&[0x61]), 3));
+        assert_eq!(accounts(&gateway, "?offset=3").await, (named(&[]), 3));
+        assert_refused(&gateway, &format!("{ACCOUNTS}?owner=0xzz")).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn lists_of_contracts_that_are_not_deployed_are_empty_and_say_so() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::account(40, 0x60), scene::opened(1, "1", "9", 9)]);
+    chain.mine(vec![fixture::account(40, 0x60), fixture::opened(1, "1", "9", 9)]);
     for builder in builders(&chain, &["registry"]).await {
-        let house = builder.start().await;
-        house.indexed(&chain).await;
+        let gateway = builder.start().await;
+        gateway.indexed(&chain).await;
         for path in
             ["/api/streams", "/api/streams/plans", "/api/streams/subs", "/api/disputes", "/api/tokens", ACCOUNTS]
         {
-            let mut list = read(&house, path).await;
+            let mut list = read(&gateway, path).await;
             if let Some(members) = list.as_object_mut() {
                 members.retain(|name, _| name != "now");
             }
@@ -70,6 +70,6 @@ async fn lists_of_contracts_that_are_not_deployed_are_empty_and_say_so() {
             expected.as_object_mut().unwrap().extend(nowhere.as_object().unwrap().clone());
             assert_eq!(list, expected, "{path}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }

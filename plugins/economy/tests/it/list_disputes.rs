@@ -1,6 +1,6 @@
 //! `GET /api/disputes`
 
-use super::{address, assert_begins_empty, assert_refused, author, finish, houses, ids, read, scene, time_of};
+use super::{address, assert_begins_empty, assert_refused, author, finish, fixture, gateways, ids, read, time_of};
 use plugin_testing::{ScriptedChain, json};
 
 const DISPUTES: &str = "/api/disputes";
@@ -13,18 +13,19 @@ async fn without_events_the_list_is_empty() {
 #[tokio::test]
 async fn a_case_shows_its_job_its_votes_and_its_evidence_in_order() {
     let chain = ScriptedChain::start().await;
-    let opening = scene::case_opened(1, 9, 30).in_transaction("opening");
+    let opening = fixture::case_opened(1, 9, 30).in_transaction("opening");
     let tx = opening.tx.to_string();
-    chain.mine(vec![scene::job(9, 4, 31)]);
-    chain.mine(vec![opening, scene::case_opened(2, 10, 32)]);
-    let proofs = [scene::evidence(1, 30, "fmx://b"), scene::evidence(2, 32, "ä😀"), scene::evidence(1, 31, "fmx://a")];
+    chain.mine(vec![fixture::job(9, 4, 31)]);
+    chain.mine(vec![opening, fixture::case_opened(2, 10, 32)]);
+    let proofs =
+        [fixture::evidence(1, 30, "fmx://b"), fixture::evidence(2, 32, "ä😀"), fixture::evidence(1, 31, "fmx://a")];
     let proofs = proofs.map(|log| log.in_transaction("proofs"));
     let proof_tx = proofs[0].tx.to_string();
     chain.mine(proofs.to_vec());
-    chain.mine(vec![scene::voted(1, 50), scene::voted(1, 51), scene::voted(2, 50)]);
-    chain.mine(vec![scene::case_closed(1, 9, 8500)]);
-    for house in houses(&chain).await {
-        let list = read(&house, DISPUTES).await;
+    chain.mine(vec![fixture::voted(1, 50), fixture::voted(1, 51), fixture::voted(2, 50)]);
+    chain.mine(vec![fixture::case_closed(1, 9, 8500)]);
+    for gateway in gateways(&chain).await {
+        let list = read(&gateway, DISPUTES).await;
         let proof = |id: i64, by: u64, uri: &str| json!({ "id": id, "caseId": 1, "by": address(by), "uri": uri, "ts": time_of(3), "txHash": proof_tx });
         assert_eq!(
             list["items"][1],
@@ -39,16 +40,16 @@ async fn a_case_shows_its_job_its_votes_and_its_evidence_in_order() {
         assert_eq!([&open["status"], &open["result"], &open["closedAt"]], [&json!("open"), &json!(null), &json!(null)]);
         assert_eq!([&open["agentId"], &open["client"]], [&json!(null), &json!(null)], "its job is not known");
         assert_eq!(open["evidence"][0]["uri"], "ä😀");
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn filters_and_pages() {
     let chain = ScriptedChain::start().await;
-    chain.mine((1..=4).map(|id| scene::case_opened(id, 10 + id, 30 + id % 2)).collect());
-    chain.mine(vec![scene::case_closed(2, 12, 0)]);
-    for house in houses(&chain).await {
+    chain.mine((1..=4).map(|id| fixture::case_opened(id, 10 + id, 30 + id % 2)).collect());
+    chain.mine(vec![fixture::case_closed(2, 12, 0)]);
+    for gateway in gateways(&chain).await {
         let odd = address(31).to_lowercase();
         for (query, found) in [
             (String::new(), (vec![4, 3, 2, 1], 4)),
@@ -61,34 +62,34 @@ async fn filters_and_pages() {
             ("?jobId=13".to_owned(), (vec![3], 1)),
             (format!("?opener={odd}&limit=1&offset=1"), (vec![1], 2)),
         ] {
-            assert_eq!(ids(&house, &format!("{DISPUTES}{query}")).await, found, "{query}");
+            assert_eq!(ids(&gateway, &format!("{DISPUTES}{query}")).await, found, "{query}");
         }
         for query in ["?status=Closed", "?jobId=x", "?jobId=0", "?opener=0x"] {
-            assert_refused(&house, &format!("{DISPUTES}{query}")).await;
+            assert_refused(&gateway, &format!("{DISPUTES}{query}")).await;
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_is_kept_of_an_answer_goes_with_the_next_event() {
+async fn a_cached_response_is_dropped_by_the_next_event() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![scene::case_opened(1, 9, 30)]);
-    let houses = houses(&chain).await;
+    chain.mine(vec![fixture::case_opened(1, 9, 30)]);
+    let gateways = gateways(&chain).await;
     let mut tags = Vec::new();
-    for house in &houses {
-        let first = house.get(DISPUTES).await;
+    for gateway in &gateways {
+        let first = gateway.get(DISPUTES).await;
         assert_eq!(first.json()["items"][0]["votes"], 0);
         let tag = first.headers["etag"].to_str().unwrap().to_owned();
-        assert_eq!(house.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await.status, 304);
+        assert_eq!(gateway.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await.status, 304);
         tags.push(tag);
     }
-    // One chain for all of them: an event that came earlier would be news to the house that is looked at later.
-    chain.mine(vec![scene::voted(1, 50)]);
-    for (house, tag) in houses.into_iter().zip(tags) {
-        house.indexed(&chain).await;
-        let later = house.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await;
+    // All gateways share the chain: an earlier event would be new to the gateway that is checked later.
+    chain.mine(vec![fixture::voted(1, 50)]);
+    for (gateway, tag) in gateways.into_iter().zip(tags) {
+        gateway.indexed(&chain).await;
+        let later = gateway.send("GET", DISPUTES, &[("if-none-match", &tag)], "").await;
         assert_eq!((later.status, &later.json()["items"][0]["votes"]), (200, &json!(1)));
-        finish(house).await;
+        finish(gateway).await;
     }
 }

@@ -1,9 +1,10 @@
-//! The economy behind a gateway, on each database: one file per operation, and the chain underneath.
+//! The economy in a gateway, on each database, with a scripted chain: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod contributions;
 mod events;
+mod fixture;
 mod list_accounts;
 mod list_disputes;
 mod list_plans;
@@ -11,7 +12,6 @@ mod list_streams;
 mod list_subs;
 mod list_tokens;
 mod reorganisation;
-mod scene;
 
 use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 
@@ -20,61 +20,61 @@ const CONTRACTS: [&str; 7] =
 /// 2^256 - 1.
 const MAX: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
 
-/// A gateway with this plugin on each database, not yet started.
+/// A builder with this plugin for each database.
 async fn builders(chain: &ScriptedChain, contracts: &[&str]) -> Vec<Builder> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     builders.into_iter().map(|builder| builder.plugin(economy::plugin_module()).chain(chain, contracts)).collect()
 }
 
-/// Gateways that know every block of the chain.
-async fn houses(chain: &ScriptedChain) -> Vec<TestGateway> {
-    let mut houses = Vec::new();
+/// Gateways that have indexed every block of the chain.
+async fn gateways(chain: &ScriptedChain) -> Vec<TestGateway> {
+    let mut gateways = Vec::new();
     for builder in builders(chain, &CONTRACTS).await {
-        let house = builder.start().await;
-        house.indexed(chain).await;
-        houses.push(house);
+        let gateway = builder.start().await;
+        gateway.indexed(chain).await;
+        gateways.push(gateway);
     }
-    houses
+    gateways
 }
 
-/// What a GET answers with 200.
-async fn read(house: &TestGateway, path: &str) -> Value {
-    let answer = house.get(path).await;
-    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    answer.json()
+/// GETs a path; expects 200 and returns the JSON.
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let response = gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
 }
 
-/// The ids of a list, and its total.
-async fn ids(house: &TestGateway, path: &str) -> (Vec<i64>, i64) {
-    let list = read(house, path).await;
+/// Ids and total of a list.
+async fn ids(gateway: &TestGateway, path: &str) -> (Vec<i64>, i64) {
+    let list = read(gateway, path).await;
     let ids = list["items"].as_array().expect("items").iter().map(|item| item["id"].as_i64().expect("id"));
     (ids.collect(), list["total"].as_i64().expect("total"))
 }
 
-/// Without events a list is empty, and says where its contracts are, and the time when items depend on it.
+/// Without events a list is empty, with the addresses of its contracts, and the time when items depend on it.
 async fn assert_begins_empty(path: &str, contracts: &[(&str, &str)]) {
     let chain = ScriptedChain::start().await;
-    for house in houses(&chain).await {
-        let mut list = read(&house, path).await;
+    for gateway in gateways(&chain).await {
+        let mut list = read(&gateway, path).await;
         let now = list.as_object_mut().expect("an object").remove("now");
         let depends_on_time = matches!(path, "/api/streams" | "/api/streams/subs");
-        assert_eq!(now, depends_on_time.then(|| house.now_s().into()));
+        assert_eq!(now, depends_on_time.then(|| gateway.now_s().into()));
         let mut expected = json!({ "items": [], "total": 0 });
         for (member, key) in contracts {
             expected[*member] = json!(ScriptedChain::address_of(key));
         }
         assert_eq!(list, expected);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
-async fn assert_refused(house: &TestGateway, path: &str) {
-    let answer = house.get(path).await;
-    assert_eq!((answer.status, answer.json()["code"].clone()), (400, "bad_request".into()), "{path}");
+async fn assert_refused(gateway: &TestGateway, path: &str) {
+    let response = gateway.get(path).await;
+    assert_eq!((response.status, response.json()["code"].clone()), (400, "bad_request".into()), "{path}");
 }
 
-/// An address by its number, checksummed, and as an author without a name.
+/// An address by its number, checksummed; as an author it has no name.
 fn address(number: u64) -> String {
     plugin_api::Address::to_string(&format!("0x{number:040x}").parse().expect("an address"))
 }
@@ -83,13 +83,13 @@ fn author(number: u64) -> Value {
     json!({ "address": address(number), "name": null, "agentId": null })
 }
 
-/// When the block of that number was made.
+/// Timestamp of the block with this number.
 fn time_of(block: u64) -> i64 {
     1_767_225_600 + i64::try_from(block).expect("a small number") * 7
 }
 
-/// Nothing went wrong inside.
-async fn finish(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+/// Ends a test: no plugin reported a fault.
+async fn finish(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

@@ -1,4 +1,4 @@
-//! The text of a post. It is kept exactly as it was sent.
+//! The text of a post. It is stored exactly as sent.
 
 use crate::error::ForumError;
 use plugin_api::format;
@@ -12,7 +12,7 @@ pub fn is_upvote(text: &str) -> bool {
     text.trim() == UPVOTE
 }
 
-/// A text that may be posted: not blank, not too large.
+/// A checked text: not blank, not too large.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body(String);
 
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_limit_counts_utf8_bytes() {
-        // One, two, three and four bytes a character.
+        // Characters of one, two, three and four bytes.
         for character in ["a", "é", "€", "😀"] {
             let fits = character.repeat(BODY_BYTES_MAX / character.len());
             let filled = format!("{fits}{}", "a".repeat(BODY_BYTES_MAX - fits.len()));

@@ -1,4 +1,4 @@
-//! What the activity log tells about writes. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{PostId, ThreadId};
 use plugin_api::{Address, Event, HostError};
@@ -58,7 +58,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_members_are_those_of_the_network() {
+    fn the_members_match_the_wire_format() {
         let tags = ["a".to_owned()];
         let event = ThreadCreated { thread_id: ThreadId(1), title: "T", tags: &tags, excerpt: "E" };
         assert_eq!(

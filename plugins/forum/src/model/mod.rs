@@ -1,4 +1,4 @@
-//! What a thread and a post are, without a database: checks, order, excerpts, votes, the shapes on the wire.
+//! Types and rules of threads and posts, without a database: checks, order, excerpts, votes, response types.
 
 mod body;
 mod event;

@@ -1,4 +1,4 @@
-//! The orders in which threads are listed. Ties end with the newer thread first.
+//! Sort orders of threads. Ties are broken by the newer thread first.
 
 use plugin_api::JsonSchema;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The columns of `forum_threads`, here called `t`; each order has its index.
+    /// Columns of `forum_threads`, alias `t`. Each order has its index.
     pub fn order_by(self) -> &'static str {
         match self {
             Self::Active => "t.last_post_at DESC, t.id DESC",

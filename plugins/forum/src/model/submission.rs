@@ -1,4 +1,4 @@
-//! What writers send, and what is left of it once it is checked.
+//! Request payloads, and their checked forms.
 
 use super::{Body, PostId};
 use crate::error::ForumError;
@@ -19,7 +19,7 @@ pub struct NewThread {
     tags: Option<Vec<String>>,
 }
 
-/// A thread that may be stored.
+/// A checked thread.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ThreadDraft {
     pub title: String,
@@ -30,7 +30,7 @@ pub struct ThreadDraft {
 impl NewThread {
     pub fn check(self) -> Result<ThreadDraft, ForumError> {
         let title = self.title.trim();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::chars(title)) {
+        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(title)) {
             return Err(ForumError::Title);
         }
         let body = Body::new(self.body)?;
@@ -50,7 +50,7 @@ pub struct NewPost {
     reply_to: Option<PostId>,
 }
 
-/// A post that may be stored, if what it replies to is there.
+/// A checked post; whether `reply_to` exists is checked separately.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PostDraft {
     pub body: Body,
@@ -98,7 +98,7 @@ mod tests {
         for text in ["", " \n\t "] {
             assert_eq!(title(text), Err(ForumError::Title), "{text:?}");
         }
-        // One, two, three bytes, and four bytes that are two units.
+        // Characters of one, two and three bytes, and one of four bytes that is two UTF-16 units.
         for (character, fits) in [("a", 200), ("é", 200), ("€", 200), ("😀", 100)] {
             let text = character.repeat(fits);
             assert_eq!(title(&format!(" {text} ")), Ok(text.clone()), "{character} at the limit");

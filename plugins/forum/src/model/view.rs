@@ -1,4 +1,4 @@
-//! What readers get.
+//! Response types.
 
 use super::{PostId, ThreadId};
 use plugin_api::{JsonSchema, point::Author};
@@ -64,7 +64,7 @@ pub struct ThreadDetail<'a> {
     pub posts: Vec<PostView<'a>>,
 }
 
-/// A [`ThreadDetail`] but for what the thread's row keeps.
+/// The members of a [`ThreadDetail`] that are not in the row's rendered JSON.
 #[derive(Serialize)]
 pub struct DetailState<'a> {
     #[serde(flatten)]

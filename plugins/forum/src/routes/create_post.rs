@@ -7,7 +7,7 @@ use crate::{
     model::{NewPost, PostCreated, PostView, ThreadId},
     store::{posts, threads},
 };
-use plugin_api::{Context, Created, Failure, Path, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Forum> {
     Route::post("/api/forum/threads/{id}/posts", create_post)
@@ -18,18 +18,18 @@ pub fn route() -> Route<Forum> {
 }
 
 async fn create_post(
-    cx: Context<Forum>,
+    cx: RequestContext<Forum>,
     Path(thread): Path<ThreadId>,
     Signed { signer, payload }: Signed<NewPost>,
 ) -> Result<Created<PostView<'static>>, Failure<ForumError>> {
     let draft = payload.check()?;
-    // Posts are never removed, so what is found before the transaction is there in it.
+    // Posts are never deleted, so a read before the transaction stays valid in it.
     if let Some(reply_to) = draft.reply_to
         && !posts::is_in_thread(&cx.db(), reply_to, thread).await?
     {
         return Err(ForumError::UnknownReply { thread, reply_to }.into());
     }
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     let (upvote, excerpt) = (draft.body.is_upvote(), draft.body.excerpt());

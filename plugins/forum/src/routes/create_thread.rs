@@ -7,7 +7,7 @@ use crate::{
     model::{NewThread, ThreadCreated, ThreadDetail},
     store::threads,
 };
-use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Forum> {
     Route::post("/api/forum/threads", create_thread)
@@ -17,11 +17,11 @@ pub fn route() -> Route<Forum> {
 }
 
 async fn create_thread(
-    cx: Context<Forum>,
+    cx: RequestContext<Forum>,
     Signed { signer, payload }: Signed<NewThread>,
 ) -> Result<Created<ThreadDetail<'static>>, Failure<ForumError>> {
     let draft = payload.check()?;
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     let (thread, post) = threads::open(&tx, signer, draft, now_s).await?;

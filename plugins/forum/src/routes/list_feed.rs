@@ -1,8 +1,8 @@
-//! `GET /api/forum/feed`: the newest posts of all threads, for readers that poll.
+//! `GET /api/forum/feed`: the newest posts of all threads, for clients that poll.
 
 use super::render;
 use crate::{Forum, model::FeedItem, store::posts};
-use plugin_api::{Context, Failure, Json, JsonSchema, Limit, QueryString, Route, lenient};
+use plugin_api::{Failure, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
@@ -26,7 +26,7 @@ struct Feed {
 }
 
 async fn list_feed(
-    cx: Context<Forum>,
+    cx: RequestContext<Forum>,
     QueryString(FeedStart { since }): QueryString<FeedStart>,
     Limit(limit): Limit<50, 200>,
 ) -> Result<Json<Feed>, Failure> {

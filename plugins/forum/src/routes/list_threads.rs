@@ -1,12 +1,14 @@
-//! `GET /api/forum/threads`: threads by activity, age or votes; all of them, or those with a tag or a text.
+//! `GET /api/forum/threads`: threads by activity, age or votes; filtered by tag or text.
 
 use super::render;
 use crate::{
     Forum,
     model::{Sort, ThreadView},
-    store::thread_list::{self, Filter, Window},
+    store::thread_list::{self, Filter, PageRequest},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search, format, lenient};
+use plugin_api::{
+    Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
@@ -27,7 +29,7 @@ struct ThreadFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ThreadList {
     items: Vec<ThreadView>,
     #[schemars(flatten)]
@@ -41,16 +43,16 @@ struct Rest {
 }
 
 async fn list_threads(
-    cx: Context<Forum>,
-    QueryString(given): QueryString<ThreadFilter>,
+    cx: RequestContext<Forum>,
+    QueryString(query): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<KeptJson<ThreadList>, Failure> {
-    let tag = Some(format::tag(&given.tag)).filter(|tag| !tag.is_empty());
-    let filter = Filter { search: Search::new(&cx, &given.q), tag };
-    let window = Window { sort: given.sort, limit, offset };
+) -> Result<RenderedJson<ThreadList>, Failure> {
+    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+    let filter = Filter { search: Search::new(&cx, &query.q), tag };
+    let window = PageRequest { sort: query.sort, limit, offset };
     let page = thread_list::list(&cx.db(), &filter, window).await?;
     let rows = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
     let items = rows.iter().map(|row| (row.kept, render::listed(row, &authors)));
-    Ok(KeptJson::list("items", items, &Rest { total: page.total })?)
+    Ok(RenderedJson::list("items", items, &Rest { total: page.total })?)
 }

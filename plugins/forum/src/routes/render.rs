@@ -1,4 +1,4 @@
-//! From rows to what readers get: authors get their names here, at read time.
+//! Converts rows to response types and adds the names of authors at read time.
 
 use crate::{
     model::{DetailState, FeedItem, PostView, ThreadDetail, ThreadId, ThreadState, ThreadView},
@@ -23,7 +23,7 @@ pub fn opened(thread: OpenedThread, opening: PostRow, authors: &Authors) -> Thre
     ThreadDetail { thread: ThreadView { text, state }, posts: vec![post(opening, authors)] }
 }
 
-/// `first` is one of `rows`.
+/// `first` must be one of `rows`.
 pub fn detail<'r>(id: ThreadId, first: &DetailRow<'r>, rows: &[DetailRow<'r>], authors: &Authors) -> DetailState<'r> {
     let DetailRow { author, last_post_at, post_count, upvotes, .. } = *first;
     let state = ThreadState { id, author: authors.get(author), last_post_at, post_count, upvotes };

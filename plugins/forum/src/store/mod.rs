@@ -1,4 +1,4 @@
-//! The forum's tables: migrations/ makes them, nothing else in the house touches them.
+//! The forum's tables. Migrations create them; no other code writes them.
 
 pub mod posts;
 pub mod thread_detail;

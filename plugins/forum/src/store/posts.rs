@@ -4,7 +4,7 @@ use crate::model::{PostDraft, PostId, ThreadId};
 use plugin_api::{Address, HostError, HostErrorCode, Outcome, Query, Sql, sql};
 use serde::Deserialize;
 
-/// A post that was just stored.
+/// A new post.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PostRow {
     pub id: PostId,
@@ -37,8 +37,8 @@ pub fn insert(thread: ThreadId, author: Address, draft: &PostDraft, now_s: i64) 
     .bind(now_s)
 }
 
-/// The row that [`insert`] made.
-pub fn inserted(
+/// The post that [`insert`] stored; `outcome` holds its id.
+pub fn inserted_post(
     outcome: Option<&Outcome>,
     thread_id: ThreadId,
     author: Address,
@@ -57,7 +57,7 @@ pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Re
     Ok(found.is_some())
 }
 
-/// Posts that are younger than that second, youngest first.
+/// Posts created after that second, newest first.
 pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<FeedRow>, HostError> {
     db.rows(
         sql("SELECT p.id, p.thread_id, p.author, p.body, p.reply_to, p.created_at, t.title AS thread_title \
@@ -69,7 +69,7 @@ pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec
     .await
 }
 
-/// How many posts each author wrote in that second or later; all there are when it is absent.
+/// Number of posts that each author wrote since that second; of all when it is absent.
 pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
     let all = "SELECT author, count(*) FROM forum_posts";
     db.rows(match since_s {

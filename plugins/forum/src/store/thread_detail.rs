@@ -1,12 +1,12 @@
 //! A thread with all its posts.
 //!
-//! One statement reads both, so that they are of one moment. Only a thread of very many posts takes more statements.
+//! One statement reads thread and posts, so that they are consistent. Only a thread with very many posts takes several.
 
 use crate::model::{PostId, ThreadId, is_upvote};
 use plugin_api::{Address, HostError, Outcome, Query, sql};
 use serde::Deserialize;
 
-/// A post beside its thread, which is the same in every row of one statement.
+/// A post with the columns of its thread, which are equal in all rows of one statement.
 #[derive(Deserialize)]
 pub struct DetailRow<'r> {
     pub kept: &'r str,
@@ -21,22 +21,22 @@ pub struct DetailRow<'r> {
     pub created_at: i64,
 }
 
-/// What was read of a thread.
-pub struct StoredThread {
+/// The rows of a thread.
+pub struct ThreadRows {
     parts: Vec<Outcome>,
 }
 
-/// How many posts one statement reads: the gateway bounds the size of a result, not of an answer.
+/// Posts per statement: the gateway limits the size of a result, not of a response.
 const POSTS_PER_READ: usize = 250;
 
-/// For [`POSTS_PER_READ`] posts.
+/// Selects [`POSTS_PER_READ`] posts.
 const READ: &str = "SELECT t.kept, t.author, t.last_post_at, t.post_count, t.upvotes, \
     p.id AS post_id, p.author AS post_author, p.body, p.reply_to, p.created_at \
     FROM forum_threads t JOIN forum_posts p ON p.thread_id = t.id \
     WHERE t.id = $1 AND p.thread_id = $1 AND p.id > $2 ORDER BY p.id LIMIT 250";
 
-/// Nothing when there is no such thread: each has its opening post.
-pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<StoredThread>, HostError> {
+/// `None` when the thread does not exist: every thread has an opening post.
+pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<ThreadRows>, HostError> {
     let mut parts = Vec::new();
     let mut after = PostId(0);
     loop {
@@ -48,25 +48,25 @@ pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<StoredThre
         after = part.all::<DetailRow<'_>>()?.last().map_or(after, |row| row.post_id);
         parts.push(part);
     }
-    Ok(parts.first().is_some_and(|part| !part.rows.is_empty()).then_some(StoredThread { parts }))
+    Ok(parts.first().is_some_and(|part| !part.rows.is_empty()).then_some(ThreadRows { parts }))
 }
 
-impl StoredThread {
-    /// Its posts, the opening post first; at least one.
+impl ThreadRows {
+    /// The posts, the opening post first; at least one.
     pub fn rows(&self) -> Result<Vec<DetailRow<'_>>, HostError> {
         let mut rows: Vec<DetailRow<'_>> = Vec::new();
         for part in &self.parts {
             rows.append(&mut part.all()?);
         }
         if self.parts.len() > 1 {
-            count_anew(&mut rows);
+            recount(&mut rows);
         }
         Ok(rows)
     }
 }
 
-/// The thread as all its posts tell it: between two statements a reply may come in.
-fn count_anew(rows: &mut [DetailRow<'_>]) {
+/// Recomputes the thread's counts from its posts: a reply may be committed between two statements.
+fn recount(rows: &mut [DetailRow<'_>]) {
     let count = |posts: usize| i64::try_from(posts).unwrap_or(i64::MAX);
     let (posts, upvotes) = (count(rows.len()), count(rows.iter().filter(|row| is_upvote(row.body)).count()));
     let last_post_at = rows.iter().map(|row| row.created_at.max(row.last_post_at)).max();

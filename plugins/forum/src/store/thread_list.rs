@@ -1,30 +1,30 @@
-//! Lists of threads: one statement answers a page together with the number of all matches.
+//! Lists of threads: one statement returns a page together with the total number of matches.
 //!
-//! Without a search the page walks the index of its order, the number is kept, and no post is read. A search (`q`) reads every post (of
-//! the tag, when there is one) once: its cost grows with the forum.
+//! Without a search the page walks the index of its order, the total is a stored count, and no post is read. A search (`q`) reads
+//! every post (of the tag, if given) once: its cost grows with the forum.
 
 use crate::model::{Sort, ThreadId};
 use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, sql};
 use serde::Deserialize;
 
-/// Which threads are listed.
+/// Selects threads.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// In the title or in any post.
+    /// Searched in the title and all posts.
     pub search: Option<Search>,
-    /// As it is stored: trimmed, lower case.
+    /// Normalised as in storage: trimmed, lower case.
     pub tag: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PageRequest {
     pub sort: Sort,
     pub limit: u32,
     pub offset: u32,
 }
 
 #[derive(Deserialize)]
-struct Total {
+struct TotalRow {
     total: i64,
 }
 
@@ -38,12 +38,12 @@ pub struct ListRow<'r> {
     pub upvotes: i64,
 }
 
-/// Read by position: looking up the names of a page's columns takes as long as all the rest.
+/// Decoded by position: looking up columns by name takes as long as all other work of a page.
 type Columns<'r> = (ThreadId, &'r str, Address, i64, i64, i64, i64);
 
 const COLUMNS: &str = "t.id, t.kept, t.author, t.last_post_at, t.post_count, t.upvotes";
 
-/// The threads of a page, and how many match in all.
+/// The threads of a page, and the total number of matches.
 pub struct ThreadPage {
     outcome: Outcome,
     pub total: i64,
@@ -64,55 +64,55 @@ impl ThreadPage {
     }
 }
 
-pub async fn list(db: &impl Query, filter: &Filter, window: Window) -> Result<ThreadPage, HostError> {
+pub async fn list(db: &impl Query, filter: &Filter, window: PageRequest) -> Result<ThreadPage, HostError> {
     let outcome = db.run(page(filter, window)).await?;
-    let total = match outcome.first::<Total>()? {
+    let total = match outcome.first::<TotalRow>()? {
         Some(row) => row.total,
-        // No row carries the total: nothing matches, or the page lies past the end.
+        // No row carries the total: nothing matches, or the page is past the end.
         None if window.offset == 0 => 0,
-        None => db.one::<Total>(total(filter)).await?.total,
+        None => db.one::<TotalRow>(total(filter)).await?.total,
     };
     Ok(ThreadPage { outcome, total })
 }
 
-/// The parts of a list's statement that follow from its filter.
-struct Matches {
-    /// `WITH …`, or nothing.
+/// The parts of a list's statement that depend on the filter.
+struct FilterSql {
+    /// `WITH …`, or empty.
     with: String,
-    /// An expression for the number of matches.
+    /// An SQL expression for the number of matches.
     count: &'static str,
-    /// `WHERE …` on `forum_threads t`, or nothing.
+    /// `WHERE …` on `forum_threads t`, or empty.
     condition: &'static str,
-    /// What `$1 …` stand for.
-    bound: Vec<String>,
+    /// Values of `$1 …`.
+    params: Vec<String>,
 }
 
 const TAGGED: &str = "SELECT thread_id FROM forum_thread_tags WHERE tag = ";
 
-fn matches(filter: &Filter) -> Matches {
+fn filter_sql(filter: &Filter) -> FilterSql {
     match (&filter.search, &filter.tag) {
-        (None, None) => Matches {
+        (None, None) => FilterSql {
             with: String::new(),
             count: "coalesce((SELECT threads FROM forum_thread_counts WHERE tag = ''), 0)",
             condition: "",
-            bound: Vec::new(),
+            params: Vec::new(),
         },
-        (None, Some(tag)) => Matches {
+        (None, Some(tag)) => FilterSql {
             with: String::new(),
             count: "coalesce((SELECT threads FROM forum_thread_counts WHERE tag = $1), 0)",
             condition: "WHERE t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = $1)",
-            bound: vec![tag.clone()],
+            params: vec![tag.clone()],
         },
-        (Some(search), tag) => Matches {
+        (Some(search), tag) => FilterSql {
             with: hits(search, tag.is_some()),
             count: "(SELECT count(*) FROM hits)",
             condition: "WHERE t.id IN (SELECT id FROM hits)",
-            bound: std::iter::once(search.needle().to_owned()).chain(tag.clone()).collect(),
+            params: std::iter::once(search.needle().to_owned()).chain(tag.clone()).collect(),
         },
     }
 }
 
-/// The ids that a search finds, found once for page and count: both databases keep a `WITH` that is used twice.
+/// The ids of the matches. Both databases materialise a `WITH` that is used twice, here for page and total.
 fn hits(search: &Search, tagged: bool) -> String {
     let (in_title, in_body) = (search.condition("title", "$1"), search.condition("body", "$1"));
     let tagged = |id: &str| if tagged { format!(" AND {id} IN ({TAGGED}$2)") } else { String::new() };
@@ -124,18 +124,18 @@ fn hits(search: &Search, tagged: bool) -> String {
     )
 }
 
-fn bind(text: String, bound: Vec<String>) -> Sql {
-    bound.into_iter().fold(sql(text), Sql::bind)
+fn bind(text: String, params: Vec<String>) -> Sql {
+    params.into_iter().fold(sql(text), Sql::bind)
 }
 
-fn page(filter: &Filter, Window { sort, limit, offset }: Window) -> Sql {
-    let Matches { with, count, condition, bound } = matches(filter);
+fn page(filter: &Filter, PageRequest { sort, limit, offset }: PageRequest) -> Sql {
+    let FilterSql { with, count, condition, params } = filter_sql(filter);
     let order = sort.order_by();
     let text = format!("{with}SELECT {COLUMNS}, {count} AS total FROM forum_threads t {condition} ORDER BY {order}");
-    bind(text, bound).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
+    bind(text, params).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)
 }
 
 fn total(filter: &Filter) -> Sql {
-    let Matches { with, count, bound, .. } = matches(filter);
-    bind(format!("{with}SELECT {count} AS total"), bound)
+    let FilterSql { with, count, params, .. } = filter_sql(filter);
+    bind(format!("{with}SELECT {count} AS total"), params)
 }

@@ -1,12 +1,12 @@
-//! Threads: opening one, counting a post in.
+//! Threads: inserts, and the counts that a post changes.
 
 use super::posts::{self, PostRow};
 use crate::model::{PostDraft, ThreadDraft, ThreadId, ThreadText};
-use plugin_api::{Address, HostError, Query, Sql, Tx, keep, sql};
+use plugin_api::{Address, HostError, Query, Sql, Tx, render_json, sql};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A thread that was just opened.
+/// A new thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenedThread {
     pub id: ThreadId,
@@ -34,7 +34,7 @@ pub async fn open(
     .bind(now_s)
     .bind(upvotes)
     .bind(&text.excerpt)
-    .bind(keep(&text)?);
+    .bind(render_json(&text)?);
     let id: ThreadId = tx.one(insert).await?;
 
     let opening = PostDraft { body, reply_to: None };
@@ -43,11 +43,11 @@ pub async fn open(
         statements.push(tag_with(&text.tags, id));
     }
     let outcomes = tx.batch(statements).await?;
-    let post = posts::inserted(outcomes.first(), id, author, opening, now_s)?;
+    let post = posts::inserted_post(outcomes.first(), id, author, opening, now_s)?;
     Ok((OpenedThread { id, text, author, upvotes }, post))
 }
 
-/// Counts a new thread, in all and under each of its tags.
+/// Adds a new thread to the total and to the count of each of its tags.
 fn count_in(tags: &[String]) -> Sql {
     let rows = (2..).zip(tags).map(|(number, _)| format!(", (${number}, 1)")).collect::<String>();
     let count = sql(format!(
@@ -63,7 +63,7 @@ fn tag_with(tags: &[String], thread: ThreadId) -> Sql {
     tags.iter().fold(insert.bind(thread), Sql::bind)
 }
 
-/// Stores a reply and counts it into its thread; answers the thread's title too, or nothing when there is no thread.
+/// Stores a reply and updates its thread's counts; returns the thread's title too, or `None` when the thread does not exist.
 pub async fn reply(
     tx: &Tx,
     thread: ThreadId,
@@ -71,7 +71,7 @@ pub async fn reply(
     draft: PostDraft,
     now_s: i64,
 ) -> Result<Option<(String, PostRow)>, HostError> {
-    // The thread first: its row's lock makes the posts of one thread commit in the order of their ids.
+    // The thread first: the lock on its row makes the posts of one thread commit in the order of their ids.
     let count_in = sql("UPDATE forum_threads SET post_count = post_count + 1, upvotes = upvotes + $2, \
             last_post_at = CASE WHEN last_post_at < $3 THEN $3 ELSE last_post_at END WHERE id = $1 RETURNING title")
     .bind(thread)
@@ -81,10 +81,10 @@ pub async fn reply(
     let Some(title) = outcomes.first().map(|outcome| outcome.first::<String>()).transpose()?.flatten() else {
         return Ok(None);
     };
-    Ok(Some((title, posts::inserted(outcomes.get(1), thread, author, draft, now_s)?)))
+    Ok(Some((title, posts::inserted_post(outcomes.get(1), thread, author, draft, now_s)?)))
 }
 
-/// How much there is.
+/// Totals of the forum.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Counts {
     pub threads: i64,

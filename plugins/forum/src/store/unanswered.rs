@@ -1,11 +1,11 @@
-//! Threads that nobody answered.
+//! Threads without replies.
 
 use crate::model::ThreadId;
 use plugin_api::{Address, HostError, Query, sql};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Unanswered {
+pub struct UnansweredThread {
     pub id: ThreadId,
     pub title: String,
     pub excerpt: String,
@@ -15,8 +15,8 @@ pub struct Unanswered {
     pub created_at: i64,
 }
 
-/// The newest.
-pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<Unanswered>, HostError> {
+/// The newest first.
+pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<UnansweredThread>, HostError> {
     db.rows(
         sql("SELECT id, title, excerpt, tags, author, created_at FROM forum_threads WHERE post_count <= 1 \
              ORDER BY created_at DESC, id DESC LIMIT $1")
@@ -25,8 +25,8 @@ pub async fn list(db: &impl Query, limit: u32) -> Result<Vec<Unanswered>, HostEr
     .await
 }
 
-/// The thread, if nobody answered it.
-pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<Unanswered>, HostError> {
+/// The thread, if it has no replies.
+pub async fn find(db: &impl Query, thread: ThreadId) -> Result<Option<UnansweredThread>, HostError> {
     db.row(
         sql("SELECT id, title, excerpt, tags, author, created_at FROM forum_threads WHERE post_count <= 1 AND id = $1")
             .bind(thread),

@@ -1,35 +1,35 @@
-//! What the forum adds to the gateway's own documents.
+//! Contributions of the forum.
 
-use super::{finish, houses, open_titled, read, reply};
+use super::{finish, gateways, open_titled, read, reply};
 use plugin_testing::{TestGateway, Wallet, json};
 use std::time::Duration;
 
 const MANIFEST: &str = "/.well-known/service.json";
 
-async fn counts(house: &TestGateway) -> (i64, i64) {
-    // The gateway may keep a document for a while.
-    house.clock().advance(Duration::from_secs(600)).await;
-    let stats = read(house, MANIFEST).await["live"]["stats"].clone();
+async fn counts(gateway: &TestGateway) -> (i64, i64) {
+    // The gateway caches these documents for a while.
+    gateway.clock().advance(Duration::from_secs(600)).await;
+    let stats = read(gateway, MANIFEST).await["live"]["stats"].clone();
     let count = |name: &str| stats[name].as_i64().unwrap_or_else(|| panic!("{name}: {stats}"));
     (count("threads"), count("posts"))
 }
 
 #[tokio::test]
 async fn the_manifest_counts_threads_and_posts() {
-    for house in houses().await {
-        assert_eq!(counts(&house).await, (0, 0));
-        let thread = open_titled(&house, &Wallet::new(1), "one").await;
-        open_titled(&house, &Wallet::new(2), "two").await;
-        reply(&house, &Wallet::new(3), thread, json!({ "body": "b" })).await;
-        assert_eq!(counts(&house).await, (2, 3));
-        finish(house).await;
+    for gateway in gateways().await {
+        assert_eq!(counts(&gateway).await, (0, 0));
+        let thread = open_titled(&gateway, &Wallet::new(1), "one").await;
+        open_titled(&gateway, &Wallet::new(2), "two").await;
+        reply(&gateway, &Wallet::new(3), thread, json!({ "body": "b" })).await;
+        assert_eq!(counts(&gateway).await, (2, 3));
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_manifest_names_endpoints_and_limits() {
-    let house = TestGateway::builder().plugin(forum::plugin_module()).start().await;
-    let manifest = read(&house, MANIFEST).await;
+    let gateway = TestGateway::builder().plugin(forum::plugin_module()).start().await;
+    let manifest = read(&gateway, MANIFEST).await;
     for (name, path) in [("forum", "/api/forum/threads"), ("feed", "/api/forum/feed")] {
         let endpoint = manifest["endpoints"][name].as_str().unwrap_or_default();
         assert!(endpoint.ends_with(path), "{name}: {endpoint}");
@@ -37,5 +37,5 @@ async fn the_manifest_names_endpoints_and_limits() {
     for (name, limit) in [("forumBodyBytes", 16_384), ("titleChars", 200), ("tags", 5)] {
         assert_eq!(manifest["limits"][name], limit, "{name}");
     }
-    finish(house).await;
+    finish(gateway).await;
 }

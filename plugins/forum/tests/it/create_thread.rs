@@ -1,13 +1,13 @@
 //! `POST /api/forum/threads`
 
-use super::{THREADS, finish, houses, id, next, open, read};
+use super::{THREADS, finish, gateways, id, next, open, read};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 
-async fn refused(house: &TestGateway, payload: Value) -> (u16, String) {
-    let answer = house.post_signed(THREADS, &Wallet::new(1), "thread.create", payload).await;
-    let body = answer.json();
+async fn refused(gateway: &TestGateway, payload: Value) -> (u16, String) {
+    let response = gateway.post_signed(THREADS, &Wallet::new(1), "thread.create", payload).await;
+    let body = response.json();
     assert!(!body["error"].as_str().expect("an error has a text").is_empty());
-    (answer.status, body["code"].as_str().unwrap_or_default().to_owned())
+    (response.status, body["code"].as_str().unwrap_or_default().to_owned())
 }
 
 fn bad_request() -> (u16, String) {
@@ -16,9 +16,9 @@ fn bad_request() -> (u16, String) {
 
 #[tokio::test]
 async fn a_thread_is_answered_as_it_is_read() {
-    for house in houses().await {
-        let (alice, now) = (Wallet::new(1), house.now_s());
-        let thread = open(&house, &alice, json!({ "title": " T ", "body": " B\n ", "tags": ["B", "a ", "b"] })).await;
+    for gateway in gateways().await {
+        let (alice, now) = (Wallet::new(1), gateway.now_s());
+        let thread = open(&gateway, &alice, json!({ "title": " T ", "body": " B\n ", "tags": ["B", "a ", "b"] })).await;
         let thread_id = id(&thread);
         let author = json!({ "address": alice.address(), "name": null, "agentId": null });
         let post = id(&thread["posts"][0]);
@@ -33,17 +33,17 @@ async fn a_thread_is_answered_as_it_is_read() {
                 }]
             })
         );
-        assert_eq!(read(&house, &format!("{THREADS}/{thread_id}")).await, thread);
-        finish(house).await;
+        assert_eq!(read(&gateway, &format!("{THREADS}/{thread_id}")).await, thread);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_event_says_what_is_public_and_nothing_else() {
-    for house in houses().await {
-        let (alice, now) = (Wallet::new(1), house.now_s());
-        let thread = open(&house, &alice, json!({ "title": "T", "body": "one\ntwo", "tags": ["x"] })).await;
-        let events = house.events().await;
+    for gateway in gateways().await {
+        let (alice, now) = (Wallet::new(1), gateway.now_s());
+        let thread = open(&gateway, &alice, json!({ "title": "T", "body": "one\ntwo", "tags": ["x"] })).await;
+        let events = gateway.events().await;
         assert_eq!(events.len(), 1);
         let event = &events[0];
         assert_eq!((event.kind.as_str(), event.ts), ("thread.create", now));
@@ -52,47 +52,47 @@ async fn the_event_says_what_is_public_and_nothing_else() {
         assert_eq!((about.kind.as_str(), about.id.clone()), ("thread", id(&thread).to_string()));
         let data = json!({ "threadId": id(&thread), "title": "T", "tags": ["x"], "excerpt": "one two" });
         assert_eq!(event.data, data);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn an_opening_post_may_be_a_vote() {
-    for house in houses().await {
-        let thread = open(&house, &Wallet::new(1), json!({ "title": "T", "body": " +1\n" })).await;
+    for gateway in gateways().await {
+        let thread = open(&gateway, &Wallet::new(1), json!({ "title": "T", "body": " +1\n" })).await;
         assert_eq!(thread["upvotes"], 1);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn limits_hold_at_the_edge_for_characters_of_every_length() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for (character, units) in [("a", 1), ("é", 1), ("€", 1), ("😀", 2)] {
             let title = character.repeat(200 / units);
             let fits = character.repeat(16_384 / character.len());
             let body = format!("{fits}{}", "a".repeat(16_384 - fits.len()));
             let tag = character.repeat(32 / units);
-            let thread = open(&house, &Wallet::new(1), json!({ "title": title, "body": body, "tags": [tag] })).await;
+            let thread = open(&gateway, &Wallet::new(1), json!({ "title": title, "body": body, "tags": [tag] })).await;
             assert_eq!((&thread["title"], &thread["posts"][0]["body"]), (&json!(title), &json!(body)));
             assert_eq!(thread["tags"], json!([tag]));
-            next(&house).await;
+            next(&gateway).await;
 
             let longer = |text: &str| format!("{text}a");
-            let refusal = refused(&house, json!({ "title": longer(&title), "body": "b" })).await;
+            let refusal = refused(&gateway, json!({ "title": longer(&title), "body": "b" })).await;
             assert_eq!(refusal, bad_request(), "title of {character}");
-            let refusal = refused(&house, json!({ "title": "t", "body": longer(&body) })).await;
+            let refusal = refused(&gateway, json!({ "title": "t", "body": longer(&body) })).await;
             assert_eq!(refusal, (413, "too_large".to_owned()), "body of {character}");
-            let refusal = refused(&house, json!({ "title": "t", "body": "b", "tags": [longer(&tag)] })).await;
+            let refusal = refused(&gateway, json!({ "title": "t", "body": "b", "tags": [longer(&tag)] })).await;
             assert_eq!(refusal, bad_request(), "tag of {character}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_payload_that_is_wrong_is_a_bad_request_and_leaves_nothing() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for payload in [
             json!({}),
             json!({ "title": "t" }),
@@ -109,73 +109,73 @@ async fn a_payload_that_is_wrong_is_a_bad_request_and_leaves_nothing() {
             json!({ "title": "t\u{0}", "body": "b" }),
             json!({ "title": "t", "body": "\u{0}" }),
         ] {
-            assert_eq!(refused(&house, payload.clone()).await, bad_request(), "{payload}");
+            assert_eq!(refused(&gateway, payload.clone()).await, bad_request(), "{payload}");
         }
-        assert_eq!(read(&house, THREADS).await, json!({ "items": [], "total": 0 }));
-        assert!(house.events().await.is_empty());
-        finish(house).await;
+        assert_eq!(read(&gateway, THREADS).await, json!({ "items": [], "total": 0 }));
+        assert!(gateway.events().await.is_empty());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_refused_write_uses_up_neither_the_slot_nor_the_signature() {
-    for house in houses().await {
-        assert_eq!(refused(&house, json!({ "title": "", "body": "b" })).await, bad_request());
+    for gateway in gateways().await {
+        assert_eq!(refused(&gateway, json!({ "title": "", "body": "b" })).await, bad_request());
         // The same wallet, the same second.
-        open(&house, &Wallet::new(1), json!({ "title": "t", "body": "b" })).await;
-        finish(house).await;
+        open(&gateway, &Wallet::new(1), json!({ "title": "t", "body": "b" })).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_write_without_its_signature_is_refused() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let unsigned = json!({ "title": "t", "body": "b" }).to_string();
         let headers = [("content-type", "application/json")];
-        let answer = house.send("POST", THREADS, &headers, unsigned).await;
-        assert_eq!(answer.status, 401, "{}", answer.text());
+        let response = gateway.send("POST", THREADS, &headers, unsigned).await;
+        assert_eq!(response.status, 401, "{}", response.text());
         let wrong_action =
-            house.post_signed(THREADS, &Wallet::new(1), "post.create", json!({ "title": "t", "body": "b" })).await;
+            gateway.post_signed(THREADS, &Wallet::new(1), "post.create", json!({ "title": "t", "body": "b" })).await;
         assert_eq!(wrong_action.status, 401, "{}", wrong_action.text());
-        assert!(house.events().await.is_empty());
-        finish(house).await;
+        assert!(gateway.events().await.is_empty());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_same_write_again_is_a_replay_and_another_one_too_early() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         let payload = json!({ "title": "t", "body": "b" });
-        open(&house, &alice, payload.clone()).await;
-        let again = house.post_signed(THREADS, &alice, "thread.create", payload).await;
+        open(&gateway, &alice, payload.clone()).await;
+        let again = gateway.post_signed(THREADS, &alice, "thread.create", payload).await;
         assert_eq!((again.status, again.json()["code"].as_str()), (409, Some("replay")), "{}", again.text());
-        let another = house.post_signed(THREADS, &alice, "thread.create", json!({ "title": "u", "body": "b" })).await;
+        let another = gateway.post_signed(THREADS, &alice, "thread.create", json!({ "title": "u", "body": "b" })).await;
         assert_eq!((another.status, another.json()["code"].as_str()), (429, Some("rate_limited")));
-        // Somebody else does not wait.
-        open(&house, &Wallet::new(2), json!({ "title": "v", "body": "b" })).await;
-        next(&house).await;
-        open(&house, &alice, json!({ "title": "u", "body": "b" })).await;
-        assert_eq!(house.events().await.len(), 3);
-        finish(house).await;
+        // Another wallet need not wait.
+        open(&gateway, &Wallet::new(2), json!({ "title": "v", "body": "b" })).await;
+        next(&gateway).await;
+        open(&gateway, &alice, json!({ "title": "u", "body": "b" })).await;
+        assert_eq!(gateway.events().await.len(), 3);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn of_the_same_write_many_times_at_once_one_is_done() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         let writes = (0..50).map(|_| {
             let payload = json!({ "title": "t", "body": "b", "tags": ["x"] });
-            house.post_signed(THREADS, &alice, "thread.create", payload)
+            gateway.post_signed(THREADS, &alice, "thread.create", payload)
         });
-        let answers = futures_util::future::join_all(writes).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let responses = futures_util::future::join_all(writes).await;
+        let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!((statuses[0], &statuses[1..]), (201, [409; 49].as_slice()));
-        assert_eq!(read(&house, THREADS).await["total"], 1);
-        assert_eq!(house.events().await.len(), 1);
-        finish(house).await;
+        assert_eq!(read(&gateway, THREADS).await["total"], 1);
+        assert_eq!(gateway.events().await.len(), 1);
+        finish(gateway).await;
     }
 }
 
@@ -184,19 +184,19 @@ async fn one_client_writes_thirty_times_a_minute() {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     for builder in builders {
-        // No address is free of limits.
-        let house =
+        // No address is exempt from limits.
+        let gateway =
             builder.plugin(forum::plugin_module()).configure(|config| config.limits.allow.clear()).start().await;
         for number in 1..=30_u64 {
-            open(&house, &Wallet::new(number), json!({ "title": format!("{number}"), "body": "b" })).await;
+            open(&gateway, &Wallet::new(number), json!({ "title": format!("{number}"), "body": "b" })).await;
         }
-        // Counted before anything else is looked at: the thread, the body and the signature are not.
+        // Calls count before thread, body and signature are checked.
         for path in [THREADS, "/api/forum/threads/999999/posts"] {
-            let (_, answer) = house.until_limited("POST", path).await;
-            assert_eq!((answer.status, answer.code()), (429, "ip_rate_limited".to_owned()), "{}", answer.text());
-            assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
+            let (_, response) = gateway.until_limited("POST", path).await;
+            assert_eq!((response.status, response.code()), (429, "ip_rate_limited".to_owned()), "{}", response.text());
+            assert!(response.header("retry-after").parse::<u32>().is_ok(), "{:?}", response.headers);
         }
-        assert_eq!(read(&house, &format!("{THREADS}?limit=100")).await["total"], 30);
-        finish(house).await;
+        assert_eq!(read(&gateway, &format!("{THREADS}?limit=100")).await["total"], 30);
+        finish(gateway).await;
     }
 }

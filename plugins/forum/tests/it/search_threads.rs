@@ -1,10 +1,10 @@
-//! `GET /api/forum/threads?q=`: in the title and in every post, the same on both databases.
+//! `GET /api/forum/threads?q=`: searches titles and all posts, with equal results on both databases.
 
-use super::{THREADS, finish, houses, open, open_titled, reply, titles};
+use super::{THREADS, finish, gateways, open, open_titled, reply, titles};
 use plugin_testing::{TestGateway, Wallet, json};
 
-async fn found(house: &TestGateway, query: &str) -> (Vec<String>, i64) {
-    let (mut titles, total) = titles(house, query).await;
+async fn found(gateway: &TestGateway, query: &str) -> (Vec<String>, i64) {
+    let (mut titles, total) = titles(gateway, query).await;
     titles.sort_unstable();
     (titles, total)
 }
@@ -15,38 +15,38 @@ fn exactly(titles: &[&str]) -> (Vec<String>, i64) {
 
 #[tokio::test]
 async fn title_opening_post_and_replies_are_searched() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let written = async |number: u64, title: &str, body: &str| {
-            super::id(&open(&house, &Wallet::new(number), json!({ "title": title, "body": body })).await)
+            super::id(&open(&gateway, &Wallet::new(number), json!({ "title": title, "body": body })).await)
         };
         written(1, "needle here", "text").await;
         written(2, "opening", "a needle in text").await;
         let replied = written(3, "replied", "text").await;
         written(4, "nothing", "text").await;
-        reply(&house, &Wallet::new(5), replied, json!({ "body": "no" })).await;
-        reply(&house, &Wallet::new(6), replied, json!({ "body": "the needle" })).await;
-        reply(&house, &Wallet::new(7), replied, json!({ "body": "another needle: still one thread" })).await;
+        reply(&gateway, &Wallet::new(5), replied, json!({ "body": "no" })).await;
+        reply(&gateway, &Wallet::new(6), replied, json!({ "body": "the needle" })).await;
+        reply(&gateway, &Wallet::new(7), replied, json!({ "body": "another needle: still one thread" })).await;
 
-        assert_eq!(found(&house, "?q=needle").await, exactly(&["needle here", "opening", "replied"]));
-        assert_eq!(found(&house, "?q=NEEDLE&sort=top").await, exactly(&["needle here", "opening", "replied"]));
-        assert_eq!(found(&house, "?q=eed").await.1, 3);
-        assert_eq!(found(&house, "?q=needles").await, exactly(&[]));
-        assert_eq!(found(&house, "?q=").await.1, 4);
-        // Pages of a search, the one past the end too, know the total.
-        assert_eq!(titles(&house, "?q=needle&limit=2").await.0.len(), 2);
-        assert_eq!(titles(&house, "?q=needle&limit=2&offset=2").await.0.len(), 1);
-        assert_eq!(titles(&house, "?q=needle&offset=3").await, (Vec::new(), 3));
-        finish(house).await;
+        assert_eq!(found(&gateway, "?q=needle").await, exactly(&["needle here", "opening", "replied"]));
+        assert_eq!(found(&gateway, "?q=NEEDLE&sort=top").await, exactly(&["needle here", "opening", "replied"]));
+        assert_eq!(found(&gateway, "?q=eed").await.1, 3);
+        assert_eq!(found(&gateway, "?q=needles").await, exactly(&[]));
+        assert_eq!(found(&gateway, "?q=").await.1, 4);
+        // Pages of a search have the total, also one past the end.
+        assert_eq!(titles(&gateway, "?q=needle&limit=2").await.0.len(), 2);
+        assert_eq!(titles(&gateway, "?q=needle&limit=2&offset=2").await.0.len(), 1);
+        assert_eq!(titles(&gateway, "?q=needle&offset=3").await, (Vec::new(), 3));
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn wildcards_and_quotes_are_ordinary_characters() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for (number, title) in
             ["100%", "100 percent", "a_b", "aXb", r"back\slash", "it's", r#"say "x""#].iter().enumerate()
         {
-            open_titled(&house, &Wallet::new(number as u64 + 1), title).await;
+            open_titled(&gateway, &Wallet::new(number as u64 + 1), title).await;
         }
         for (q, titles) in [
             ("%25", ["100%"].as_slice()),
@@ -59,16 +59,16 @@ async fn wildcards_and_quotes_are_ordinary_characters() {
             ("100", &["100 percent", "100%"]),
             ("*", &[]),
         ] {
-            assert_eq!(found(&house, &format!("?q={q}")).await, exactly(titles), "{q}");
+            assert_eq!(found(&gateway, &format!("?q={q}")).await, exactly(titles), "{q}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn ascii_matches_in_either_case_and_other_characters_only_themselves() {
-    for house in houses().await {
-        open(&house, &Wallet::new(1), json!({ "title": "Größe", "body": "ÄRGER Straße 😀 İstanbul" })).await;
+    for gateway in gateways().await {
+        open(&gateway, &Wallet::new(1), json!({ "title": "Größe", "body": "ÄRGER Straße 😀 İstanbul" })).await;
         for (q, matches) in [
             ("GRößE", true),
             ("GRÖßE", false),
@@ -81,36 +81,41 @@ async fn ascii_matches_in_either_case_and_other_characters_only_themselves() {
             ("istanbul", false),
         ] {
             let encoded: String = q.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            assert_eq!(found(&house, &format!("?q={encoded}")).await.1, i64::from(matches), "{q}");
+            assert_eq!(found(&gateway, &format!("?q={encoded}")).await.1, i64::from(matches), "{q}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_search_within_a_tag() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let written = async |number: u64, title: &str, tag: &str| {
             let payload = json!({ "title": title, "body": "needle", "tags": [tag] });
-            open(&house, &Wallet::new(number), payload).await
+            open(&gateway, &Wallet::new(number), payload).await
         };
         written(1, "one", "a").await;
         written(2, "two", "b").await;
-        let replied = open(&house, &Wallet::new(3), json!({ "title": "three", "body": "x", "tags": ["a"] })).await;
-        reply(&house, &Wallet::new(4), super::id(&replied), json!({ "body": "Needle" })).await;
-        assert_eq!(found(&house, "?q=needle&tag=A").await, exactly(&["one", "three"]));
-        assert_eq!(found(&house, "?q=needle&tag=b").await, exactly(&["two"]));
-        assert_eq!(found(&house, "?q=two&tag=a").await, exactly(&[]));
-        assert_eq!(titles(&house, "?q=needle&tag=a&offset=9").await, (Vec::new(), 2));
-        finish(house).await;
+        let replied = open(&gateway, &Wallet::new(3), json!({ "title": "three", "body": "x", "tags": ["a"] })).await;
+        reply(&gateway, &Wallet::new(4), super::id(&replied), json!({ "body": "Needle" })).await;
+        assert_eq!(found(&gateway, "?q=needle&tag=A").await, exactly(&["one", "three"]));
+        assert_eq!(found(&gateway, "?q=needle&tag=b").await, exactly(&["two"]));
+        assert_eq!(found(&gateway, "?q=two&tag=a").await, exactly(&[]));
+        assert_eq!(titles(&gateway, "?q=needle&tag=a&offset=9").await, (Vec::new(), 2));
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_searched_for_is_a_bad_query() {
-    for house in houses().await {
-        let answer = house.get(&format!("{THREADS}?q=a%00b")).await;
-        assert_eq!((answer.status, answer.json()["code"].as_str()), (400, Some("bad_query")), "{}", answer.text());
-        finish(house).await;
+async fn an_unsearchable_text_is_a_bad_query() {
+    for gateway in gateways().await {
+        let response = gateway.get(&format!("{THREADS}?q=a%00b")).await;
+        assert_eq!(
+            (response.status, response.json()["code"].as_str()),
+            (400, Some("bad_query")),
+            "{}",
+            response.text()
+        );
+        finish(gateway).await;
     }
 }

@@ -1,3 +1,3 @@
-//! Work that runs by itself, one file per job.
+//! Scheduled jobs, one file per job.
 
 pub mod prune_guests;

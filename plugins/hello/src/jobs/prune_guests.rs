@@ -1,7 +1,7 @@
-//! Deletes old lines of the guest book. A job must bear to be run twice: the second run of this one finds nothing.
+//! Deletes old lines of the guest book. A job must be idempotent: a second run of this one finds nothing.
 
 use crate::{Hello, store};
-use plugin_api::{Gateway, HostError, Job};
+use plugin_api::{HostError, Job, PluginContext};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -11,13 +11,13 @@ pub fn job() -> Job<Hello> {
     Job::every("prune_guests", INTERVAL, prune_guests)
 }
 
-async fn prune_guests(gateway: Gateway<Hello>) -> Result<(), HostError> {
-    let keep_s = i64::from(gateway.plugin().config.keep_days) * DAY_S;
-    let tx = gateway.begin();
-    let deleted = store::delete_guests_before(&tx, gateway.now_s() - keep_s).await?;
+async fn prune_guests(cx: PluginContext<Hello>) -> Result<(), HostError> {
+    let keep_s = i64::from(cx.plugin().config.keep_days) * DAY_S;
+    let tx = cx.begin();
+    let deleted = store::delete_guests_before(&tx, cx.now_s() - keep_s).await?;
     tx.commit().await?;
     if deleted > 0 {
-        gateway.info(&format!("deleted {deleted} old lines of the guest book"));
+        cx.info(&format!("deleted {deleted} old lines of the guest book"));
     }
     Ok(())
 }

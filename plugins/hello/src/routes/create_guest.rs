@@ -6,7 +6,7 @@ use crate::{
     model::{GuestSigned, GuestView, NewGuest, SIGNED},
     store,
 };
-use plugin_api::{Context, Created, Event, Failure, KIB, Route, Signed};
+use plugin_api::{Created, Event, Failure, KIB, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Hello> {
     Route::post("/api/hello/guests", create_guest)
@@ -16,11 +16,11 @@ pub fn route() -> Route<Hello> {
 }
 
 async fn create_guest(
-    cx: Context<Hello>,
+    cx: RequestContext<Hello>,
     Signed { signer, payload }: Signed<NewGuest>,
 ) -> Result<Created<GuestView>, Failure<HelloError>> {
     let message = payload.checked_message()?;
-    // The request's own transaction: row and event become real together, when the gateway commits the 201.
+    // The request's own transaction: row and event become visible together, when the gateway commits the 201.
     let tx = cx.transaction();
     let guest = store::insert_guest(&tx, signer, message, cx.now_s()).await?;
     let signed = GuestSigned { guest_id: guest.id, message: &guest.message };

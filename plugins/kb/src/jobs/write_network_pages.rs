@@ -1,14 +1,14 @@
-//! Writes the four pages about the network itself where they are missing. A page that is there is never touched.
+//! Creates the four pages about the network itself where they are missing. An existing page is never changed.
 
 use crate::{
     Kb,
     model::{PageWritten, RevisionDraft, Slug},
-    store::pages::{self, Write},
+    store::pages::{self, RevisionWrite},
 };
-use plugin_api::{Address, Environment, Gateway, HostError, HostErrorCode, Job};
+use plugin_api::{Address, Environment, HostError, HostErrorCode, Job, PluginContext};
 use std::time::Duration;
 
-/// Only the first run of a new gateway finds something to do, or the first after an operator wants the pages.
+/// Only the first run of a new gateway finds missing pages, or the first one after the operator enables them.
 const INTERVAL: Duration = Duration::from_secs(3600);
 
 pub fn job() -> Job<Kb> {
@@ -20,25 +20,25 @@ pub fn network_slug(brand: &plugin_api::manifest::Brand) -> String {
     format!("{}-network", brand.marker.to_ascii_lowercase())
 }
 
-async fn write_network_pages(gateway: Gateway<Kb>) -> Result<(), HostError> {
-    if !gateway.plugin().config.network_pages {
+async fn write_network_pages(cx: PluginContext<Kb>) -> Result<(), HostError> {
+    if !cx.plugin().config.network_pages {
         return Ok(());
     }
-    for (slug, draft) in network_pages(gateway.environment()) {
+    for (slug, draft) in network_pages(cx.environment()) {
         let invalid = |error: crate::model::BadSlug| HostError::new(HostErrorCode::Invalid, error.to_string());
         let slug = Slug::parse(&slug).map_err(invalid)?;
-        if pages::creator(&gateway.db(), &slug).await?.is_none() {
-            write(&gateway, &slug, &draft).await?;
+        if pages::creator(&cx.db(), &slug).await?.is_none() {
+            write(&cx, &slug, &draft).await?;
         }
     }
     Ok(())
 }
 
-async fn write(gateway: &Gateway<Kb>, slug: &Slug, draft: &RevisionDraft) -> Result<(), HostError> {
-    let (tx, now_s) = (gateway.begin(), gateway.now_s());
-    let write = Write { slug, creator: None, author: Address::ZERO, draft, now_s };
-    // Nothing when somebody has created the page meanwhile.
-    if let Some(page) = pages::write(&tx, gateway.plugin().index, &write).await? {
+async fn write(cx: &PluginContext<Kb>, slug: &Slug, draft: &RevisionDraft) -> Result<(), HostError> {
+    let (tx, now_s) = (cx.begin(), cx.now_s());
+    let write = RevisionWrite { slug, creator: None, author: Address::ZERO, draft, now_s };
+    // `None` when somebody has created the page in the meantime.
+    if let Some(page) = pages::write(&tx, cx.plugin().index, &write).await? {
         PageWritten::of(&page.text).by(Address::ZERO, now_s)?.publish(&tx)?;
         tx.commit().await?;
     }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_to_be_filled_in() {
+    fn the_network_pages_have_no_placeholders_left() {
         let environment = Environment { base_url: "https://gateway.example".into(), ..Environment::default() };
         for (slug, draft) in network_pages(&environment) {
             assert!(Slug::parse(&slug).is_ok(), "{slug}");

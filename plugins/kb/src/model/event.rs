@@ -1,4 +1,4 @@
-//! What the activity log tells about writes. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{PageText, Slug};
 use plugin_api::{Address, Event, HostError};
@@ -36,7 +36,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_members_are_those_of_the_network() {
+    fn the_members_match_the_wire_format() {
         for (rev, created) in [(1, true), (2, false)] {
             let text = PageText {
                 slug: Slug::parse("page").unwrap(),

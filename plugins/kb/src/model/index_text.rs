@@ -1,22 +1,22 @@
-//! A revision as the index gets it.
+//! The words of a revision, for the full-text index.
 //!
-//! The rule: one count for both databases. SQLite counts words itself, from texts in which a word stands as often as it
-//! counts; PostgreSQL is given the counts, so that its answer can be computed by the same formula.
+//! The rule: both databases use the same counts. SQLite counts the words itself, in texts that repeat a word as often as it
+//! counts; PostgreSQL receives the counts, so that its rank can be computed by the same formula.
 
 use super::words::words;
 use std::collections::BTreeMap;
 
-/// A word counts at most so often in a column: more says nothing more, and PostgreSQL keeps no larger numbers.
+/// Maximum count of a word per column: more adds no relevance, and PostgreSQL stores no larger positions.
 const COUNT_MAX: u32 = 255;
 
-/// How much a word counts in title, summary and body.
+/// Weights of a word in title, summary and body.
 pub const WEIGHTS: [u32; 3] = [4, 2, 1];
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct IndexText {
-    /// Words of title, summary and body, parted by spaces.
+    /// Words of title, summary and body, separated by spaces.
     pub columns: [String; 3],
-    /// Each word with what it counts in all columns together.
+    /// Each word with its weighted count in all columns.
     pub counts: BTreeMap<String, u32>,
     /// Words in all columns.
     pub length: i64,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_have_no_words() {
+    fn a_page_without_words_is_indexed() {
         assert_eq!(IndexText::of("…", "", "!").length, 0);
     }
 }

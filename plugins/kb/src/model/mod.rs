@@ -1,4 +1,4 @@
-//! What a page is, without a database: checks, who may write, words, snippets, the shapes on the wire.
+//! Types and rules of pages, without a database: checks, write policy, words, snippets, response types.
 
 mod event;
 mod index_text;

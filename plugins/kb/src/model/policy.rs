@@ -1,4 +1,4 @@
-//! Who may write a page.
+//! Write policy: which wallet may write a page.
 //!
 //! The rule: a page belongs to the wallet that created it. The gateway's own pages and the names that the operator protects
 //! belong to operators.
@@ -7,23 +7,23 @@ use super::Slug;
 use plugin_api::Address;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the operator decided.
+/// The operator's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     pub operators: BTreeSet<Address>,
     pub protected: BTreeSet<Slug>,
-    /// Pages that one address writes and nobody else but operators.
+    /// Pages that only one address and the operators may write.
     pub pinned: BTreeMap<Slug, Address>,
 }
 
-/// Who wants to write.
+/// The wallet that wants to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
     pub address: Address,
     pub owns_active_agent: bool,
 }
 
-/// Who created the page.
+/// The creator of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     pub address: Address,
@@ -31,7 +31,7 @@ pub struct Owner {
 }
 
 impl Policy {
-    /// `owner` is nobody while there is no such page.
+    /// `owner` is `None` for a new page.
     pub fn allows(&self, slug: &Slug, owner: Option<Owner>, writer: Writer) -> bool {
         if self.operators.contains(&writer.address) {
             return true;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_write_everything() {
+    fn operators_may_write_every_page() {
         for name in ["signing", "prices", "page"] {
             for owner in [None, owner(0, false), owner(1, true)] {
                 assert!(policy().allows(&slug(name), owner, writer(9)), "{name} {owner:?}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_page_is_anyones() {
+    fn anyone_may_create_a_page() {
         assert!(policy().allows(&slug("page"), None, writer(1)));
     }
 

@@ -1,15 +1,15 @@
-//! What is searched for: up to twelve beginnings of words, all of which a page must have.
+//! Search queries: up to twelve word prefixes, all of which a page must contain.
 
 use super::words::words;
 
 const WORDS_MAX: usize = 12;
 
-/// At least one word, as the index has it, none twice.
+/// At least one prefix, normalised like the index, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery(Vec<String>);
 
 impl SearchQuery {
-    /// Nothing when there is no word in the text: then no page has it.
+    /// `None` when the text contains no word; then nothing matches.
     pub fn parse(text: &str) -> Option<Self> {
         let mut beginnings: Vec<String> = Vec::new();
         for word in words(text) {
@@ -20,12 +20,12 @@ impl SearchQuery {
         (!beginnings.is_empty()).then_some(Self(beginnings))
     }
 
-    /// The beginnings.
+    /// The prefixes.
     pub fn beginnings(&self) -> &[String] {
         &self.0
     }
 
-    /// The place of the first beginning that this word has.
+    /// The index of the first prefix that this word begins with.
     pub fn hit(&self, folded: &str) -> Option<usize> {
         self.0.iter().position(|beginning| folded.starts_with(beginning.as_str()))
     }

@@ -1,4 +1,4 @@
-//! The name of a page in its path.
+//! Slugs: a page's name in its path.
 
 use plugin_api::{Bind, FromParam, Value};
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,13 @@ use std::fmt;
 #[serde(try_from = "String")]
 pub struct Slug(String);
 
-/// The text is no slug.
+/// The text is not a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a slug has 2 to 64 of the characters a-z, 0-9 and -")]
 pub struct BadSlug;
 
 impl Slug {
-    /// Trimmed and in lower case.
+    /// Trims the text and converts it to lower case.
     pub fn parse(text: &str) -> Result<Self, BadSlug> {
         let slug = text.trim().to_ascii_lowercase();
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -48,7 +48,7 @@ impl Bind for &Slug {
     }
 }
 
-/// What stands in a path where a slug is expected. A bad one is 400 `bad_slug` and not 404, so it is not refused here.
+/// A path parameter that should be a slug. A malformed one is 400 `bad_slug` and not 404, so parsing accepts it here.
 pub struct SlugText(pub String);
 
 impl FromParam for SlugText {

@@ -1,14 +1,15 @@
-//! The part of a text that shows best why it was found.
+//! Snippets: the part of a text that shows best why it matched.
 
 use super::{SearchQuery, words::words};
 use std::ops::Range;
 
-/// Words of a snippet.
+/// Length of a snippet in words.
 const WORDS: usize = 14;
 
-/// Fourteen words with most of what was searched for, hits in `[brackets]`, in one line. The beginning when there is no hit.
+/// The fourteen words with the most matches, in one line, with matches in `[brackets]`. The beginning when nothing matches.
 pub fn snippet(text: &str, query: &SearchQuery) -> String {
-    let words: Vec<Place> = words(text).map(|word| Place { hit: query.hit(&word.folded), at: word.place }).collect();
+    let words: Vec<SnippetWord> =
+        words(text).map(|word| SnippetWord { hit: query.hit(&word.folded), at: word.range }).collect();
     let window = best_window(&words);
     let (Some(first), Some(last)) = (words.get(window.start), words.get(window.end.saturating_sub(1))) else {
         return String::new();
@@ -30,12 +31,12 @@ pub fn snippet(text: &str, query: &SearchQuery) -> String {
     format!("{begins}{line}{ends}")
 }
 
-struct Place {
+struct SnippetWord {
     at: Range<usize>,
     hit: Option<usize>,
 }
 
-/// Adds what stands between two words, white space collapsed.
+/// Appends the text between two words, with white space collapsed.
 fn push_line(line: &mut String, between: &str) {
     let mut was_space = false;
     for letter in between.chars() {
@@ -48,8 +49,8 @@ fn push_line(line: &mut String, between: &str) {
     }
 }
 
-/// The window with the most different beginnings, then the most hits, then the first; its hits in the middle.
-fn best_window(words: &[Place]) -> Range<usize> {
+/// The window with the most different prefixes, then the most matches, then the first; its matches are centred.
+fn best_window(words: &[SnippetWord]) -> Range<usize> {
     let mut best = (0, 0, 0..words.len().min(WORDS));
     for start in (0..words.len()).filter(|index| words.get(*index).is_some_and(|word| word.hit.is_some())) {
         let end = (start + WORDS).min(words.len());
@@ -64,7 +65,7 @@ fn best_window(words: &[Place]) -> Range<usize> {
     if count == 0 { window } else { centred(words, window) }
 }
 
-fn centred(words: &[Place], window: Range<usize>) -> Range<usize> {
+fn centred(words: &[SnippetWord], window: Range<usize>) -> Range<usize> {
     let is_hit = |index: &usize| words.get(*index).is_some_and(|word| word.hit.is_some());
     let last_hit = window.clone().rev().find(is_hit).unwrap_or(window.start);
     let spare = WORDS.saturating_sub(last_hit + 1 - window.start);

@@ -1,4 +1,4 @@
-//! The orders in which pages are listed. Ties end with the newer page first.
+//! Sort orders of pages. Ties are broken by the newer page first.
 
 use plugin_api::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The columns of `kb_pages`; each order has its index.
+    /// Columns of `kb_pages`. Each order has its index.
     pub fn order_by(self) -> &'static str {
         match self {
             Self::Updated => "updated_at DESC, id DESC",

@@ -1,4 +1,4 @@
-//! What writers send, and what is left of it once it is checked.
+//! Request payloads, and their checked forms.
 
 use crate::error::KbError;
 use plugin_api::{JsonSchema, format};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 pub const TITLE_CHARS_MAX: usize = 200;
 pub const SUMMARY_CHARS_MAX: usize = 300;
-/// Title and body together.
+/// Limit of title and body together.
 pub const PAGE_BYTES_MAX: usize = 65_536;
 
 /// Payload of `kb.write`.
@@ -21,23 +21,23 @@ pub struct NewRevision {
     summary: Option<String>,
 }
 
-/// A revision that may be stored.
+/// A checked revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionDraft {
     pub title: String,
     pub summary: String,
-    /// As it was sent.
+    /// As sent.
     pub body: String,
 }
 
 impl NewRevision {
     pub fn check(self) -> Result<RevisionDraft, KbError> {
         let title = self.title.trim();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::chars(title)) {
+        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(title)) {
             return Err(KbError::Title);
         }
         let summary = self.summary.as_deref().unwrap_or_default().trim();
-        if format::chars(summary) > SUMMARY_CHARS_MAX {
+        if format::utf16_len(summary) > SUMMARY_CHARS_MAX {
             return Err(KbError::Summary);
         }
         if self.body.trim().is_empty() {
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn characters_are_utf16_units() {
         let of = |title: &str, summary: &str| check(json!({ "title": title, "body": "b", "summary": summary }));
-        // Each of these is two units.
+        // Each of these is two UTF-16 units.
         assert!(of(&"😀".repeat(100), &"😀".repeat(150)).is_ok());
         assert_eq!(of(&format!("{}x", "😀".repeat(100)), ""), Err(KbError::Title));
         assert_eq!(of("t", &format!("{}x", "😀".repeat(150))), Err(KbError::Summary));

@@ -1,5 +1,5 @@
-//! What readers get. What changes only with a write stands in a `…Text`, which the row keeps as JSON; the rest is added at
-//! the time of reading.
+//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON. The rest is
+//! added at read time.
 
 use super::{RevisionId, Slug};
 use plugin_api::{JsonSchema, point::Author};
@@ -91,7 +91,7 @@ pub struct RevisionRest<'a> {
 
 #[derive(JsonSchema)]
 #[schemars(rename = "KbRevision")]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct RevisionView {
     #[schemars(flatten)]
     text: RevisionText,
@@ -111,7 +111,7 @@ pub struct HistoryRest<'a> {
 /// All revisions, or the one that was asked for.
 #[derive(JsonSchema)]
 #[schemars(untagged, rename = "KbHistory")]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub enum History {
     All {
         /// The newest first.

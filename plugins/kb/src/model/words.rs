@@ -1,23 +1,23 @@
-//! What counts as a word, for the index and for what is searched for.
+//! Tokenisation: words of texts and of search queries.
 //!
-//! The rule: words are cut and folded here and nowhere else. Both databases index what this makes, with a tokenizer that
-//! changes nothing of it, so that both find the same.
+//! The rule: only this module splits and folds words. Both databases index its output with a tokenizer that changes nothing, so
+//! that both find the same pages.
 
 use std::{borrow::Cow, ops::Range};
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// Characters of a word that count; enough for a hash. A longer word is found by its beginning.
+/// Significant characters of a word; enough for a hash. A longer word is found by its beginning.
 const WORD_CHARS_MAX: usize = 80;
 
-/// A word where it stands in a text.
+/// A word and its position in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word<'t> {
-    pub place: Range<usize>,
-    /// As it is compared: lower case, without the accents of Latin, Greek and Cyrillic letters.
+    pub range: Range<usize>,
+    /// Folded for comparison: lower case, without the accents of Latin, Greek and Cyrillic letters.
     pub folded: Cow<'t, str>,
 }
 
-/// Runs of letters and digits, with the marks that belong to them. An underscore parts words.
+/// Runs of letters and digits, with their combining marks. An underscore separates words.
 pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -25,7 +25,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let rest = text.get(start..)?;
         let end = start + rest.find(|letter| !is_word_part(letter)).unwrap_or(rest.len());
         from = end;
-        Some(Word { place: start..end, folded: fold(text.get(start..end)?) })
+        Some(Word { range: start..end, folded: fold(text.get(start..end)?) })
     })
 }
 
@@ -37,11 +37,11 @@ fn fold(word: &str) -> Cow<'_, str> {
     if word.len() <= WORD_CHARS_MAX && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Cow::Borrowed(word);
     }
-    // The accents of other scripts are letters' own and stay.
+    // In other scripts combining marks are part of the letters and remain.
     let is_accent = |letter: &char| ('\u{300}'..='\u{36f}').contains(letter);
     let bare = word.nfd().filter(|letter| !is_accent(letter)).nfc();
     let lower = bare.flat_map(char::to_lowercase).filter(|letter| !is_accent(letter));
-    // The last letter of a Greek word has a form of its own.
+    // A sigma at the end of a Greek word has a separate form.
     Cow::Owned(lower.map(|letter| if letter == 'ς' { 'σ' } else { letter }).take(WORD_CHARS_MAX).collect())
 }
 
@@ -80,9 +80,9 @@ mod tests {
     }
 
     #[test]
-    fn a_word_knows_its_place() {
+    fn a_word_has_its_byte_range() {
         let text = "«Élan» vital";
-        let places: Vec<_> = words(text).map(|word| &text[word.place]).collect();
+        let places: Vec<_> = words(text).map(|word| &text[word.range]).collect();
         assert_eq!(places, ["Élan", "vital"]);
     }
 

@@ -1,4 +1,4 @@
-//! `GET /api/kb/{slug}`: a page as it is now.
+//! `GET /api/kb/{slug}`: the current revision of a page.
 
 use crate::{
     Kb,
@@ -6,20 +6,20 @@ use crate::{
     model::{Editors, PageRest, PageView, Slug, SlugText},
     store::pages::{self, PageRow},
 };
-use plugin_api::{Context, Failure, KeptJson, Path, Route};
+use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Kb> {
     Route::get("/api/kb/{slug}", get_page).public().cached().summary("Read a page of the knowledge base")
 }
 
 async fn get_page(
-    cx: Context<Kb>,
+    cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
-) -> Result<KeptJson<PageView>, Failure<KbError>> {
+) -> Result<RenderedJson<PageView>, Failure<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     let outcome = pages::find(&cx.db(), &slug).await?;
     let row: PageRow<'_> = outcome.first()?.ok_or(KbError::UnknownPage { slug })?;
     let authors = cx.authors([row.created_by, row.updated_by]).await?;
     let editors = Editors { created_by: authors.get(row.created_by), updated_by: authors.get(row.updated_by) };
-    Ok(KeptJson::object(row.kept, &PageRest { editors, body: row.body.into() })?)
+    Ok(RenderedJson::object(row.kept, &PageRest { editors, body: row.body.into() })?)
 }

@@ -6,7 +6,7 @@ use crate::{
     model::{History, HistoryRest, RevisionRest, Slug, SlugText},
     store::revisions::{self, FullRevisionRow},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Path, QueryString, Route};
+use plugin_api::{Failure, JsonSchema, Path, QueryString, RenderedJson, RequestContext, Route};
 use serde::Deserialize;
 
 pub fn route() -> Route<Kb> {
@@ -17,16 +17,16 @@ pub fn route() -> Route<Kb> {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
+struct HistoryQuery {
     /// The number of one revision, which is then answered with its body.
     rev: Option<i64>,
 }
 
 async fn get_page_history(
-    cx: Context<Kb>,
+    cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
-    QueryString(Wanted { rev }): QueryString<Wanted>,
-) -> Result<KeptJson<History>, Failure<KbError>> {
+    QueryString(HistoryQuery { rev }): QueryString<HistoryQuery>,
+) -> Result<RenderedJson<History>, Failure<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     match rev {
         Some(rev) => one(&cx, slug, rev).await,
@@ -34,7 +34,7 @@ async fn get_page_history(
     }
 }
 
-async fn all(cx: &Context<Kb>, slug: Slug) -> Result<KeptJson<History>, Failure<KbError>> {
+async fn all(cx: &RequestContext<Kb>, slug: Slug) -> Result<RenderedJson<History>, Failure<KbError>> {
     let db = cx.db();
     let Some(subject) = revisions::subject(&db, &slug).await? else {
         return Err(KbError::UnknownPage { slug }.into());
@@ -47,12 +47,12 @@ async fn all(cx: &Context<Kb>, slug: Slug) -> Result<KeptJson<History>, Failure<
         (row.kept, rest)
     });
     let page = HistoryRest { slug: slug.as_str(), title: &subject.title, rev: subject.rev };
-    Ok(KeptJson::list("items", items, &page)?)
+    Ok(RenderedJson::list("items", items, &page)?)
 }
 
-async fn one(cx: &Context<Kb>, slug: Slug, rev: i64) -> Result<KeptJson<History>, Failure<KbError>> {
+async fn one(cx: &RequestContext<Kb>, slug: Slug, rev: i64) -> Result<RenderedJson<History>, Failure<KbError>> {
     let outcome = revisions::find(&cx.db(), &slug, rev).await?;
     let row: FullRevisionRow<'_> = outcome.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
     let author = cx.authors([row.author]).await?.get(row.author);
-    Ok(KeptJson::object(row.kept, &RevisionRest { id: row.id, author, body: Some(row.body.into()) })?)
+    Ok(RenderedJson::object(row.kept, &RevisionRest { id: row.id, author, body: Some(row.body.into()) })?)
 }

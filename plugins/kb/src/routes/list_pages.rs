@@ -1,4 +1,4 @@
-//! `GET /api/kb`: pages by age or title; with `q` those that have all its words, the best first.
+//! `GET /api/kb`: pages by age or title; with `q` those that contain all its words, the best match first.
 
 use crate::{
     Kb,
@@ -9,7 +9,7 @@ use crate::{
         totals,
     },
 };
-use plugin_api::{Context, Failure, HostError, JsonSchema, KeptJson, Page, QueryString, Route, lenient};
+use plugin_api::{Failure, HostError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct PageFilter {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct PageList {
     items: Vec<PageSummary>,
     #[schemars(flatten)]
@@ -37,7 +37,7 @@ struct PageList {
 
 #[derive(JsonSchema)]
 #[schemars(rename = "KbPageSummary")]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct PageSummary {
     #[schemars(flatten)]
     text: PageText,
@@ -56,17 +56,22 @@ struct Rest {
 }
 
 async fn list_pages(
-    cx: Context<Kb>,
+    cx: RequestContext<Kb>,
     QueryString(PageFilter { sort, q }): QueryString<PageFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<PageList>, Failure> {
+) -> Result<RenderedJson<PageList>, Failure> {
     if q.trim().is_empty() {
         return Ok(list(&cx, sort, limit, offset).await?);
     }
     Ok(find(&cx, q, limit, offset).await?)
 }
 
-async fn list(cx: &Context<Kb>, sort: Sort, limit: u32, offset: u32) -> Result<KeptJson<PageList>, HostError> {
+async fn list(
+    cx: &RequestContext<Kb>,
+    sort: Sort,
+    limit: u32,
+    offset: u32,
+) -> Result<RenderedJson<PageList>, HostError> {
     let db = cx.db();
     let outcome = page_list::list(&db, sort, limit, offset).await?;
     let total = totals::read(&db).await?.pages;
@@ -76,10 +81,15 @@ async fn list(cx: &Context<Kb>, sort: Sort, limit: u32, offset: u32) -> Result<K
         let editors = Editors { created_by: authors.get(row.created_by), updated_by: authors.get(row.updated_by) };
         (row.kept, Found { editors, snippet: None, rank: None })
     });
-    KeptJson::list("items", items, &Rest { total: Some(total), q: None, fts: false })
+    RenderedJson::list("items", items, &Rest { total: Some(total), q: None, fts: false })
 }
 
-async fn find(cx: &Context<Kb>, q: String, limit: u32, offset: u32) -> Result<KeptJson<PageList>, HostError> {
+async fn find(
+    cx: &RequestContext<Kb>,
+    q: String,
+    limit: u32,
+    offset: u32,
+) -> Result<RenderedJson<PageList>, HostError> {
     let db = cx.db();
     let query = SearchQuery::parse(&q);
     let hits = match &query {
@@ -88,7 +98,7 @@ async fn find(cx: &Context<Kb>, q: String, limit: u32, offset: u32) -> Result<Ke
     };
     let rest = Rest { total: None, q: Some(q), fts: true };
     let Some(query) = query.filter(|_| !hits.is_empty()) else {
-        return KeptJson::list("items", std::iter::empty::<(&str, Found)>(), &rest);
+        return RenderedJson::list("items", std::iter::empty::<(&str, Found)>(), &rest);
     };
     let outcome = search::read(&db, &hits).await?;
     let rows: Vec<FoundRow<'_>> = outcome.all()?;
@@ -99,5 +109,5 @@ async fn find(cx: &Context<Kb>, q: String, limit: u32, offset: u32) -> Result<Ke
         let editors = Editors { created_by: authors.get(row.created_by), updated_by: authors.get(row.updated_by) };
         Some((row.kept, Found { editors, snippet: Some(snippet(row.body, &query)), rank: Some(hit.rank()) }))
     });
-    KeptJson::list("items", items, &rest)
+    RenderedJson::list("items", items, &rest)
 }

@@ -4,9 +4,9 @@ use crate::{
     Kb,
     error::KbError,
     model::{Editors, NewRevision, Owner, PageRest, PageView, PageWritten, Slug, SlugText, Writer},
-    store::pages::{self, Write, WrittenPage},
+    store::pages::{self, RevisionWrite, WrittenPage},
 };
-use plugin_api::{Context, Failure, Path, Route, Signed, Stored, manifest::RateLimit};
+use plugin_api::{CreatedOrUpdated, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Kb> {
     Route::put("/api/kb/{slug}", write_page)
@@ -16,14 +16,14 @@ pub fn route() -> Route<Kb> {
 }
 
 async fn write_page(
-    cx: Context<Kb>,
+    cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
     Signed { signer, payload }: Signed<NewRevision>,
-) -> Result<Stored<PageView>, Failure<KbError>> {
+) -> Result<CreatedOrUpdated<PageView>, Failure<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     let draft = payload.check()?;
-    // A page's creator never changes, so what is found before the transaction is true in it, but for a page that comes into
-    // being meanwhile. An open transaction holds up other writers and waits for nobody.
+    // A page's creator never changes, so a read before the transaction stays valid in it, unless the page is created in the
+    // meantime. An open transaction blocks other writers.
     let creator = pages::creator(&cx.db(), &slug).await?;
     let authors = cx.authors([signer].into_iter().chain(creator)).await?;
     let owner = creator.map(|address| Owner { address, owns_agent: authors.owns_agent(address) });
@@ -32,12 +32,12 @@ async fn write_page(
         return Err(KbError::Protected { slug }.into());
     }
     let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let write = Write { slug: &slug, creator, author: signer, draft: &draft, now_s };
+    let write = RevisionWrite { slug: &slug, creator, author: signer, draft: &draft, now_s };
     let Some(WrittenPage { text, created_by }) = pages::write(&tx, cx.plugin().index, &write).await? else {
         return Err(KbError::Conflict { slug }.into());
     };
     PageWritten::of(&text).by(signer, now_s)?.publish(&tx)?;
     let editors = Editors { created_by: authors.get(created_by), updated_by: authors.get(signer) };
     let rest = PageRest { editors, body: draft.body.into() };
-    Ok(Stored { created: text.rev == 1, value: PageView { text, rest } })
+    Ok(CreatedOrUpdated { created: text.rev == 1, value: PageView { text, rest } })
 }

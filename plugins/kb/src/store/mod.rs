@@ -1,4 +1,4 @@
-//! The tables of the knowledge base: migrations/ makes them, nothing else in the house touches them.
+//! The tables of the knowledge base. Migrations create them; no other code writes them.
 
 pub mod page_list;
 pub mod pages;

@@ -1,10 +1,10 @@
-//! Lists of pages. A page of the list walks the index of its order, and the total is kept.
+//! Lists of pages. A page of the list walks the index of its order, and the total is a stored count.
 
 use crate::model::Sort;
 use plugin_api::{Address, HostError, Outcome, Query, sql};
 use serde::Deserialize;
 
-/// A page of the list.
+/// A row of the list.
 #[derive(Deserialize)]
 pub struct ListRow<'r> {
     pub kept: &'r str,

@@ -1,11 +1,11 @@
-//! Pages: finding one, writing a revision of one.
+//! Pages: reads, and writes of revisions.
 
 use super::{search::Index, totals};
 use crate::model::{IndexText, PageId, PageText, RevisionDraft, RevisionText, Slug};
-use plugin_api::{Address, HostError, Outcome, Query, Tx, keep, sql};
+use plugin_api::{Address, HostError, Outcome, Query, Tx, render_json, sql};
 use serde::Deserialize;
 
-/// Who created the page of that name.
+/// The creator of the page with this slug.
 pub async fn creator(db: &impl Query, slug: &Slug) -> Result<Option<Address>, HostError> {
     db.row(sql("SELECT created_by FROM kb_pages WHERE slug = $1").bind(slug)).await
 }
@@ -41,19 +41,19 @@ struct Before {
     words: i64,
 }
 
-/// A write.
-pub struct Write<'a> {
+/// A revision to store.
+pub struct RevisionWrite<'a> {
     pub slug: &'a Slug,
-    /// Who created the page, as far as is known; nobody when it is new.
+    /// The page's creator, as read before the transaction; `None` for a new page.
     pub creator: Option<Address>,
     pub author: Address,
     pub draft: &'a RevisionDraft,
     pub now_s: i64,
 }
 
-/// Stores a revision. Nothing when the page's creator is another than was known: it came into being meanwhile.
-pub async fn write(tx: &Tx, index: Index, write: &Write<'_>) -> Result<Option<WrittenPage>, HostError> {
-    let Write { slug, creator, author, draft, now_s } = *write;
+/// Stores a revision. `None` when the page has another creator than was read before: it was created in the meantime.
+pub async fn write(tx: &Tx, index: Index, write: &RevisionWrite<'_>) -> Result<Option<WrittenPage>, HostError> {
+    let RevisionWrite { slug, creator, author, draft, now_s } = *write;
     let find = sql("SELECT id, rev, created_by, created_at, words FROM kb_pages WHERE slug = $1").bind(slug);
     let before: Option<Before> = tx.row(find).await?;
     if before.as_ref().map(|page| page.created_by) != creator {
@@ -75,7 +75,7 @@ pub async fn write(tx: &Tx, index: Index, write: &Write<'_>) -> Result<Option<Wr
     Ok(Some(WrittenPage { text, created_by: creator.unwrap_or(author) }))
 }
 
-/// The page's own row, and the totals.
+/// Updates the page's own row and the totals.
 async fn put(
     tx: &Tx,
     before: Option<&Before>,
@@ -83,7 +83,7 @@ async fn put(
     author: Address,
     words: i64,
 ) -> Result<PageId, HostError> {
-    let kept = keep(text)?;
+    let kept = render_json(text)?;
     match before {
         None => {
             let insert = sql("INSERT INTO kb_pages \
@@ -133,6 +133,6 @@ async fn store_revision(tx: &Tx, page: PageId, text: &PageText, author: Address,
     .bind(author)
     .bind(text.updated_at)
     .bind(body)
-    .bind(keep(&kept)?);
+    .bind(render_json(&kept)?);
     tx.execute(insert).await.map(drop)
 }

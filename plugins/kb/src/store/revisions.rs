@@ -4,15 +4,15 @@ use crate::model::{PageId, RevisionId, Slug};
 use plugin_api::{Address, HostError, Outcome, Query, sql};
 use serde::Deserialize;
 
-/// The page whose history it is.
+/// The page of the history.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Subject {
+pub struct HistorySubject {
     pub id: PageId,
     pub title: String,
     pub rev: i64,
 }
 
-pub async fn subject(db: &impl Query, slug: &Slug) -> Result<Option<Subject>, HostError> {
+pub async fn subject(db: &impl Query, slug: &Slug) -> Result<Option<HistorySubject>, HostError> {
     db.row(sql("SELECT id, title, rev FROM kb_pages WHERE slug = $1").bind(slug)).await
 }
 
@@ -25,11 +25,11 @@ pub struct RevisionRow<'r> {
 }
 
 /// The rows of a history, the newest first.
-pub struct StoredHistory {
+pub struct HistoryRows {
     parts: Vec<Outcome>,
 }
 
-impl StoredHistory {
+impl HistoryRows {
     pub fn rows(&self) -> Result<Vec<RevisionRow<'_>>, HostError> {
         let mut rows = Vec::new();
         for part in &self.parts {
@@ -39,11 +39,11 @@ impl StoredHistory {
     }
 }
 
-/// How many revisions one statement reads: the gateway bounds the size of a result, not of an answer.
+/// Revisions per statement: the gateway limits the size of a result, not of a response.
 const REVISIONS_PER_READ: usize = 5000;
 
-/// The revisions up to the subject's current one.
-pub async fn list(db: &impl Query, subject: &Subject) -> Result<StoredHistory, HostError> {
+/// The revisions up to the page's current one.
+pub async fn list(db: &impl Query, subject: &HistorySubject) -> Result<HistoryRows, HostError> {
     let mut parts = Vec::new();
     let mut up_to = subject.rev;
     loop {
@@ -55,7 +55,7 @@ pub async fn list(db: &impl Query, subject: &Subject) -> Result<StoredHistory, H
         parts.push(part);
         match last {
             Some(rev) if count == REVISIONS_PER_READ => up_to = rev - 1,
-            _ => return Ok(StoredHistory { parts }),
+            _ => return Ok(HistoryRows { parts }),
         }
     }
 }

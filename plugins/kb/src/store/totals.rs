@@ -1,13 +1,13 @@
-//! How much there is.
+//! Totals of the knowledge base.
 
 use plugin_api::{Address, HostError, Query, Sql, sql};
 use serde::Deserialize;
 
-/// All current revisions.
+/// Totals of all current revisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Totals {
     pub pages: i64,
-    /// Words that the index counts.
+    /// Number of indexed words.
     pub words: i64,
 }
 
@@ -19,7 +19,7 @@ pub fn add(pages: i64, words: i64) -> Sql {
     sql("UPDATE kb_totals SET pages = pages + $1, words = words + $2").bind(pages).bind(words)
 }
 
-/// Revisions by author of that second or later, all when it is absent. The network's own do not count.
+/// Number of revisions per author since that second; of all when it is absent. The network's own do not count.
 pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
     let all = "SELECT author, count(*) FROM kb_revisions WHERE author <> $1";
     db.rows(match since_s {

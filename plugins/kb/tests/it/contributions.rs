@@ -1,54 +1,54 @@
-//! What the knowledge base adds to the gateway's own documents.
+//! Contributions of the knowledge base.
 
-use super::{create, finish, houses, next, read, write};
+use super::{create, finish, gateways, next, read, write};
 use plugin_testing::{TestGateway, Wallet, json};
 use std::time::Duration;
 
 const MANIFEST: &str = "/.well-known/service.json";
 
-async fn pages(house: &TestGateway) -> i64 {
-    // The gateway may keep a document for a while.
-    house.clock().advance(Duration::from_secs(600)).await;
-    let stats = read(house, MANIFEST).await["live"]["stats"].clone();
+async fn pages(gateway: &TestGateway) -> i64 {
+    // The gateway caches these documents for a while.
+    gateway.clock().advance(Duration::from_secs(600)).await;
+    let stats = read(gateway, MANIFEST).await["live"]["stats"].clone();
     stats["kbPages"].as_i64().unwrap_or_else(|| panic!("{stats}"))
 }
 
 #[tokio::test]
 async fn the_manifest_counts_pages_and_not_revisions() {
-    for house in houses().await {
-        assert_eq!(pages(&house).await, 0);
+    for gateway in gateways().await {
+        assert_eq!(pages(&gateway).await, 0);
         let alice = Wallet::new(1);
-        create(&house, &alice, "one", "text").await;
-        next(&house).await;
-        create(&house, &alice, "one", "more").await;
-        create(&house, &Wallet::new(2), "two", "text").await;
-        assert_eq!(pages(&house).await, 2);
-        finish(house).await;
+        create(&gateway, &alice, "one", "text").await;
+        next(&gateway).await;
+        create(&gateway, &alice, "one", "more").await;
+        create(&gateway, &Wallet::new(2), "two", "text").await;
+        assert_eq!(pages(&gateway).await, 2);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_manifest_names_endpoint_and_limit() {
-    for house in houses().await {
-        let manifest = read(&house, MANIFEST).await;
+    for gateway in gateways().await {
+        let manifest = read(&gateway, MANIFEST).await;
         let endpoint = manifest["endpoints"]["kb"].as_str().unwrap_or_default();
         assert!(endpoint.ends_with("/api/kb"), "{endpoint}");
         assert_eq!(manifest["limits"]["kbBodyBytes"], 65_536);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn payloads_that_a_revision_names_are_kept_also_when_a_later_one_does_not() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         let [old, title, other] = ["aa", "bb", "cc"].map(|byte| format!("0x{}", byte.repeat(32)));
-        write(&house, &alice, "page", json!({ "title": title, "body": format!("fmx://payload/{old}") })).await;
-        next(&house).await;
-        create(&house, &alice, "page", "nothing").await;
-        let named = house.collect("payload-references", &json!({ "hashes": [old, title, other] })).await;
+        write(&gateway, &alice, "page", json!({ "title": title, "body": format!("fmx://payload/{old}") })).await;
+        next(&gateway).await;
+        create(&gateway, &alice, "page", "nothing").await;
+        let named = gateway.collect("payload-references", &json!({ "hashes": [old, title, other] })).await;
         assert_eq!(named["kb"], json!([old, title]));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
@@ -56,26 +56,26 @@ async fn payloads_that_a_revision_names_are_kept_also_when_a_later_one_does_not(
 async fn every_revision_counts_for_its_author() {
     let mut builders = super::builders().await;
     for builder in builders.drain(..) {
-        let house = builder.plugin(activity::plugin_module()).start().await;
+        let gateway = builder.plugin(activity::plugin_module()).start().await;
         let alice = Wallet::new(1);
         // The network's own pages do not count.
         TestGateway::eventually(Duration::from_secs(60), "the network's pages are there", || async {
-            house.clock().advance(Duration::from_secs(1)).await;
-            read(&house, "/api/kb").await["total"] == 4
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            read(&gateway, "/api/kb").await["total"] == 4
         })
         .await;
         for number in 0..3 {
-            write(&house, &alice, "page", json!({ "title": "t", "body": format!("{number}") })).await;
-            next(&house).await;
+            write(&gateway, &alice, "page", json!({ "title": "t", "body": format!("{number}") })).await;
+            next(&gateway).await;
         }
-        house.clock().advance(Duration::from_secs(600)).await;
-        let board = read(&house, "/api/leaderboard").await;
+        gateway.clock().advance(Duration::from_secs(600)).await;
+        let board = read(&gateway, "/api/leaderboard").await;
         for period in ["30d", "all"] {
             let entries = board["periods"][period].as_array().unwrap();
             assert_eq!(entries.len(), 1, "{board}");
             assert_eq!((&entries[0]["address"], &entries[0]["kbEdits"]), (&json!(alice.address()), &json!(3)));
             assert_eq!(entries[0]["score"].as_f64(), Some(9.0));
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }

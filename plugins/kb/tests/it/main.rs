@@ -1,4 +1,4 @@
-//! The knowledge base behind a gateway, on each database: one file per operation.
+//! The knowledge base in a gateway, on each database: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -12,7 +12,7 @@ mod write_network_pages;
 mod write_page;
 mod write_policy;
 
-use plugin_testing::{Answer, Builder, TestGateway, Value, Wallet, json};
+use plugin_testing::{Builder, TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const PAGES: &str = "/api/kb";
@@ -24,50 +24,50 @@ async fn builders() -> Vec<Builder> {
     builders.into_iter().map(|builder| builder.plugin(kb::plugin_module())).collect()
 }
 
-/// Without the network's own pages.
-async fn houses() -> Vec<TestGateway> {
-    houses_with(json!({ "network_pages": false })).await
+/// Gateways without the network's own pages.
+async fn gateways() -> Vec<TestGateway> {
+    gateways_with(json!({ "network_pages": false })).await
 }
 
-async fn houses_with(config: Value) -> Vec<TestGateway> {
-    let mut houses = Vec::new();
+async fn gateways_with(config: Value) -> Vec<TestGateway> {
+    let mut gateways = Vec::new();
     for builder in builders().await {
-        houses.push(builder.config("kb", config.clone()).start().await);
+        gateways.push(builder.config("kb", config.clone()).start().await);
     }
-    houses
+    gateways
 }
 
-/// Lets the interval between two writes of one wallet pass.
-async fn next(house: &TestGateway) {
-    house.clock().advance(Duration::from_secs(2)).await;
+/// Waits for the interval between two writes of one wallet.
+async fn next(gateway: &TestGateway) {
+    gateway.clock().advance(Duration::from_secs(2)).await;
 }
 
-async fn put(house: &TestGateway, author: &Wallet, slug: &str, payload: Value) -> Answer {
-    house.send_signed("PUT", &format!("{PAGES}/{slug}"), author, "kb.write", payload).await
+async fn put(gateway: &TestGateway, author: &Wallet, slug: &str, payload: Value) -> TestResponse {
+    gateway.send_signed("PUT", &format!("{PAGES}/{slug}"), author, "kb.write", payload).await
 }
 
-/// Writes a revision; answers the page.
-async fn write(house: &TestGateway, author: &Wallet, slug: &str, payload: Value) -> Value {
-    let answer = put(house, author, slug, payload).await;
-    assert!(answer.is_success(), "{}", answer.text());
-    answer.json()
+/// Writes a revision; returns the page.
+async fn write(gateway: &TestGateway, author: &Wallet, slug: &str, payload: Value) -> Value {
+    let response = put(gateway, author, slug, payload).await;
+    assert!(response.is_success(), "{}", response.text());
+    response.json()
 }
 
 /// Creates a page whose title is its slug.
-async fn create(house: &TestGateway, author: &Wallet, slug: &str, body: &str) -> Value {
-    write(house, author, slug, json!({ "title": slug, "body": body })).await
+async fn create(gateway: &TestGateway, author: &Wallet, slug: &str, body: &str) -> Value {
+    write(gateway, author, slug, json!({ "title": slug, "body": body })).await
 }
 
-/// What a GET answers with 200.
-async fn read(house: &TestGateway, path: &str) -> Value {
-    let answer = house.get(path).await;
-    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    answer.json()
+/// GETs a path; expects 200 and returns the JSON.
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let response = gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
 }
 
 /// The slugs of a list.
-async fn slugs(house: &TestGateway, query: &str) -> Vec<String> {
-    let list = read(house, &format!("{PAGES}{query}")).await;
+async fn slugs(gateway: &TestGateway, query: &str) -> Vec<String> {
+    let list = read(gateway, &format!("{PAGES}{query}")).await;
     let items = list["items"].as_array().expect("items").iter();
     items.map(|item| item["slug"].as_str().expect("slug").to_owned()).collect()
 }
@@ -76,8 +76,8 @@ fn nobody(wallet: &Wallet) -> Value {
     json!({ "address": wallet.address(), "name": null, "agentId": null })
 }
 
-/// Nothing went wrong inside.
-async fn finish(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+/// Ends a test: no plugin reported a fault.
+async fn finish(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

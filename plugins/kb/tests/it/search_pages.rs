@@ -1,18 +1,18 @@
 //! `GET /api/kb?q=`: both databases find the same pages of one corpus, with the same ranks and snippets.
 
-use super::{PAGES, create, finish, houses, next, read, slugs, write};
+use super::{PAGES, create, finish, gateways, next, read, slugs, write};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 
 fn encoded(query: &str) -> String {
     query.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-async fn search(house: &TestGateway, query: &str) -> Value {
-    read(house, &format!("{PAGES}?q={}", encoded(query))).await
+async fn search(gateway: &TestGateway, query: &str) -> Value {
+    read(gateway, &format!("{PAGES}?q={}", encoded(query))).await
 }
 
-async fn found(house: &TestGateway, query: &str) -> Vec<String> {
-    slugs(house, &format!("?q={}", encoded(query))).await
+async fn found(gateway: &TestGateway, query: &str) -> Vec<String> {
+    slugs(gateway, &format!("?q={}", encoded(query))).await
 }
 
 /// Slug, title, summary, body.
@@ -55,17 +55,17 @@ const CORPUS: [(&str, &str, &str, &str); 16] = [
     ("quotes", "It's \"quoted\"", "a\\b", "O'Neil said: \"escrow\" (NOT escrow) AND near/escrow* ^x : -y"),
 ];
 
-/// Pages of one corpus; two of them long, one revised so that what it said before is no longer found.
-async fn fill(house: &TestGateway) {
+/// Writes the pages of the corpus; two are long, and one is revised, so that its earlier text is no longer found.
+async fn fill(gateway: &TestGateway) {
     for (number, (slug, title, summary, body)) in (1..).zip(CORPUS) {
-        write(house, &Wallet::new(number), slug, json!({ "title": title, "summary": summary, "body": body })).await;
+        write(gateway, &Wallet::new(number), slug, json!({ "title": title, "summary": summary, "body": body })).await;
     }
     let long: Vec<String> = (0..4000).map(|number| format!("word{number} the")).collect();
-    create(house, &Wallet::new(101), "long", &format!("{} escrow agent", long.join(" "))).await;
-    create(house, &Wallet::new(102), "repeated", &"escrow ".repeat(5000)).await;
-    create(house, &Wallet::new(103), "revised", "zebra before escrow").await;
-    next(house).await;
-    create(house, &Wallet::new(103), "revised", "giraffe after").await;
+    create(gateway, &Wallet::new(101), "long", &format!("{} escrow agent", long.join(" "))).await;
+    create(gateway, &Wallet::new(102), "repeated", &"escrow ".repeat(5000)).await;
+    create(gateway, &Wallet::new(103), "revised", "zebra before escrow").await;
+    next(gateway).await;
+    create(gateway, &Wallet::new(103), "revised", "giraffe after").await;
 }
 
 const QUERIES: [&str; 44] = [
@@ -117,27 +117,30 @@ const QUERIES: [&str; 44] = [
 
 #[tokio::test]
 async fn both_databases_answer_every_query_alike() {
-    let mut answers: Vec<Vec<Value>> = Vec::new();
-    for house in houses().await {
-        fill(&house).await;
+    let mut responses: Vec<Vec<Value>> = Vec::new();
+    for gateway in gateways().await {
+        fill(&gateway).await;
         let mut of_house = Vec::new();
         for query in QUERIES {
-            let answer = search(&house, query).await;
-            assert_eq!((&answer["q"], &answer["fts"], &answer["total"]), (&json!(query), &json!(true), &Value::Null));
-            of_house.push(answer);
+            let response = search(&gateway, query).await;
+            assert_eq!(
+                (&response["q"], &response["fts"], &response["total"]),
+                (&json!(query), &json!(true), &Value::Null)
+            );
+            of_house.push(response);
         }
-        answers.push(of_house);
-        finish(house).await;
+        responses.push(of_house);
+        finish(gateway).await;
     }
-    for (query, answer) in QUERIES.iter().zip(&answers[0]) {
-        let is_empty = answer["items"].as_array().unwrap().is_empty();
+    for (query, response) in QUERIES.iter().zip(&responses[0]) {
+        let is_empty = response["items"].as_array().unwrap().is_empty();
         assert_eq!(
             is_empty,
             ["escrows", "zebra", "GRÖSSE", "grosse", "strasse", "escrow NOT agent"].contains(query),
-            "{query}: {answer}"
+            "{query}: {response}"
         );
     }
-    if let [sqlite, postgres] = answers.as_slice() {
+    if let [sqlite, postgres] = responses.as_slice() {
         for (query, (one, other)) in QUERIES.iter().zip(sqlite.iter().zip(postgres)) {
             assert_eq!(one, other, "{query}");
         }
@@ -146,76 +149,76 @@ async fn both_databases_answer_every_query_alike() {
 
 #[tokio::test]
 async fn a_page_has_all_the_words_or_longer_ones() {
-    for house in houses().await {
-        fill(&house).await;
-        let mut pages = found(&house, "escrow contract").await;
+    for gateway in gateways().await {
+        fill(&gateway).await;
+        let mut pages = found(&gateway, "escrow contract").await;
         pages.sort_unstable();
         assert_eq!(pages, ["escrow", "hire"]);
-        assert_eq!(found(&house, "contr escr requestj").await, ["hire"]);
-        assert_eq!(found(&house, "escrow giraffe").await, Vec::<String>::new());
-        assert_eq!(found(&house, "giraffe").await, ["revised"]);
+        assert_eq!(found(&gateway, "contr escr requestj").await, ["hire"]);
+        assert_eq!(found(&gateway, "escrow giraffe").await, Vec::<String>::new());
+        assert_eq!(found(&gateway, "giraffe").await, ["revised"]);
         for nothing in ["!!!", "*", "\"\"", "_", "😀"] {
-            let answer = search(&house, nothing).await;
-            assert_eq!(answer, json!({ "items": [], "total": null, "q": nothing, "fts": true }), "{nothing}");
+            let response = search(&gateway, nothing).await;
+            assert_eq!(response, json!({ "items": [], "total": null, "q": nothing, "fts": true }), "{nothing}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_title_weighs_more_than_a_body_and_ties_are_the_newer_pages() {
-    for house in houses().await {
-        fill(&house).await;
-        let answer = search(&house, "agent").await;
-        let items = answer["items"].as_array().unwrap();
-        assert_eq!(items[0]["slug"], "hire", "{answer}");
+    for gateway in gateways().await {
+        fill(&gateway).await;
+        let response = search(&gateway, "agent").await;
+        let items = response["items"].as_array().unwrap();
+        assert_eq!(items[0]["slug"], "hire", "{response}");
         let ranks: Vec<f64> = items.iter().map(|item| item["rank"].as_f64().unwrap()).collect();
         assert!(ranks.is_sorted() && ranks[0] < 0.0, "{ranks:?}");
-        assert_eq!(found(&house, "alike").await, ["twins-two", "twins-one"]);
+        assert_eq!(found(&gateway, "alike").await, ["twins-two", "twins-one"]);
         let query = "?q=agent&limit=2&offset=1&sort=title";
         let page: Vec<&str> = items[1..3].iter().map(|item| item["slug"].as_str().unwrap()).collect();
-        assert_eq!(slugs(&house, query).await, page);
-        assert_eq!(slugs(&house, "?q=agent&offset=100").await, Vec::<String>::new());
-        finish(house).await;
+        assert_eq!(slugs(&gateway, query).await, page);
+        assert_eq!(slugs(&gateway, "?q=agent&offset=100").await, Vec::<String>::new());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_snippet_shows_where_the_words_stand() {
-    for house in houses().await {
-        fill(&house).await;
-        let snippet = async |query: &str| search(&house, query).await["items"][0]["snippet"].clone();
+    for gateway in gateways().await {
+        fill(&gateway).await;
+        let snippet = async |query: &str| search(&gateway, query).await["items"][0]["snippet"].clone();
         assert_eq!(
             snippet("requestjob").await,
             "Call [requestJob] on the escrow contract. The escrow holds the payment"
         );
         let (before, after) = ("word1997 the word1998 the word1999 the", "the word2001 the word2002 the word2003 the");
         assert_eq!(snippet("word2000").await, format!("…{before} [word2000] {after}…"));
-        // Found by its title: the beginning.
+        // Matches in the title only: the snippet is the beginning of the body.
         assert_eq!(snippet("renting").await, "A provider lists a GPU with its VRAM: max_price=10, region eu-west…");
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_is_written_is_found_at_once_and_after_a_restart() {
-    for house in houses().await {
-        assert_eq!(found(&house, "needle").await, Vec::<String>::new());
-        create(&house, &Wallet::new(1), "page", "a needle").await;
-        assert_eq!(found(&house, "needle").await, ["page"]);
-        let house = house.restart().await;
-        assert_eq!(found(&house, "needle").await, ["page"]);
-        create(&house, &Wallet::new(2), "other", "needles").await;
-        assert_eq!(found(&house, "needle").await.len(), 2);
-        finish(house).await;
+async fn a_written_page_is_found_at_once_and_after_a_restart() {
+    for gateway in gateways().await {
+        assert_eq!(found(&gateway, "needle").await, Vec::<String>::new());
+        create(&gateway, &Wallet::new(1), "page", "a needle").await;
+        assert_eq!(found(&gateway, "needle").await, ["page"]);
+        let gateway = gateway.restart().await;
+        assert_eq!(found(&gateway, "needle").await, ["page"]);
+        create(&gateway, &Wallet::new(2), "other", "needles").await;
+        assert_eq!(found(&gateway, "needle").await.len(), 2);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_searched_for_is_a_bad_query() {
-    for house in houses().await {
-        let answer = house.get(&format!("{PAGES}?q=a%00b")).await;
-        assert_eq!((answer.status, answer.code()), (400, "bad_query".to_owned()));
-        finish(house).await;
+async fn an_unsearchable_text_is_a_bad_query() {
+    for gateway in gateways().await {
+        let response = gateway.get(&format!("{PAGES}?q=a%00b")).await;
+        assert_eq!((response.status, response.code()), (400, "bad_query".to_owned()));
+        finish(gateway).await;
     }
 }

@@ -1,12 +1,12 @@
-//! Who may write which page: `[plugins.kb]` and what the chain says of agents.
+//! Write policy: `[plugins.kb]`, and agents on the chain.
 
-use super::{builders, create, finish, houses_with, next, put};
+use super::{builders, create, finish, gateways_with, next, put};
 use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Wallet, json};
 
-async fn status(house: &TestGateway, wallet: &Wallet, slug: &str) -> (u16, String) {
-    let answer = put(house, wallet, slug, json!({ "title": "t", "body": "b" })).await;
-    next(house).await;
-    (answer.status, if answer.is_success() { String::new() } else { answer.code() })
+async fn status(gateway: &TestGateway, wallet: &Wallet, slug: &str) -> (u16, String) {
+    let response = put(gateway, wallet, slug, json!({ "title": "t", "body": "b" })).await;
+    next(gateway).await;
+    (response.status, if response.is_success() { String::new() } else { response.code() })
 }
 
 fn refused() -> (u16, String) {
@@ -18,36 +18,36 @@ fn done(status: u16) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn protected_and_pinned_pages_are_not_everybodys() {
+async fn protected_and_pinned_pages_are_restricted() {
     let (operator, pinned, other) = (Wallet::new(1), Wallet::new(2), Wallet::new(3));
     let config = json!({
         "network_pages": false, "operators": [operator.address().to_lowercase()], "protected": ["rules"],
         "pinned": { "prices": pinned.address() }
     });
-    for house in houses_with(config).await {
+    for gateway in gateways_with(config).await {
         for slug in ["rules", "service-network"] {
-            assert_eq!(status(&house, &other, slug).await, refused(), "{slug}");
-            assert_eq!(status(&house, &operator, slug).await, done(201), "{slug}");
-            assert_eq!(status(&house, &other, slug).await, refused(), "{slug}");
+            assert_eq!(status(&gateway, &other, slug).await, refused(), "{slug}");
+            assert_eq!(status(&gateway, &operator, slug).await, done(201), "{slug}");
+            assert_eq!(status(&gateway, &other, slug).await, refused(), "{slug}");
         }
-        assert_eq!(status(&house, &other, "prices").await, refused());
-        assert_eq!(status(&house, &pinned, "prices").await, done(201));
-        assert_eq!(status(&house, &operator, "prices").await, done(200));
-        assert_eq!(status(&house, &pinned, "prices").await, done(200));
-        assert_eq!(status(&house, &other, "signing").await, done(201), "no longer protected");
-        finish(house).await;
+        assert_eq!(status(&gateway, &other, "prices").await, refused());
+        assert_eq!(status(&gateway, &pinned, "prices").await, done(201));
+        assert_eq!(status(&gateway, &operator, "prices").await, done(200));
+        assert_eq!(status(&gateway, &pinned, "prices").await, done(200));
+        assert_eq!(status(&gateway, &other, "signing").await, done(201), "no longer protected");
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_page_is_its_creators() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
-    for house in houses_with(json!({ "network_pages": false })).await {
-        create(&house, &alice, "page", "text").await;
-        next(&house).await;
-        assert_eq!(status(&house, &bob, "page").await, refused());
-        assert_eq!(status(&house, &alice, "page").await, done(200));
-        finish(house).await;
+    for gateway in gateways_with(json!({ "network_pages": false })).await {
+        create(&gateway, &alice, "page", "text").await;
+        next(&gateway).await;
+        assert_eq!(status(&gateway, &bob, "page").await, refused());
+        assert_eq!(status(&gateway, &alice, "page").await, done(200));
+        finish(gateway).await;
     }
 }
 
@@ -79,16 +79,16 @@ async fn owners_of_active_agents_write_pages_whose_creator_owns_none() {
         let chain = ScriptedChain::start().await;
         chain.mine([agent(1, &active, ACTIVE), agent(2, &paused, PAUSED)].concat());
         let builder = builder.plugin(agents::plugin_module()).config("kb", json!({ "network_pages": false }));
-        let house = builder.chain(&chain, &["registry"]).start().await;
-        house.indexed(&chain).await;
+        let gateway = builder.chain(&chain, &["registry"]).start().await;
+        gateway.indexed(&chain).await;
 
-        assert_eq!(status(&house, &nobody, "free").await, done(201));
-        assert_eq!(status(&house, &active, "free").await, done(200));
-        assert_eq!(status(&house, &paused, "free").await, refused());
-        assert_eq!(status(&house, &other, "free").await, refused());
-        // Its creator owns an agent, if a paused one.
-        assert_eq!(status(&house, &paused, "owned").await, done(201));
-        assert_eq!(status(&house, &active, "owned").await, refused());
-        finish(house).await;
+        assert_eq!(status(&gateway, &nobody, "free").await, done(201));
+        assert_eq!(status(&gateway, &active, "free").await, done(200));
+        assert_eq!(status(&gateway, &paused, "free").await, refused());
+        assert_eq!(status(&gateway, &other, "free").await, refused());
+        // Its creator owns an agent, though a paused one.
+        assert_eq!(status(&gateway, &paused, "owned").await, done(201));
+        assert_eq!(status(&gateway, &active, "owned").await, refused());
+        finish(gateway).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What the activity log tells about messages: that there is one and what it is called, never what it says.
+//! Events of the activity log: sender, recipient and subject of a message, never its body.
 
 use super::MessageId;
 use plugin_api::{Address, Event, HostError};

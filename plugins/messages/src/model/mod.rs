@@ -1,4 +1,4 @@
-//! What a message is, without a database: who gets it, checks, the shapes on the wire.
+//! Types and rules of messages, without a database: recipients, checks, response types.
 
 mod event;
 mod recipient;

@@ -1,4 +1,4 @@
-//! Who a message is for: an address, or the owner of an agent.
+//! The recipient of a message: an address, or the owner of an agent.
 
 use super::AgentId;
 use plugin_api::{Address, JsonSchema};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipient {
     Address(Address),
-    /// Whoever owns it when the message is sent.
+    /// The owner at the time when the message is sent.
     Agent(AgentId),
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_nobody() {
+    fn other_recipients_are_refused() {
         for value in [
             json!(0),
             json!(-1),

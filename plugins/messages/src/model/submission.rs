@@ -1,4 +1,4 @@
-//! What senders send, and what is left of it once it is checked.
+//! Request payloads, and their checked forms.
 
 use super::Recipient;
 use crate::error::MessageError;
@@ -20,7 +20,7 @@ pub struct NewMessage {
     subject: Option<String>,
 }
 
-/// A message that may be stored, if its recipient is there.
+/// A checked message; whether its recipient exists is checked separately.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Draft {
     pub to: Recipient,
@@ -32,7 +32,7 @@ impl NewMessage {
     pub fn check(self) -> Result<Draft, MessageError> {
         let Self { to, body, subject } = self;
         let subject = subject.as_deref().unwrap_or_default().trim().to_owned();
-        if format::chars(&subject) > SUBJECT_CHARS_MAX {
+        if format::utf16_len(&subject) > SUBJECT_CHARS_MAX {
             return Err(MessageError::Subject);
         }
         if body.trim().is_empty() {

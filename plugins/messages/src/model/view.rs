@@ -1,4 +1,4 @@
-//! What readers get.
+//! Response types.
 
 use super::MessageId;
 use plugin_api::{Address, JsonSchema, point::Author};

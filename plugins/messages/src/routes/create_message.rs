@@ -1,4 +1,4 @@
-//! `POST /api/messages`: a message to an address or to an agent's owner, signed by who sends it.
+//! `POST /api/messages`: a message to an address or to an agent's owner, signed by the sender.
 
 use super::render;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     model::{Draft, MessageSent, MessageView, NewMessage, Recipient},
     store::{agents, messages, outbox},
 };
-use plugin_api::{Context, Created, Failure, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Messages> {
     Route::post("/api/messages", create_message)
@@ -22,11 +22,11 @@ pub fn route() -> Route<Messages> {
 }
 
 async fn create_message(
-    cx: Context<Messages>,
+    cx: RequestContext<Messages>,
     Signed { signer, payload }: Signed<NewMessage>,
 ) -> Result<Created<MessageView>, Failure<MessageError>> {
     let Draft { to, subject, body } = payload.check()?;
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let db = cx.db();
     let (recipient, named) = match to {
         Recipient::Address(address) => (address, None),
@@ -40,11 +40,11 @@ async fn create_message(
 
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     let message = messages::insert(&tx, signer, recipient, (subject, body), now_s).await?;
-    let sent = MessageSent { message_id: message.id, to: recipient, subject: &message.subject };
-    sent.by(signer, now_s)?.publish(&tx)?;
+    let response = MessageSent { message_id: message.id, to: recipient, subject: &message.subject };
+    response.by(signer, now_s)?.publish(&tx)?;
     if let Some(endpoint) = endpoint {
         outbox::insert(&tx, message.id, &forwarding::inbox_url(&endpoint), now_s)?;
-        forwarding::begin_soon(cx.gateway());
+        forwarding::forward_soon(cx.plugin_context());
     }
     Ok(Created(render::message(message, &authors)))
 }

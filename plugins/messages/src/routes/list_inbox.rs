@@ -1,8 +1,8 @@
-//! `GET /api/messages/inbox`: what an address sent and got, for that address alone.
+//! `GET /api/messages/inbox`: messages that an address sent or received, for that address only.
 
 use super::render;
 use crate::{Messages, model::Inbox, store::messages};
-use plugin_api::{Context, Failure, Json, Limit, Route, SignedBy};
+use plugin_api::{Failure, Json, Limit, RequestContext, Route, SignedBy};
 
 pub fn route() -> Route<Messages> {
     Route::get("/api/messages/inbox", list_inbox)
@@ -13,7 +13,7 @@ pub fn route() -> Route<Messages> {
 }
 
 async fn list_inbox(
-    cx: Context<Messages>,
+    cx: RequestContext<Messages>,
     SignedBy(address): SignedBy,
     Limit(limit): Limit<200, 200>,
 ) -> Result<Json<Inbox>, Failure> {

@@ -1,4 +1,4 @@
-//! From rows to what readers get: both sides get their names here, at read time.
+//! Converts rows to response types and adds the names of sender and recipient at read time.
 
 use crate::{model::MessageView, store::messages::MessageRow};
 use plugin_api::Authors;

@@ -1,4 +1,4 @@
-//! What messages need to know of agents, by the view `agents_v1`.
+//! Agents, read through the view `agents_v1`.
 
 use crate::model::AgentId;
 use plugin_api::{Address, HostError, Query, sql};
@@ -7,7 +7,7 @@ pub async fn owner(db: &impl Query, agent: AgentId) -> Result<Option<Address>, H
     db.row(sql("SELECT owner FROM agents_v1 WHERE agent_id = $1").bind(agent)).await
 }
 
-/// Where an agent of this address listens: the named one if it does, else an active one, then the lowest id.
+/// The endpoint of an agent of this address: the named agent's if it has one, else an active agent's, then the lowest id's.
 pub async fn endpoint(db: &impl Query, owner: Address, named: Option<AgentId>) -> Result<Option<String>, HostError> {
     db.row(
         sql("SELECT endpoint FROM agents_v1 WHERE owner = $1 \

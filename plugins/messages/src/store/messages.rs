@@ -1,4 +1,4 @@
-//! Messages: storing one, reading those of an address.
+//! Messages: inserts and reads.
 
 use crate::model::MessageId;
 use plugin_api::{Address, HostError, Query, Tx, sql};
@@ -32,7 +32,7 @@ pub async fn insert(
     Ok(MessageRow { id, sender, recipient, subject, body, created_at: now_s })
 }
 
-/// What the address sent or got, newest first. Either side walks its own index and ends at the limit.
+/// Messages that the address sent or received, newest first. Each side walks its own index and stops at the limit.
 pub async fn of(db: &impl Query, address: Address, limit: u32) -> Result<Vec<MessageRow>, HostError> {
     db.rows(
         sql("SELECT id, sender, recipient, subject, body, created_at FROM messages_messages WHERE id IN (\

@@ -1,4 +1,4 @@
-//! The plugin's tables, and what it reads of agents.
+//! The plugin's tables, and its reads of agents.
 
 pub mod agents;
 pub mod messages;

@@ -1,5 +1,5 @@
-//! Messages that are still to be forwarded. A row is removed before its message is forwarded, by whoever forwards it: so a
-//! message is forwarded once at most, whichever gateway does it.
+//! The outbox: messages that are not forwarded yet. A gateway deletes the row before it forwards the message, so that a message
+//! is forwarded at most once across all gateways.
 
 use super::messages::MessageRow;
 use crate::model::MessageId;
@@ -7,12 +7,12 @@ use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct QueuedMessage {
     pub message: MessageRow,
     pub url: String,
 }
 
-/// In the transaction that stores the message.
+/// Call it in the transaction that stores the message.
 pub fn insert(tx: &Tx, message: MessageId, url: &str, now_s: i64) -> Result<(), HostError> {
     let insert = sql("INSERT INTO messages_outbox (message_id, url, created_at) VALUES ($1, $2, $3)");
     tx.defer(insert.bind(message).bind(url).bind(now_s))
@@ -21,7 +21,7 @@ pub fn insert(tx: &Tx, message: MessageId, url: &str, now_s: i64) -> Result<(), 
 type Columns = (MessageId, Address, Address, String, String, i64, String);
 
 /// The oldest first.
-pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<Waiting>, HostError> {
+pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<QueuedMessage>, HostError> {
     let rows: Vec<Columns> = db
         .rows(
             sql("SELECT m.id, m.sender, m.recipient, m.subject, m.body, m.created_at, o.url \
@@ -29,21 +29,21 @@ pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<Waiting>, HostEr
             .bind(limit),
         )
         .await?;
-    let waiting = |(id, sender, recipient, subject, body, created_at, url)| Waiting {
+    let waiting = |(id, sender, recipient, subject, body, created_at, url)| QueuedMessage {
         message: MessageRow { id, sender, recipient, subject, body, created_at },
         url,
     };
     Ok(rows.into_iter().map(waiting).collect())
 }
 
-/// Takes those that nobody else took meanwhile.
-pub async fn take(tx: &Tx, waiting: Vec<Waiting>) -> Result<Vec<Waiting>, HostError> {
-    let remove = |one: &Waiting| sql("DELETE FROM messages_outbox WHERE message_id = $1").bind(one.message.id);
+/// Deletes these rows; returns those that no other gateway had deleted.
+pub async fn claim(tx: &Tx, waiting: Vec<QueuedMessage>) -> Result<Vec<QueuedMessage>, HostError> {
+    let remove = |one: &QueuedMessage| sql("DELETE FROM messages_outbox WHERE message_id = $1").bind(one.message.id);
     let outcomes = tx.batch(waiting.iter().map(remove).collect()).await?;
     Ok(waiting.into_iter().zip(outcomes).filter(|(_, outcome)| outcome.changes > 0).map(|(one, _)| one).collect())
 }
 
-/// How many wait, and since when the oldest does (unix seconds).
+/// Number of waiting messages, and since when the oldest one waits (Unix seconds).
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Backlog {
     pub waiting: i64,

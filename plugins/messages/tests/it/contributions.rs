@@ -1,20 +1,20 @@
-//! What messages add to the gateway's own documents.
+//! Contributions of messages.
 
 use super::{Site, script::registered_by, sites};
 use plugin_api::{Hash256, point};
 use plugin_testing::{Value, Wallet, json};
 
 async fn read(site: &Site, path: &str) -> Value {
-    let answer = site.house.get(path).await;
-    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    answer.json()
+    let response = site.gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
 }
 
 #[tokio::test]
 async fn the_manifest_counts_messages_and_names_the_endpoints() {
     for site in sites(Vec::new()).await {
         site.send(&Wallet::new(1), json!({ "to": Wallet::new(2).address(), "body": "b" })).await;
-        // The gateway may keep a document for a while.
+        // The gateway caches these documents for a while.
         site.wait(600).await;
         let manifest = read(&site, "/.well-known/service.json").await;
         assert_eq!(manifest["live"]["stats"]["messages"], 1);
@@ -27,7 +27,7 @@ async fn the_manifest_counts_messages_and_names_the_endpoints() {
 }
 
 #[tokio::test]
-async fn the_status_tells_what_waits() {
+async fn the_status_shows_waiting_messages() {
     for site in sites(vec![registered_by(7, Wallet::new(2).address(), "seven", "http://127.0.0.1:1")]).await {
         let service = || async { read(&site, "/api/status").await["services"]["messageForwarding"].clone() };
         assert_eq!(service().await, json!({ "ok": true, "waiting": 0, "oldestWaitingAgeS": null }));
@@ -38,12 +38,12 @@ async fn the_status_tells_what_waits() {
 }
 
 #[tokio::test]
-async fn without_agents_there_are_no_messages() {
+async fn messages_do_not_start_without_agents() {
     let builder = plugin_testing::TestGateway::builder().plugin(messages::plugin_module());
-    let house = builder.open().await;
-    assert_eq!(house.get("/api/messages/inbox").await.status, 404);
-    assert!(house.reports().await.iter().any(|report| report.name == "messages" && report.reason.contains("agents")));
-    house.stop().await;
+    let gateway = builder.open().await;
+    assert_eq!(gateway.get("/api/messages/inbox").await.status, 404);
+    assert!(gateway.reports().await.iter().any(|report| report.name == "messages" && report.reason.contains("agents")));
+    gateway.stop().await;
 }
 
 #[tokio::test]
@@ -54,8 +54,8 @@ async fn payloads_in_texts_stay() {
         let to = Wallet::new(2).address().to_owned();
         site.send(&Wallet::new(1), json!({ "to": to, "body": body, "subject": in_subject.to_string() })).await;
         let asked = json!({ "hashes": [nowhere, in_body, in_subject] });
-        let answers = site.house.collect(point::PAYLOAD_REFERENCES, &asked).await;
-        assert_eq!(answers["messages"], json!([in_subject, in_body]));
+        let responses = site.gateway.collect(point::PAYLOAD_REFERENCES, &asked).await;
+        assert_eq!(responses["messages"], json!([in_subject, in_body]));
         site.close().await;
     }
 }

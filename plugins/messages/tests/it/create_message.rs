@@ -5,21 +5,21 @@ use super::{
     script::{RETIRED, registered_by, status, transferred_by},
     sites,
 };
-use plugin_testing::{Answer, Value, Wallet, json};
+use plugin_testing::{TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 async fn refused(site: &Site, payload: Value) -> (u16, String) {
-    let answer = site.post(&Wallet::new(1), payload).await;
-    assert!(!answer.json()["error"].as_str().unwrap().is_empty());
-    assert!(!answer.json()["hint"].as_str().unwrap().is_empty());
-    (answer.status, answer.code())
+    let response = site.post(&Wallet::new(1), payload).await;
+    assert!(!response.json()["error"].as_str().unwrap().is_empty());
+    assert!(!response.json()["hint"].as_str().unwrap().is_empty());
+    (response.status, response.code())
 }
 
 #[tokio::test]
 async fn a_message_is_answered_as_both_sides_read_it() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(vec![registered_by(7, bob.address(), "Bob's", "")]).await {
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let body = " Grüße 👋\n\"quoted\" \u{1}";
         let message =
             site.send(&alice, json!({ "to": bob.address().to_lowercase(), "body": body, "subject": " Hi " })).await;
@@ -45,7 +45,7 @@ async fn an_agents_id_stands_for_its_owner() {
             assert_eq!(site.send(&alice, json!({ "to": to, "body": "b" })).await["to"], named(&bob, "seven", 7));
             site.wait(2).await;
         }
-        // Whoever owns it now.
+        // The current owner receives it.
         site.mine(vec![transferred_by(7, bob.address(), carol.address()), status(7, RETIRED)]).await;
         assert_eq!(site.send(&alice, json!({ "to": 7, "body": "b" })).await["to"], named(&carol, "seven", 7));
         site.close().await;
@@ -53,12 +53,12 @@ async fn an_agents_id_stands_for_its_owner() {
 }
 
 #[tokio::test]
-async fn the_event_tells_that_there_is_a_message_and_never_what_it_says() {
+async fn the_event_never_contains_the_body() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let message = site.send(&alice, json!({ "to": bob.address(), "body": "secret", "subject": "S" })).await;
-        let events = site.house.events().await;
+        let events = site.gateway.events().await;
         assert_eq!(events.len(), 1);
         let event = &events[0];
         assert_eq!((event.kind.as_str(), event.ts), ("message.send", now));
@@ -91,7 +91,7 @@ async fn limits_hold_at_the_edge_for_characters_of_every_length() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_and_leaves_nothing() {
+async fn an_invalid_message_is_refused_and_not_stored() {
     for site in sites(Vec::new()).await {
         let to = Wallet::new(2).address().to_owned();
         for payload in [
@@ -112,8 +112,8 @@ async fn what_is_no_message_is_refused_and_leaves_nothing() {
         ] {
             assert_eq!(refused(&site, payload.clone()).await, (400, "bad_request".to_owned()), "{payload}");
         }
-        assert!(site.house.events().await.is_empty());
-        assert!(site.house.rows("SELECT id FROM messages_messages").await.is_empty());
+        assert!(site.gateway.events().await.is_empty());
+        assert!(site.gateway.rows("SELECT id FROM messages_messages").await.is_empty());
         site.close().await;
     }
 }
@@ -134,19 +134,19 @@ async fn a_signature_must_be_right_and_counts_once() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let payload = json!({ "to": bob.address(), "body": "b" });
-        let mut body = alice.signed_body("message.send", site.house.now_s(), &payload);
+        let mut body = alice.signed_body("message.send", site.gateway.now_s(), &payload);
         body["body"] = json!("changed");
-        let changed = site.house.send("POST", MESSAGES, &[], body.to_string()).await;
+        let changed = site.gateway.send("POST", MESSAGES, &[], body.to_string()).await;
         assert_eq!((changed.status, changed.code().as_str()), (401, "sig_mismatch"));
-        let other = alice.signed_body("thread.create", site.house.now_s(), &payload).to_string();
-        assert_eq!(site.house.send("POST", MESSAGES, &[], other).await.status, 401);
-        let old = alice.signed_body("message.send", site.house.now_s() - 301, &payload).to_string();
-        assert_eq!(site.house.send("POST", MESSAGES, &[], old).await.code(), "stale_ts");
+        let other = alice.signed_body("thread.create", site.gateway.now_s(), &payload).to_string();
+        assert_eq!(site.gateway.send("POST", MESSAGES, &[], other).await.status, 401);
+        let old = alice.signed_body("message.send", site.gateway.now_s() - 301, &payload).to_string();
+        assert_eq!(site.gateway.send("POST", MESSAGES, &[], old).await.code(), "stale_ts");
 
-        let good = alice.signed_body("message.send", site.house.now_s(), &payload).to_string();
-        assert_eq!(site.house.send("POST", MESSAGES, &[], good.clone()).await.status, 201);
+        let good = alice.signed_body("message.send", site.gateway.now_s(), &payload).to_string();
+        assert_eq!(site.gateway.send("POST", MESSAGES, &[], good.clone()).await.status, 201);
         site.wait(2).await;
-        assert_eq!(site.house.send("POST", MESSAGES, &[], good).await.code(), "replay");
+        assert_eq!(site.gateway.send("POST", MESSAGES, &[], good).await.code(), "replay");
         site.close().await;
     }
 }
@@ -155,15 +155,16 @@ async fn a_signature_must_be_right_and_counts_once() {
 async fn the_same_write_fifty_times_at_once_is_one_message() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
-        let body = alice.signed_body("message.send", site.house.now_s(), &json!({ "to": bob.address(), "body": "b" }));
-        let writes = (0..50).map(|_| site.house.send("POST", MESSAGES, &[], body.to_string()));
-        let answers: Vec<Answer> = futures_util::future::join_all(writes).await;
-        let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
-        // Whoever is late by less than a second is told to wait; a signature that is used up is told so first or then.
+        let body =
+            alice.signed_body("message.send", site.gateway.now_s(), &json!({ "to": bob.address(), "body": "b" }));
+        let writes = (0..50).map(|_| site.gateway.send("POST", MESSAGES, &[], body.to_string()));
+        let responses: Vec<TestResponse> = futures_util::future::join_all(writes).await;
+        let count = |status: u16| responses.iter().filter(|response| response.status == status).count();
+        // A write that is less than a second late is refused by the interval; a replayed signature is a 409, now or then.
         assert_eq!(count(201), 1);
         assert_eq!(count(409) + count(429), 49);
-        site.house.clock().advance(Duration::from_secs(2)).await;
-        assert_eq!(site.house.send("POST", MESSAGES, &[], body.to_string()).await.status, 409);
+        site.gateway.clock().advance(Duration::from_secs(2)).await;
+        assert_eq!(site.gateway.send("POST", MESSAGES, &[], body.to_string()).await.status, 409);
         assert_eq!(site.inbox(&bob, "").await["items"].as_array().unwrap().len(), 1);
         site.close().await;
     }

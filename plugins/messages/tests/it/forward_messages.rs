@@ -1,4 +1,4 @@
-//! Copies for agents: after the commit, once, and never in the way of the write.
+//! Copies for agents: forwarded after the commit, once, without delaying the write.
 
 use super::{
     LIMIT, Site,
@@ -9,14 +9,14 @@ use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 
-/// An agent that answers everything like this.
-async fn agent(answer: ResponseTemplate) -> MockServer {
+/// An agent that sends this response to every request.
+async fn agent(response: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
-    Mock::given(any()).respond_with(answer).mount(&server).await;
+    Mock::given(any()).respond_with(response).mount(&server).await;
     server
 }
 
-/// What came to `/inbox`, once that many did; time passes meanwhile.
+/// Waits until `/inbox` has received `count` requests, while the clock advances; returns them.
 async fn received(site: &Site, server: &MockServer, count: usize) -> Vec<Request> {
     let inbox = || async {
         let mut requests = server.received_requests().await.unwrap();
@@ -31,11 +31,11 @@ async fn received(site: &Site, server: &MockServer, count: usize) -> Vec<Request
     inbox().await
 }
 
-/// Until the outbox is empty.
+/// Waits until the outbox is empty.
 async fn all_taken(site: &Site) {
     TestGateway::eventually(LIMIT, "the outbox is empty", || async {
         site.wait(1).await;
-        site.house.rows("SELECT message_id FROM messages_outbox").await.is_empty()
+        site.gateway.rows("SELECT message_id FROM messages_outbox").await.is_empty()
     })
     .await;
 }
@@ -90,7 +90,7 @@ async fn the_named_agent_then_an_active_one_then_the_oldest() {
 }
 
 #[tokio::test]
-async fn no_agent_delays_or_fails_the_write() {
+async fn an_agent_cannot_delay_or_fail_the_write() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let slow = agent(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))).await;
@@ -107,9 +107,9 @@ async fn no_agent_delays_or_fails_the_write() {
             site.mine(registered_by(id, bob.address(), "agent", endpoint)).await;
         }
         for id in 1..=endpoints.len() {
-            // The answer comes while the clock stands still: nothing was forwarded yet.
+            // The response arrives while the clock is stopped: nothing is forwarded yet.
             site.send(&alice, json!({ "to": id, "body": "b" })).await;
-            assert_eq!(site.house.rows("SELECT message_id FROM messages_outbox").await.len(), 1, "{id}");
+            assert_eq!(site.gateway.rows("SELECT message_id FROM messages_outbox").await.len(), 1, "{id}");
             all_taken(&site).await;
         }
         assert_eq!(site.inbox(&bob, "").await["items"].as_array().unwrap().len(), endpoints.len());
@@ -123,10 +123,11 @@ async fn a_write_that_fails_forwards_nothing() {
     for site in sites(Vec::new()).await {
         let server = agent(ResponseTemplate::new(200)).await;
         site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
-        let body = alice.signed_body("message.send", site.house.now_s(), &json!({ "to": 7, "body": "b" })).to_string();
-        let writes = (0..50).map(|_| site.house.send("POST", super::MESSAGES, &[], body.clone()));
-        let answers = futures_util::future::join_all(writes).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+        let body =
+            alice.signed_body("message.send", site.gateway.now_s(), &json!({ "to": 7, "body": "b" })).to_string();
+        let writes = (0..50).map(|_| site.gateway.send("POST", super::MESSAGES, &[], body.clone()));
+        let responses = futures_util::future::join_all(writes).await;
+        assert_eq!(responses.iter().filter(|response| response.status == 201).count(), 1);
         all_taken(&site).await;
         site.wait(30).await;
         assert_eq!(received(&site, &server, 1).await.len(), 1);
@@ -135,14 +136,14 @@ async fn a_write_that_fails_forwards_nothing() {
 }
 
 #[tokio::test]
-async fn what_waits_when_the_gateway_stops_is_forwarded_by_the_next() {
+async fn waiting_messages_are_forwarded_after_a_restart() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let server = agent(ResponseTemplate::new(200)).await;
         site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
         let message = site.send(&alice, json!({ "to": 7, "body": "b" })).await;
-        // The clock stood still, so nothing was forwarded.
-        let site = Site { house: site.house.restart().await, chain: site.chain };
+        // The clock was stopped, so nothing was forwarded.
+        let site = Site { gateway: site.gateway.restart().await, chain: site.chain };
         let copies = received(&site, &server, 1).await;
         assert_eq!(copies[0].body_json::<Value>().unwrap(), message);
         site.close().await;

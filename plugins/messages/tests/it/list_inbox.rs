@@ -15,7 +15,7 @@ async fn write(site: &Site, from: &Wallet, to: &Wallet, body: &str) {
 }
 
 #[tokio::test]
-async fn both_sides_of_what_concerns_me_newest_first() {
+async fn an_inbox_has_sent_and_received_messages_newest_first() {
     let [alice, bob, carol] = [1, 2, 3].map(Wallet::new);
     for site in sites(Vec::new()).await {
         write(&site, &alice, &bob, "1").await;
@@ -69,11 +69,11 @@ async fn only_the_signer_reads_and_as_often_as_it_wants() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         write(&site, &alice, &bob, "secret").await;
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let signed = bob.signed_query("inbox.read", now);
         for _ in 0..3 {
-            let answer = site.house.get(&format!("{INBOX}?{signed}")).await;
-            assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"));
+            let response = site.gateway.get(&format!("{INBOX}?{signed}")).await;
+            assert_eq!((response.status, response.header("cache-control")), (200, "no-store"));
         }
         let stolen = signed.replace(bob.address(), alice.address());
         for (query, code) in [
@@ -83,13 +83,13 @@ async fn only_the_signer_reads_and_as_often_as_it_wants() {
             (bob.signed_query("inbox.read", now - 301), "stale_ts"),
             (format!("address={}&ts={now}", bob.address()), "bad_sig"),
         ] {
-            let answer = site.house.get(&format!("{INBOX}?{query}")).await;
-            assert_eq!((answer.status, answer.code().as_str()), (401, code), "{query}");
-            assert!(!answer.text().contains("secret"));
+            let response = site.gateway.get(&format!("{INBOX}?{query}")).await;
+            assert_eq!((response.status, response.code().as_str()), (401, code), "{query}");
+            assert!(!response.text().contains("secret"));
         }
         let headers = bob.signed_headers("inbox.read", now, "{}");
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_eq!(site.house.send("GET", INBOX, &headers, "").await.status, 401, "query only");
+        assert_eq!(site.gateway.send("GET", INBOX, &headers, "").await.status, 401, "query only");
         site.close().await;
     }
 }
@@ -97,12 +97,12 @@ async fn only_the_signer_reads_and_as_often_as_it_wants() {
 #[tokio::test]
 async fn messages_outlive_the_gateway() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
-    for Site { house, chain } in sites(Vec::new()).await {
-        let site = Site { house, chain };
+    for Site { gateway, chain } in sites(Vec::new()).await {
+        let site = Site { gateway, chain };
         let message = site.send(&alice, json!({ "to": bob.address(), "body": "b" })).await;
-        let site = Site { house: site.house.restart().await, chain: site.chain };
+        let site = Site { gateway: site.gateway.restart().await, chain: site.chain };
         assert_eq!(site.inbox(&bob, "").await["items"], json!([message]));
-        assert_eq!(site.house.get(MESSAGES).await.status, 405);
+        assert_eq!(site.gateway.get(MESSAGES).await.status, 405);
         site.close().await;
     }
 }

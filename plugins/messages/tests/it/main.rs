@@ -1,4 +1,4 @@
-//! Messages behind a gateway with agents, on each database, with a chain that the test writes: one file per operation.
+//! Messages in a gateway with agents, on each database, with a scripted chain: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -10,19 +10,19 @@ mod list_inbox;
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
 mod script;
 
-use plugin_testing::{Answer, ScriptedChain, ScriptedLog, TestGateway, Value, Wallet, json};
+use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const MESSAGES: &str = "/api/messages";
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A gateway with a chain of its own.
+/// A gateway with its own chain.
 struct Site {
-    house: TestGateway,
+    gateway: TestGateway,
     chain: ScriptedChain,
 }
 
-/// Each database with a chain of these blocks, which is indexed. Agents may listen on this machine.
+/// One site per database, with these blocks mined and indexed. Agents may have endpoints on this machine.
 async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
@@ -34,47 +34,47 @@ async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
         }
         let builder = builder.plugin(agents::plugin_module()).plugin(messages::plugin_module());
         let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
-        let house = builder.chain(&chain, &["registry", "escrow"]).start().await;
-        house.indexed(&chain).await;
-        sites.push(Site { house, chain });
+        let gateway = builder.chain(&chain, &["registry", "escrow"]).start().await;
+        gateway.indexed(&chain).await;
+        sites.push(Site { gateway, chain });
     }
     sites
 }
 
 impl Site {
-    /// Lets the interval between two writes of one wallet pass, and more.
+    /// Advances the clock by `seconds`, at least the interval between two writes of one wallet.
     async fn wait(&self, seconds: u64) {
-        self.house.clock().advance(Duration::from_secs(seconds)).await;
+        self.gateway.clock().advance(Duration::from_secs(seconds)).await;
     }
 
-    async fn post(&self, sender: &Wallet, payload: Value) -> Answer {
-        self.house.post_signed(MESSAGES, sender, "message.send", payload).await
+    async fn post(&self, sender: &Wallet, payload: Value) -> TestResponse {
+        self.gateway.post_signed(MESSAGES, sender, "message.send", payload).await
     }
 
-    /// Sends; answers the message.
+    /// Sends a message; returns it.
     async fn send(&self, sender: &Wallet, payload: Value) -> Value {
-        let answer = self.post(sender, payload).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        answer.json()
+        let response = self.post(sender, payload).await;
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()
     }
 
-    /// What the wallet reads with these further members of the query.
+    /// The wallet's inbox, with these further members of the query.
     async fn inbox(&self, wallet: &Wallet, more: &str) -> Value {
-        let signed = wallet.signed_query("inbox.read", self.house.now_s());
-        let answer = self.house.get(&format!("{MESSAGES}/inbox?{signed}{more}")).await;
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        answer.json()
+        let signed = wallet.signed_query("inbox.read", self.gateway.now_s());
+        let response = self.gateway.get(&format!("{MESSAGES}/inbox?{signed}{more}")).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.json()
     }
 
     async fn mine(&self, logs: Vec<ScriptedLog>) {
         self.chain.mine(logs);
-        self.house.indexed(&self.chain).await;
+        self.gateway.indexed(&self.chain).await;
     }
 
-    /// Nothing went wrong inside.
+    /// Ends a test: no plugin reported a fault.
     async fn close(self) {
-        assert_eq!(self.house.faults().await, Vec::<String>::new());
-        self.house.stop().await;
+        assert_eq!(self.gateway.faults().await, Vec::<String>::new());
+        self.gateway.stop().await;
     }
 }
 

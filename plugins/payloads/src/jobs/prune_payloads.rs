@@ -1,8 +1,8 @@
-//! Deletes payloads that nobody mentions.
+//! Deletes payloads that nothing references.
 //!
-//! The rule: a payload goes only after every plugin that ever mentioned payloads has said twice, at least a while apart, that
-//! it does not mention this one. Between the two it is not in `payloads_v1`: nobody begins to use what is about to go,
-//! and whoever had begun before has committed by the time of the second question.
+//! The rule: a payload is deleted only after every plugin that ever reported references has said twice, at least a while apart,
+//! that it does not reference this one. Between the two calls `payloads_v1` hides the payload: no new reference can begin, and a
+//! transaction that began before is committed by the second call.
 
 use crate::{
     Payloads,
@@ -10,20 +10,20 @@ use crate::{
     store::{pruning, totals},
 };
 use plugin_api::{
-    Gateway, Hash256, HostError, Job, Query as _,
+    Hash256, HostError, Job, PluginContext, Query as _,
     point::{self, PayloadReferencesInput},
 };
 use std::{collections::BTreeSet, time::Duration};
 
 pub const INTERVAL_S: i64 = 60 * 60;
 
-/// Longer than any transaction lives.
-const SECOND_THOUGHTS_S: i64 = 10 * 60;
+/// Longer than any transaction can last.
+const RECHECK_AFTER_S: i64 = 10 * 60;
 
-/// Payloads of one question of each kind.
-const ASKED_MAX: u32 = 500;
+/// Payloads of each kind per call.
+const CANDIDATES_MAX: u32 = 500;
 
-/// Payloads deleted in one transaction: they may have 256 KiB each.
+/// Payloads deleted in one transaction: each may have 256 KiB.
 const DELETED_MAX: usize = 50;
 
 pub fn job() -> Job<Payloads> {
@@ -31,90 +31,90 @@ pub fn job() -> Job<Payloads> {
         .timeout(Duration::from_secs(10 * 60))
 }
 
-/// Until when payloads must have been named last, and given up, to have their turn.
+/// Payloads that were last used or marked for deletion before these times are due.
 pub struct Deadlines {
-    pub named_until_s: i64,
-    pub given_up_until_s: i64,
+    pub unreferenced_until_s: i64,
+    pub marked_until_s: i64,
 }
 
 impl Deadlines {
     pub fn at(now_s: i64, keep_days: u32) -> Self {
-        let named_until_s = now_s - i64::from(keep_days) * DAY_S;
-        Self { named_until_s, given_up_until_s: now_s - SECOND_THOUGHTS_S }
+        let unreferenced_until_s = now_s - i64::from(keep_days) * DAY_S;
+        Self { unreferenced_until_s, marked_until_s: now_s - RECHECK_AFTER_S }
     }
 }
 
-async fn prune_payloads(gateway: Gateway<Payloads>) -> Result<(), HostError> {
-    let now_s = gateway.now_s();
-    let tx = gateway.begin();
-    tx.run(pruning::forget_uploads_before(now_s.div_euclid(DAY_S))).await?;
+async fn prune_payloads(cx: PluginContext<Payloads>) -> Result<(), HostError> {
+    let now_s = cx.now_s();
+    let tx = cx.begin();
+    tx.run(pruning::delete_uploads_before(now_s.div_euclid(DAY_S))).await?;
     tx.commit().await?;
-    let deadlines = Deadlines::at(now_s, gateway.plugin().config.keep_days);
+    let deadlines = Deadlines::at(now_s, cx.plugin().config.keep_days);
     let mut deleted = 0;
     loop {
-        let db = gateway.db();
-        let given_up = pruning::given_up(&db, deadlines.given_up_until_s, ASKED_MAX).await?;
-        let unnamed = pruning::unnamed(&db, deadlines.named_until_s, ASKED_MAX).await?;
-        // Also when there is nothing to ask about: to know who answers.
-        let Some(mentioned) = ask(&gateway, given_up.iter().chain(&unnamed)).await? else { break };
-        if given_up.is_empty() && unnamed.is_empty() {
+        let db = cx.db();
+        let marked = pruning::marked(&db, deadlines.marked_until_s, CANDIDATES_MAX).await?;
+        let unreferenced = pruning::unreferenced(&db, deadlines.unreferenced_until_s, CANDIDATES_MAX).await?;
+        // Called also without candidates, to learn which plugins respond.
+        let Some(referenced) = collect_references(&cx, marked.iter().chain(&unreferenced)).await? else { break };
+        if marked.is_empty() && unreferenced.is_empty() {
             break;
         }
-        deleted += settle(&gateway, &deadlines, &mentioned, (&given_up, &unnamed), now_s).await?;
+        deleted += apply_references(&cx, &deadlines, &referenced, (&marked, &unreferenced), now_s).await?;
     }
     if deleted > 0 {
-        gateway.info(&format!("deleted {deleted} payloads that nobody mentions"));
+        cx.info(&format!("deleted {deleted} payloads that nobody mentions"));
     }
     Ok(())
 }
 
-/// Which of them anybody mentions; nothing when somebody who should know does not answer.
-async fn ask(
-    gateway: &Gateway<Payloads>,
+/// Those of the candidates that plugins reference; `None` when a plugin that should respond does not.
+async fn collect_references(
+    cx: &PluginContext<Payloads>,
     hashes: impl Iterator<Item = &Hash256>,
 ) -> Result<Option<BTreeSet<Hash256>>, HostError> {
-    let question = PayloadReferencesInput { hashes: hashes.copied().collect() };
-    let answers: Vec<(String, BTreeSet<Hash256>)> = gateway.collect(point::PAYLOAD_REFERENCES, &question).await?;
-    let known = pruning::witnesses(&gateway.db()).await?;
-    let answered: BTreeSet<&str> = answers.iter().map(|(plugin, _)| plugin.as_str()).collect();
-    let gone = &gateway.plugin().config.gone;
-    let is_missing = |plugin: &&String| !answered.contains(plugin.as_str()) && !gone.contains(plugin);
+    let input = PayloadReferencesInput { hashes: hashes.copied().collect() };
+    let contributions: Vec<(String, BTreeSet<Hash256>)> = cx.collect(point::PAYLOAD_REFERENCES, &input).await?;
+    let known = pruning::referencing_plugins(&cx.db()).await?;
+    let responded: BTreeSet<&str> = contributions.iter().map(|(plugin, _)| plugin.as_str()).collect();
+    let gone = &cx.plugin().config.gone;
+    let is_missing = |plugin: &&String| !responded.contains(plugin.as_str()) && !gone.contains(plugin);
     let missing: Vec<&str> = known.iter().filter(is_missing).map(String::as_str).collect();
 
-    let tx = gateway.begin();
-    for new in answered.iter().filter(|plugin| !known.contains(**plugin)) {
-        tx.defer(pruning::remember_witness(new))?;
+    let tx = cx.begin();
+    for new in responded.iter().filter(|plugin| !known.contains(**plugin)) {
+        tx.defer(pruning::add_referencing_plugin(new))?;
     }
     totals::set_waits_for(&tx, &missing.join(",")).await?;
     tx.commit().await?;
-    Ok(missing.is_empty().then(|| answers.into_iter().flat_map(|(_, mentioned)| mentioned).collect()))
+    Ok(missing.is_empty().then(|| contributions.into_iter().flat_map(|(_, referenced)| referenced).collect()))
 }
 
-/// Keeps what is mentioned, gives up or deletes what is not; answers how many payloads were deleted.
-async fn settle(
-    gateway: &Gateway<Payloads>,
+/// Keeps what is referenced, marks or deletes the rest; returns the number of deleted payloads.
+async fn apply_references(
+    cx: &PluginContext<Payloads>,
     deadlines: &Deadlines,
-    mentioned: &BTreeSet<Hash256>,
-    (given_up, unnamed): (&[Hash256], &[Hash256]),
+    referenced: &BTreeSet<Hash256>,
+    (marked, unreferenced): (&[Hash256], &[Hash256]),
     now_s: i64,
 ) -> Result<i64, HostError> {
-    let statements = given_up.iter().filter(|hash| mentioned.contains(*hash)).map(|hash| pruning::keep(*hash, now_s));
-    let statements = statements.chain(unnamed.iter().map(|hash| {
-        if mentioned.contains(hash) {
-            pruning::keep(*hash, now_s)
+    let statements = marked.iter().filter(|hash| referenced.contains(*hash)).map(|hash| pruning::renew(*hash, now_s));
+    let statements = statements.chain(unreferenced.iter().map(|hash| {
+        if referenced.contains(hash) {
+            pruning::renew(*hash, now_s)
         } else {
-            pruning::give_up(*hash, deadlines.named_until_s, now_s)
+            pruning::mark_for_deletion(*hash, deadlines.unreferenced_until_s, now_s)
         }
     }));
-    let tx = gateway.begin();
+    let tx = cx.begin();
     tx.batch(statements.collect()).await?;
     tx.commit().await?;
 
-    let forgotten: Vec<Hash256> = given_up.iter().filter(|hash| !mentioned.contains(*hash)).copied().collect();
+    let to_delete: Vec<Hash256> = marked.iter().filter(|hash| !referenced.contains(*hash)).copied().collect();
     let mut deleted = 0;
-    for some in forgotten.chunks(DELETED_MAX) {
-        let tx = gateway.begin();
-        deleted += pruning::delete(&tx, some, deadlines.given_up_until_s).await?;
+    for some in to_delete.chunks(DELETED_MAX) {
+        let tx = cx.begin();
+        deleted += pruning::delete(&tx, some, deadlines.marked_until_s).await?;
         tx.commit().await?;
     }
     Ok(deleted)

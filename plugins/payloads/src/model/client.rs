@@ -1,8 +1,8 @@
-//! Who counts as one client for what is stored in a day.
+//! Clients of the daily upload limit.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An IPv4 address, or a whole /64 of IPv6, which is what one household has at least. The gateway's limits per IP count alike.
+/// An IPv4 address, or an IPv6 /64, the smallest network of one household. The gateway's limits per IP use the same rule.
 pub fn client_of(ip: &str) -> String {
     match ip.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
         Ok(IpAddr::V6(ip)) => Ipv6Addr::from(u128::from(ip) & !u128::from(u64::MAX)).to_string(),
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_household_is_one_client() {
+    fn an_ipv6_64_is_one_client() {
         for (ip, client) in [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),

@@ -1,37 +1,37 @@
-//! Content types: what the one who stores says, and what readers are told.
+//! Content types: as declared by the uploader, and as served.
 //!
-//! The rule: a browser that opens a payload never runs anything in it. What it could take for a page, a script or a drawing
-//! is told to be plain text, and what is not known to be harmless is told to be just bytes.
+//! The rule: a browser that opens a payload never executes it. Types that it could treat as a page, a script or a drawing are
+//! served as plain text, and types that are not known to be harmless as bytes.
 
-use plugin_api::{Extract, Problem, Request};
+use plugin_api::{FromRequest, Problem, Request};
 use std::borrow::Cow;
 
 const BYTES: &str = "application/octet-stream";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// Longer than any type there is.
+/// Longer than any registered type.
 const LENGTH_MAX: usize = 255;
 
-/// The `Content-Type` of a request; plain bytes when there is none.
+/// The `Content-Type` of a request; `application/octet-stream` when it is missing.
 pub struct ContentType(pub String);
 
-impl Extract for ContentType {
-    // Not described: OpenAPI tells content types with the body.
-    fn extract(request: &mut Request) -> Result<Self, Problem> {
+impl FromRequest for ContentType {
+    // Not described: OpenAPI documents content types with the body.
+    fn from_request(request: &mut Request) -> Result<Self, Problem> {
         let named = request.header("content-type").map(str::trim);
         let named = named.filter(|named| (1..=LENGTH_MAX).contains(&named.len()));
         Ok(Self(named.unwrap_or(BYTES).to_owned()))
     }
 }
 
-/// Parts of the names of types that browsers run, draw or follow.
+/// Substrings of types that browsers execute, render or follow.
 const ACTIVE: [&str; 8] = ["html", "xml", "xsl", "wap", "javascript", "ecmascript", "shockwave", "svg"];
 
 const DATA: [&str; 4] = ["application/json", "application/x-ndjson", "application/pdf", BYTES];
 
 const PICTURES: [&str; 6] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
 
-/// What a reader is told of a payload that was stored as `named`.
+/// The content type to serve for a payload that was stored as `named`.
 pub fn served_as(named: &str) -> Cow<'static, str> {
     let first = named.split(',').next().unwrap_or_default();
     let mut parts = first.split(';').map(str::trim);
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_texts_and_pictures_stay_what_they_are() {
+    fn harmless_types_are_served_unchanged() {
         for named in [
             "application/json",
             "application/x-ndjson",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_would_run_is_plain_text() {
+    fn active_types_are_served_as_plain_text() {
         for named in [
             "text/html",
             "TEXT/HTML; charset=utf-8",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_bytes() {
+    fn unknown_types_are_served_as_bytes() {
         for named in [
             "",
             "json",

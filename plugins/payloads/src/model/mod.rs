@@ -1,4 +1,4 @@
-//! What a payload is, without a database: its name, its size, what a reader's browser is told of its type, whose it counts as.
+//! Types and rules of payloads, without a database: hash, size, served content type, client.
 
 mod client;
 mod content_type;
@@ -11,13 +11,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Most bytes of a payload.
+/// Maximum size of a payload in bytes.
 pub const SIZE_MAX: i64 = 262_144;
 
 /// Seconds of a day.
 pub const DAY_S: i64 = 24 * 60 * 60;
 
-/// The name of a payload: keccak-256 of its bytes. In a path it stands in lower case or is unknown.
+/// The keccak-256 of a payload's bytes. In a path, only lower case is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PayloadHash(pub Hash256);
 

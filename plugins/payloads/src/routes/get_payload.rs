@@ -1,4 +1,4 @@
-//! `GET /api/payloads/{hash}`: the bytes that have this hash.
+//! `GET /api/payloads/{hash}`: the bytes with this hash.
 
 use crate::{
     Payloads,
@@ -6,7 +6,7 @@ use crate::{
     model::{PayloadHash, served_as},
     store::payloads,
 };
-use plugin_api::{Context, Failure, FfiBytes, JsonSchema, Path, Raw, Route, WithHeader};
+use plugin_api::{Failure, FfiBytes, JsonSchema, Path, RawResponse, RequestContext, Route, WithHeader};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -19,10 +19,10 @@ pub fn route() -> Route<Payloads> {
             "The content type is the one they were stored with, where a browser cannot be harmed by it: what is active \
              (HTML, XML, SVG, scripts) comes as plain text, what is unknown as bytes.",
         )
-        .answers::<AnyBytes>(200, "*/*", "The bytes")
+        .response::<AnyBytes>(200, "*/*", "The bytes")
 }
 
-/// A body that may be anything.
+/// A body of any type.
 struct AnyBytes;
 
 impl JsonSchema for AnyBytes {
@@ -39,15 +39,15 @@ impl JsonSchema for AnyBytes {
     }
 }
 
-/// Whatever the bytes are, a browser that opens them runs nothing and loads nothing.
+/// A browser that opens the bytes executes and loads nothing.
 const POLICY: &str = "default-src 'none'; sandbox";
 
 async fn get_payload(
-    cx: Context<Payloads>,
+    cx: RequestContext<Payloads>,
     Path(hash): Path<PayloadHash>,
-) -> Result<WithHeader<Raw>, Failure<PayloadsError>> {
+) -> Result<WithHeader<RawResponse>, Failure<PayloadsError>> {
     let unknown = || PayloadsError::Unknown { hash };
     let (named, bytes) = payloads::read(&cx.db(), hash.0).await?.ok_or_else(unknown)?;
-    let answer = Raw { status: 200, content_type: served_as(&named), body: FfiBytes::from_owner(bytes) };
-    Ok(WithHeader { answer, name: "content-security-policy".into(), value: POLICY.into() })
+    let response = RawResponse { status: 200, content_type: served_as(&named), body: FfiBytes::from_owner(bytes) };
+    Ok(WithHeader { response, name: "content-security-policy".into(), value: POLICY.into() })
 }

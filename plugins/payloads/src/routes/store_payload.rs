@@ -1,4 +1,4 @@
-//! `POST /api/payloads`: bytes of any type. The same bytes have the same hash and are stored once.
+//! `POST /api/payloads`: bytes of any type. Equal bytes have the same hash and are stored once.
 
 use crate::{
     Payloads,
@@ -6,20 +6,20 @@ use crate::{
     model::{ContentType, DAY_S, SIZE_MAX, StoredPayload, client_of},
     store::payloads::{self, Limits, Outcome, Upload},
 };
-use plugin_api::{Body, Context, Failure, FfiBytes, Hash256, HostError, Json, Route};
+use plugin_api::{Body, Failure, FfiBytes, Hash256, HostError, Json, RequestContext, Route};
 
 pub fn route() -> Route<Payloads> {
     Route::post("/api/payloads", store_payload)
         .public()
         .per_minute(60)
         .body_max_bytes(SIZE_MAX.unsigned_abs())
-        .takes(&["application/json", "text/plain", "application/octet-stream"])
+        .body_types(&["application/json", "text/plain", "application/octet-stream"])
         .summary("Store bytes under their hash")
         .description("Any content type, 1 byte to 256 KiB. Bytes that are stored already cost nothing.")
 }
 
 async fn store_payload(
-    cx: Context<Payloads>,
+    cx: RequestContext<Payloads>,
     ContentType(content_type): ContentType,
     Body(bytes): Body,
 ) -> Result<Json<StoredPayload>, Failure<PayloadsError>> {
@@ -29,12 +29,12 @@ async fn store_payload(
     let (hash, bytes) = hashed(&cx, bytes).await?;
     let stored = StoredPayload::new(hash, bytes.len());
     let now_s = cx.now_s();
-    // Most known bytes need no transaction.
-    if payloads::is_kept_since(&cx.db(), hash, now_s - DAY_S).await? {
+    // Bytes that are stored already usually need no transaction.
+    if payloads::is_stored_since(&cx.db(), hash, now_s - DAY_S).await? {
         return Ok(Json(stored));
     }
     let tx = cx.transaction();
-    if payloads::keep_longer(&tx, hash, now_s).await? {
+    if payloads::renew(&tx, hash, now_s).await? {
         return Ok(Json(stored));
     }
     let config = &cx.plugin().config;
@@ -48,10 +48,10 @@ async fn store_payload(
     }
 }
 
-/// Hashing more than this takes longer than handing it to another thread.
+/// Hashing more than this takes longer than moving it to another thread.
 const INLINE_BYTES: usize = 32 * 1024;
 
-async fn hashed(cx: &Context<Payloads>, bytes: FfiBytes) -> Result<(Hash256, FfiBytes), HostError> {
+async fn hashed(cx: &RequestContext<Payloads>, bytes: FfiBytes) -> Result<(Hash256, FfiBytes), HostError> {
     if bytes.len() <= INLINE_BYTES {
         return Ok((Hash256::keccak(&bytes), bytes));
     }

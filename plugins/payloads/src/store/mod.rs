@@ -1,4 +1,4 @@
-//! The store's tables: migrations/ makes them, nothing else in the house touches them.
+//! The store's tables. Migrations create them; no other code writes them.
 
 pub mod payloads;
 pub mod pruning;

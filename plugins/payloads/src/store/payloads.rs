@@ -1,15 +1,15 @@
-//! Payloads: storing, keeping longer, reading.
+//! Payloads: inserts, renewals and reads.
 
-use plugin_api::{Cell, Hash256, HostError, Outcome as Answer, Query, Sql, Tx, sql};
+use plugin_api::{Cell, Hash256, HostError, Outcome as StatementOutcome, Query, Sql, Tx, sql};
 use serde::Deserialize;
 
-/// Bytes on their way into the store.
+/// Bytes to be stored.
 pub struct Upload {
     pub hash: Hash256,
     pub bytes: Vec<u8>,
     pub content_type: String,
     pub client: String,
-    /// Days since 1970, of UTC.
+    /// Days since 1970-01-01, UTC.
     pub day: i64,
 }
 
@@ -17,7 +17,7 @@ pub struct Upload {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub total: i64,
-    /// New bytes of one client in a day.
+    /// New bytes per client and day.
     pub client: i64,
 }
 
@@ -28,19 +28,19 @@ pub enum Outcome {
     Full,
 }
 
-/// Whether these bytes are stored and were named in that second or later.
-pub async fn is_kept_since(db: &impl Query, hash: Hash256, since_s: i64) -> Result<bool, HostError> {
+/// Whether these bytes are stored and were used since that second.
+pub async fn is_stored_since(db: &impl Query, hash: Hash256, since_s: i64) -> Result<bool, HostError> {
     let kept = sql("SELECT size FROM payloads_payloads WHERE hash = $1 AND named_at >= $2 AND given_up_at IS NULL");
     Ok(db.row::<i64>(kept.bind(hash).bind(since_s)).await?.is_some())
 }
 
-/// Begins the time anew that a payload stays without being mentioned; answers whether it is there.
-pub async fn keep_longer(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError> {
+/// Restarts the time that a payload stays without references; returns whether it exists.
+pub async fn renew(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError> {
     let update = sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1");
     Ok(tx.execute(update.bind(hash).bind(now_s)).await? > 0)
 }
 
-/// Stores bytes that are not there. Whoever is told that they do not fit must undo the transaction.
+/// Stores new bytes. When it returns that they do not fit, the caller must roll back the transaction.
 pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Result<Outcome, HostError> {
     let size = i64::try_from(upload.bytes.len()).unwrap_or(i64::MAX);
     let counted = vec![count_client(&upload, size, limits.client), count_total(size, limits.total)];
@@ -63,7 +63,7 @@ pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Resu
     Ok(Outcome::Stored)
 }
 
-/// Changes nothing when the client has stored too much. One payload alone fits always: the configuration says so.
+/// Changes no row when the client's daily limit is exceeded. A single payload always fits: the configuration is checked for it.
 fn count_client(upload: &Upload, size: i64, limit: i64) -> Sql {
     sql("INSERT INTO payloads_uploads (day, client, bytes) VALUES ($1, $2, $3) \
          ON CONFLICT (day, client) DO UPDATE SET bytes = payloads_uploads.bytes + excluded.bytes \
@@ -74,15 +74,15 @@ fn count_client(upload: &Upload, size: i64, limit: i64) -> Sql {
     .bind(limit)
 }
 
-/// Changes nothing when the store is full.
+/// Changes no row when the store is full.
 fn count_total(size: i64, limit: i64) -> Sql {
     sql("UPDATE payloads_totals SET payloads = payloads + 1, bytes = bytes + $1 WHERE id = 1 AND bytes + $1 <= $2")
         .bind(size)
         .bind(limit)
 }
 
-/// The bytes of a row, which go to the reader from where the database put them.
-pub struct StoredBytes(Answer);
+/// The bytes of a row, sent to the client from the database's buffer without a copy.
+pub struct StoredBytes(StatementOutcome);
 
 impl AsRef<[u8]> for StoredBytes {
     fn as_ref(&self) -> &[u8] {
@@ -94,14 +94,14 @@ impl AsRef<[u8]> for StoredBytes {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct PayloadRow {
     content_type: String,
 }
 
-/// The bytes and what they were stored as.
+/// The bytes and their stored content type.
 pub async fn read(db: &impl Query, hash: Hash256) -> Result<Option<(String, StoredBytes)>, HostError> {
     let read = sql("SELECT content_type, bytes FROM payloads_payloads WHERE hash = $1").bind(hash);
-    let answer = db.run(read).await?;
-    let named = answer.first::<Named>()?;
-    Ok(named.map(|named| (named.content_type, StoredBytes(answer))))
+    let outcome = db.run(read).await?;
+    let row = outcome.first::<PayloadRow>()?;
+    Ok(row.map(|row| (row.content_type, StoredBytes(outcome))))
 }

@@ -1,45 +1,44 @@
-//! What the pruning job reads and writes.
+//! Reads and writes of the pruning job.
 
 use super::totals;
 use plugin_api::{Hash256, HostError, Query, Sql, Tx, sql};
 use std::collections::BTreeSet;
 
-/// Payloads that were given up in that second or before, those first that wait longest.
-pub async fn given_up(db: &impl Query, until_s: i64, limit: u32) -> Result<Vec<Hash256>, HostError> {
-    let given_up =
-        sql("SELECT hash FROM payloads_payloads WHERE given_up_at <= $1 ORDER BY given_up_at, hash LIMIT $2");
-    db.rows(given_up.bind(until_s).bind(limit)).await
+/// Payloads that were marked for deletion until that second, the longest wait first.
+pub async fn marked(db: &impl Query, until_s: i64, limit: u32) -> Result<Vec<Hash256>, HostError> {
+    let marked = sql("SELECT hash FROM payloads_payloads WHERE given_up_at <= $1 ORDER BY given_up_at, hash LIMIT $2");
+    db.rows(marked.bind(until_s).bind(limit)).await
 }
 
-/// Payloads that nobody has named since that second, and that are not given up.
-pub async fn unnamed(db: &impl Query, until_s: i64, limit: u32) -> Result<Vec<Hash256>, HostError> {
-    let unnamed = sql("SELECT hash FROM payloads_payloads WHERE named_at <= $1 AND given_up_at IS NULL \
+/// Payloads that were not used since that second and are not marked for deletion.
+pub async fn unreferenced(db: &impl Query, until_s: i64, limit: u32) -> Result<Vec<Hash256>, HostError> {
+    let unreferenced = sql("SELECT hash FROM payloads_payloads WHERE named_at <= $1 AND given_up_at IS NULL \
             ORDER BY named_at, hash LIMIT $2");
-    db.rows(unnamed.bind(until_s).bind(limit)).await
+    db.rows(unreferenced.bind(until_s).bind(limit)).await
 }
 
-/// Whether one of them should have had its turn in that second or before.
-pub async fn is_late(db: &impl Query, named_until_s: i64, given_up_until_s: i64) -> Result<bool, HostError> {
-    let late = !unnamed(db, named_until_s, 1).await?.is_empty();
-    Ok(late || !given_up(db, given_up_until_s, 1).await?.is_empty())
+/// Whether one of them was due before that second.
+pub async fn is_late(db: &impl Query, unreferenced_until_s: i64, marked_until_s: i64) -> Result<bool, HostError> {
+    let late = !unreferenced(db, unreferenced_until_s, 1).await?.is_empty();
+    Ok(late || !marked(db, marked_until_s, 1).await?.is_empty())
 }
 
-pub fn keep(hash: Hash256, now_s: i64) -> Sql {
+pub fn renew(hash: Hash256, now_s: i64) -> Sql {
     sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1").bind(hash).bind(now_s)
 }
 
-/// Unless it was named after that second.
-pub fn give_up(hash: Hash256, unnamed_until_s: i64, now_s: i64) -> Sql {
+/// Marks the payload for deletion unless it was used after that second.
+pub fn mark_for_deletion(hash: Hash256, unreferenced_until_s: i64, now_s: i64) -> Sql {
     sql("UPDATE payloads_payloads SET given_up_at = $3 WHERE hash = $1 AND named_at <= $2 AND given_up_at IS NULL")
         .bind(hash)
-        .bind(unnamed_until_s)
+        .bind(unreferenced_until_s)
         .bind(now_s)
 }
 
-/// Deletes those that are still given up.
-pub async fn delete(tx: &Tx, hashes: &[Hash256], given_up_until_s: i64) -> Result<i64, HostError> {
+/// Deletes those that are still marked for deletion.
+pub async fn delete(tx: &Tx, hashes: &[Hash256], marked_until_s: i64) -> Result<i64, HostError> {
     let delete = "DELETE FROM payloads_payloads WHERE hash = $1 AND given_up_at <= $2 RETURNING size";
-    let statements = hashes.iter().map(|hash| sql(delete).bind(*hash).bind(given_up_until_s)).collect();
+    let statements = hashes.iter().map(|hash| sql(delete).bind(*hash).bind(marked_until_s)).collect();
     let (mut deleted, mut bytes) = (0, 0);
     for outcome in tx.batch(statements).await? {
         for size in outcome.all::<i64>()? {
@@ -47,19 +46,19 @@ pub async fn delete(tx: &Tx, hashes: &[Hash256], given_up_until_s: i64) -> Resul
             bytes += size;
         }
     }
-    totals::count_off(tx, deleted, bytes).await?;
+    totals::subtract(tx, deleted, bytes).await?;
     Ok(deleted)
 }
 
-/// Plugins that ever answered.
-pub async fn witnesses(db: &impl Query) -> Result<BTreeSet<String>, HostError> {
+/// Plugins that ever reported references.
+pub async fn referencing_plugins(db: &impl Query) -> Result<BTreeSet<String>, HostError> {
     Ok(db.rows::<String>(sql("SELECT plugin FROM payloads_witnesses")).await?.into_iter().collect())
 }
 
-pub fn remember_witness(plugin: &str) -> Sql {
+pub fn add_referencing_plugin(plugin: &str) -> Sql {
     sql("INSERT INTO payloads_witnesses (plugin) VALUES ($1) ON CONFLICT (plugin) DO NOTHING").bind(plugin)
 }
 
-pub fn forget_uploads_before(day: i64) -> Sql {
+pub fn delete_uploads_before(day: i64) -> Sql {
     sql("DELETE FROM payloads_uploads WHERE day < $1").bind(day)
 }

@@ -1,4 +1,4 @@
-//! What all payloads together are, and what they wait for.
+//! Totals of all payloads, and the plugins that pruning waits for.
 
 use plugin_api::{HostError, Query, Tx, sql};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Totals {
     pub payloads: i64,
     pub bytes: i64,
-    /// Plugins, divided by commas.
+    /// Names of plugins, separated by commas.
     pub waits_for: String,
 }
 
@@ -15,8 +15,8 @@ pub async fn read(db: &impl Query) -> Result<Totals, HostError> {
     db.one(sql("SELECT payloads, bytes, waits_for FROM payloads_totals WHERE id = 1")).await
 }
 
-/// Takes deleted payloads off.
-pub async fn count_off(tx: &Tx, payloads: i64, bytes: i64) -> Result<(), HostError> {
+/// Subtracts deleted payloads.
+pub async fn subtract(tx: &Tx, payloads: i64, bytes: i64) -> Result<(), HostError> {
     let update = sql("UPDATE payloads_totals SET payloads = payloads - $1, bytes = bytes - $2 WHERE id = 1");
     tx.execute(update.bind(payloads).bind(bytes)).await.map(drop)
 }

@@ -1,23 +1,23 @@
 //! `GET /api/payloads/{hash}`
 
-use super::{PAYLOADS, finish, houses, path_of, post, store};
+use super::{PAYLOADS, finish, gateways, path_of, post, store};
 
 #[tokio::test]
 async fn the_bytes_come_back_as_they_were() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let every_byte: Vec<u8> = (0..=255).collect();
-        let hash = store(&house, every_byte.clone()).await;
-        let answer = house.get(&path_of(&hash)).await;
-        assert_eq!((answer.status, &answer.body[..]), (200, &every_byte[..]));
-        let head = house.send("HEAD", &path_of(&hash), &[], "").await;
+        let hash = store(&gateway, every_byte.clone()).await;
+        let response = gateway.get(&path_of(&hash)).await;
+        assert_eq!((response.status, &response.body[..]), (200, &every_byte[..]));
+        let head = gateway.send("HEAD", &path_of(&hash), &[], "").await;
         assert_eq!(head.status, 200);
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_browser_runs_nothing_of_it() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for (number, (named, served)) in [
             ("", "application/octet-stream"),
             ("application/octet-stream", "application/octet-stream"),
@@ -31,55 +31,55 @@ async fn a_browser_runs_nothing_of_it() {
         .into_iter()
         .enumerate()
         {
-            let stored = post(&house, named, format!("<script>{number}</script>")).await;
-            let answer = house.get(&path_of(stored.json()["hash"].as_str().unwrap())).await;
-            assert_eq!(answer.header("content-type"), served, "{named}");
-            assert_eq!(answer.header("content-security-policy"), "default-src 'none'; sandbox");
-            // `x-content-type-options: nosniff` is on every answer of the gateway's listener.
+            let stored = post(&gateway, named, format!("<script>{number}</script>")).await;
+            let response = gateway.get(&path_of(stored.json()["hash"].as_str().unwrap())).await;
+            assert_eq!(response.header("content-type"), served, "{named}");
+            assert_eq!(response.header("content-security-policy"), "default-src 'none'; sandbox");
+            // The gateway's listener adds `x-content-type-options: nosniff` to every response.
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn who_has_it_is_not_sent_it_again() {
-    for house in houses().await {
-        let hash = store(&house, "text").await;
-        let tag = house.get(&path_of(&hash)).await.header("etag").to_owned();
+async fn a_client_that_has_the_bytes_gets_304() {
+    for gateway in gateways().await {
+        let hash = store(&gateway, "text").await;
+        let tag = gateway.get(&path_of(&hash)).await.header("etag").to_owned();
         assert!(tag.starts_with('"'), "a strong tag: {tag}");
         for _ in 0..3 {
-            let again = house.send("GET", &path_of(&hash), &[("if-none-match", &tag)], "").await;
+            let again = gateway.send("GET", &path_of(&hash), &[("if-none-match", &tag)], "").await;
             assert_eq!((again.status, again.body.len()), (304, 0));
         }
-        let other = house.send("GET", &path_of(&hash), &[("if-none-match", "\"other\"")], "").await;
+        let other = gateway.send("GET", &path_of(&hash), &[("if-none-match", "\"other\"")], "").await;
         assert_eq!((other.status, other.text().as_str()), (200, "text"));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_hash_that_is_unknown_or_written_otherwise_is_404() {
-    for house in houses().await {
-        let hash = store(&house, "text").await;
+    for gateway in gateways().await {
+        let hash = store(&gateway, "text").await;
         let digits = hash.trim_start_matches("0x");
         let unknown = format!("0x{}", "0".repeat(64));
         for other in [&unknown, digits, &format!("0x{}", digits.to_uppercase()), &format!("{hash}0"), "x", "1", "%00"] {
-            let answer = house.get(&format!("{PAYLOADS}/{other}")).await;
-            assert_eq!((answer.status, answer.code()), (404, "not_found".to_owned()), "{other}");
+            let response = gateway.get(&format!("{PAYLOADS}/{other}")).await;
+            assert_eq!((response.status, response.code()), (404, "not_found".to_owned()), "{other}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_was_unknown_is_known_as_soon_as_it_is_stored() {
-    for house in houses().await {
+async fn an_unknown_payload_is_found_once_it_is_stored() {
+    for gateway in gateways().await {
         let hash = plugin_api::Hash256::keccak(b"new").to_string();
         for _ in 0..3 {
-            assert_eq!(house.get(&path_of(&hash)).await.status, 404);
+            assert_eq!(gateway.get(&path_of(&hash)).await.status, 404);
         }
-        assert_eq!(store(&house, "new").await, hash);
-        assert_eq!(house.get(&path_of(&hash)).await.text(), "new");
-        finish(house).await;
+        assert_eq!(store(&gateway, "new").await, hash);
+        assert_eq!(gateway.get(&path_of(&hash)).await.text(), "new");
+        finish(gateway).await;
     }
 }

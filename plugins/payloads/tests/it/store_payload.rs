@@ -1,6 +1,6 @@
 //! `POST /api/payloads`
 
-use super::{finish, houses, houses_with, path_of, post, store};
+use super::{finish, gateways, gateways_with, path_of, post, store};
 use plugin_api::Hash256;
 use plugin_testing::{TestGateway, json};
 use std::time::Duration;
@@ -8,88 +8,88 @@ use std::time::Duration;
 const SIZE_MAX: usize = 262_144;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Bytes that no other number gives.
+/// Bytes that are unique for the number.
 fn bytes(number: u32, size: usize) -> Vec<u8> {
     number.to_be_bytes().into_iter().cycle().take(size).collect()
 }
 
-async fn totals(house: &TestGateway) -> Vec<String> {
-    house.rows("SELECT payloads, bytes FROM payloads_totals").await
+async fn totals(gateway: &TestGateway) -> Vec<String> {
+    gateway.rows("SELECT payloads, bytes FROM payloads_totals").await
 }
 
 #[tokio::test]
 async fn bytes_are_answered_with_hash_address_and_size() {
-    for house in houses().await {
+    for gateway in gateways().await {
         for text in ["hello", "grüße 😀", "\0\u{1}", " "] {
-            let answer = post(&house, "text/plain", text).await;
+            let response = post(&gateway, "text/plain", text).await;
             let hash = Hash256::keccak(text.as_bytes()).to_string();
-            assert_eq!(answer.status, 200, "{}", answer.text());
+            assert_eq!(response.status, 200, "{}", response.text());
             let uri = format!("fmx://payload/{hash}");
-            assert_eq!(answer.json(), json!({ "hash": hash, "uri": uri, "size": text.len() }));
+            assert_eq!(response.json(), json!({ "hash": hash, "uri": uri, "size": text.len() }));
         }
-        // The keccak-256 of "hello", as every tool of the chain computes it.
+        // The keccak-256 of "hello".
         let known = "0x1c8aff950685c2ed4bc3174f3472287b56d9517b9c948127319a09a7a36deac8";
-        assert_eq!(store(&house, "hello").await, known);
-        assert_eq!(totals(&house).await, ["Int(4) Int(20)"]);
-        assert!(house.events().await.is_empty());
-        finish(house).await;
+        assert_eq!(store(&gateway, "hello").await, known);
+        assert_eq!(totals(&gateway).await, ["Int(4) Int(20)"]);
+        assert!(gateway.events().await.is_empty());
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_same_bytes_are_stored_once_and_the_first_type_stays() {
-    for house in houses().await {
-        let first = post(&house, "application/json", "{}").await;
-        let again = post(&house, "text/plain", "{}").await;
+    for gateway in gateways().await {
+        let first = post(&gateway, "application/json", "{}").await;
+        let again = post(&gateway, "text/plain", "{}").await;
         assert_eq!((again.status, again.json()), (200, first.json()));
         let hash = first.json()["hash"].as_str().unwrap().to_owned();
-        assert_eq!(house.get(&path_of(&hash)).await.header("content-type"), "application/json");
-        // Later, too.
-        house.clock().advance(DAY * 2).await;
-        assert_eq!(post(&house, "text/plain", "{}").await.json(), first.json());
-        assert_eq!(house.get(&path_of(&hash)).await.header("content-type"), "application/json");
-        assert_eq!(totals(&house).await, ["Int(1) Int(2)"]);
-        finish(house).await;
+        assert_eq!(gateway.get(&path_of(&hash)).await.header("content-type"), "application/json");
+        // Also later.
+        gateway.clock().advance(DAY * 2).await;
+        assert_eq!(post(&gateway, "text/plain", "{}").await.json(), first.json());
+        assert_eq!(gateway.get(&path_of(&hash)).await.header("content-type"), "application/json");
+        assert_eq!(totals(&gateway).await, ["Int(1) Int(2)"]);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn of_the_same_bytes_at_once_one_is_stored() {
-    for house in houses().await {
-        let answers = futures_util::future::join_all((0..50).map(|_| post(&house, "text/plain", "same"))).await;
-        assert!(answers.iter().all(|answer| answer.status == 200), "{:?}", answers.first());
-        assert_eq!(totals(&house).await, ["Int(1) Int(4)"]);
-        assert_eq!(house.rows("SELECT bytes FROM payloads_uploads").await, ["Int(4)"]);
-        finish(house).await;
+    for gateway in gateways().await {
+        let responses = futures_util::future::join_all((0..50).map(|_| post(&gateway, "text/plain", "same"))).await;
+        assert!(responses.iter().all(|response| response.status == 200), "{:?}", responses.first());
+        assert_eq!(totals(&gateway).await, ["Int(1) Int(4)"]);
+        assert_eq!(gateway.rows("SELECT bytes FROM payloads_uploads").await, ["Int(4)"]);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_outlives_a_restart() {
-    for house in houses().await {
-        let hash = store(&house, "kept").await;
-        let house = house.restart().await;
-        assert_eq!(house.get(&path_of(&hash)).await.text(), "kept");
-        assert_eq!(store(&house, "kept").await, hash);
-        assert_eq!(totals(&house).await, ["Int(1) Int(4)"]);
-        finish(house).await;
+async fn acknowledged_payloads_survive_a_restart() {
+    for gateway in gateways().await {
+        let hash = store(&gateway, "kept").await;
+        let gateway = gateway.restart().await;
+        assert_eq!(gateway.get(&path_of(&hash)).await.text(), "kept");
+        assert_eq!(store(&gateway, "kept").await, hash);
+        assert_eq!(totals(&gateway).await, ["Int(1) Int(4)"]);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn one_byte_to_256_kib() {
-    for house in houses().await {
-        let empty = post(&house, "text/plain", "").await;
+    for gateway in gateways().await {
+        let empty = post(&gateway, "text/plain", "").await;
         assert_eq!((empty.status, empty.code()), (400, "bad_request".to_owned()), "{}", empty.text());
         for size in [1, 32 * 1024, 32 * 1024 + 1, SIZE_MAX] {
             let bytes = bytes(7, size);
-            let hash = store(&house, bytes.clone()).await;
+            let hash = store(&gateway, bytes.clone()).await;
             assert_eq!(hash, Hash256::keccak(&bytes).to_string(), "{size}");
-            assert!(house.get(&path_of(&hash)).await.body == bytes, "{size}");
+            assert!(gateway.get(&path_of(&hash)).await.body == bytes, "{size}");
         }
-        let large = post(&house, "text/plain", bytes(7, SIZE_MAX + 1)).await;
+        let large = post(&gateway, "text/plain", bytes(7, SIZE_MAX + 1)).await;
         assert_eq!((large.status, large.code()), (413, "too_large".to_owned()), "{}", large.text());
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
@@ -98,22 +98,22 @@ async fn a_client_stores_so_much_a_day() {
     let limited = |builder: plugin_testing::Builder| {
         builder.config("payloads", json!({ "client_bytes_per_day_max": SIZE_MAX + 10 }))
     };
-    for house in houses_with(limited).await {
-        store(&house, bytes(1, SIZE_MAX)).await;
-        store(&house, bytes(2, 10)).await;
-        let refused = post(&house, "text/plain", "x").await;
+    for gateway in gateways_with(limited).await {
+        store(&gateway, bytes(1, SIZE_MAX)).await;
+        store(&gateway, bytes(2, 10)).await;
+        let refused = post(&gateway, "text/plain", "x").await;
         assert_eq!((refused.status, refused.code()), (429, "daily_bytes".to_owned()), "{}", refused.text());
-        // What is there costs nothing, and what was refused is not there.
-        store(&house, bytes(1, SIZE_MAX)).await;
-        let refused = post(&house, "text/plain", "x").await;
+        // Bytes that are stored already cost nothing; refused bytes are not stored.
+        store(&gateway, bytes(1, SIZE_MAX)).await;
+        let refused = post(&gateway, "text/plain", "x").await;
         assert_eq!(refused.status, 429);
-        assert_eq!(totals(&house).await, ["Int(2) Int(262154)"]);
-        // Over a restart, too.
-        let house = house.restart().await;
-        assert_eq!(post(&house, "text/plain", "x").await.status, 429);
-        house.clock().advance(DAY).await;
-        store(&house, "x").await;
-        finish(house).await;
+        assert_eq!(totals(&gateway).await, ["Int(2) Int(262154)"]);
+        // Also after a restart.
+        let gateway = gateway.restart().await;
+        assert_eq!(post(&gateway, "text/plain", "x").await.status, 429);
+        gateway.clock().advance(DAY).await;
+        store(&gateway, "x").await;
+        finish(gateway).await;
     }
 }
 
@@ -121,48 +121,48 @@ async fn a_client_stores_so_much_a_day() {
 async fn a_full_store_takes_no_more() {
     let limited =
         |builder: plugin_testing::Builder| builder.config("payloads", json!({ "total_bytes_max": SIZE_MAX + 10 }));
-    for house in houses_with(limited).await {
-        store(&house, bytes(1, SIZE_MAX)).await;
-        let refused = post(&house, "text/plain", bytes(2, 11)).await;
+    for gateway in gateways_with(limited).await {
+        store(&gateway, bytes(1, SIZE_MAX)).await;
+        let refused = post(&gateway, "text/plain", bytes(2, 11)).await;
         assert_eq!((refused.status, refused.code()), (507, "store_full".to_owned()), "{}", refused.text());
-        // What was refused counts for nobody.
-        assert_eq!(house.rows("SELECT bytes FROM payloads_uploads").await, ["Int(262144)"]);
-        store(&house, bytes(2, 10)).await;
-        store(&house, bytes(1, SIZE_MAX)).await;
-        assert_eq!(totals(&house).await, ["Int(2) Int(262154)"]);
-        finish(house).await;
+        // Refused bytes count for no client.
+        assert_eq!(gateway.rows("SELECT bytes FROM payloads_uploads").await, ["Int(262144)"]);
+        store(&gateway, bytes(2, 10)).await;
+        store(&gateway, bytes(1, SIZE_MAX)).await;
+        assert_eq!(totals(&gateway).await, ["Int(2) Int(262154)"]);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn many_at_once_never_pass_the_limits() {
     let limited = |builder: plugin_testing::Builder| builder.config("payloads", json!({ "total_bytes_max": SIZE_MAX }));
-    for house in houses_with(limited).await {
+    for gateway in gateways_with(limited).await {
         // 40 of 16 KiB: sixteen fit.
-        let posts = (0..40).map(|number| post(&house, "text/plain", bytes(number, 16 * 1024)));
-        let answers = futures_util::future::join_all(posts).await;
-        let count = |status| answers.iter().filter(|answer| answer.status == status).count();
+        let posts = (0..40).map(|number| post(&gateway, "text/plain", bytes(number, 16 * 1024)));
+        let responses = futures_util::future::join_all(posts).await;
+        let count = |status| responses.iter().filter(|response| response.status == status).count();
         assert_eq!((count(200), count(507)), (16, 24));
-        assert_eq!(totals(&house).await, ["Int(16) Int(262144)"]);
-        finish(house).await;
+        assert_eq!(totals(&gateway).await, ["Int(16) Int(262144)"]);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn one_address_posts_sixty_times_a_minute() {
-    for house in houses_with(|builder| builder.configure(|config| config.limits.allow.clear())).await {
+    for gateway in gateways_with(|builder| builder.configure(|config| config.limits.allow.clear())).await {
         for number in 0..60 {
-            store(&house, bytes(number, 8)).await;
+            store(&gateway, bytes(number, 8)).await;
         }
-        // The limit gives back a call every second, which is some while sixty posts take their time.
+        // The limit returns one call per second, which matters while sixty posts run.
         let refused = loop {
-            let answer = post(&house, "text/plain", "x").await;
-            if answer.status != 200 {
-                break answer;
+            let response = post(&gateway, "text/plain", "x").await;
+            if response.status != 200 {
+                break response;
             }
         };
         assert_eq!((refused.status, refused.code()), (429, "rate_limited".to_owned()), "{}", refused.text());
         assert!(refused.header("retry-after").parse::<u32>().is_ok(), "{:?}", refused.headers);
-        finish(house).await;
+        finish(gateway).await;
     }
 }

@@ -1,73 +1,76 @@
-//! Asks tools whether they are there: each once per interval, a few at a time, a new one with the next round. No moment brings
-//! a flood, however many tools there are or however long the gateway was away.
+//! Probes whether tools are online: each once per interval, a few at a time, a new one in the next round. Requests are spread
+//! evenly, with any number of tools and after any pause of the gateway.
 
 use crate::{
     Tools,
     model::{is_alive, means_alive},
     store::{
-        probes::{self, Due, Probe},
+        probes::{self, DueTool, Probe},
         tool_list,
     },
 };
 use futures_util::{StreamExt as _, stream};
-use plugin_api::{Fetch, Gateway, HostError, Job};
+use plugin_api::{Fetch, HostError, Job, PluginContext};
 use std::time::Duration;
 
-/// Time between two rounds.
+/// Interval between two rounds.
 const ROUND_S: u32 = 5;
-/// More than its share a round may take: new tools, and what was held up.
-const SPARE: i64 = 8;
-/// Tools that are asked at the same time.
-const AT_ONCE: usize = 8;
-/// Time for each of the two questions.
+/// Probes per round beyond the share, for new tools and to catch up after a pause.
+const CATCH_UP_PROBES: i64 = 8;
+/// Concurrent probes.
+const CONCURRENT_PROBES: usize = 8;
+/// Timeout of each of the two requests.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
-/// A round ends after this; who is left is first in the next.
+/// A round ends after this long; the remaining tools are first in the next one.
 const ROUND_MAX_MS: i64 = 30_000;
 
 pub fn job() -> Job<Tools> {
     Job::every("probe_tools", Duration::from_secs(ROUND_S.into()), probe_tools)
 }
 
-async fn probe_tools(gateway: Gateway<Tools>) -> Result<(), HostError> {
-    let (begun_ms, interval_s) = (gateway.now_ms(), i64::from(gateway.plugin().config.probe_interval_s));
-    let db = gateway.db();
+async fn probe_tools(cx: PluginContext<Tools>) -> Result<(), HostError> {
+    let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
+    let db = cx.db();
     let (tools, _) = tool_list::count_all(&db).await?;
-    let due = probes::due(&db, gateway.now_s() - interval_s, share(tools, interval_s)).await?;
-    // A slow one holds up nobody but its place.
-    let mut asked = stream::iter(due).map(|tool| probe(&gateway, tool)).buffer_unordered(AT_ONCE).ready_chunks(AT_ONCE);
-    while let Some(some) = asked.next().await {
-        let tx = gateway.begin();
+    let due = probes::due(&db, cx.now_s() - interval_s, probes_per_round(tools, interval_s)).await?;
+    // A slow tool occupies only one of the concurrent probes.
+    let mut probes = stream::iter(due)
+        .map(|tool| probe(&cx, tool))
+        .buffer_unordered(CONCURRENT_PROBES)
+        .ready_chunks(CONCURRENT_PROBES);
+    while let Some(some) = probes.next().await {
+        let tx = cx.begin();
         probes::record(&tx, &some).await?;
         tx.commit().await?;
-        if gateway.now_ms() - begun_ms > ROUND_MAX_MS {
+        if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
     }
     Ok(())
 }
 
-/// How many a round takes, so that all are asked within the interval.
-fn share(tools: i64, interval_s: i64) -> i64 {
-    tools * i64::from(ROUND_S) / interval_s + SPARE
+/// Number of tools per round, so that all are probed within the interval.
+fn probes_per_round(tools: i64, interval_s: i64) -> i64 {
+    tools * i64::from(ROUND_S) / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(gateway: &Gateway<Tools>, tool: Due) -> Probe {
-    let online = match ask(gateway, "HEAD", &tool.url).await {
+async fn probe(cx: &PluginContext<Tools>, tool: DueTool) -> Probe {
+    let online = match request(cx, "HEAD", &tool.url).await {
         Some(status) if is_alive(status) => true,
-        _ => ask(gateway, "GET", &tool.url).await.is_some_and(means_alive),
+        _ => request(cx, "GET", &tool.url).await.is_some_and(means_alive),
     };
-    Probe { tool, online, at_s: gateway.now_s() }
+    Probe { tool, online, at_s: cx.now_s() }
 }
 
-/// The status of an answer, if there was one.
-async fn ask(gateway: &Gateway<Tools>, method: &str, url: &str) -> Option<u16> {
+/// The status of the response, if there was one.
+async fn request(cx: &PluginContext<Tools>, method: &str, url: &str) -> Option<u16> {
     let fetch = Fetch::new(method, url)
-        .header("user-agent", format!("{}-gateway/health", gateway.environment().brand.marker))
+        .header("user-agent", format!("{}-gateway/health", cx.environment().brand.marker))
         .timeout(TIMEOUT)
-        .cut_at(0)
+        .truncate_at(0)
         .redirects_max(REDIRECTS_MAX);
-    fetch.send(gateway).await.ok().map(|answer| answer.status)
+    fetch.send(cx).await.ok().map(|answer| answer.status)
 }
 
 #[cfg(test)]
@@ -75,12 +78,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_tools_are_asked_within_the_interval_and_never_many_at_once() {
+    fn all_tools_are_probed_within_the_interval_and_few_at_once() {
         for (tools, interval_s) in [(0, 600), (1, 600), (10_000, 600), (100_000, 600), (50, 10)] {
             let rounds = interval_s / i64::from(ROUND_S);
-            let share = share(tools, interval_s);
-            assert!(share * rounds >= tools, "{tools} in {interval_s} s");
-            assert!((share - SPARE) * rounds <= tools, "{tools} in {interval_s} s");
+            let probes_per_round = probes_per_round(tools, interval_s);
+            assert!(probes_per_round * rounds >= tools, "{tools} in {interval_s} s");
+            assert!((probes_per_round - CATCH_UP_PROBES) * rounds <= tools, "{tools} in {interval_s} s");
         }
     }
 }

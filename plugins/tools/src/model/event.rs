@@ -1,4 +1,4 @@
-//! What the activity log tells about writes. Readers depend on these members: wire names, no private parts.
+//! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{ToolId, ToolKind, ToolText};
 use plugin_api::{Address, Event, HostError, format};
@@ -14,9 +14,9 @@ pub struct ToolPublished<'a> {
     name: &'a str,
     kind: ToolKind,
     url: &'a str,
-    /// Whether the tool was there before.
+    /// Whether the tool existed before.
     updated: bool,
-    /// The beginning of it.
+    /// An excerpt.
     description: String,
 }
 

@@ -1,4 +1,4 @@
-//! What lists are asked for.
+//! Filters of the lists.
 
 use super::ToolKind;
 use crate::error::ToolsError;

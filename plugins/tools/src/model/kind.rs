@@ -1,4 +1,4 @@
-//! How a tool is spoken to.
+//! Kinds of tools: the protocol that they speak.
 
 use plugin_api::{Bind, JsonSchema, Value};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a tool is, without a database: checks, filters, what a probe means, the shapes on the wire.
+//! Types and rules of tools, without a database: checks, filters, meaning of probes, response types.
 
 mod event;
 mod filter;

@@ -1,11 +1,11 @@
-//! What an answer says of a tool: whether something serves there, not whether it serves us.
+//! Meaning of a probe's status: whether a server responds at the URL, not whether it serves this request.
 
-/// After `HEAD`: whether that settles it. Many tools know no `HEAD`, so what is no success is asked again with `GET`.
+/// Whether a response to `HEAD` is conclusive. Many tools do not support `HEAD`, so any other status is followed by a `GET`.
 pub fn is_alive(head_status: u16) -> bool {
     (200..400).contains(&head_status)
 }
 
-/// After `GET`: who refuses without a key or a body is there, who finds nothing or fails is not.
+/// Whether a response to `GET` counts as online: a tool that asks for a key or a body does, a 404 or a 5xx does not.
 pub fn means_alive(get_status: u16) -> bool {
     get_status < 500 && get_status != 404
 }
@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_answers_is_there_unless_it_fails_or_finds_nothing() {
+    fn any_status_but_404_and_5xx_counts_as_online() {
         for status in [200, 204, 301, 399] {
             assert!(is_alive(status), "{status}");
         }

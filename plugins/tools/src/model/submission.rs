@@ -1,4 +1,4 @@
-//! What owners send, and what is left of it once it is checked. Whether a URL is public, the gateway says afterwards.
+//! Request payloads, and their checked forms. Whether a URL is public is checked separately, by the gateway.
 
 use super::{ComputeSpec, ToolKind};
 use crate::error::ToolsError;
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 const NAME_CHARS_MAX: usize = 64;
 pub const DESCRIPTION_CHARS_MAX: usize = 2000;
-/// As JSON without white space.
+/// Size as JSON without white space.
 pub const SCHEMA_BYTES_MAX: usize = 32_768;
 const GPU_CHARS_MAX: usize = 64;
 const REGION_CHARS_MAX: usize = 64;
@@ -53,7 +53,7 @@ struct NewCompute {
     endpoint: Option<String>,
 }
 
-/// A tool that may be stored, if its URLs are public.
+/// A checked tool; whether its URLs are public is checked separately.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDraft {
     pub name: String,
@@ -71,7 +71,7 @@ pub struct ComputeDraft {
 }
 
 impl ToolDraft {
-    /// Every address that it names, with the member that names it.
+    /// Every URL of the tool, with the name of its member.
     pub fn urls(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let endpoint = self.compute.as_ref().map(|compute| compute.spec.endpoint.as_str());
         std::iter::once(("url", self.url.as_str())).chain(endpoint.map(|url| ("endpoint", url)))
@@ -84,7 +84,7 @@ impl NewTool {
             return Err(ToolsError::Name);
         }
         let description = self.description.unwrap_or_default();
-        if format::chars(&description) > DESCRIPTION_CHARS_MAX {
+        if format::utf16_len(&description) > DESCRIPTION_CHARS_MAX {
             return Err(ToolsError::Description);
         }
         let bytes = self.schema.as_ref().map_or(Ok(0), |schema| serde_json::to_string(schema).map(|text| text.len()));
@@ -105,7 +105,7 @@ impl NewTool {
 }
 
 impl NewCompute {
-    /// These members, and those of `other` where there are none.
+    /// Fills missing members from `other`.
     fn or(self, other: Self) -> Self {
         Self {
             gpu: self.gpu.or(other.gpu),
@@ -117,12 +117,12 @@ impl NewCompute {
     }
 
     fn check(self, url: Option<&str>) -> Result<ComputeDraft, ToolsError> {
-        let gpu = present(self.gpu).filter(|gpu| format::chars(gpu) <= GPU_CHARS_MAX).ok_or(ToolsError::Gpu)?;
+        let gpu = present(self.gpu).filter(|gpu| format::utf16_len(gpu) <= GPU_CHARS_MAX).ok_or(ToolsError::Gpu)?;
         let size = self.vram_gb.as_ref().and_then(Number::as_f64).filter(|size| (0.0..=VRAM_GB_MAX).contains(size));
         let (Some(vram_gb), Some(number)) = (size, self.vram_gb) else { return Err(ToolsError::Vram) };
         let price_per_second = self.price_per_second.ok_or(ToolsError::Price)?;
         let region = present(self.region).unwrap_or_default();
-        if format::chars(&region) > REGION_CHARS_MAX {
+        if format::utf16_len(&region) > REGION_CHARS_MAX {
             return Err(ToolsError::Region);
         }
         let endpoint = present(self.endpoint).or(url.map(str::to_owned)).ok_or(ToolsError::NoUrl)?;
@@ -131,7 +131,7 @@ impl NewCompute {
     }
 }
 
-/// Trimmed; nothing when it is blank.
+/// Trims the text; `None` when it is blank.
 fn present(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_schema_has_32768_bytes_without_white_space() {
-        // {"a":"…"} has eight bytes of its own.
+        // {"a":"…"} has eight bytes without the value.
         let of = |chars: usize| check(with("schema", json!({ "a": "x".repeat(chars) })));
         assert!(of(SCHEMA_BYTES_MAX - 8).is_ok());
         assert_eq!(of(SCHEMA_BYTES_MAX - 7), Err(ToolsError::SchemaTooLarge { bytes: SCHEMA_BYTES_MAX + 1 }));

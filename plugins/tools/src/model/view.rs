@@ -1,4 +1,4 @@
-//! What readers get. What changes only with a write stands in a `…Text`, which the row keeps as JSON.
+//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON.
 
 use super::{ToolId, ToolKind};
 use plugin_api::{JsonSchema, Wei, point::Author};
@@ -71,7 +71,7 @@ pub struct ComputeText {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct ComputeView {
     #[schemars(flatten)]
     text: ComputeText,

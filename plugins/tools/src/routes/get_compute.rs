@@ -1,4 +1,4 @@
-//! `GET /api/compute/{id}`: one listing. A tool of another kind is none.
+//! `GET /api/compute/{id}`: one listing; 404 for a tool of another kind.
 
 use super::render;
 use crate::{
@@ -7,18 +7,18 @@ use crate::{
     model::{ComputeView, ToolId},
     store::tools::{self, ToolRow},
 };
-use plugin_api::{Context, Failure, KeptJson, Path, Route};
+use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Tools> {
     Route::get("/api/compute/{id}", get_compute).public().cached().summary("Read a listing of compute")
 }
 
 async fn get_compute(
-    cx: Context<Tools>,
+    cx: RequestContext<Tools>,
     Path(tool): Path<ToolId>,
-) -> Result<KeptJson<ComputeView>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ComputeView>, Failure<ToolsError>> {
     let outcome = tools::find_compute(&cx.db(), tool).await?;
     let row: ToolRow<'_> = outcome.first()?.ok_or(ToolsError::UnknownCompute { tool })?;
     let authors = cx.authors([row.owner]).await?;
-    Ok(KeptJson::object(row.kept, &render::state(&row, &authors))?)
+    Ok(RenderedJson::object(row.kept, &render::state(&row, &authors))?)
 }

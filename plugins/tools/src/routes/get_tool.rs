@@ -7,15 +7,18 @@ use crate::{
     model::{ToolId, ToolView},
     store::tools::{self, ToolRow},
 };
-use plugin_api::{Context, Failure, KeptJson, Path, Route};
+use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Tools> {
     Route::get("/api/tools/{id}", get_tool).public().cached().summary("Read a tool")
 }
 
-async fn get_tool(cx: Context<Tools>, Path(tool): Path<ToolId>) -> Result<KeptJson<ToolView>, Failure<ToolsError>> {
+async fn get_tool(
+    cx: RequestContext<Tools>,
+    Path(tool): Path<ToolId>,
+) -> Result<RenderedJson<ToolView>, Failure<ToolsError>> {
     let outcome = tools::find(&cx.db(), tool).await?;
     let row: ToolRow<'_> = outcome.first()?.ok_or(ToolsError::UnknownTool { tool })?;
     let authors = cx.authors([row.owner]).await?;
-    Ok(KeptJson::object(row.kept, &render::state(&row, &authors))?)
+    Ok(RenderedJson::object(row.kept, &render::state(&row, &authors))?)
 }

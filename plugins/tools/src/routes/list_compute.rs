@@ -1,4 +1,4 @@
-//! `GET /api/compute`: what is for rent, by GPU, region, memory, price and liveness; online listings first.
+//! `GET /api/compute`: compute for rent, by GPU, region, memory, price and online status; online listings first.
 
 use super::render;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     model::{ComputeFilter, ComputeView},
     store::tool_list::{self, Filter},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search};
+use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
@@ -15,7 +15,7 @@ pub fn route() -> Route<Tools> {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ComputeList {
     items: Vec<ComputeView>,
     #[schemars(flatten)]
@@ -34,18 +34,18 @@ const PRICING: &str =
     "pricePerSecond is in wei for each second of use; the provider asks for it at its endpoint, by x402";
 
 async fn list_compute(
-    cx: Context<Tools>,
-    QueryString(given): QueryString<ComputeFilter>,
+    cx: RequestContext<Tools>,
+    QueryString(query): QueryString<ComputeFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<ComputeList>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ComputeList>, Failure<ToolsError>> {
     let texts: [(&str, &[&str]); 3] =
-        [(&given.q, &["name", "description"]), (&given.gpu, &["gpu"]), (&given.region, &["region"])];
+        [(&query.q, &["name", "description"]), (&query.gpu, &["gpu"]), (&query.region, &["region"])];
     let searches = texts.into_iter().filter_map(|(text, columns)| Some((Search::new(&cx, text)?, columns)));
     let filter = Filter {
         searches: searches.collect(),
-        vram_gb_min: given.vram_gb_min()?,
-        price_max: given.price_max()?,
-        online_only: given.online.0,
+        vram_gb_min: query.vram_gb_min()?,
+        price_max: query.price_max()?,
+        online_only: query.online.0,
         compute: true,
         ..Filter::default()
     };

@@ -7,7 +7,7 @@ use crate::{
     model::{ToolFilter, ToolView},
     store::tool_list::{self, Filter},
 };
-use plugin_api::{Context, Failure, JsonSchema, KeptJson, Page, QueryString, Route, Search};
+use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
@@ -15,7 +15,7 @@ pub fn route() -> Route<Tools> {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it describes what is made of kept JSON")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 struct ToolList {
     items: Vec<ToolView>,
     #[schemars(flatten)]
@@ -29,16 +29,16 @@ struct Rest {
 }
 
 async fn list_tools(
-    cx: Context<Tools>,
-    QueryString(given): QueryString<ToolFilter>,
+    cx: RequestContext<Tools>,
+    QueryString(query): QueryString<ToolFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<KeptJson<ToolList>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ToolList>, Failure<ToolsError>> {
     let columns: &[&str] = &["name", "description", "url"];
     let filter = Filter {
-        searches: Search::new(&cx, &given.q).map(|search| (search, columns)).into_iter().collect(),
-        kind: given.kind()?,
-        owner: given.owner()?,
-        online_only: given.online.0,
+        searches: Search::new(&cx, &query.q).map(|search| (search, columns)).into_iter().collect(),
+        kind: query.kind()?,
+        owner: query.owner()?,
+        online_only: query.online.0,
         ..Filter::default()
     };
     let page = tool_list::list(&cx.db(), &filter, limit, offset).await?;

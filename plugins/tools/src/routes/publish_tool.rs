@@ -7,7 +7,7 @@ use crate::{
     model::{NewTool, ToolDraft, ToolPublished, ToolState, ToolView},
     store::tools::{self, StoredTool},
 };
-use plugin_api::{Context, Failure, Route, Signed, Stored, manifest::RateLimit};
+use plugin_api::{CreatedOrUpdated, Failure, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Tools> {
     Route::post("/api/tools", publish_tool)
@@ -17,22 +17,22 @@ pub fn route() -> Route<Tools> {
 }
 
 async fn publish_tool(
-    cx: Context<Tools>,
+    cx: RequestContext<Tools>,
     Signed { signer, payload }: Signed<NewTool>,
-) -> Result<Stored<ToolView>, Failure<ToolsError>> {
+) -> Result<CreatedOrUpdated<ToolView>, Failure<ToolsError>> {
     let draft = payload.check()?;
     check_urls(&cx, &draft).await?;
-    // Before the first statement: an open transaction holds up other writers and waits for nobody.
+    // Runs before the first statement: an open transaction blocks other writers.
     let owner = cx.authors([signer]).await?.get(signer);
     let (tx, now_s) = (cx.transaction(), cx.now_s());
     let StoredTool { id, text, updated, online, seen_at } = tools::publish(&tx, signer, draft, now_s).await?;
     ToolPublished::of(id, &text, updated).by(signer, now_s)?.publish(&tx)?;
     let state = ToolState { id, owner, online, last_seen: render::time(seen_at), last_probe_at: None };
-    Ok(Stored { created: !updated, value: ToolView { text, state } })
+    Ok(CreatedOrUpdated { created: !updated, value: ToolView { text, state } })
 }
 
-/// Whether everybody can reach what the tool names, as far as the texts tell.
-async fn check_urls(cx: &Context<Tools>, draft: &ToolDraft) -> Result<(), Failure<ToolsError>> {
+/// Checks that the tool's URLs are public, by their text alone.
+async fn check_urls(cx: &RequestContext<Tools>, draft: &ToolDraft) -> Result<(), Failure<ToolsError>> {
     for (member, url) in draft.urls() {
         if let Some(problem) = cx.check_url(url).await? {
             let message = problem.message;

@@ -1,11 +1,11 @@
-//! From rows to what readers get: owners get their names here, at read time.
+//! Converts rows to response types and adds the names of owners at read time.
 
 use crate::{
     Tools,
     model::ToolState,
     store::{tool_list::ToolPage, tools::ToolRow},
 };
-use plugin_api::{Authors, Context, HostError, KeptJson};
+use plugin_api::{Authors, HostError, RenderedJson, RequestContext};
 use serde::Serialize;
 
 pub fn state(row: &ToolRow<'_>, authors: &Authors) -> ToolState {
@@ -18,14 +18,18 @@ pub fn state(row: &ToolRow<'_>, authors: &Authors) -> ToolState {
     }
 }
 
-/// 0 stands for never.
+/// 0 means never.
 pub fn time(second: i64) -> Option<i64> {
     (second != 0).then_some(second)
 }
 
-/// A page of tools, and what is said of it.
-pub async fn list<T>(cx: &Context<Tools>, page: &ToolPage, rest: &impl Serialize) -> Result<KeptJson<T>, HostError> {
+/// Renders a page of tools and the list's own members.
+pub async fn list<T>(
+    cx: &RequestContext<Tools>,
+    page: &ToolPage,
+    rest: &impl Serialize,
+) -> Result<RenderedJson<T>, HostError> {
     let rows: Vec<ToolRow<'_>> = page.rows.all()?;
     let authors = cx.authors(rows.iter().map(|row| row.owner)).await?;
-    KeptJson::list("items", rows.iter().map(|row| (row.kept, state(row, &authors))), rest)
+    RenderedJson::list("items", rows.iter().map(|row| (row.kept, state(row, &authors))), rest)
 }

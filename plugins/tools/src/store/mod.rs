@@ -1,4 +1,4 @@
-//! The table of tools: migrations/ makes it, nothing else in the house touches it.
+//! The table of tools. Migrations create it; no other code writes it.
 
 pub mod probes;
 pub mod tool_list;

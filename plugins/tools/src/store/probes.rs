@@ -1,32 +1,32 @@
-//! When tools are asked whether they are there, and what came of it.
+//! Probes: which tools are due, and the results.
 
 use plugin_api::{HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
 
 use crate::model::ToolId;
 
-/// A tool that is to be asked.
+/// A tool that is due for a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Due {
+pub struct DueTool {
     pub id: ToolId,
     pub url: String,
 }
 
-/// Tools that were not asked since that second: those that wait longest first, new ones before all.
-pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<Due>, HostError> {
+/// Tools that were not probed since that second: new ones first, then the longest wait.
+pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueTool>, HostError> {
     let due = sql("SELECT id, url FROM tools_tools WHERE probed_at <= $1 ORDER BY probed_at, id LIMIT $2");
     db.rows(due.bind(before_s).bind(limit)).await
 }
 
-/// What a probe came to.
+/// The result of a probe.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    pub tool: Due,
+    pub tool: DueTool,
     pub online: bool,
     pub at_s: i64,
 }
 
-/// Of a tool that moved to another address meanwhile nothing is known.
+/// Ignores the result for a tool whose URL has changed in the meantime.
 pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     let record = |probe: &Probe| -> Sql {
         sql("UPDATE tools_tools SET online = $3, probed_at = $4, seen_at = CASE WHEN $3 = 1 THEN $4 ELSE seen_at END \
@@ -39,20 +39,20 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     tx.batch(probes.iter().map(record).collect()).await.map(drop)
 }
 
-/// How the probes go.
+/// Progress of the probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Progress {
+pub struct ProbeProgress {
     pub tools: i64,
     pub online: i64,
-    /// Those that wait for their first answer.
+    /// Tools that wait for their first probe.
     pub waiting: i64,
-    /// When the one was published or asked that waits longest.
+    /// When the longest-waiting tool was published or last probed.
     pub oldest_s: Option<i64>,
-    /// When one was asked last.
+    /// Time of the latest probe.
     pub newest_s: Option<i64>,
 }
 
-pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
+pub async fn progress(db: &impl Query) -> Result<ProbeProgress, HostError> {
     let since = "CASE WHEN probed_at = 0 THEN updated_at ELSE probed_at END";
     db.one(sql(format!(
         "SELECT count(*) AS tools, cast(coalesce(sum(online), 0) AS BIGINT) AS online, \
@@ -62,14 +62,14 @@ pub async fn progress(db: &impl Query) -> Result<Progress, HostError> {
     .await
 }
 
-/// After so long without any probe, while tools wait, the job stands still.
-const STILL_S: i64 = 60;
+/// With tools waiting, the job counts as stalled after this long without a probe.
+const STALLED_AFTER_S: i64 = 60;
 
-impl Progress {
-    /// No tool waits much longer than the interval; or many do, after a pause, and the job works on it.
-    pub fn is_made(&self, interval_s: i64, now_s: i64) -> bool {
+impl ProbeProgress {
+    /// Healthy: no tool waits much longer than the interval, or many do after a pause and the job is working through them.
+    pub fn is_healthy(&self, interval_s: i64, now_s: i64) -> bool {
         let Some(oldest_s) = self.oldest_s else { return true };
-        let works = self.newest_s.is_some_and(|newest_s| now_s - newest_s <= STILL_S);
+        let works = self.newest_s.is_some_and(|newest_s| now_s - newest_s <= STALLED_AFTER_S);
         now_s - oldest_s <= 3 * interval_s || works
     }
 }
@@ -79,8 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_make_progress_while_no_tool_waits_long_or_some_are_asked() {
-        let made = |oldest_s, newest_s| Progress { oldest_s, newest_s, ..Progress::default() }.is_made(600, 10_000);
+    fn probes_are_healthy_while_no_tool_waits_long_or_some_are_probed() {
+        let made = |oldest_s, newest_s| {
+            ProbeProgress { oldest_s, newest_s, ..ProbeProgress::default() }.is_healthy(600, 10_000)
+        };
         assert!(made(None, None), "there is nothing to ask");
         assert!(made(Some(8200), Some(8200)));
         assert!(!made(Some(8199), None) && !made(Some(8199), Some(9939)));

@@ -1,20 +1,20 @@
-//! Lists of tools: online first, then the latest. One statement answers a page together with the number of all matches.
+//! Lists of tools: online first, then the latest. One statement returns a page together with the total number of matches.
 
 use crate::model::ToolKind;
 use plugin_api::{Address, Bind, HostError, Outcome, Query, Search, Sql, Value, Wei, sql};
 use serde::Deserialize;
 
-/// Which tools are listed. What is absent filters nothing.
+/// Selects tools. Absent members filter nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Each is searched for in the columns beside it, one of which must have it.
+    /// Each search with its columns, one of which must match.
     pub searches: Vec<(Search, &'static [&'static str])>,
     pub kind: Option<ToolKind>,
     pub owner: Option<Address>,
     pub vram_gb_min: Option<f64>,
     pub price_max: Option<Wei>,
     pub online_only: bool,
-    /// Whether the rows keep what is for rent at the top. Then only compute is listed.
+    /// Whether to list compute only, with the rendered JSON that has its members at the top level.
     pub compute: bool,
 }
 
@@ -25,33 +25,33 @@ pub struct ToolPage {
 }
 
 #[derive(Deserialize)]
-struct Total {
+struct TotalRow {
     total: i64,
 }
 
 pub async fn list(db: &impl Query, filter: &Filter, limit: u32, offset: u32) -> Result<ToolPage, HostError> {
-    let matches = Matches::of(filter);
+    let matches = FilterSql::of(filter);
     let rows = db.run(matches.page(limit, offset)).await?;
-    let total = match rows.first::<Total>()? {
+    let total = match rows.first::<TotalRow>()? {
         Some(row) => row.total,
-        // No row carries the total: nothing matches, or the page lies past the end.
+        // No row carries the total: nothing matches, or the page is past the end.
         None if offset == 0 => 0,
         None => db.one(matches.count()).await?,
     };
     Ok(ToolPage { rows, total })
 }
 
-/// The condition of a list, and what its placeholders stand for.
-struct Matches {
+/// The condition of a list, and the values of its placeholders.
+struct FilterSql {
     kept: &'static str,
     conditions: Vec<String>,
-    bound: Vec<Value>,
+    params: Vec<Value>,
 }
 
-impl Matches {
+impl FilterSql {
     fn of(filter: &Filter) -> Self {
         let kept = if filter.compute { "kept_compute" } else { "kept" };
-        let mut matches = Self { kept, conditions: Vec::new(), bound: Vec::new() };
+        let mut matches = Self { kept, conditions: Vec::new(), params: Vec::new() };
         if filter.compute {
             matches.conditions.push("kind = 'compute'".to_owned());
         }
@@ -73,8 +73,8 @@ impl Matches {
 
     fn add(&mut self, value: Option<impl Bind>, condition: impl Fn(&str) -> String) {
         if let Some(value) = value {
-            self.bound.push(value.into_value());
-            self.conditions.push(condition(&format!("${}", self.bound.len())));
+            self.params.push(value.into_value());
+            self.conditions.push(condition(&format!("${}", self.params.len())));
         }
     }
 
@@ -83,7 +83,7 @@ impl Matches {
     }
 
     fn bind(&self, text: String) -> Sql {
-        self.bound.iter().cloned().fold(sql(text), Sql::bind)
+        self.params.iter().cloned().fold(sql(text), Sql::bind)
     }
 
     fn page(&self, limit: u32, offset: u32) -> Sql {
@@ -101,12 +101,12 @@ impl Matches {
     }
 }
 
-/// All tools, and those that are online.
+/// Number of all tools, and of those that are online.
 pub async fn count_all(db: &impl Query) -> Result<(i64, i64), HostError> {
     db.one(sql("SELECT count(*), cast(coalesce(sum(online), 0) AS BIGINT) FROM tools_tools")).await
 }
 
-/// What a listing of compute offers.
+/// A listing of compute, for the list of work.
 #[derive(Debug, Deserialize)]
 pub struct OfferRow {
     pub id: i64,
@@ -116,7 +116,7 @@ pub struct OfferRow {
     pub kept_compute: String,
 }
 
-/// The newest listings of compute, or this one.
+/// The newest listings of compute, or only this one.
 pub async fn offers(db: &impl Query, tool: Option<i64>, limit: u32) -> Result<Vec<OfferRow>, HostError> {
     let offers = "SELECT id, owner, description, created_at, kept_compute FROM tools_tools WHERE kind = 'compute'";
     db.rows(match tool {

@@ -1,17 +1,17 @@
-//! Tools: finding one, storing one.
+//! Tools: reads and writes.
 
 use crate::model::{ComputeText, ToolDraft, ToolId, ToolText};
-use plugin_api::{Address, HostError, Outcome, Query, Tx, keep, sql};
+use plugin_api::{Address, HostError, Outcome, Query, Tx, render_json, sql};
 use serde::Deserialize;
 
-/// A tool as answers are made of it.
+/// The columns of a tool for responses.
 #[derive(Deserialize)]
 pub struct ToolRow<'r> {
     pub id: ToolId,
     pub kept: &'r str,
     pub owner: Address,
     pub online: bool,
-    /// 0 for never.
+    /// 0 means never.
     pub seen_at: i64,
     pub probed_at: i64,
 }
@@ -21,21 +21,21 @@ pub async fn find(db: &impl Query, tool: ToolId) -> Result<Outcome, HostError> {
     db.run(sql("SELECT id, kept, owner, online, seen_at, probed_at FROM tools_tools WHERE id = $1").bind(tool)).await
 }
 
-/// The same of compute, with what is for rent at the top.
+/// The same for compute, with its members at the top level.
 pub async fn find_compute(db: &impl Query, tool: ToolId) -> Result<Outcome, HostError> {
     let find = sql("SELECT id, kept_compute AS kept, owner, online, seen_at, probed_at FROM tools_tools \
          WHERE id = $1 AND kept_compute IS NOT NULL");
     db.run(find.bind(tool)).await
 }
 
-/// A tool that was just stored.
+/// A tool after a write.
 pub struct StoredTool {
     pub id: ToolId,
     pub text: ToolText,
-    /// Whether there was one of this owner and name.
+    /// Whether a tool of this owner and name existed.
     pub updated: bool,
     pub online: bool,
-    /// 0 for never.
+    /// 0 means never.
     pub seen_at: i64,
 }
 
@@ -47,8 +47,8 @@ struct Before {
     seen_at: i64,
 }
 
-/// Stores a tool in the place of the one of this owner and name. What is known of an address goes when the tool moves to
-/// another one; either way it is asked next.
+/// Inserts a tool, or replaces the one of this owner and name. A new URL resets the probe results; in both cases the tool is
+/// due for the next probe.
 pub async fn publish(tx: &Tx, owner: Address, draft: ToolDraft, now_s: i64) -> Result<StoredTool, HostError> {
     let find = sql("SELECT url, created_at, online, seen_at FROM tools_tools WHERE owner = $1 AND name = $2");
     let before: Option<Before> = tx.row(find.bind(owner).bind(&draft.name)).await?;
@@ -58,7 +58,7 @@ pub async fn publish(tx: &Tx, owner: Address, draft: ToolDraft, now_s: i64) -> R
     let (vram_gb, spec) = draft.compute.map(|compute| (compute.vram_gb, compute.spec)).unzip();
     let ToolDraft { name, kind, url, description, schema, .. } = draft;
     let text = ToolText { name, kind, url, description, schema, compute: spec.clone(), created_at, updated_at: now_s };
-    let kept_compute = spec.clone().map(|spec| keep(&ComputeText { tool: text.clone(), spec })).transpose()?;
+    let kept_compute = spec.clone().map(|spec| render_json(&ComputeText { tool: text.clone(), spec })).transpose()?;
     let put = sql(
         "INSERT INTO tools_tools (owner, name, kind, url, description, gpu, vram_gb, price_key, region, created_at, \
          updated_at, online, probed_at, seen_at, kept, kept_compute) \
@@ -82,7 +82,7 @@ pub async fn publish(tx: &Tx, owner: Address, draft: ToolDraft, now_s: i64) -> R
     .bind(now_s)
     .bind(online)
     .bind(seen_at)
-    .bind(keep(&text)?)
+    .bind(render_json(&text)?)
     .bind(kept_compute);
     let id = tx.one(put).await?;
     Ok(StoredTool { id, text, updated: before.is_some(), online, seen_at })

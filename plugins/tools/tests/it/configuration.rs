@@ -1,4 +1,4 @@
-//! `[plugins.tools]`: what is wrong stops the plugin and is named.
+//! `[plugins.tools]`: a wrong value stops the plugin with a reason that names it.
 
 use plugin_testing::{TestGateway, json};
 
@@ -7,9 +7,9 @@ async fn wrong_values_and_unknown_keys_are_refused() {
     for (config, part) in
         [(json!({ "probe_interval_s": 5 }), "probe_interval_s is 5"), (json!({ "probe": 5 }), "probe")]
     {
-        let house = TestGateway::builder().plugin(tools::plugin_module()).config("tools", config).open().await;
-        let reason = house.reports().await.into_iter().find(|report| report.name == "tools").unwrap().reason;
+        let gateway = TestGateway::builder().plugin(tools::plugin_module()).config("tools", config).open().await;
+        let reason = gateway.reports().await.into_iter().find(|report| report.name == "tools").unwrap().reason;
         assert!(reason.contains(part), "{reason}");
-        house.stop().await;
+        gateway.stop().await;
     }
 }

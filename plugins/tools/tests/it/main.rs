@@ -1,4 +1,4 @@
-//! The registry of tools behind a gateway, on each database: one file per operation.
+//! The registry of tools in a gateway, on each database: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -11,45 +11,45 @@ mod list_tools;
 mod probe_tools;
 mod publish_tool;
 
-use plugin_testing::{Answer, TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const TOOLS: &str = "/api/tools";
 const COMPUTE: &str = "/api/compute";
-/// Nothing answers at such a name: no test asks the internet.
+/// A name that never resolves: no test contacts the internet.
 const NOWHERE: &str = "https://tool.invalid/path";
 
-/// Without limits per IP.
-async fn houses() -> Vec<TestGateway> {
+/// Gateways without limits per IP.
+async fn gateways() -> Vec<TestGateway> {
     TestGateway::each_database(&[tools::plugin_module()]).await
 }
 
-/// As [`houses`], and tools on this machine may be asked.
-async fn open_houses() -> Vec<TestGateway> {
+/// Like [`gateways`], and probes may reach this machine.
+async fn gateways_reaching_localhost() -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
-    let mut houses = Vec::new();
+    let mut gateways = Vec::new();
     for builder in builders {
         let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
-        houses.push(builder.plugin(tools::plugin_module()).start().await);
+        gateways.push(builder.plugin(tools::plugin_module()).start().await);
     }
-    houses
+    gateways
 }
 
-/// Lets the interval between two writes of one wallet pass.
-async fn next(house: &TestGateway) {
-    house.clock().advance(Duration::from_secs(2)).await;
+/// Waits for the interval between two writes of one wallet.
+async fn next(gateway: &TestGateway) {
+    gateway.clock().advance(Duration::from_secs(2)).await;
 }
 
-async fn post(house: &TestGateway, owner: &Wallet, payload: Value) -> Answer {
-    house.post_signed(TOOLS, owner, "tool.publish", payload).await
+async fn post(gateway: &TestGateway, owner: &Wallet, payload: Value) -> TestResponse {
+    gateway.post_signed(TOOLS, owner, "tool.publish", payload).await
 }
 
-/// Publishes a tool; answers it.
-async fn publish(house: &TestGateway, owner: &Wallet, payload: Value) -> Value {
-    let answer = post(house, owner, payload).await;
-    assert!(answer.is_success(), "{}", answer.text());
-    answer.json()
+/// Publishes a tool; returns it.
+async fn publish(gateway: &TestGateway, owner: &Wallet, payload: Value) -> Value {
+    let response = post(gateway, owner, payload).await;
+    assert!(response.is_success(), "{}", response.text());
+    response.json()
 }
 
 fn tool(name: &str) -> Value {
@@ -70,16 +70,16 @@ fn with(mut payload: Value, members: Value) -> Value {
     payload
 }
 
-/// What a GET answers with 200.
-async fn read(house: &TestGateway, path: &str) -> Value {
-    let answer = house.get(path).await;
-    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    answer.json()
+/// GETs a path; expects 200 and returns the JSON.
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let response = gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
 }
 
-/// The names of a list, and its total.
-async fn names(house: &TestGateway, path: &str) -> (Vec<String>, i64) {
-    let list = read(house, path).await;
+/// Names and total of a list.
+async fn names(gateway: &TestGateway, path: &str) -> (Vec<String>, i64) {
+    let list = read(gateway, path).await;
     let names = list["items"].as_array().expect("items").iter();
     let names = names.map(|item| item["name"].as_str().expect("name").to_owned());
     (names.collect(), list["total"].as_i64().expect("total"))
@@ -89,8 +89,8 @@ fn exactly(names: &[&str]) -> (Vec<String>, i64) {
     (names.iter().map(ToString::to_string).collect(), i64::try_from(names.len()).unwrap())
 }
 
-/// Nothing went wrong inside.
-async fn finish(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+/// Ends a test: no plugin reported a fault.
+async fn finish(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

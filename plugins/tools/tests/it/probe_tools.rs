@@ -1,6 +1,6 @@
-//! The job that asks tools whether they are there.
+//! The job that probes tools.
 
-use super::{TOOLS, exactly, finish, houses, names, next, open_houses, publish, read, tool, with};
+use super::{TOOLS, exactly, finish, gateways, gateways_reaching_localhost, names, next, publish, read, tool, with};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 use wiremock::{
@@ -24,22 +24,22 @@ fn at(name: &str, server: &MockServer) -> Value {
     with(tool(name), json!({ "url": format!("{}/tool", server.uri()) }))
 }
 
-/// Lets time pass until the tool was asked again; answers it.
-async fn asked(house: &TestGateway, id: &Value) -> Value {
-    let (path, since) = (format!("{TOOLS}/{id}"), house.now_s());
-    house.clock().advance(Duration::from_secs(601)).await;
+/// Advances the clock until the tool was probed again; returns it.
+async fn asked(gateway: &TestGateway, id: &Value) -> Value {
+    let (path, since) = (format!("{TOOLS}/{id}"), gateway.now_s());
+    gateway.clock().advance(Duration::from_secs(601)).await;
     TestGateway::eventually(LIMIT, "the tool is asked", || async {
-        house.clock().advance(Duration::from_secs(1)).await;
-        read(house, &path).await["lastProbeAt"].as_i64().is_some_and(|at| at > since)
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        read(gateway, &path).await["lastProbeAt"].as_i64().is_some_and(|at| at > since)
     })
     .await;
-    read(house, &path).await
+    read(gateway, &path).await
 }
 
 #[tokio::test]
 async fn a_tool_that_answers_is_online() {
     let server = MockServer::start().await;
-    for house in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         for (head, get, online, both) in [
             (200, 500, true, false),
             (405, 200, true, true),
@@ -50,17 +50,17 @@ async fn a_tool_that_answers_is_online() {
             (503, 503, false, true),
         ] {
             serve(&server, head, get).await;
-            let published = publish(&house, &Wallet::new(1), at("one", &server)).await;
-            let seen = asked(&house, &published["id"]).await;
+            let published = publish(&gateway, &Wallet::new(1), at("one", &server)).await;
+            let seen = asked(&gateway, &published["id"]).await;
             assert_eq!(seen["online"], online, "{head} {get}: {seen}");
             assert!(seen["lastSeen"].as_i64() == seen["lastProbeAt"].as_i64() || !online, "{seen}");
             let expected: &[&str] = if both { &["HEAD", "GET"] } else { &["HEAD"] };
             assert_eq!(methods(&server).await[..expected.len()], *expected);
-            next(&house).await;
+            next(&gateway).await;
         }
         let requests = server.received_requests().await.unwrap();
         assert_eq!(requests[0].headers["user-agent"], "service-gateway/health");
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
@@ -68,43 +68,43 @@ async fn a_tool_that_answers_is_online() {
 async fn a_tool_goes_offline_and_comes_back_and_online_ones_stand_first() {
     let (up, down) = (MockServer::start().await, MockServer::start().await);
     serve(&up, 200, 200).await;
-    for house in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         serve(&down, 200, 200).await;
-        publish(&house, &Wallet::new(1), at("up", &up)).await;
-        next(&house).await;
-        let id = publish(&house, &Wallet::new(2), at("down", &down)).await["id"].clone();
-        let before = asked(&house, &id).await;
-        assert_eq!(names(&house, TOOLS).await, exactly(&["down", "up"]));
+        publish(&gateway, &Wallet::new(1), at("up", &up)).await;
+        next(&gateway).await;
+        let id = publish(&gateway, &Wallet::new(2), at("down", &down)).await["id"].clone();
+        let before = asked(&gateway, &id).await;
+        assert_eq!(names(&gateway, TOOLS).await, exactly(&["down", "up"]));
         serve(&down, 503, 503).await;
-        let after = asked(&house, &id).await;
+        let after = asked(&gateway, &id).await;
         assert_eq!((&after["online"], &after["lastSeen"]), (&json!(false), &before["lastSeen"]));
-        assert_eq!(names(&house, TOOLS).await, exactly(&["up", "down"]));
-        assert_eq!(names(&house, &format!("{TOOLS}?online=1")).await, exactly(&["up"]));
+        assert_eq!(names(&gateway, TOOLS).await, exactly(&["up", "down"]));
+        assert_eq!(names(&gateway, &format!("{TOOLS}?online=1")).await, exactly(&["up"]));
         serve(&down, 200, 200).await;
-        assert_eq!(asked(&house, &id).await["online"], true);
-        finish(house).await;
+        assert_eq!(asked(&gateway, &id).await["online"], true);
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn a_new_tool_or_address_is_asked_with_the_next_round() {
+async fn a_new_tool_or_url_is_probed_in_the_next_round() {
     let (old, new) = (MockServer::start().await, MockServer::start().await);
-    for house in open_houses().await {
+    for gateway in gateways_reaching_localhost().await {
         serve(&old, 200, 200).await;
         serve(&new, 200, 200).await;
-        let path = format!("{TOOLS}/{}", publish(&house, &Wallet::new(1), at("one", &old)).await["id"]);
+        let path = format!("{TOOLS}/{}", publish(&gateway, &Wallet::new(1), at("one", &old)).await["id"]);
         let is_online = || async {
-            house.clock().advance(Duration::from_secs(1)).await;
-            read(&house, &path).await["online"] == true
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            read(&gateway, &path).await["online"] == true
         };
-        let begun = house.now_s();
+        let begun = gateway.now_s();
         TestGateway::eventually(LIMIT, "the tool is asked", is_online).await;
-        next(&house).await;
-        let moved = publish(&house, &Wallet::new(1), at("one", &new)).await;
+        next(&gateway).await;
+        let moved = publish(&gateway, &Wallet::new(1), at("one", &new)).await;
         assert_eq!((&moved["online"], &moved["lastSeen"]), (&json!(false), &Value::Null), "nobody asked there yet");
         TestGateway::eventually(LIMIT, "the new address is asked", is_online).await;
-        assert!(house.now_s() - begun < 600, "long before the interval is over");
-        finish(house).await;
+        assert!(gateway.now_s() - begun < 600, "long before the interval is over");
+        finish(gateway).await;
     }
 }
 
@@ -112,40 +112,40 @@ async fn a_new_tool_or_address_is_asked_with_the_next_round() {
 async fn a_private_address_is_never_reached() {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&server).await;
-    for house in open_houses().await {
-        let id = publish(&house, &Wallet::new(1), at("one", &server)).await["id"].clone();
-        // The operator closes what was open.
-        let house = house.restart_after(|config| config.egress.allow_hosts.clear()).await;
+    for gateway in gateways_reaching_localhost().await {
+        let id = publish(&gateway, &Wallet::new(1), at("one", &server)).await["id"].clone();
+        // The operator forbids private hosts again.
+        let gateway = gateway.restart_after(|config| config.egress.allow_hosts.clear()).await;
         server.reset().await;
-        assert_eq!(asked(&house, &id).await["online"], false);
+        assert_eq!(asked(&gateway, &id).await["online"], false);
         assert!(server.received_requests().await.unwrap().is_empty());
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
-async fn many_tools_are_asked_a_few_at_a_time() {
-    for house in houses().await {
+async fn many_tools_are_probed_a_few_at_a_time() {
+    for gateway in gateways().await {
         for number in 0..2 {
             let wallets: Vec<Wallet> = (1..=15).map(Wallet::new).collect();
-            let writes = wallets.iter().map(|wallet| publish(&house, wallet, tool(&format!("tool-{number}"))));
+            let writes = wallets.iter().map(|wallet| publish(&gateway, wallet, tool(&format!("tool-{number}"))));
             futures_util::future::join_all(writes).await;
-            next(&house).await;
+            next(&gateway).await;
         }
-        let house = house.restart().await;
-        house.clock().advance(Duration::from_secs(3600)).await;
-        let since = house.now_s();
+        let gateway = gateway.restart().await;
+        gateway.clock().advance(Duration::from_secs(3600)).await;
+        let since = gateway.now_s();
         let left = format!("SELECT id FROM tools_tools WHERE probed_at < {since}");
         TestGateway::eventually(LIMIT, "all are asked", || async {
-            house.clock().advance(Duration::from_secs(1)).await;
-            house.rows(&left).await.is_empty()
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows(&left).await.is_empty()
         })
         .await;
-        // Thirty tools in ten minutes are less than one in a round, which takes eight more at most.
+        // Thirty tools in ten minutes are less than one per round, which probes at most eight more.
         let most = "SELECT max(n) FROM (SELECT count(*) AS n FROM tools_tools GROUP BY probed_at / 5) AS rounds";
-        let most: i64 = house.rows(most).await[0].trim_start_matches("Int(").trim_end_matches(')').parse().unwrap();
+        let most: i64 = gateway.rows(most).await[0].trim_start_matches("Int(").trim_end_matches(')').parse().unwrap();
         assert!((1..=2 * 8).contains(&most), "{most} within five seconds");
-        assert!(house.now_s() - since >= 15, "{} s", house.now_s() - since);
-        finish(house).await;
+        assert!(gateway.now_s() - since >= 15, "{} s", gateway.now_s() - since);
+        finish(gateway).await;
     }
 }

@@ -1,16 +1,16 @@
 //! The text that a wallet signs to sign up.
 //!
-//! The rule: it holds every field, so that a signature is good for these and no others, and whoever answers makes it anew from
-//! the fields that were sent.
+//! The rule: it contains every field, so that a signature is valid for these fields only. The server rebuilds it from the fields
+//! of the request.
 
 use super::Fields;
 use crate::error::WaitlistError;
 use plugin_api::{Environment, JsonSchema};
 use serde::Deserialize;
 
-/// How long a challenge holds.
+/// Lifetime of a challenge.
 pub const CHALLENGE_S: i64 = 600;
-/// Clocks differ.
+/// Tolerance for differing clocks.
 const SLACK_S: i64 = 60;
 
 /// What a body has besides the fields.
@@ -28,20 +28,20 @@ pub struct Challenge {
     sig: Option<String>,
 }
 
-/// A challenge that was answered: what was signed is known, but not yet by whom.
-pub struct Answered {
+/// A challenge that the client responded to: the signed text is rebuilt, the signer is not checked yet.
+pub struct SignedChallenge {
     pub message: String,
     pub signature: String,
 }
 
 impl Challenge {
-    /// What was signed; nothing when there is no signature and none is needed.
+    /// Rebuilds the signed text; `None` when there is no signature and none is required.
     pub fn check(
         &self,
         fields: &Fields,
         environment: &Environment,
         (now_s, is_required): (i64, bool),
-    ) -> Result<Option<Answered>, WaitlistError> {
+    ) -> Result<Option<SignedChallenge>, WaitlistError> {
         let Some(signature) = self.sig.as_deref().map(str::trim).filter(|text| !text.is_empty()) else {
             return if is_required { Err(WaitlistError::NoSignature) } else { Ok(None) };
         };
@@ -60,7 +60,7 @@ impl Challenge {
             return Err(WaitlistError::ExpiresTooLate);
         }
         let message = message(fields, environment, &nonce, expires);
-        Ok(Some(Answered { message, signature: signature.to_ascii_lowercase() }))
+        Ok(Some(SignedChallenge { message, signature: signature.to_ascii_lowercase() }))
     }
 }
 

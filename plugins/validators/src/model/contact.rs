@@ -1,4 +1,4 @@
-//! How somebody wants to be reached.
+//! Contacts: e-mail addresses and handles of messengers.
 
 use plugin_api::{JsonSchema, format};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl ContactKind {
     }
 }
 
-/// In the one form in which it is signed and stored.
+/// A contact in its normalised form, in which it is signed and stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contact {
     pub kind: ContactKind,
@@ -29,10 +29,10 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// An e-mail address, its domain in lower case, or `@name` of a handle. Nothing when it is neither.
+    /// Normalises an e-mail address (domain in lower case) or a handle (`@name`). `None` when it is neither.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        if format::chars(text) > CHARS_MAX {
+        if format::utf16_len(text) > CHARS_MAX {
             return None;
         }
         match text.split_once('@') {
@@ -53,7 +53,7 @@ impl Contact {
     }
 }
 
-/// `name` of `https://t.me/name`.
+/// Returns `name` of `https://t.me/name`.
 fn after_host(text: &str) -> &str {
     let bare = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or(text);
     bare.strip_prefix("t.me/").unwrap_or(text)
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_handles_have_one_form_each() {
+    fn contacts_are_normalised() {
         for (text, kind, form) in [
             (" Ann.B+x@Mail.EXAMPLE ", ContactKind::Email, "Ann.B+x@mail.example"),
             ("@ann_b", ContactKind::Telegram, "@ann_b"),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_contact() {
+    fn other_texts_are_refused() {
         let long = format!("{}@a.example", "x".repeat(250));
         for text in [
             "",

@@ -1,4 +1,4 @@
-//! The fields of a sign-up, the same in the challenge's query and in the body that answers it.
+//! The fields of a sign-up: the same in the challenge's query and in the signed body.
 
 use super::{Contact, Platform};
 use crate::error::WaitlistError;
@@ -29,7 +29,7 @@ pub struct Given {
     consent: Option<String>,
 }
 
-/// A text, or the text of a number or truth value; nothing for null. Anything else is a text that no field takes.
+/// Decodes a text, a number or a boolean as text; null is `None`. Any other value becomes a text that no field accepts.
 pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Ok(match Value::deserialize(from)? {
         Value::Null => None,
@@ -38,7 +38,7 @@ pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
     })
 }
 
-/// Fields that make a sign-up.
+/// Checked fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     pub address: Address,
@@ -68,7 +68,7 @@ fn seats(text: &str) -> Option<i64> {
     text.parse().ok().filter(|seats| is_digits && (1..=SEATS_MAX).contains(seats))
 }
 
-/// Capital letters, where there are any besides small ones, carry a checksum.
+/// Mixed case is a checksum (EIP-55) and must be correct.
 fn address(text: &str) -> Result<Address, WaitlistError> {
     let address: Address = text.parse().map_err(|_: plugin_api::BadAddress| WaitlistError::Address)?;
     if address == Address::ZERO {

@@ -1,4 +1,4 @@
-//! What a sign-up is, without a database: its fields, the text that is signed, limits per client.
+//! Types and rules of a sign-up, without a database: fields, signed text, limits per client.
 
 mod challenge;
 mod contact;
@@ -6,7 +6,7 @@ mod fields;
 mod platform;
 mod signup_limit;
 
-pub use challenge::{Answered, CHALLENGE_S, Challenge, message};
+pub use challenge::{CHALLENGE_S, Challenge, SignedChallenge, message};
 pub use contact::{Contact, ContactKind};
 pub use fields::{Fields, Given};
 pub use platform::Platform;

@@ -1,4 +1,4 @@
-//! What a validator's node would run on.
+//! The platform of a validator's node.
 
 use plugin_api::{Bind, JsonSchema, Value};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ impl Platform {
         }
     }
 
-    /// In any case.
+    /// Ignores case.
     pub fn parse(text: &str) -> Option<Self> {
         let is_called = |platform: &Self| text.trim().eq_ignore_ascii_case(platform.as_str());
         [Self::Windows, Self::Linux, Self::Both].into_iter().find(is_called)

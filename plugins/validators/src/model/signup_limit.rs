@@ -1,5 +1,5 @@
-//! How many new entries come from one client. A politeness, so it is kept in memory: a restart forgets it, and the addresses
-//! of clients are stored nowhere.
+//! Limit of new entries per client. It is kept in memory, because it needs no guarantee: a restart resets it, and the clients'
+//! addresses are not stored.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -7,7 +7,7 @@ use std::{
 };
 
 const WINDOW_S: i64 = 3600;
-/// Clients that are remembered; more than that within an hour are not told apart from new ones.
+/// Maximum number of clients in memory; beyond it within an hour, clients count as new ones.
 const CLIENTS_MAX: usize = 100_000;
 
 #[derive(Debug)]
@@ -21,8 +21,8 @@ impl SignupLimit {
         Self { per_hour: usize::try_from(per_hour).unwrap_or(usize::MAX), seen: Mutex::default() }
     }
 
-    /// Takes a place for a new entry, or tells in how many seconds there is one.
-    pub fn take(&self, client: &str, now_s: i64) -> Result<(), i64> {
+    /// Counts a new entry, or returns the seconds until the next one is allowed.
+    pub fn acquire(&self, client: &str, now_s: i64) -> Result<(), i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= CLIENTS_MAX {
             seen.retain(|_, times| times.back().is_some_and(|last| *last > now_s - WINDOW_S));
@@ -40,8 +40,8 @@ impl SignupLimit {
         }
     }
 
-    /// Gives back the place of an entry that did not come to be.
-    pub fn give_back(&self, client: &str) {
+    /// Uncounts an entry that was not stored.
+    pub fn release(&self, client: &str) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(times) = seen.get_mut(client) {
             times.pop_back();
@@ -54,13 +54,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_has_so_many_places_an_hour() {
+    fn a_client_has_a_limit_per_hour() {
         let limit = SignupLimit::new(2);
-        assert_eq!((limit.take("a", 100), limit.take("a", 200)), (Ok(()), Ok(())));
-        assert_eq!(limit.take("a", 300), Err(3400));
-        assert_eq!(limit.take("b", 300), Ok(()));
-        assert_eq!((limit.take("a", 3700), limit.take("a", 3701)), (Ok(()), Err(99)));
-        limit.give_back("a");
-        assert_eq!(limit.take("a", 3701), Ok(()));
+        assert_eq!((limit.acquire("a", 100), limit.acquire("a", 200)), (Ok(()), Ok(())));
+        assert_eq!(limit.acquire("a", 300), Err(3400));
+        assert_eq!(limit.acquire("b", 300), Ok(()));
+        assert_eq!((limit.acquire("a", 3700), limit.acquire("a", 3701)), (Ok(()), Err(99)));
+        limit.release("a");
+        assert_eq!(limit.acquire("a", 3701), Ok(()));
     }
 }

@@ -1,8 +1,8 @@
-//! `GET /api/validators/waitlist/count`: how many want a seat.
+//! `GET /api/validators/waitlist/count`: the number of entries.
 
 use super::totals::{self, Totals};
 use crate::Validators;
-use plugin_api::{Context, Failure, Json, Route};
+use plugin_api::{Failure, Json, RequestContext, Route};
 
 pub fn route() -> Route<Validators> {
     Route::get("/api/validators/waitlist/count", count_waitlist)
@@ -12,6 +12,6 @@ pub fn route() -> Route<Validators> {
         .summary("Count the sign-ups for validator seats")
 }
 
-async fn count_waitlist(cx: Context<Validators>) -> Result<Json<Totals>, Failure> {
+async fn count_waitlist(cx: RequestContext<Validators>) -> Result<Json<Totals>, Failure> {
     Ok(Json(totals::read(&cx).await?))
 }

@@ -1,4 +1,4 @@
-//! A table for spreadsheets, in which no cell is a formula.
+//! CSV for spreadsheets. No cell is interpreted as a formula.
 
 /// One line of quoted cells.
 pub fn line(cells: &[String]) -> String {
@@ -16,7 +16,7 @@ mod tests {
     use super::line;
 
     #[test]
-    fn cells_are_texts_whatever_they_begin_with() {
+    fn no_cell_is_a_formula() {
         let cells = ["a", "", "say \"x\", y", "@ann", "=1+1", "-1", "+1"].map(str::to_owned);
         assert_eq!(line(&cells), "\"a\",\"\",\"say \"\"x\"\", y\",\"'@ann\",\"'=1+1\",\"'-1\",\"'+1\"\r\n");
     }

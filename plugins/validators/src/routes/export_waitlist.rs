@@ -11,8 +11,8 @@ use crate::{
     store::entries::{self, EntryRow},
 };
 use plugin_api::{
-    Address, Context, Describe, Failure, IntoAnswer, Json, JsonSchema, QueryString, Raw, Route, SignedBy, WithHeader,
-    abi,
+    Address, Failure, IntoResponse, Json, JsonSchema, QueryString, RawResponse, RequestContext, Route,
+    RouteDescription, SignedBy, WithHeader, abi,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,14 +21,14 @@ pub fn route() -> Route<Validators> {
         .signed_headers_once("validators.export")
         .per_minute(30)
         .cache_control("no-store")
-        .answers::<Export>(200, "application/json", "Every entry")
-        .answers::<String>(200, "text/csv", "Every entry, with format=csv")
+        .response::<Export>(200, "application/json", "Every entry")
+        .response::<String>(200, "text/csv", "Every entry, with format=csv")
         .summary("Export the waitlist, for its operators")
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
-struct Wanted {
+struct ExportQuery {
     /// `json` (default) or `csv`.
     format: String,
 }
@@ -63,32 +63,35 @@ struct Entry {
     signed_at: Option<i64>,
 }
 
-enum Answer {
+enum ExportResponse {
     Json(Export),
     Csv(String),
 }
 
-impl IntoAnswer for Answer {
+impl IntoResponse for ExportResponse {
     fn into_response(self) -> abi::Response {
         match self {
             Self::Json(export) => Json(export).into_response(),
             Self::Csv(text) => {
-                let answer =
-                    Raw { status: 200, content_type: "text/csv; charset=utf-8".into(), body: text.into_bytes().into() };
+                let response = RawResponse {
+                    status: 200,
+                    content_type: "text/csv; charset=utf-8".into(),
+                    body: text.into_bytes().into(),
+                };
                 let value = "attachment; filename=\"validator-waitlist.csv\"".into();
-                WithHeader { answer, name: "content-disposition".into(), value }.into_response()
+                WithHeader { response, name: "content-disposition".into(), value }.into_response()
             }
         }
     }
 
-    fn describe(_: &mut Describe<'_>) {}
+    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
 async fn export_waitlist(
-    cx: Context<Validators>,
+    cx: RequestContext<Validators>,
     SignedBy(signer): SignedBy,
-    QueryString(Wanted { format }): QueryString<Wanted>,
-) -> Result<Answer, Failure<WaitlistError>> {
+    QueryString(ExportQuery { format }): QueryString<ExportQuery>,
+) -> Result<ExportResponse, Failure<WaitlistError>> {
     let operators = &cx.plugin().operators;
     if operators.is_empty() {
         return Err(WaitlistError::NoOperators.into());
@@ -104,10 +107,10 @@ async fn export_waitlist(
     let items: Vec<Entry> = entries::all(&cx.db()).await?.into_iter().map(Entry::from).collect();
     if is_csv {
         let head = csv::line(&COLUMNS.map(str::to_owned));
-        return Ok(Answer::Csv(items.iter().map(Entry::line).fold(head, |text, line| text + &line)));
+        return Ok(ExportResponse::Csv(items.iter().map(Entry::line).fold(head, |text, line| text + &line)));
     }
     let totals = totals::read(&cx).await?;
-    Ok(Answer::Json(Export { totals, exported_by: signer, exported_at: cx.now_s(), items }))
+    Ok(ExportResponse::Json(Export { totals, exported_by: signer, exported_at: cx.now_s(), items }))
 }
 
 const COLUMNS: [&str; 9] =

@@ -5,7 +5,7 @@ use crate::{
     error::WaitlistError,
     model::{CHALLENGE_S, Given, message},
 };
-use plugin_api::{Address, Context, Failure, Json, JsonSchema, QueryString, Route};
+use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::Serialize;
 
 pub fn route() -> Route<Validators> {
@@ -33,10 +33,10 @@ const SIGN: &str = "sign `message` with `address` by personal_sign (EIP-191), th
      and `sig` to /api/validators/waitlist";
 
 async fn get_waitlist_challenge(
-    cx: Context<Validators>,
-    QueryString(given): QueryString<Given>,
+    cx: RequestContext<Validators>,
+    QueryString(query): QueryString<Given>,
 ) -> Result<Json<ChallengeView>, Failure<WaitlistError>> {
-    let fields = given.check()?;
+    let fields = query.check()?;
     let nonce = hex::encode(rand::random::<[u8; 16]>());
     let expires = cx.now_s() + CHALLENGE_S;
     let message = message(&fields, cx.environment(), &nonce, expires);

@@ -3,15 +3,15 @@
 use crate::{
     Validators,
     error::WaitlistError,
-    model::{Answered, Challenge, Fields, Given},
+    model::{Challenge, Fields, Given, SignedChallenge},
     store::{
-        entries::{self, Standing},
+        entries::{self, ExistingEntry},
         signatures,
     },
 };
 use plugin_api::{
-    Context, Describe, Failure, HostErrorCode, IntoAnswer, JsonSchema, Payload, Problem, Raw, Route, Stored, Tx,
-    WithHeader, abi, manifest::RateLimit,
+    CreatedOrUpdated, Failure, HostErrorCode, IntoResponse, JsonBody, JsonSchema, Problem, RawResponse, RequestContext,
+    Route, RouteDescription, Tx, WithHeader, abi, manifest::RateLimit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ pub fn route() -> Route<Validators> {
     Route::post("/api/validators/waitlist", join_waitlist)
         .own_auth("an EIP-191 signature of `address` over the text of GET /api/validators/waitlist/challenge")
         .rate_limit(limit)
-        .answers::<Receipt>(200, "application/json", "The address was there, or is signed now")
-        .answers::<Receipt>(201, "application/json", "Added")
+        .response::<Receipt>(200, "application/json", "The address was there, or is signed now")
+        .response::<Receipt>(201, "application/json", "Added")
         .summary("Join the waitlist for validator seats")
 }
 
@@ -59,66 +59,66 @@ struct Receipt {
     total: i64,
 }
 
-/// A receipt, or a client that has to wait.
-enum Answer {
+/// A receipt, or a 429 for a client over the limit.
+enum JoinResponse {
     Receipt(Receipt),
     Busy { retry_after_s: i64 },
 }
 
-impl IntoAnswer for Answer {
+impl IntoResponse for JoinResponse {
     fn into_response(self) -> abi::Response {
         match self {
-            Self::Receipt(value) => Stored { created: value.status == Outcome::Added, value }.into_response(),
+            Self::Receipt(value) => CreatedOrUpdated { created: value.status == Outcome::Added, value }.into_response(),
             Self::Busy { retry_after_s } => {
                 let problem = Problem::new(429, "ip_rate_limited", "too many new entries come from this address")
                     .hint("wait as long as the header Retry-After says");
                 let body = serde_json::to_vec(&problem).unwrap_or_default();
-                let answer = Raw { status: 429, content_type: "application/json".into(), body: body.into() };
+                let response = RawResponse { status: 429, content_type: "application/json".into(), body: body.into() };
                 let value = retry_after_s.to_string().into();
-                WithHeader { answer, name: "retry-after".into(), value }.into_response()
+                WithHeader { response, name: "retry-after".into(), value }.into_response()
             }
         }
     }
 
-    fn describe(_: &mut Describe<'_>) {}
+    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
 async fn join_waitlist(
-    cx: Context<Validators>,
-    Payload(SignUp { given, challenge }): Payload<SignUp>,
-) -> Result<Answer, Failure<WaitlistError>> {
+    cx: RequestContext<Validators>,
+    JsonBody(SignUp { given, challenge }): JsonBody<SignUp>,
+) -> Result<JoinResponse, Failure<WaitlistError>> {
     let fields = given.check()?;
     let is_required = cx.plugin().config.signatures_required;
-    let answered = challenge.check(&fields, cx.environment(), (cx.now_s(), is_required))?;
-    if let Some(answered) = &answered {
-        check_signer(&cx, &fields, answered).await?;
+    let signed_challenge = challenge.check(&fields, cx.environment(), (cx.now_s(), is_required))?;
+    if let Some(signed_challenge) = &signed_challenge {
+        check_signer(&cx, &fields, signed_challenge).await?;
     }
     let tx = cx.transaction();
-    let standing = entries::find(&tx, fields.address).await?;
-    let status = match (standing, answered.is_some()) {
+    let existing = entries::find(&tx, fields.address).await?;
+    let status = match (existing, signed_challenge.is_some()) {
         (None, _) => Outcome::Added,
-        (Some(Standing { is_signed: false }), true) => Outcome::Verified,
+        (Some(ExistingEntry { is_signed: false }), true) => Outcome::Verified,
         (Some(_), _) => Outcome::Already,
     };
     let client = cx.client_ip().to_owned();
     if status == Outcome::Added
-        && let Err(retry_after_s) = cx.plugin().limit.take(&client, cx.now_s())
+        && let Err(retry_after_s) = cx.plugin().limit.acquire(&client, cx.now_s())
     {
-        return Ok(Answer::Busy { retry_after_s });
+        return Ok(JoinResponse::Busy { retry_after_s });
     }
-    let stored = store(&cx, &tx, &fields, answered.as_ref(), status).await;
+    let stored = store(&cx, &tx, &fields, signed_challenge.as_ref(), status).await;
     if stored.is_err() && status == Outcome::Added {
-        cx.plugin().limit.give_back(&client);
+        cx.plugin().limit.release(&client);
     }
     stored?;
     let total = entries::count(&tx).await?;
-    Ok(Answer::Receipt(Receipt { ok: true, status, total }))
+    Ok(JoinResponse::Receipt(Receipt { ok: true, status, total }))
 }
 
 async fn check_signer(
-    cx: &Context<Validators>,
+    cx: &RequestContext<Validators>,
     fields: &Fields,
-    Answered { message, signature }: &Answered,
+    SignedChallenge { message, signature }: &SignedChallenge,
 ) -> Result<(), Failure<WaitlistError>> {
     match cx.recover_text(message, signature).await {
         Ok(signer) if signer == fields.address => Ok(()),
@@ -129,10 +129,10 @@ async fn check_signer(
 }
 
 async fn store(
-    cx: &Context<Validators>,
+    cx: &RequestContext<Validators>,
     tx: &Tx,
     fields: &Fields,
-    answered: Option<&Answered>,
+    signed_challenge: Option<&SignedChallenge>,
     status: Outcome,
 ) -> Result<(), Failure<WaitlistError>> {
     if status == Outcome::Already {
@@ -141,10 +141,10 @@ async fn store(
     if status == Outcome::Added && entries::count(tx).await? >= cx.plugin().config.entries_max.into() {
         return Err(WaitlistError::Full.into());
     }
-    if let Some(Answered { signature, .. }) = answered
-        && !signatures::use_up(tx, signature, cx.now_s()).await?
+    if let Some(SignedChallenge { signature, .. }) = signed_challenge
+        && !signatures::mark_used(tx, signature, cx.now_s()).await?
     {
         return Err(WaitlistError::Replay.into());
     }
-    Ok(entries::put(tx, fields, answered.is_some(), cx.now_s()).await?)
+    Ok(entries::put(tx, fields, signed_challenge.is_some(), cx.now_s()).await?)
 }

@@ -1,11 +1,11 @@
-//! What is public of the waitlist: numbers, no addresses, no contacts.
+//! The public numbers of the waitlist, without addresses and contacts.
 
 use crate::{
     Validators,
     model::Platform,
     store::entries::{self, PlatformCount},
 };
-use plugin_api::{Context, HostError, JsonSchema};
+use plugin_api::{HostError, JsonSchema, RequestContext};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct Totals {
 const PROGRAMME: &str = "In development, there is no deposit contract yet. Planned: a deposit of 2,000 FMX for a seat; a node that \
      checks every block and signs a checkpoint about every 23 minutes; about 1.5 FMX a day for a seat.";
 
-pub async fn read(cx: &Context<Validators>) -> Result<Totals, HostError> {
+pub async fn read(cx: &RequestContext<Validators>) -> Result<Totals, HostError> {
     let counts = entries::count_by_platform(&cx.db()).await?;
     let sum = |of: fn(&PlatformCount) -> i64| counts.iter().map(of).sum();
     let of = |platform| counts.iter().find(|count| count.platform == platform).map_or(0, |count| count.entries);

@@ -1,16 +1,16 @@
-//! Who wants a seat.
+//! Entries of the waitlist.
 
 use crate::model::{ContactKind, Fields, Platform};
 use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
-/// What there is of an address.
+/// The entry of an address, as far as it matters for a sign-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Standing {
+pub struct ExistingEntry {
     pub is_signed: bool,
 }
 
-pub async fn find(db: &impl Query, address: Address) -> Result<Option<Standing>, HostError> {
+pub async fn find(db: &impl Query, address: Address) -> Result<Option<ExistingEntry>, HostError> {
     let find = sql("SELECT CASE WHEN signed_at IS NULL THEN 0 ELSE 1 END AS is_signed FROM validators_entries \
          WHERE address = $1");
     db.row(find.bind(address)).await
@@ -20,7 +20,7 @@ pub async fn count(db: &impl Query) -> Result<i64, HostError> {
     db.one(sql("SELECT count(*) FROM validators_entries")).await
 }
 
-/// Stores an entry in the place of the unsigned one of its address, if there is one.
+/// Inserts an entry, or replaces the unsigned one of its address.
 pub async fn put(tx: &Tx, fields: &Fields, is_signed: bool, now_s: i64) -> Result<(), HostError> {
     let put =
         sql("INSERT INTO validators_entries (address, platform, seats, contact, contact_kind, consent, created_at, \
@@ -40,7 +40,7 @@ pub async fn put(tx: &Tx, fields: &Fields, is_signed: bool, now_s: i64) -> Resul
     tx.execute(put).await.map(drop)
 }
 
-/// Entries of one platform.
+/// Number of entries per platform.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct PlatformCount {
     pub platform: Platform,
@@ -55,7 +55,7 @@ pub async fn count_by_platform(db: &impl Query) -> Result<Vec<PlatformCount>, Ho
         .await
 }
 
-/// An entry as operators see it.
+/// An entry for the operators' export.
 #[derive(Clone, Debug, Deserialize)]
 pub struct EntryRow {
     pub id: i64,
@@ -69,10 +69,10 @@ pub struct EntryRow {
     pub signed_at: Option<i64>,
 }
 
-/// How many entries one statement reads: the gateway bounds the size of a result, not of an answer.
+/// Entries per statement: the gateway limits the size of a result, not of a response.
 const ENTRIES_PER_READ: usize = 20_000;
 
-/// Every entry, the oldest first.
+/// Every entry, oldest first.
 pub async fn all(db: &impl Query) -> Result<Vec<EntryRow>, HostError> {
     let mut entries: Vec<EntryRow> = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The waitlist's tables: migrations/ makes them, nothing else in the house touches them.
+//! The waitlist's tables. Migrations create them; no other code writes them.
 
 pub mod entries;
 pub mod signatures;

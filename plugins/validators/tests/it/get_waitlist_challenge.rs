@@ -1,17 +1,17 @@
 //! `GET /api/validators/waitlist/challenge`
 
-use super::{WAITLIST, challenge, fields, finish, houses, limited_houses, with};
+use super::{WAITLIST, challenge, fields, finish, gateways, limited_gateways, with};
 use plugin_testing::{Wallet, json};
 
 #[tokio::test]
 async fn the_text_holds_every_field() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         let members = json!({ "platform": "BOTH", "seats": "3", "contact": "t.me/alice_b", "consent": "on" });
-        let answer = challenge(&house, &with(fields(&alice), members)).await;
-        assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"), "{}", answer.text());
-        let view = answer.json();
-        let expires = house.now_s() + 600;
+        let response = challenge(&gateway, &with(fields(&alice), members)).await;
+        assert_eq!((response.status, response.header("cache-control")), (200, "no-store"), "{}", response.text());
+        let view = response.json();
+        let expires = gateway.now_s() + 600;
         let lines: Vec<&str> = view["message"].as_str().unwrap().lines().collect();
         let nonce = view["nonce"].as_str().unwrap();
         assert_eq!(lines[0], "Service validator waitlist");
@@ -23,16 +23,16 @@ async fn the_text_holds_every_field() {
         assert!(lines[2].starts_with("site: ") && lines.len() == 10, "{lines:?}");
         assert!(nonce.len() == 32 && nonce.bytes().all(|byte| byte.is_ascii_hexdigit()));
         assert_eq!((&view["expires"], &view["address"]), (&json!(expires), &json!(alice.address())));
-        let other = challenge(&house, &fields(&alice)).await.json();
+        let other = challenge(&gateway, &fields(&alice)).await.json();
         assert_ne!(other["nonce"], view["nonce"]);
         assert!(other["message"].as_str().unwrap().contains("\ncontact: none\nconsent: no\n"));
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn the_wrong_field_is_named() {
-    for house in houses().await {
+    for gateway in gateways().await {
         let alice = Wallet::new(1);
         for (members, code) in [
             (json!({ "address": "0x12" }), "bad_address"),
@@ -44,20 +44,20 @@ async fn the_wrong_field_is_named() {
             (json!({ "contact": "ann@a.example" }), "consent_required"),
             (json!({ "contact": "ann@a.example", "consent": "maybe" }), "consent_required"),
         ] {
-            let answer = challenge(&house, &with(fields(&alice), members.clone())).await;
-            assert_eq!((answer.status, answer.code()), (400, code.to_owned()), "{members}");
+            let response = challenge(&gateway, &with(fields(&alice), members.clone())).await;
+            assert_eq!((response.status, response.code()), (400, code.to_owned()), "{members}");
         }
-        finish(house).await;
+        finish(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn one_client_asks_sixty_times_a_minute() {
-    for house in limited_houses().await {
-        let (taken, answer) = house.until_limited("GET", &format!("{WAITLIST}/challenge")).await;
+    for gateway in limited_gateways().await {
+        let (taken, response) = gateway.until_limited("GET", &format!("{WAITLIST}/challenge")).await;
         assert!((60..120).contains(&taken), "{taken}");
-        assert_eq!((answer.status, answer.code()), (429, "rate_limited".to_owned()), "{}", answer.text());
-        assert!(answer.header("retry-after").parse::<u32>().is_ok(), "{:?}", answer.headers);
-        finish(house).await;
+        assert_eq!((response.status, response.code()), (429, "rate_limited".to_owned()), "{}", response.text());
+        assert!(response.header("retry-after").parse::<u32>().is_ok(), "{:?}", response.headers);
+        finish(gateway).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The waitlist behind a gateway, on each database: one file per operation.
+//! The waitlist in a gateway, on each database: one file per operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -8,32 +8,32 @@ mod export_waitlist;
 mod get_waitlist_challenge;
 mod join_waitlist;
 
-use plugin_testing::{Answer, Builder, TestGateway, Value, Wallet, json};
+use plugin_testing::{Builder, TestGateway, TestResponse, Value, Wallet, json};
 
 const WAITLIST: &str = "/api/validators/waitlist";
 
-/// Without limits per IP but the plugin's own, which is out of the way.
-async fn houses() -> Vec<TestGateway> {
-    houses_with(json!({ "signups_per_hour": 1000 })).await
+/// Gateways without limits per IP, and with a high limit of the plugin's own.
+async fn gateways() -> Vec<TestGateway> {
+    gateways_with(json!({ "signups_per_hour": 1000 })).await
 }
 
-async fn houses_with(config: Value) -> Vec<TestGateway> {
-    houses_of(|builder| builder.config("validators", config.clone())).await
+async fn gateways_with(config: Value) -> Vec<TestGateway> {
+    gateways_of(|builder| builder.config("validators", config.clone())).await
 }
 
-/// No address is free of limits.
-async fn limited_houses() -> Vec<TestGateway> {
-    houses_of(|builder| builder.configure(|config| config.limits.allow.clear())).await
+/// No address is exempt from limits.
+async fn limited_gateways() -> Vec<TestGateway> {
+    gateways_of(|builder| builder.configure(|config| config.limits.allow.clear())).await
 }
 
-async fn houses_of(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
+async fn gateways_of(configure: impl Fn(Builder) -> Builder) -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
-    let mut houses = Vec::new();
+    let mut gateways = Vec::new();
     for builder in builders {
-        houses.push(configure(builder.plugin(validators::plugin_module())).start().await);
+        gateways.push(configure(builder.plugin(validators::plugin_module())).start().await);
     }
-    houses
+    gateways
 }
 
 fn fields(wallet: &Wallet) -> Value {
@@ -54,37 +54,37 @@ fn query(fields: &Value) -> String {
     members.map(|(name, value)| format!("{name}={}", encode(&text(value)))).collect::<Vec<_>>().join("&")
 }
 
-async fn challenge(house: &TestGateway, fields: &Value) -> Answer {
-    house.get(&format!("{WAITLIST}/challenge?{}", query(fields))).await
+async fn challenge(gateway: &TestGateway, fields: &Value) -> TestResponse {
+    gateway.get(&format!("{WAITLIST}/challenge?{}", query(fields))).await
 }
 
-async fn post(house: &TestGateway, payload: &Value) -> Answer {
-    house.send("POST", WAITLIST, &[("content-type", "application/json")], payload.to_string()).await
+async fn post(gateway: &TestGateway, payload: &Value) -> TestResponse {
+    gateway.send("POST", WAITLIST, &[("content-type", "application/json")], payload.to_string()).await
 }
 
-/// The fields with what a client adds: it asks for a challenge and signs it.
-async fn signed(house: &TestGateway, wallet: &Wallet, fields: Value) -> Value {
-    let answer = challenge(house, &fields).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let challenge = answer.json();
+/// Requests a challenge for the fields, signs it and returns the payload.
+async fn signed(gateway: &TestGateway, wallet: &Wallet, fields: Value) -> Value {
+    let response = challenge(gateway, &fields).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    let challenge = response.json();
     let sig = wallet.sign_text(challenge["message"].as_str().expect("message"));
     with(fields, json!({ "nonce": challenge["nonce"], "expires": challenge["expires"], "sig": sig }))
 }
 
-/// Signs up; answers status and receipt.
-async fn join(house: &TestGateway, wallet: &Wallet, fields: Value) -> (u16, Value) {
-    let answer = post(house, &signed(house, wallet, fields).await).await;
-    (answer.status, answer.json())
+/// Signs up; returns status and receipt.
+async fn join(gateway: &TestGateway, wallet: &Wallet, fields: Value) -> (u16, Value) {
+    let response = post(gateway, &signed(gateway, wallet, fields).await).await;
+    (response.status, response.json())
 }
 
-async fn count(house: &TestGateway) -> Value {
-    let answer = house.get(&format!("{WAITLIST}/count")).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.json()
+async fn count(gateway: &TestGateway) -> Value {
+    let response = gateway.get(&format!("{WAITLIST}/count")).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()
 }
 
-/// Nothing went wrong inside.
-async fn finish(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+/// Ends a test: no plugin reported a fault.
+async fn finish(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

@@ -1,11 +1,11 @@
-//! Amounts of the coin, which has 18 decimals, as people write them. Never a float.
+//! Amounts of the native coin (18 decimals) for people. Never a float.
 
 use plugin_api::Wei;
 
 const DECIMALS: usize = 18;
 const DECIMALS_SHOWN: usize = 4;
 
-/// At most 4 decimals, cut and not rounded; no zeros at the end.
+/// At most 4 decimals, truncated, without trailing zeros.
 pub fn shown(amount: Wei) -> String {
     let digits = format!("{:0>width$}", amount.to_string(), width = DECIMALS + 1);
     let (whole, decimals) = digits.split_at(digits.len() - DECIMALS);
@@ -13,7 +13,7 @@ pub fn shown(amount: Wei) -> String {
     if decimals.is_empty() { whole.to_owned() } else { format!("{whole}.{decimals}") }
 }
 
-/// Digits are wei; digits with a dot between them are coins.
+/// Digits are wei; digits with a decimal point are coins.
 pub fn read(text: &str) -> Option<Wei> {
     let Some((whole, decimals)) = text.split_once('.') else { return text.parse().ok() };
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Which work is wanted, and in which order.
+//! Filters and sort orders of work.
 
 use super::{Terms, id, text};
 use plugin_api::{
@@ -16,7 +16,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The latest first, or the best paid; ties by id.
+    /// Sorts by age or reward; ties by id.
     pub fn apply(self, items: &mut [WorkItem]) {
         let newest = |item: &WorkItem| (Reverse(item.posted_at), id(item));
         match self {
@@ -28,20 +28,20 @@ impl Sort {
 
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Any of them in title, summary or tags.
+    /// Any of them must occur in title, summary or tags.
     pub terms: Terms,
     pub min_reward: Option<Wei>,
-    /// All when empty.
+    /// All kinds when empty.
     pub kinds: Vec<WorkKind>,
-    /// Jobs of this agent only; other work is for everybody.
+    /// Only jobs of this agent, and all other kinds of work.
     pub agent: Option<i64>,
 }
 
-/// Labels of frames, by which the gateway chooses for a reader what [`Filter::takes`] chooses for a list.
+/// Labels of frames. By them the gateway filters a feed as [`Filter::matches`] filters a list.
 pub mod label {
     pub const KIND: &str = "kind";
     pub const REWARD: &str = "reward";
-    /// The hired agent of a job, else empty.
+    /// The hired agent of a job, otherwise empty.
     pub const HIRED: &str = "hired";
     pub const TEXT: &str = "text";
 }
@@ -61,11 +61,11 @@ pub fn labels(item: &WorkItem) -> BTreeMap<String, String> {
 }
 
 impl Filter {
-    pub fn takes(&self, item: &WorkItem) -> bool {
+    pub fn matches(&self, item: &WorkItem) -> bool {
         let is_kind = self.kinds.is_empty() || self.kinds.contains(&item.kind);
         let is_paid = self.min_reward.is_none_or(|least| item.reward >= least);
         let is_mine = self.agent.is_none() || hired(item).is_none() || hired(item) == self.agent;
-        is_kind && is_paid && is_mine && self.terms.fit(&text(item))
+        is_kind && is_paid && is_mine && self.terms.match_any(&text(item))
     }
 
     pub fn tests(&self) -> BTreeMap<String, LabelTest> {
@@ -113,14 +113,14 @@ mod tests {
         }
     }
 
-    /// The gateway's own choice, by labels.
-    fn feed_takes(filter: &Filter, item: &WorkItem) -> bool {
+    /// The gateway's filter by labels.
+    fn feed_matches(filter: &Filter, item: &WorkItem) -> bool {
         let labels = labels(item);
         filter.tests().iter().all(|(name, test)| labels.get(name).is_some_and(|label| test.passes(label)))
     }
 
     #[test]
-    fn list_and_feed_choose_the_same() {
+    fn list_and_feed_filter_alike() {
         let items = [
             item(WorkKind::Job, "10", Some(1), "Dig"),
             item(WorkKind::Job, "9", Some(2), "Sort DATA"),
@@ -146,8 +146,8 @@ mod tests {
         ];
         for (filter, expected) in filters {
             for (item, expected) in items.iter().zip(expected) {
-                assert_eq!(filter.takes(item), expected, "{filter:?} of {item:?}");
-                assert_eq!(feed_takes(&filter, item), expected, "the feed: {filter:?} of {item:?}");
+                assert_eq!(filter.matches(item), expected, "{filter:?} of {item:?}");
+                assert_eq!(feed_matches(&filter, item), expected, "the feed: {filter:?} of {item:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What work looks like and how it is chosen, without a gateway.
+//! Types and rules of work, without the gateway: filters, query, response types.
 
 mod coin;
 mod filter;

@@ -1,4 +1,4 @@
-//! The query of list and feed. What is wrong in it is said, not corrected.
+//! The query of list and feed. A malformed value is an error, never ignored.
 
 use super::{Filter, KINDS, Sort, Terms, coin, kind_name};
 use crate::error::WorkError;
@@ -65,7 +65,7 @@ impl WorkQuery {
     }
 }
 
-/// A part that is empty is not there.
+/// `None` when the text is empty.
 fn given(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_null() {
+    fn absent_filters_are_null() {
         let expected = json!({ "capability": null, "minReward": null, "kind": null, "agentId": null, "sort": "new" });
         for query in [json!({}), json!({ "capability": " ", "minReward": "", "kind": "", "agentId": "", "sort": "" })] {
             assert_eq!(serde_json::to_value(check(query).unwrap()).unwrap(), expected);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_told_back() {
+    fn given_filters_are_echoed() {
         let query = json!({ "capability": "Rust", "minReward": "0.5", "kind": "bounty, job,bounty", "agentId": "7", "sort": "reward" });
         let expected = json!({
             "capability": "Rust", "minReward": "500000000000000000", "kind": ["job", "bounty"], "agentId": 7, "sort": "reward"
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn a_malformed_filter_is_named() {
         for (query, error) in [
             (json!({ "minReward": "-1" }), WorkError::MinReward),
             (json!({ "minReward": "1e3" }), WorkError::MinReward),

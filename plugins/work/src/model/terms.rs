@@ -1,4 +1,4 @@
-//! Words that work is looked for by.
+//! Search terms.
 
 /// Lower case, at least two characters each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ const TERMS_MAX: usize = 12;
 const TERM_CHARS_MIN: usize = 2;
 
 impl Terms {
-    /// The first twelve words of a text, of letters, digits and `+#._-`.
+    /// The first twelve words of a text; a word consists of letters, digits and `+#._-`.
     pub fn of(text: &str) -> Self {
         let text = text.to_lowercase();
         let is_part = |character: char| {
@@ -24,8 +24,8 @@ impl Terms {
         Self(terms)
     }
 
-    /// Whether any of them is part of the text, which is in lower case. Without words everything fits.
-    pub fn fit(&self, text: &str) -> bool {
+    /// Whether any term occurs in the lower-case text. Without terms every text matches.
+    pub fn match_any(&self, text: &str) -> bool {
         self.0.is_empty() || self.0.iter().any(|term| text.contains(term.as_str()))
     }
 
@@ -47,9 +47,9 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_found_is_enough() {
-        assert!(Terms::of("Data, sorting").fit("dig for metadata"));
-        assert!(!Terms::of("sorting").fit("dig for metadata"));
-        assert!(Terms::of("").fit("anything"));
+    fn one_matching_term_is_enough() {
+        assert!(Terms::of("Data, sorting").match_any("dig for metadata"));
+        assert!(!Terms::of("sorting").match_any("dig for metadata"));
+        assert!(Terms::of("").match_any("anything"));
     }
 }

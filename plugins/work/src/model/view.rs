@@ -1,4 +1,4 @@
-//! What readers get.
+//! Response types.
 
 use super::coin;
 use plugin_api::{
@@ -10,10 +10,10 @@ use serde::Serialize;
 pub const KINDS: [WorkKind; 5] =
     [WorkKind::Job, WorkKind::Bounty, WorkKind::Arena, WorkKind::Question, WorkKind::Endpoint];
 const SUMMARY_CHARS: usize = 280;
-/// Longer than any title, and than any call.
+/// Longer than any title and any call.
 const LINE_CHARS: usize = 1_000;
 
-/// As it stands in answers, filters and ids.
+/// The form in responses, filters and ids.
 pub fn kind_name(kind: WorkKind) -> &'static str {
     match kind {
         WorkKind::Job => "job",
@@ -33,7 +33,7 @@ pub fn id(item: &WorkItem) -> String {
     }
 }
 
-/// What terms are looked for in, in lower case.
+/// The lower-case text in which terms are searched.
 pub fn text(item: &WorkItem) -> String {
     format!("{}\n{}\n{}", item.title, item.summary, item.tags.join("\n")).to_lowercase()
 }
@@ -74,7 +74,7 @@ pub struct WorkItemView {
 }
 
 impl WorkItemView {
-    /// `base_url` has no slash at its end.
+    /// `base_url` has no trailing slash.
     pub fn new(item: WorkItem, base_url: &str, requester: Option<Author>) -> Self {
         Self {
             id: id(&item),

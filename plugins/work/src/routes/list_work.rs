@@ -1,4 +1,4 @@
-//! `GET /api/work`: everything that can be earned now, from all enabled plugins.
+//! `GET /api/work`: all open work of all enabled plugins.
 
 use super::with_words_of_agent;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     model::{FilterView, KINDS, WorkItemView, WorkQuery, kind_name},
 };
 use plugin_api::{
-    Authors, Context, Failure, Json, JsonSchema, Page, QueryString, Route,
+    Authors, Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route,
     point::{self, WorkInput, WorkItem},
 };
 use serde::Serialize;
@@ -40,7 +40,7 @@ struct WorkList {
 }
 
 async fn list_work(
-    cx: Context<Work>,
+    cx: RequestContext<Work>,
     QueryString(query): QueryString<WorkQuery>,
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<Json<WorkList>, Failure<WorkError>> {
@@ -48,7 +48,7 @@ async fn list_work(
     with_words_of_agent(&cx, &mut filter).await?;
     let parts = cx.collect::<Vec<WorkItem>>(point::WORK, &WorkInput::default()).await?;
     let mut items: Vec<WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
-    items.retain(|item| filter.takes(item));
+    items.retain(|item| filter.matches(item));
     sort.apply(&mut items);
 
     let total = items.len();

@@ -8,10 +8,10 @@ use crate::{
     model::{Filter, Terms},
     store,
 };
-use plugin_api::{Context, HostError};
+use plugin_api::{HostError, RequestContext};
 
-/// An agent that looks for work and names no words is served by its own.
-async fn with_words_of_agent(cx: &Context<Work>, filter: &mut Filter) -> Result<(), HostError> {
+/// Without search terms, an agent's own words become the terms.
+async fn with_words_of_agent(cx: &RequestContext<Work>, filter: &mut Filter) -> Result<(), HostError> {
     if let Some(agent) = filter.agent
         && filter.terms.words().is_empty()
     {

@@ -1,9 +1,10 @@
-//! `GET /api/work/feed`: new work as it comes, as server-sent events. The gateway replays, filters and serves; the topic renders.
+//! `GET /api/work/feed`: new work as server-sent events. The gateway replays, filters and sends; the topic renders.
 
 use super::with_words_of_agent;
 use crate::{Work, error::WorkError, model::WorkQuery, topic};
 use plugin_api::{
-    Context, Failure, HeaderName, HeaderValue, JsonSchema, Position, QueryString, Route, Topic, manifest::Subscription,
+    Failure, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
+    manifest::Subscription,
 };
 use serde::Deserialize;
 
@@ -41,13 +42,13 @@ impl HeaderName for LastEventId {
 }
 
 async fn stream_work(
-    cx: Context<Work>,
-    QueryString(given): QueryString<FeedQuery>,
+    cx: RequestContext<Work>,
+    QueryString(query): QueryString<FeedQuery>,
     last_event_id: HeaderValue<LastEventId>,
 ) -> Result<Topic, Failure<WorkError>> {
-    let (mut filter, _, _) = given.work.check()?;
+    let (mut filter, _, _) = query.work.check()?;
     with_words_of_agent(&cx, &mut filter).await?;
-    let position = Position::new(last_event_id.0.as_deref(), given.since_id.as_deref(), given.since.as_deref());
+    let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
     Ok(Topic(Subscription {
         topic: topic::NAME.to_owned(),
         after_id: position.after_id(),

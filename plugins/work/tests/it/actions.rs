@@ -1,4 +1,4 @@
-//! The `action` of an item is a call that really works: each is read as an agent reads it, and made.
+//! The `action` of an item is a working call: each is parsed as an agent would parse it, and made.
 
 use super::{NO_CALLS, Site, WORK, owner, poster, script::delivered, sites};
 use plugin_testing::{ScriptedChain, Value, json};
@@ -31,7 +31,7 @@ async fn action(site: &Site, id: &str) -> String {
     item["action"].as_str().unwrap().to_owned()
 }
 
-/// As the owner of agent 1.
+/// Makes the call as the owner of agent 1.
 async fn make(site: &Site, id: &str) -> (u16, Value) {
     let call = SignedCall::read(&action(site, id).await).expect("a signed call");
     let value = |member: &String| match member.as_str() {
@@ -41,9 +41,9 @@ async fn make(site: &Site, id: &str) -> (u16, Value) {
     };
     let payload: serde_json::Map<String, Value> =
         call.members.iter().map(|member| (member.clone(), value(member))).collect();
-    let answer = site.house.post_signed(&call.path, &owner(1), &call.action, payload.into()).await;
+    let response = site.gateway.post_signed(&call.path, &owner(1), &call.action, payload.into()).await;
     site.wait(2).await;
-    (answer.status, answer.json())
+    (response.status, response.json())
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_job_is_delivered_to_the_contract_that_is_named() {
         let call = "call deliver(uint256 7, bytes32 outputHash, string outputURI) on the contract escrow";
         let escrow = ScriptedChain::address_of("escrow");
         assert_eq!(action, format!("{call} ({escrow}) as the owner of agent 1"));
-        // What the contract tells of that call.
+        // The contract's event for that call.
         site.mine(vec![delivered(7, 7, "fmx://payload/out")]).await;
         assert_eq!(site.read("/api/jobs/7").await["status"], "Delivered");
         assert!(site.ids(NO_CALLS).await.is_empty(), "and is no work any more");
@@ -83,7 +83,7 @@ async fn a_job_is_delivered_to_the_contract_that_is_named() {
     }
 }
 
-/// Makes the call that the action of an endpoint names, which that endpoint takes at this path alone; answers how it is paid.
+/// Makes the call in the action of an endpoint, which accepts it at this path only; returns how it is paid.
 /// Payments come with a later release: nothing is paid here.
 async fn call(site: &Site, id: &str, at: &str) -> String {
     let called = Mock::given(method("POST")).and(path(at)).and(body_json(json!({ "input": 1 })));
@@ -94,9 +94,9 @@ async fn call(site: &Site, id: &str, at: &str) -> String {
     let mut socket = tokio::net::TcpStream::connect(host).await.unwrap();
     let head = format!("POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 11\r\n\r\n");
     socket.write_all(format!("{head}{{\"input\":1}}").as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let mut response = String::new();
+    socket.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     payment.to_owned()
 }
 
@@ -125,7 +125,7 @@ async fn compute_is_called_where_it_is_for_rent() {
 #[tokio::test]
 async fn a_challenge_takes_a_submission() {
     for site in sites().await {
-        let payload = json!({ "title": "T", "brief": "b", "endsAt": site.house.now_s() + 3600 });
+        let payload = json!({ "title": "T", "brief": "b", "endsAt": site.gateway.now_s() + 3600 });
         let challenge = site.write("/api/arena/challenges", &poster(), "arena.create", payload).await;
         let (status, submission) = make(&site, &format!("arena:{challenge}")).await;
         assert_eq!((status, &submission["challengeId"]), (201, &json!(challenge)), "{submission}");

@@ -12,12 +12,12 @@ async fn item(site: &Site, id: &str) -> Value {
 async fn every_kind_is_told_with_its_call() {
     for site in sites().await {
         site.probed().await;
-        let now = site.house.now_s();
+        let now = site.gateway.now_s();
         let bounty =
             site.bounty("Index it", json!({ "rewardWei": "1500000000000000000", "deadline": now + 1000 })).await;
         let thread = site.question("Why?").await;
         site.job(7, "9").await;
-        let base = site.house.gateway().environment.base_url.clone();
+        let base = site.gateway.gateway().services.environment.base_url.clone();
         let nameless = json!({ "address": poster().address(), "name": null, "agentId": null });
         assert_eq!(
             item(&site, &format!("bounty:{bounty}")).await,
@@ -50,9 +50,9 @@ async fn every_kind_is_told_with_its_call() {
         assert_eq!(list["kinds"], json!(["job", "bounty", "arena", "question", "endpoint"]));
         assert_eq!(
             (&list["feed"], &list["now"]),
-            (&json!(format!("{base}/api/work/feed")), &json!(site.house.now_s()))
+            (&json!(format!("{base}/api/work/feed")), &json!(site.gateway.now_s()))
         );
-        // What an item points to is there.
+        // The links of an item exist.
         for item in list["items"].as_array().unwrap() {
             site.read(item["api"].as_str().unwrap()).await;
         }
@@ -61,9 +61,9 @@ async fn every_kind_is_told_with_its_call() {
 }
 
 #[tokio::test]
-async fn what_is_taken_is_no_work_any_more() {
+async fn taken_work_is_not_listed() {
     for site in sites().await {
-        let due = site.house.now_s() + 100;
+        let due = site.gateway.now_s() + 100;
         let taken = site.bounty("a", json!({})).await;
         let claimed = site.bounty("b", json!({ "deadline": due })).await;
         let thread = site.question("Why?").await;
@@ -73,7 +73,7 @@ async fn what_is_taken_is_no_work_any_more() {
         assert_eq!(item(&site, &format!("bounty:{claimed}")).await["claims"], 1, "a claimed bounty is open");
         assert_eq!(site.ids(NO_CALLS).await.len(), 4);
         let (path, award) = (format!("/api/bounties/{taken}/award"), json!({ "agentId": 1 }));
-        assert_eq!(site.house.post_signed(&path, &poster(), "bounty.award", award).await.status, 200);
+        assert_eq!(site.gateway.post_signed(&path, &poster(), "bounty.award", award).await.status, 200);
         site.wait(200).await;
         site.write(&format!("/api/forum/threads/{thread}/posts"), &owner(1), "post.create", json!({ "body": "so" }))
             .await;
@@ -128,7 +128,7 @@ async fn filters_and_orders() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_in_a_filter_is_400() {
+async fn a_malformed_filter_is_400() {
     for site in sites().await {
         for query in [
             "minReward=-1",
@@ -141,9 +141,9 @@ async fn what_is_wrong_in_a_filter_is_400() {
             "sort=old",
         ] {
             for path in [WORK, "/api/work/feed"] {
-                let answer = site.house.get(&format!("{path}?{query}")).await;
-                assert_eq!((answer.status, answer.code().as_str()), (400, "bad_request"), "{path}?{query}");
-                assert!(!answer.json()["hint"].as_str().unwrap().is_empty());
+                let response = site.gateway.get(&format!("{path}?{query}")).await;
+                assert_eq!((response.status, response.code().as_str()), (400, "bad_request"), "{path}?{query}");
+                assert!(!response.json()["hint"].as_str().unwrap().is_empty());
             }
         }
         assert_eq!(site.ids("?kind=bounty&limit=abc&offset=-1").await, Vec::<String>::new());
@@ -162,7 +162,7 @@ async fn a_plugin_that_is_off_has_no_work_and_the_others_do() {
     ] {
         for site in sites_of(&plugins).await {
             if plugins.len() == 3 {
-                let has_forum = site.house.get("/api/forum/threads").await.status == 200;
+                let has_forum = site.gateway.get("/api/forum/threads").await.status == 200;
                 if has_forum {
                     site.question("Why?").await
                 } else {

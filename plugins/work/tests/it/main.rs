@@ -1,4 +1,4 @@
-//! Work behind a gateway with agents, bounties and a forum, on each database, with a chain that the test writes.
+//! Work in a gateway with agents, bounties and a forum, on each database, with a scripted chain.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -19,15 +19,15 @@ use wiremock::{
 };
 
 const WORK: &str = "/api/work";
-/// All but endpoints: when the card of agent 2 is read, is up to the job that reads it.
+/// All kinds but endpoints: the time when agent 2's card is read depends on a job.
 const NO_CALLS: &str = "?kind=job,bounty,arena,question";
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A gateway with a chain of its own. Agent 1 belongs to wallet 11, agent 2 to wallet 12 and sells calls.
+/// A gateway with its own chain. Agent 1 belongs to wallet 11, agent 2 to wallet 12 and sells calls.
 struct Site {
-    house: TestGateway,
+    gateway: TestGateway,
     chain: ScriptedChain,
-    /// Where agent 2 answers.
+    /// Serves the endpoint of agent 2.
     agent: MockServer,
 }
 
@@ -55,7 +55,7 @@ async fn sites() -> Vec<Site> {
     sites_of(&all()).await
 }
 
-/// With an index, and a card that says that a call of agent 2 costs 2 FMX.
+/// With an indexed chain, and a card that prices a call of agent 2 at 2 FMX.
 async fn sites_of(plugins: &[PluginModule_Ref]) -> Vec<Site> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
@@ -73,43 +73,43 @@ async fn sites_of(plugins: &[PluginModule_Ref]) -> Vec<Site> {
         chain.mine(registered_by(2, owner(2).address(), "Sorter", &agent.uri()));
         let builder = plugins.iter().fold(builder, |builder, plugin| builder.plugin(*plugin));
         let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
-        let house = builder.chain(&chain, &["registry", "escrow"]).start().await;
-        house.indexed(&chain).await;
-        sites.push(Site { house, chain, agent });
+        let gateway = builder.chain(&chain, &["registry", "escrow"]).start().await;
+        gateway.indexed(&chain).await;
+        sites.push(Site { gateway, chain, agent });
     }
     sites
 }
 
 impl Site {
     async fn wait(&self, seconds: u64) {
-        self.house.clock().advance(Duration::from_secs(seconds)).await;
+        self.gateway.clock().advance(Duration::from_secs(seconds)).await;
     }
 
     async fn mine(&self, logs: Vec<ScriptedLog>) {
         self.chain.mine(logs);
-        self.house.indexed(&self.chain).await;
+        self.gateway.indexed(&self.chain).await;
     }
 
-    /// Lets what the chain says become public.
+    /// Mines until the chain's events become public.
     async fn bury(&self) {
         self.chain.mine_empty(4);
-        self.house.indexed(&self.chain).await;
+        self.gateway.indexed(&self.chain).await;
     }
 
-    /// What a GET answers with 200.
+    /// GETs a path; expects 200 and returns the JSON.
     async fn read(&self, path: &str) -> Value {
-        let answer = self.house.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        answer.json()
+        let response = self.gateway.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.json()
     }
 
-    /// The ids of a list of work.
+    /// Ids of a list of work.
     async fn ids(&self, query: &str) -> Vec<String> {
         let list = self.read(&format!("{WORK}{query}")).await;
         list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Until the card of agent 2 was read.
+    /// Waits until the card of agent 2 is read.
     async fn probed(&self) {
         TestGateway::eventually(LIMIT, "the card is read", || async {
             self.wait(6).await;
@@ -119,10 +119,10 @@ impl Site {
     }
 
     async fn write(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> i64 {
-        let answer = self.house.post_signed(path, wallet, action, payload).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
+        let response = self.gateway.post_signed(path, wallet, action, payload).await;
+        assert_eq!(response.status, 201, "{}", response.text());
         self.wait(2).await;
-        answer.json()["id"].as_i64().unwrap()
+        response.json()["id"].as_i64().unwrap()
     }
 
     async fn bounty(&self, title: &str, more: Value) -> i64 {
@@ -141,9 +141,9 @@ impl Site {
         self.mine(vec![requested_by(job, 1, poster().address(), amount, "fmx://payload/in")]).await;
     }
 
-    /// Nothing went wrong inside.
+    /// Ends a test: no plugin reported a fault.
     async fn close(self) {
-        assert_eq!(self.house.faults().await, Vec::<String>::new());
-        self.house.stop().await;
+        assert_eq!(self.gateway.faults().await, Vec::<String>::new());
+        self.gateway.stop().await;
     }
 }

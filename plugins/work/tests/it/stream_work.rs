@@ -3,7 +3,7 @@
 use super::{LIMIT, Site, WORK, owner, poster, sites};
 use plugin_testing::{Value, json};
 
-/// The next events of an open stream, as their ids, names and data.
+/// The next events of an open stream: ids, names and data.
 async fn take<B>(body: &mut B, count: usize) -> Vec<(String, String, Value)>
 where
     B: http_body_util::BodyExt + Unpin,
@@ -32,7 +32,7 @@ macro_rules! follow {
         follow!($site, $query, &[])
     };
     ($site:expr, $query:expr, $headers:expr) => {{
-        let response = $site.house.open_stream("GET", &format!("/api/work/feed{}", $query), $headers, "").await;
+        let response = $site.gateway.open_stream("GET", &format!("/api/work/feed{}", $query), $headers, "").await;
         assert_eq!(response.status(), 200);
         response.into_body()
     }};
@@ -52,7 +52,7 @@ async fn new_work_arrives_as_it_is_listed() {
     for site in sites().await {
         site.bury().await;
         site.bounty("before", json!({})).await;
-        let response = site.house.open_stream("GET", "/api/work/feed", &[], "").await;
+        let response = site.gateway.open_stream("GET", "/api/work/feed", &[], "").await;
         assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
         assert_eq!(response.headers()["cache-control"], "no-cache, no-transform");
         let mut feed = response.into_body();
@@ -77,14 +77,14 @@ async fn new_work_arrives_as_it_is_listed() {
 #[tokio::test]
 async fn a_position_replays_and_what_is_taken_is_left_out() {
     for site in sites().await {
-        let start = site.house.now_s();
+        let start = site.gateway.now_s();
         let taken = site.question("taken").await;
         let open = site.question("open").await;
         let payload = json!({ "body": "so" });
         site.write(&format!("/api/forum/threads/{taken}/posts"), &owner(1), "post.create", payload).await;
-        // A gateway that was started anew remembers no event: what it replays, it asks for.
-        let site = Site { house: site.house.restart().await, chain: site.chain, agent: site.agent };
-        let first = site.house.events().await.iter().find(|event| event.kind == "thread.create").unwrap().id;
+        // A restarted gateway has no events in memory: it reads what it replays from the log.
+        let site = Site { gateway: site.gateway.restart().await, chain: site.chain, agent: site.agent };
+        let first = site.gateway.events().await.iter().find(|event| event.kind == "thread.create").unwrap().id;
         for (query, headers) in [
             ("?sinceId=0".to_owned(), vec![]),
             (format!("?since={}", start - 1), vec![]),
@@ -112,7 +112,7 @@ async fn filters_are_those_of_the_list() {
         let thread = site.question("Why?").await;
         assert_eq!(ids(&take(&mut paid, 2).await), ["job:7".to_owned(), format!("bounty:{dear}")]);
         assert_eq!(ids(&take(&mut questions, 1).await), [format!("question:{thread}")]);
-        // The job is for an agent that is called Digger.
+        // The job is for an agent that is named Digger.
         assert_eq!(ids(&take(&mut words, 2).await), ["job:7".to_owned(), format!("bounty:{cheap}")]);
         assert_eq!(ids(&take(&mut of_agent, 1).await), [format!("question:{thread}")], "a job of another agent");
         drop((paid, questions, words, of_agent));
@@ -127,13 +127,13 @@ async fn a_bounty_that_opens_again_is_new_work() {
         let uri = format!("fmx://bounty/{bounty}");
         site.mine(vec![super::script::requested_by(7, 1, poster().address(), "5", &uri)]).await;
         site.bury().await;
-        let last = site.house.events().await.last().unwrap().id.to_string();
+        let last = site.gateway.events().await.last().unwrap().id.to_string();
         let mut feed = follow!(site, "?kind=bounty", &[("last-event-id", last.as_str())]);
         site.mine(vec![super::script::refunded(7, "5", true)]).await;
         site.bury().await;
         plugin_testing::TestGateway::eventually(LIMIT, "the refund is announced", || async {
             site.wait(11).await;
-            site.house.events().await.iter().any(|event| event.kind == "bounty.reopen")
+            site.gateway.events().await.iter().any(|event| event.kind == "bounty.reopen")
         })
         .await;
         assert_eq!(ids(&take(&mut feed, 1).await), [format!("bounty:{bounty}")]);

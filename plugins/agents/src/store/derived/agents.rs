@@ -1,4 +1,4 @@
-//! Agents: every change answers the agent after it, for those who are told.
+//! Agents: every change returns the agent after it, for the event that is published.
 
 use crate::{
     chain::Updated,
@@ -11,7 +11,7 @@ const RECORD: &str = "id, owner, name, endpoint, metadata_uri AS \"metadataURI\"
      status, registered_at AS \"registeredAt\", jobs_completed AS \"jobsCompleted\", jobs_failed AS \"jobsFailed\", \
      rating_count AS \"ratingCount\", rating_sum AS \"ratingSum\"";
 
-/// A new agent, without any job.
+/// Inserts a new agent without jobs.
 pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
     let insert =
         sql("INSERT INTO agents_agents (id, owner, name, slug, endpoint, metadata_uri, price_per_job, bond, status, active, \
@@ -29,19 +29,19 @@ pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
         .bind(agent.status == AgentStatus::Active)
         .bind(agent.registered_at)
         .bind(Wei::ZERO.sort_key())
-        .bind(agent.kept()?);
+        .bind(agent.rendered()?);
     Ok(insert)
 }
 
-/// Stores what answers show, after a change of any of it.
-fn keep(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
-    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.kept()?))
+/// Updates the rendered JSON after a change of any member.
+fn update_rendered(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
+    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.rendered()?))
 }
 
 async fn change(tx: &Tx, set: &str, bind: impl FnOnce(Sql) -> Sql) -> Result<Option<AgentRecord>, HostError> {
     let update = sql(format!("UPDATE agents_agents SET {set} WHERE id = $1 RETURNING {RECORD}"));
     let agent = tx.row(bind(update)).await?;
-    agent.iter().try_for_each(|agent| keep(tx, agent))?;
+    agent.iter().try_for_each(|agent| update_rendered(tx, agent))?;
     Ok(agent)
 }
 
@@ -60,7 +60,7 @@ pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<Ag
     change(tx, "owner = $2", |update| update.bind(id).bind(owner)).await
 }
 
-/// The status before, and the agent after.
+/// Returns the status before, and the agent after.
 pub async fn set_status(
     tx: &Tx,
     id: AgentId,
@@ -72,7 +72,7 @@ pub async fn set_status(
     let outcomes = tx.batch(vec![before, update]).await?;
     let changed: Option<(AgentStatus, AgentRecord)> =
         outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?);
-    changed.iter().try_for_each(|(_, agent)| keep(tx, agent))?;
+    changed.iter().try_for_each(|(_, agent)| update_rendered(tx, agent))?;
     Ok(changed)
 }
 
@@ -84,18 +84,18 @@ fn find(id: AgentId) -> Sql {
     sql(format!("SELECT {RECORD} FROM agents_agents WHERE id = $1")).bind(id)
 }
 
-/// Reads what an agent's jobs amount to.
+/// Selects the totals of an agent's jobs.
 pub fn read_standing(id: AgentId) -> Sql {
     sql("SELECT paid_jobs, payers, earned, rating_count, rating_sum FROM agents_agents WHERE id = $1").bind(id)
 }
 
-/// What its jobs amount to, and the agent.
+/// Returns the totals of an agent's jobs, and the agent.
 pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<(Standing, AgentRecord)>, HostError> {
     let outcomes = tx.batch(vec![read_standing(id), find(id)]).await?;
     Ok(outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?))
 }
 
-/// Stores an outcome that is counted already.
+/// Stores an agent whose outcome is counted already.
 pub fn set_outcome(agent: &AgentRecord, standing: &Standing) -> Result<Sql, HostError> {
     let update =
         sql("UPDATE agents_agents SET jobs_completed = $2, jobs_failed = $3, rating_count = $4, rating_sum = $5, \
@@ -106,11 +106,11 @@ pub fn set_outcome(agent: &AgentRecord, standing: &Standing) -> Result<Sql, Host
         .bind(standing.rating_count)
         .bind(standing.rating_sum)
         .bind(standing.rating_rank())
-        .bind(agent.kept()?);
+        .bind(agent.rendered()?);
     Ok(update)
 }
 
-/// Stores what paid jobs changed: nothing that answers show.
+/// Stores totals of paid jobs, which are not part of the rendered JSON.
 pub fn set_standing(id: AgentId, standing: &Standing) -> Sql {
     sql("UPDATE agents_agents SET paid_jobs = $2, payers = $3, earned = $4, rating_rank = $5 WHERE id = $1")
         .bind(id)
@@ -120,7 +120,7 @@ pub fn set_standing(id: AgentId, standing: &Standing) -> Sql {
         .bind(standing.rating_rank())
 }
 
-/// What one statement of a batch answered.
+/// The outcome of one statement of a batch.
 pub fn outcome(outcomes: &[Outcome], place: usize) -> Result<&Outcome, HostError> {
     let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements");
     outcomes.get(place).ok_or_else(missing)

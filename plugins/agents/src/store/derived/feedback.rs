@@ -1,4 +1,4 @@
-//! Feedback of clients, by agent, client and number.
+//! Feedback of clients, keyed by agent, client and index.
 
 use crate::chain::{FeedbackGiven, FeedbackRevoked};
 use plugin_api::{ChainEvent, Sql, sql};

@@ -1,4 +1,4 @@
-//! Jobs: every change answers the job after it, with its agent, for those who are told.
+//! Jobs: every change returns the job after it, with its agent, for the event that is published.
 
 use super::{agents::outcome, totals};
 use crate::{
@@ -8,23 +8,23 @@ use crate::{
 use plugin_api::{ChainEvent, Hash256, HostError, HostErrorCode, Sql, Tx, Wei, sql};
 
 /// How a job ended.
-pub struct Closing {
+pub struct JobEnd {
     pub status: JobStatus,
     pub closed_at: i64,
     pub tx: Hash256,
     pub rating: Option<u8>,
     pub by_agent: Option<bool>,
-    pub settled: Option<Settled>,
+    pub settled: Option<Settlement>,
 }
 
-/// Who got what.
-pub struct Settled {
+/// Amounts of a settlement.
+pub struct Settlement {
     pub agent_payout: Wei,
     pub client_amount: Option<Wei>,
     pub fee: Wei,
 }
 
-impl Closing {
+impl JobEnd {
     pub fn new(status: JobStatus, closed_at: i64, tx: Hash256) -> Self {
         Self { status, closed_at, tx, rating: None, by_agent: None, settled: None }
     }
@@ -60,7 +60,7 @@ pub async fn request(tx: &Tx, event: &ChainEvent<Requested>) -> Result<JobFacts,
     outcome(&outcomes, 2)?.first()?.ok_or_else(missing)
 }
 
-/// An empty URI and a hash of zeros are none.
+/// An empty URI and an all-zero hash are stored as absent.
 pub async fn deliver(tx: &Tx, event: &ChainEvent<Delivered>) -> Result<Option<JobFacts>, HostError> {
     let Delivered { job_id, output_hash, output_uri } = &event.args;
     let update = sql("UPDATE agents_jobs SET status = $2, output_hash = $3, output_uri = $4, delivered_at = $5, \
@@ -78,7 +78,7 @@ pub async fn dispute(tx: &Tx, id: JobId) -> Result<Option<JobFacts>, HostError> 
     change(tx, id, sql("UPDATE agents_jobs SET status = $2 WHERE id = $1").bind(id).bind(JobStatus::Disputed)).await
 }
 
-pub async fn close(tx: &Tx, id: JobId, closing: &Closing) -> Result<Option<JobFacts>, HostError> {
+pub async fn close(tx: &Tx, id: JobId, closing: &JobEnd) -> Result<Option<JobFacts>, HostError> {
     let settled = closing.settled.as_ref();
     let update =
         sql("UPDATE agents_jobs SET status = $2, closed_at = $3, tx_closed = $4, rating = $5, by_agent = $6, \

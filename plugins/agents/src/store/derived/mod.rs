@@ -1,4 +1,4 @@
-//! What chain events write, and nobody else.
+//! Derived tables. Only handlers of chain events write them.
 
 pub mod agents;
 pub mod feedback;

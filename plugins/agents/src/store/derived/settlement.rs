@@ -1,4 +1,4 @@
-//! A settled job counts for its agent, for its payer and for the network.
+//! Counts settled jobs for the agent, for the payer and for the network.
 
 use super::{
     agents::{outcome, read_standing, set_standing},
@@ -7,7 +7,7 @@ use super::{
 use crate::model::{JobFacts, JobStatus, Standing};
 use plugin_api::{HostError, Tx, Wei, sql};
 
-/// Counts a job that has just been completed or resolved. Only one that moved something counts for its agent.
+/// Counts a job that was just completed or resolved. Only an amount above zero counts for the agent.
 pub async fn count(tx: &Tx, job: &JobFacts, fee: Wei) -> Result<(), HostError> {
     let is_paid = job.amount > Wei::ZERO;
     let mut first = vec![totals::read()];

@@ -1,23 +1,23 @@
-//! What is counted as it happens, so that nothing is counted when it is asked for.
+//! Totals that are maintained with each event, so that reads need no count.
 
 use crate::model::AgentStatus;
 use plugin_api::{Sql, Wei, sql};
 use serde::Deserialize;
 
-/// The network's jobs in numbers.
+/// Totals of the network's jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Totals {
     pub jobs: i64,
     pub jobs_completed: i64,
-    /// What completed and resolved jobs moved.
+    /// Sum of the amounts of completed and resolved jobs.
     pub volume: Wei,
-    /// What that cost.
+    /// Sum of their fees.
     pub fees: Wei,
-    /// Validations with an answer.
+    /// Validations with a response.
     pub validations: i64,
 }
 
-/// The only row.
+/// Key of the only row.
 const ROW: i64 = 1;
 
 pub fn read() -> Sql {
@@ -31,7 +31,7 @@ impl Totals {
         self.jobs_completed += i64::from(is_completed);
     }
 
-    /// Stores what [`Self::settle`] changed.
+    /// Stores the changes of [`Self::settle`].
     pub fn store(&self) -> Sql {
         sql("INSERT INTO agents_totals (id, jobs, jobs_completed, volume, fees, validations) \
              VALUES ($1, 0, $2, $3, $4, 0) ON CONFLICT (id) DO UPDATE SET \
@@ -55,7 +55,7 @@ pub fn count_validation() -> Sql {
     .bind(ROW)
 }
 
-/// Counts agents into a status, or out of it.
+/// Adds `more` to the count of agents with a status.
 pub fn count_agents(status: AgentStatus, more: i64) -> Sql {
     sql("INSERT INTO agents_counts (status, agents) VALUES ($1, $2) \
          ON CONFLICT (status) DO UPDATE SET agents = agents_counts.agents + excluded.agents")

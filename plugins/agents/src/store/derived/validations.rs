@@ -1,4 +1,4 @@
-//! Validations: a request, and the latest answer to it.
+//! Validations: a request, and the latest response to it.
 
 use super::{agents::outcome, totals};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use plugin_api::{ChainEvent, HostError, Sql, Tx, sql};
 use serde::Deserialize;
 
-/// A request's hash is used once.
+/// A request hash is used once.
 pub fn request(event: &ChainEvent<ValidationRequested>) -> Sql {
     let request = &event.args;
     let (block, log_index) = (place(event.block), place(event.log_index));
@@ -26,7 +26,7 @@ pub fn request(event: &ChainEvent<ValidationRequested>) -> Sql {
     .bind(log_index)
 }
 
-/// The job that a URI names: `fmx://job/<id>`.
+/// The job in a URI `fmx://job/<id>`.
 fn named_job(uri: &str) -> Option<JobId> {
     let number = uri.strip_prefix("fmx://job/")?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -37,26 +37,26 @@ fn place(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Stores the answer and answers the agent's name. The first answer to a request counts.
+/// Stores the response and returns the agent's name. Only the first response to a request is counted.
 pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponded>) -> Result<Option<String>, HostError> {
     #[derive(Deserialize)]
-    struct Known {
+    struct PreviousResponse {
         is_answered: bool,
     }
-    let answer = &event.args;
-    let known = sql("SELECT CASE WHEN response IS NULL THEN 0 ELSE 1 END AS is_answered FROM agents_validations \
+    let response = &event.args;
+    let previous = sql("SELECT CASE WHEN response IS NULL THEN 0 ELSE 1 END AS is_answered FROM agents_validations \
          WHERE request_hash = $1");
     let update = sql("UPDATE agents_validations SET response = $2, response_uri = $3, tag = $4, responded_at = $5, \
          tx_response = $6 WHERE request_hash = $1")
-    .bind(answer.request_hash)
-    .bind(answer.response)
-    .bind(&answer.response_uri)
-    .bind(&answer.tag)
+    .bind(response.request_hash)
+    .bind(response.response)
+    .bind(&response.response_uri)
+    .bind(&response.tag)
     .bind(event.time_s)
     .bind(event.tx);
-    let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(answer.agent_id);
-    let outcomes = tx.batch(vec![known.bind(answer.request_hash), update, name]).await?;
-    if outcome(&outcomes, 0)?.first::<Known>()?.is_some_and(|known| !known.is_answered) {
+    let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(response.agent_id);
+    let outcomes = tx.batch(vec![previous.bind(response.request_hash), update, name]).await?;
+    if outcome(&outcomes, 0)?.first::<PreviousResponse>()?.is_some_and(|previous| !previous.is_answered) {
         tx.defer(totals::count_validation())?;
     }
     outcome(&outcomes, 2)?.first()

@@ -1,7 +1,7 @@
-//! The index of words: FTS5 on SQLite, a `tsvector` on PostgreSQL.
+//! The full-text index: FTS5 on SQLite, a `tsvector` on PostgreSQL.
 //!
-//! The rule: both answer the same pages with the same rank. The rank is BM25 as FTS5 computes it, over the words and weights of
-//! `model/index_text.rs`, rounded to nine places, and of equal pages the newer one comes first.
+//! The rule: both return the same pages with the same rank. The rank is BM25 as FTS5 computes it, over the words and weights of
+//! `model/index_text.rs`, rounded to nine decimals; of equal ranks the newer page comes first.
 
 mod postgres;
 mod sqlite;
@@ -10,14 +10,14 @@ use crate::model::{IndexText, PageId, SearchQuery};
 use plugin_api::{Address, Environment, HostError, Outcome, Query, Sql, sql};
 use serde::Deserialize;
 
-/// The database's own index.
+/// The full-text index of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     Sqlite,
     Postgres,
 }
 
-/// A page that was found.
+/// A matching page.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct Hit {
     pub id: PageId,
@@ -25,7 +25,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Lower is better. Nine places, however the database wrote them.
+    /// Lower is better. Nine decimals, in whatever form the database returns them.
     pub fn rank(&self) -> f64 {
         (self.score * 1e9).round() / 1e9
     }
@@ -36,7 +36,7 @@ impl Index {
         if environment.dialect == "postgres" { Self::Postgres } else { Self::Sqlite }
     }
 
-    /// Puts a page's words in the place of those it had.
+    /// Replaces a page's words in the index.
     pub fn replace(self, page: PageId, text: &IndexText) -> Vec<Sql> {
         match self {
             Self::Sqlite => sqlite::replace(page, text),
@@ -44,7 +44,7 @@ impl Index {
         }
     }
 
-    /// The pages that have a word for every beginning, the best first.
+    /// The pages that contain a word for every prefix, the best first.
     pub async fn find(
         self,
         db: &impl Query,
@@ -59,7 +59,7 @@ impl Index {
     }
 }
 
-/// What is shown of a page that was found.
+/// The row of a matching page.
 #[derive(Deserialize)]
 pub struct FoundRow<'r> {
     pub id: PageId,

@@ -1,4 +1,4 @@
-//! A `tsvector` with its GIN index. PostgreSQL finds the pages; the rank is BM25 in SQL, since it has none of its own.
+//! A `tsvector` with a GIN index. PostgreSQL finds the pages; the rank is BM25 in SQL, because PostgreSQL has no BM25.
 
 use super::Hit;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use plugin_api::{HostError, Query, Sql, sql};
 
 pub fn replace(page: PageId, text: &IndexText) -> Vec<Sql> {
-    // Words are letters and digits, so that quotes are all they need.
+    // Words consist of letters and digits only, so quotes are sufficient escaping.
     let words: Vec<String> = text.counts.iter().map(|(word, count)| format!("'{word}':{count}")).collect();
     let insert = sql("INSERT INTO kb_search (page_id, words, length) VALUES ($1, cast($2 AS tsvector), $3)");
     vec![
@@ -17,7 +17,7 @@ pub fn replace(page: PageId, text: &IndexText) -> Vec<Sql> {
     ]
 }
 
-/// FTS5's constants.
+/// Constants of FTS5.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 const IDF_MIN: f64 = 0.000_001;
@@ -31,7 +31,7 @@ pub async fn find(db: &impl Query, query: &SearchQuery, limit: u32, offset: u32)
     db.rows(ranked(query, &weights, totals, limit, offset)).await
 }
 
-/// Pages with a word of that beginning.
+/// Number of pages with a word of that prefix.
 async fn count(db: &impl Query, beginning: &str) -> Result<i64, HostError> {
     let count = sql("SELECT count(*) FROM kb_search WHERE words @@ cast($1 AS tsquery)");
     db.one(count.bind(any(beginning))).await
@@ -55,7 +55,7 @@ fn ranked(query: &SearchQuery, weights: &[f64], totals: Totals, limit: u32, offs
     let (mut counts, mut scores) = (Vec::new(), Vec::new());
     for (number, (beginning, weight)) in query.beginnings().iter().zip(weights).enumerate() {
         find = find.bind(beginning).bind(*weight);
-        let (beginning, weight) = (find.bound() - 1, find.bound());
+        let (beginning, weight) = (find.param_count() - 1, find.param_count());
         counts.push(format!(
             "cast(coalesce(sum(w.positions[1]) FILTER (WHERE starts_with(w.lexeme, ${beginning})), 0) \
              AS double precision) AS f{number}"

@@ -1,4 +1,4 @@
-//! FTS5. It counts words and ranks by itself.
+//! FTS5, which counts words and ranks by itself.
 
 use super::Hit;
 use crate::model::{IndexText, PageId, SearchQuery};
@@ -18,7 +18,7 @@ const FIND: &str = "SELECT rowid AS id, round(bm25(kb_search, 4.0, 2.0, 1.0), 9)
     WHERE kb_search MATCH $1 ORDER BY score, id DESC LIMIT $2 OFFSET $3";
 
 pub async fn find(db: &impl Query, query: &SearchQuery, limit: u32, offset: u32) -> Result<Vec<Hit>, HostError> {
-    // Words are letters and digits, so that quotes are all they need.
+    // Words consist of letters and digits only, so quotes are sufficient escaping.
     let beginnings: Vec<String> = query.beginnings().iter().map(|word| format!("\"{word}\" *")).collect();
     db.rows(sql(FIND).bind(beginnings.join(" ")).bind(limit).bind(offset)).await
 }

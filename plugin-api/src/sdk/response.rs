@@ -1,6 +1,6 @@
-//! What handlers answer. An answer also describes itself: status, content type and schema.
+//! Responses of handlers. A response type also describes itself: status, content type and schema.
 
-use super::Describe;
+use super::RouteDescription;
 use crate::{
     abi::{self, FfiBytes},
     manifest::Answer,
@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// Something that becomes a response.
-pub trait IntoAnswer: Send {
+/// A type that a handler may return.
+pub trait IntoResponse: Send {
     fn into_response(self) -> abi::Response;
 
-    fn describe(_: &mut Describe<'_>) {}
+    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
 fn header_text(text: Cow<'static, str>) -> RCowStr<'static> {
@@ -39,21 +39,21 @@ pub(crate) fn full(
 
 pub(crate) const JSON: &str = "application/json";
 
-/// Room for a record; a list grows a few times from here.
-const JSON_BYTES: usize = 1024;
+/// Initial capacity: enough for a record. A list reallocates a few times.
+const JSON_CAPACITY_BYTES: usize = 1024;
 
 fn json(status: u16, value: &impl Serialize) -> abi::Response {
-    let mut body = Vec::with_capacity(JSON_BYTES);
+    let mut body = Vec::with_capacity(JSON_CAPACITY_BYTES);
     match serde_json::to_writer(&mut body, value) {
         Ok(()) => full(status, JSON, body),
-        // Only a type whose Serialize fails gets here (a map with keys that are no texts): the plugin's bug.
+        // Only a `Serialize` that fails gets here, for example a map whose keys are not strings: the plugin's bug.
         Err(error) => {
             super::Problem::new(500, "internal", format!("the answer could not be written: {error}")).into_response()
         }
     }
 }
 
-pub(crate) fn describe_json<T: JsonSchema>(describe: &mut Describe<'_>, status: u16, description: &str) {
+pub(crate) fn describe_json<T: JsonSchema>(describe: &mut RouteDescription<'_>, status: u16, description: &str) {
     let schema = Some(describe.schema::<T>());
     let content_type = JSON.to_owned();
     describe.spec.answers.push(Answer {
@@ -68,12 +68,12 @@ pub(crate) fn describe_json<T: JsonSchema>(describe: &mut Describe<'_>, status: 
 /// 200 with JSON.
 pub struct Json<T>(pub T);
 
-impl<T: Serialize + JsonSchema + Send> IntoAnswer for Json<T> {
+impl<T: Serialize + JsonSchema + Send> IntoResponse for Json<T> {
     fn into_response(self) -> abi::Response {
         json(200, &self.0)
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe_json::<T>(describe, 200, "OK");
     }
 }
@@ -81,12 +81,12 @@ impl<T: Serialize + JsonSchema + Send> IntoAnswer for Json<T> {
 /// 201 with JSON.
 pub struct Created<T>(pub T);
 
-impl<T: Serialize + JsonSchema + Send> IntoAnswer for Created<T> {
+impl<T: Serialize + JsonSchema + Send> IntoResponse for Created<T> {
     fn into_response(self) -> abi::Response {
         json(201, &self.0)
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe_json::<T>(describe, 201, "Created");
     }
 }
@@ -94,28 +94,28 @@ impl<T: Serialize + JsonSchema + Send> IntoAnswer for Created<T> {
 /// 202 with JSON.
 pub struct Accepted<T>(pub T);
 
-impl<T: Serialize + JsonSchema + Send> IntoAnswer for Accepted<T> {
+impl<T: Serialize + JsonSchema + Send> IntoResponse for Accepted<T> {
     fn into_response(self) -> abi::Response {
         json(202, &self.0)
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe_json::<T>(describe, 202, "Accepted");
     }
 }
 
-/// 201 when it is new, 200 when it replaced an older one.
-pub struct Stored<T> {
+/// JSON with 201 when the record is new, with 200 when it replaced an older one.
+pub struct CreatedOrUpdated<T> {
     pub created: bool,
     pub value: T,
 }
 
-impl<T: Serialize + JsonSchema + Send> IntoAnswer for Stored<T> {
+impl<T: Serialize + JsonSchema + Send> IntoResponse for CreatedOrUpdated<T> {
     fn into_response(self) -> abi::Response {
         json(if self.created { 201 } else { 200 }, &self.value)
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         describe_json::<T>(describe, 200, "Updated");
         describe_json::<T>(describe, 201, "Created");
     }
@@ -124,12 +124,12 @@ impl<T: Serialize + JsonSchema + Send> IntoAnswer for Stored<T> {
 /// 204.
 pub struct NoContent;
 
-impl IntoAnswer for NoContent {
+impl IntoResponse for NoContent {
     fn into_response(self) -> abi::Response {
         full(204, "", FfiBytes::default())
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         let description = "Done".to_owned();
         describe.spec.answers.push(Answer {
             status: 204,
@@ -144,7 +144,7 @@ impl IntoAnswer for NoContent {
 /// 200 with plain text.
 pub struct Text(pub Cow<'static, str>);
 
-impl IntoAnswer for Text {
+impl IntoResponse for Text {
     fn into_response(self) -> abi::Response {
         match self.0 {
             Cow::Borrowed(text) => full(200, "text/plain; charset=utf-8", text),
@@ -152,7 +152,7 @@ impl IntoAnswer for Text {
         }
     }
 
-    fn describe(describe: &mut Describe<'_>) {
+    fn describe(describe: &mut RouteDescription<'_>) {
         let content_type = "text/plain".to_owned();
         let schema = Some(serde_json::json!({ "type": "string" }));
         describe.spec.answers.push(Answer {
@@ -165,34 +165,34 @@ impl IntoAnswer for Text {
     }
 }
 
-/// Any status, content type and bytes. Describe it with [`super::Route::answers`].
-pub struct Raw {
+/// Any status, content type and bytes. Describe it with [`super::Route::response`].
+pub struct RawResponse {
     pub status: u16,
     pub content_type: Cow<'static, str>,
     pub body: FfiBytes,
 }
 
-impl IntoAnswer for Raw {
+impl IntoResponse for RawResponse {
     fn into_response(self) -> abi::Response {
         full(self.status, self.content_type, self.body)
     }
 }
 
-/// An answer with one more header. A name or value that HTTP does not allow makes the answer a 500.
-pub struct WithHeader<A> {
-    pub answer: A,
+/// A response with one more header. A name or value that HTTP does not allow turns the response into a 500.
+pub struct WithHeader<R> {
+    pub response: R,
     pub name: Cow<'static, str>,
     pub value: Cow<'static, str>,
 }
 
-impl<A: IntoAnswer> IntoAnswer for WithHeader<A> {
+impl<R: IntoResponse> IntoResponse for WithHeader<R> {
     fn into_response(self) -> abi::Response {
-        let mut response = self.answer.into_response();
+        let mut response = self.response.into_response();
         response.headers.push(Tuple2(header_text(self.name), header_text(self.value)));
         response
     }
 
-    fn describe(describe: &mut Describe<'_>) {
-        A::describe(describe);
+    fn describe(describe: &mut RouteDescription<'_>) {
+        R::describe(describe);
     }
 }

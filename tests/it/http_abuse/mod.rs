@@ -3,10 +3,10 @@
 mod abuse;
 mod floods;
 mod frames;
-mod held;
 mod json;
 mod measure;
 mod neighbours;
+mod others_served;
 mod slow;
+mod slow_clients;
 mod torture;
-mod unharmed;

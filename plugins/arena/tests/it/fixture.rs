@@ -1,7 +1,7 @@
-//! The events of the contracts that matter to the arena, and a plugin that asks for work.
+//! Events of the contracts that the arena needs, and a test plugin that collects work.
 
 use plugin_api::{
-    Context, Definition, Failure, HostHandle, Identity, Json, NoConfig, Payload, Plugin, Refusal, Route,
+    ConfigError, Definition, Failure, HostHandle, Identity, Json, JsonBody, NoConfig, Plugin, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     point::{self, WorkInput},
@@ -34,7 +34,7 @@ pub fn requested(job: u64, agent: u64, client: &str, input_uri: &str) -> Scripte
     ScriptedLog::new("escrow", REQUESTED, &arguments)
 }
 
-/// A plugin of the tests that asks for work, as the plugin `work` does.
+/// A test plugin that collects work, as the plugin `work` does.
 struct Worker;
 
 impl Identity for Worker {
@@ -50,12 +50,15 @@ impl Plugin for Worker {
         Definition::new().routes([Route::post("/api/worker", list_work).public()])
     }
 
-    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, Refusal> {
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
 }
 
-async fn list_work(cx: Context<Worker>, Payload(question): Payload<Value>) -> Result<Json<Vec<Value>>, Failure> {
+async fn list_work(
+    cx: RequestContext<Worker>,
+    JsonBody(question): JsonBody<Value>,
+) -> Result<Json<Vec<Value>>, Failure> {
     let question: WorkInput = serde_json::from_value(question).unwrap();
     let parts = cx.collect::<Vec<Value>>(point::WORK, &question).await?;
     Ok(Json(parts.into_iter().flat_map(|(_, items)| items).collect()))

@@ -6,11 +6,11 @@ mod lane;
 mod mutant;
 mod mutated;
 mod mutations;
+mod plugin_removed;
 mod schemathesis;
 #[path = "../../../plugins/agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
 mod script;
-mod without;
 
 use crate::{
     e2e::{self, Site},
@@ -20,7 +20,8 @@ use call::{Call, Request};
 use calls::{PAYLOAD, alice, calls, operator, owner};
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, Setup};
-use plugin_testing::{Answer, ScriptedChain, TestGateway};
+use host::clock::Clock;
+use plugin_testing::{ScriptedChain, TestGateway, TestResponse};
 use script::{completed, delivered, registered_by, requested_by};
 use std::{collections::BTreeSet, time::Duration};
 
@@ -76,7 +77,7 @@ async fn inhabited(setup: &Setup) -> GatewayProcess {
     gateway
 }
 
-async fn send(site: &Site, request: &Request) -> Answer {
+async fn send(site: &Site, request: &Request) -> TestResponse {
     let method = reqwest::Method::from_bytes(request.method.as_bytes()).unwrap();
     let mut sent = site.request(method, &request.target).body(request.body.clone());
     for (name, value) in &request.headers {
@@ -87,11 +88,11 @@ async fn send(site: &Site, request: &Request) -> Answer {
     let is_stream = headers.get("content-type").is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
     // A stream has no end.
     let body = if is_stream { bytes::Bytes::new() } else { e2e::in_time(response.bytes()).await.unwrap() };
-    Answer { status, headers, body }
+    TestResponse { status, headers, body }
 }
 
 #[track_caller]
-fn assert_answered(call: &Call, answer: &Answer) {
+fn assert_answered(call: &Call, answer: &TestResponse) {
     assert_eq!(answer.status, call.status, "{}: {}", call.operation, answer.text());
 }
 

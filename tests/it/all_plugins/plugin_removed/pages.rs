@@ -1,6 +1,6 @@
 //! What a gateway says of all its plugins together, and what each of its records says, without the time of day.
 
-use crate::whole::calls::calls;
+use crate::all_plugins::calls::calls;
 use plugin_testing::{TestGateway, Value};
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,29 +1,29 @@
-//! Which payloads stored texts mention: the answer to [`super::point::PAYLOAD_REFERENCES`].
+//! Finds references to payloads in stored texts, for contributions to [`super::point::PAYLOAD_REFERENCES`].
 
 use super::{Hash256, HostError, Query, format, sql};
 use std::collections::BTreeSet;
 
-/// Those of the payloads `asked` about that the texts of a table mention.
+/// Returns those `candidates` that the texts of a table mention.
 ///
-/// `page` reads rows `(key, text)` whose integer key is above `$1`, in the order of the keys and with a `LIMIT` that keeps
-/// a page to some megabytes, for example `SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500`.
-pub async fn mentioned_payloads(
+/// `page` selects rows `(key, text)` whose integer key is above `$1`, ordered by key, with a `LIMIT` that bounds a page to
+/// a few megabytes, for example `SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500`.
+pub async fn referenced_payloads(
     db: &impl Query,
-    asked: &BTreeSet<Hash256>,
+    candidates: &BTreeSet<Hash256>,
     page: &'static str,
 ) -> Result<BTreeSet<Hash256>, HostError> {
-    let mut mentioned = BTreeSet::new();
+    let mut referenced = BTreeSet::new();
     let mut after = 0;
-    // The gateway asks with no payload at all to learn who answers.
-    while mentioned.len() < asked.len() {
+    // The pruning job calls with no candidates to learn which plugins respond: that reads nothing.
+    while referenced.len() < candidates.len() {
         let outcome = db.run(sql(page).bind(after)).await?;
         let rows: Vec<(i64, &str)> = outcome.all()?;
         let Some((last, _)) = rows.last() else { break };
         after = *last;
         let hashes = rows.iter().flat_map(|(_, text)| format::payload_hashes(text));
-        mentioned.extend(hashes.filter(|hash| asked.contains(hash)));
+        referenced.extend(hashes.filter(|hash| candidates.contains(hash)));
     }
-    Ok(mentioned)
+    Ok(referenced)
 }
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ mod tests {
         task::{Context, Poll, Waker},
     };
 
-    /// A table of texts with the keys 1, 2, …, read one at a time.
+    /// A table of texts with the keys 1, 2, …, in pages of one row.
     struct Texts(Vec<String>);
 
     impl Query for Texts {
@@ -60,9 +60,9 @@ mod tests {
         Hash256([byte; 32])
     }
 
-    fn mentioned(texts: &[String], asked: &[Hash256]) -> Vec<Hash256> {
-        let (texts, asked) = (Texts(texts.to_vec()), asked.iter().copied().collect());
-        let found = pin!(mentioned_payloads(&texts, &asked, "SELECT …"));
+    fn referenced(texts: &[String], candidates: &[Hash256]) -> Vec<Hash256> {
+        let (texts, candidates) = (Texts(texts.to_vec()), candidates.iter().copied().collect());
+        let found = pin!(referenced_payloads(&texts, &candidates, "SELECT …"));
         match found.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(found) => found.unwrap().into_iter().collect(),
             Poll::Pending => panic!("nothing here waits"),
@@ -70,11 +70,11 @@ mod tests {
     }
 
     #[test]
-    fn every_page_is_read_and_only_what_was_asked_about_is_answered() {
+    fn every_page_is_read_and_only_candidates_are_returned() {
         let texts = [String::new(), format!("{} {}", hash(1), hash(9)), "words".to_owned(), hash(2).to_string()];
-        assert_eq!(mentioned(&texts, &[hash(1), hash(2), hash(3)]), [hash(1), hash(2)]);
-        for (texts, asked) in [(&texts[..], &[hash(3)][..]), (&[], &[hash(1)]), (&texts, &[])] {
-            assert!(mentioned(texts, asked).is_empty());
+        assert_eq!(referenced(&texts, &[hash(1), hash(2), hash(3)]), [hash(1), hash(2)]);
+        for (texts, candidates) in [(&texts[..], &[hash(3)][..]), (&[], &[hash(1)]), (&texts, &[])] {
+            assert!(referenced(texts, candidates).is_empty());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Accounts of a scripted chain: what they send, what waits to be mined, what was mined.
+//! Transactions and the mempool of a scripted chain.
 
 use alloy::{
     consensus::{Transaction as _, TxEnvelope},
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 
 const GWEI: u128 = 1_000_000_000;
-/// What signers of the network want.
+/// Minimum priority fee that nodes accept.
 pub const TIP_MIN_WEI: u128 = GWEI;
 pub const BASE_FEE_WEI: u128 = 7;
 
-/// A transaction of an account.
+/// A transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptedTx {
     pub hash: [u8; 32],
@@ -26,29 +26,29 @@ pub struct ScriptedTx {
     pub gas: u64,
     /// Per gas, in wei.
     pub tip: u128,
-    /// Per gas, in wei; base fee and tip together.
+    /// Per gas, in wei; includes the base fee.
     pub max_fee: u128,
 }
 
-/// What is in no block.
+/// The mempool: transactions that are in no block.
 #[derive(Default)]
-pub struct Pool {
-    waiting: Vec<ScriptedTx>,
-    /// What tips less is taken and not mined.
+pub struct Mempool {
+    pending: Vec<ScriptedTx>,
+    /// Transactions with a lower tip stay in the mempool and are not mined.
     pub block_tip_min: u128,
-    /// Takes transactions, answers their hash, and forgets them.
+    /// Accepts transactions and drops them.
     pub is_lossy: bool,
     pub tip_min: Option<u128>,
-    /// Contracts whose calls would revert, and say so when asked.
+    /// Contracts whose calls revert, also in gas estimates.
     pub refusing: HashSet<Address>,
     /// Contracts whose calls revert only in a block.
     pub failing: HashSet<Address>,
-    /// Transactions whose receipts are kept back.
+    /// Whether receipts are null.
     pub are_receipts_hidden: bool,
 }
 
 impl ScriptedTx {
-    /// Reads a signed transaction and who signed it.
+    /// Decodes a signed transaction and recovers its sender.
     pub fn parse(raw: &str, chain_id: u64) -> Result<Self, String> {
         let bytes = hex::decode(raw).map_err(|error| error.to_string())?;
         let envelope = TxEnvelope::decode_2718(&mut bytes.as_slice()).map_err(|error| error.to_string())?;
@@ -71,7 +71,7 @@ impl ScriptedTx {
         })
     }
 
-    /// One that somebody else sent with the key.
+    /// A transaction that another program sent with the same key.
     pub fn foreign(from: Address, nonce: u64) -> Self {
         let hash = keccak256([&from.0[..], &nonce.to_be_bytes(), b"elsewhere"].concat()).0;
         let (to, value, data) = (Address([0xee; 20]), Wei::ZERO, Vec::new());
@@ -83,37 +83,37 @@ impl ScriptedTx {
     }
 }
 
-impl Pool {
-    /// Takes a transaction as servers do; `next` is the account's next nonce.
-    pub fn take(&mut self, tx: ScriptedTx, next: u64) -> Result<(), String> {
+impl Mempool {
+    /// Accepts or refuses a transaction as nodes do; `next` is the account's next nonce.
+    pub fn submit(&mut self, tx: ScriptedTx, next: u64) -> Result<(), String> {
         if tx.nonce < next {
             return Err(format!("nonce too low: next nonce {next}, tx nonce {}", tx.nonce));
         }
         if tx.tip < self.tip_min.unwrap_or(TIP_MIN_WEI) {
             return Err(format!("transaction underpriced: tip {}", tx.tip));
         }
-        let rival = self.waiting.iter().position(|other| (other.from, other.nonce) == (tx.from, tx.nonce));
-        if let Some(rival) = rival {
-            let old = &self.waiting[rival];
+        let replaced = self.pending.iter().position(|other| (other.from, other.nonce) == (tx.from, tx.nonce));
+        if let Some(replaced) = replaced {
+            let old = &self.pending[replaced];
             if old.hash == tx.hash {
                 return Err("already known".to_owned());
             }
             if tx.tip * 10 < old.tip * 11 || tx.max_fee * 10 < old.max_fee * 11 {
                 return Err("replacement transaction underpriced".to_owned());
             }
-            self.waiting.remove(rival);
+            self.pending.remove(replaced);
         }
         if !self.is_lossy {
-            self.waiting.push(tx);
+            self.pending.push(tx);
         }
         Ok(())
     }
 
-    /// What goes into the next block, `next` being the next nonce of an account.
-    pub fn ready(&mut self, next: impl Fn(Address) -> u64) -> Vec<ScriptedTx> {
+    /// Removes and returns the transactions of the next block; `next` is the next nonce of an account.
+    pub fn take_mineable(&mut self, next: impl Fn(Address) -> u64) -> Vec<ScriptedTx> {
         let mut ready: Vec<ScriptedTx> = Vec::new();
-        self.waiting.sort_by_key(|tx| tx.nonce);
-        self.waiting.retain(|tx| {
+        self.pending.sort_by_key(|tx| tx.nonce);
+        self.pending.retain(|tx| {
             let mined = ready.iter().filter(|other| other.from == tx.from).count() as u64;
             let next = next(tx.from) + mined;
             let is_ready = tx.nonce == next && tx.tip >= self.block_tip_min;
@@ -125,22 +125,22 @@ impl Pool {
         ready
     }
 
-    /// The next nonce with what waits here, in one row.
+    /// The next nonce after the account's consecutive pending transactions.
     pub fn next_nonce(&self, from: Address, next: u64) -> u64 {
-        let waits = |nonce: &u64| self.waiting.iter().any(|tx| (tx.from, tx.nonce) == (from, *nonce));
-        (next..).find(|nonce| !waits(nonce)).unwrap_or(next)
+        let is_pending = |nonce: &u64| self.pending.iter().any(|tx| (tx.from, tx.nonce) == (from, *nonce));
+        (next..).find(|nonce| !is_pending(nonce)).unwrap_or(next)
     }
 
-    /// What was in blocks that were taken back waits again.
-    pub fn put_back(&mut self, txs: Vec<ScriptedTx>) {
-        self.waiting.extend(txs);
+    /// Adds transactions without checks, for example those of removed blocks.
+    pub fn push(&mut self, txs: Vec<ScriptedTx>) {
+        self.pending.extend(txs);
     }
 
-    pub fn forget(&mut self) {
-        self.waiting.clear();
+    pub fn clear(&mut self) {
+        self.pending.clear();
     }
 
-    pub fn waiting(&self) -> &[ScriptedTx] {
-        &self.waiting
+    pub fn pending(&self) -> &[ScriptedTx] {
+        &self.pending
     }
 }

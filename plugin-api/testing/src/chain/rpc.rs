@@ -1,8 +1,8 @@
-//! What a scripted chain answers to JSON-RPC questions.
+//! JSON-RPC methods of a scripted chain.
 
 use super::{
-    accounts::{BASE_FEE_WEI, ScriptedTx},
     blocks::{Block, Blocks, ScriptedLog, value},
+    mempool::{BASE_FEE_WEI, ScriptedTx},
 };
 use alloy::{
     dyn_abi::{DynSolValue, Specifier as _},
@@ -12,8 +12,8 @@ use alloy_primitives::{Address as AlloyAddress, B256, Selector, hex};
 use plugin_api::Address;
 use serde_json::{Value, json};
 
-/// What a server of this chain that knows `lag` blocks less than all of them answers.
-pub fn answer(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
+/// The result of a method on a server that is `lag` blocks behind the chain.
+pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
     if method == "eth_sendRawTransaction" {
         return send(blocks, params[0].as_str().unwrap_or_default()).map_err(|message| (-32000, message));
     }
@@ -26,22 +26,22 @@ pub fn answer(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Re
         "eth_blockNumber" => Ok(number(head.number)),
         "eth_getBlockByNumber" => {
             let found = by_number(known, &params[0]);
-            let mut answer = block(found);
+            let mut block = block(found);
             if let (Some(found), true) = (found, params[1] == true) {
-                answer["transactions"] = found.txs.iter().map(ScriptedTx::as_json).collect();
+                block["transactions"] = found.txs.iter().map(ScriptedTx::as_json).collect();
             }
-            Ok(answer)
+            Ok(block)
         }
-        "eth_getTransactionCount" => Ok(number(count(blocks, known, params))),
+        "eth_getTransactionCount" => Ok(number(nonce(blocks, known, params))),
         "eth_getTransactionReceipt" => Ok(receipt(blocks, known, &params[0])),
         "eth_estimateGas" => match address(&params[0]["to"]) {
-            Some(to) if blocks.pool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
+            Some(to) if blocks.mempool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
             _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
         },
         "clique_status" if !blocks.clique_status.is_null() => Ok(blocks.clique_status.clone()),
         "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
         "eth_getLogs" => Ok(logs(known, &params[0])),
-        "eth_call" => call(blocks, &params[0]),
+        "eth_call" => eth_call(blocks, &params[0]),
         "eth_getCode" => {
             let has_code = blocks.calls.keys().any(|(to, _)| Some(*to) == address(&params[0]));
             Ok(if has_code { "0x6001".into() } else { "0x".into() })
@@ -55,8 +55,8 @@ pub fn answer(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Re
     }
 }
 
-/// Selector and output of a function that gives these results.
-pub fn prepared(function: &str, results: &[Value]) -> (Selector, Vec<u8>) {
+/// Selector and encoded output of a function with these results.
+pub fn encode_call(function: &str, results: &[Value]) -> (Selector, Vec<u8>) {
     let function = Function::parse(function).unwrap_or_else(|error| panic!("{function}: {error}"));
     assert_eq!(function.outputs.len(), results.len(), "results of {}", function.name);
     let outputs = function.outputs.iter().zip(results).map(|(output, result)| {
@@ -66,15 +66,15 @@ pub fn prepared(function: &str, results: &[Value]) -> (Selector, Vec<u8>) {
     (function.selector(), DynSolValue::Tuple(outputs.collect()).abi_encode_params())
 }
 
-fn call(blocks: &Blocks, question: &Value) -> Result<Value, (i64, String)> {
-    let data = question["data"].as_str().or(question["input"].as_str()).unwrap_or_default();
+fn eth_call(blocks: &Blocks, request: &Value) -> Result<Value, (i64, String)> {
+    let data = request["data"].as_str().or(request["input"].as_str()).unwrap_or_default();
     let data = hex::decode(data).unwrap_or_default();
-    let output = address(&question["to"])
+    let output = address(&request["to"])
         .zip(data.first_chunk::<4>())
         .and_then(|(to, selector)| blocks.calls.get(&(to, Selector::from(*selector))));
     match output {
         Some(output) => Ok(hex::encode_prefixed(output).into()),
-        None if blocks.calls.keys().any(|(to, _)| Some(*to) == address(&question["to"])) => {
+        None if blocks.calls.keys().any(|(to, _)| Some(*to) == address(&request["to"])) => {
             Err((3, "execution reverted".to_owned()))
         }
         None => Ok("0x".into()),
@@ -84,22 +84,22 @@ fn call(blocks: &Blocks, question: &Value) -> Result<Value, (i64, String)> {
 fn send(blocks: &mut Blocks, raw: &str) -> Result<Value, String> {
     let tx = ScriptedTx::parse(raw, blocks.chain_id)?;
     let (hash, next) = (B256::from(tx.hash), Blocks::nonce(blocks.all(), tx.from));
-    blocks.pool.take(tx, next)?;
+    blocks.mempool.submit(tx, next)?;
     Ok(json!(hash))
 }
 
-fn count(blocks: &Blocks, known: &[Block], params: &Value) -> u64 {
+fn nonce(blocks: &Blocks, known: &[Block], params: &Value) -> u64 {
     let Some(from) = address(&params[0]) else { return 0 };
     let next = Blocks::nonce(known, from);
-    if params[1] == "pending" { blocks.pool.next_nonce(from, next) } else { next }
+    if params[1] == "pending" { blocks.mempool.next_nonce(from, next) } else { next }
 }
 
 fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
     let hash: Option<B256> = hash.as_str().and_then(|hash| hash.parse().ok());
     let is_it = |tx: &&ScriptedTx| Some(B256::from(tx.hash)) == hash;
     let found = known.iter().find_map(|block| Some((block, block.txs.iter().find(is_it)?)));
-    let Some((block, tx)) = found.filter(|_| !blocks.pool.are_receipts_hidden) else { return Value::Null };
-    let status = u64::from(!blocks.pool.failing.contains(&tx.to));
+    let Some((block, tx)) = found.filter(|_| !blocks.mempool.are_receipts_hidden) else { return Value::Null };
+    let status = u64::from(!blocks.mempool.failing.contains(&tx.to));
     json!({
         "transactionHash": B256::from(tx.hash), "blockHash": block.hash, "blockNumber": number(block.number),
         "status": number(status), "gasUsed": number(21_000), "from": tx.from, "to": tx.to,
@@ -107,8 +107,8 @@ fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
     })
 }
 
-fn by_number<'b>(known: &'b [Block], place: &Value) -> Option<&'b Block> {
-    match place.as_str()? {
+fn by_number<'b>(known: &'b [Block], number: &Value) -> Option<&'b Block> {
+    match number.as_str()? {
         "latest" => known.last(),
         text => known.get(usize::from_str_radix(text.strip_prefix("0x")?, 16).ok()?),
     }
@@ -119,7 +119,7 @@ fn by_hash<'b>(known: &'b [Block], hash: &Value) -> Option<&'b Block> {
     known.iter().find(|block| block.hash == hash)
 }
 
-/// A range that goes beyond the newest block ends there, and an unknown name has no events: as with real servers.
+/// Like real servers: a range ends at the newest block, and an unknown block hash has no events.
 fn logs(known: &[Block], filter: &Value) -> Value {
     let wanted: Vec<&Block> = match filter.get("blockHash") {
         Some(hash) => by_hash(known, hash).into_iter().collect(),
@@ -179,12 +179,12 @@ mod tests {
     use crate::chain::blocks::address_of;
 
     #[test]
-    fn who_is_behind_tells_of_fewer_events_and_no_error() {
+    fn a_lagging_server_returns_fewer_events_without_an_error() {
         let mut blocks = Blocks::new(1);
         blocks.mine(vec![ScriptedLog::new("a", "Said(string text)", &["hello".into()])]);
         let all = json!([{ "fromBlock": "0x0", "toBlock": "latest", "address": [address_of("a").to_string()] }]);
-        let mut told =
-            |lag| answer(&mut blocks, lag, "eth_getLogs", &all).map(|logs| logs.as_array().map_or(0, Vec::len));
-        assert_eq!((told(0), told(1)), (Ok(1), Ok(0)));
+        let mut count =
+            |lag| call(&mut blocks, lag, "eth_getLogs", &all).map(|logs| logs.as_array().map_or(0, Vec::len));
+        assert_eq!((count(0), count(1)), (Ok(1), Ok(0)));
     }
 }

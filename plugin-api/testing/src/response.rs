@@ -1,18 +1,18 @@
-//! What came back.
+//! The response of the gateway under test.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
-impl Answer {
-    /// The body as JSON; `null` when it is none, so that a wrong answer fails on its content.
+impl TestResponse {
+    /// The body as JSON; `null` when it is not JSON, so that an assertion on its content fails.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Events as the contracts emit them.
+//! Events of the contracts, for scripted blocks.
 
 use crate::address;
 use plugin_testing::{ScriptedLog, Value, json};
@@ -7,7 +7,7 @@ fn stream_pay(event: &str, arguments: &[Value]) -> ScriptedLog {
     ScriptedLog::new("streamPay", event, arguments)
 }
 
-/// A stream of `rate` a second from 0xa to 0xb that begins with the chain and ends after `seconds`.
+/// A stream of `rate` per second from 0xa to 0xb that begins with the chain and ends after `seconds`.
 pub fn opened(id: u64, rate: &str, deposit: &str, seconds: u64) -> ScriptedLog {
     let start = u64::try_from(crate::time_of(0)).unwrap();
     opened_until(id, rate, deposit, start + seconds)
@@ -115,7 +115,7 @@ pub fn launched(agent: u64, token: u64, symbol: &str) -> ScriptedLog {
     )
 }
 
-/// The fee stands before the amount.
+/// In this event the fee comes before the amount.
 pub fn bought(token: u64, fmx_in: &str) -> ScriptedLog {
     tokens(
         "Bought(address indexed token, address indexed buyer, uint256 fmxIn, uint256 fee, uint256 amountOut)",

@@ -4,7 +4,7 @@
 //! gateway that starts without it starts without them, and says why.
 
 mod components;
-mod less;
+mod diff;
 mod pages;
 mod standings;
 
@@ -13,9 +13,8 @@ use super::{
     calls::{operator, writes},
     chain,
 };
-use gateway::lifecycle::{Action, Outcome};
-use gateway_plugins::PluginState;
-use less::Parts;
+use diff::Parts;
+use host::plugins::{Action, Outcome, PluginState};
 use pages::Pages;
 use plugin_api::{
     abi::PluginModule_Ref,

@@ -1,0 +1,68 @@
+//! A test plugin that stores texts and reports the payloads that they reference, as any plugin with texts does.
+
+use plugin_api::{
+    Body, ConfigError, Definition, Failure, Hash256, HostError, HostHandle, Identity, Migration, NoConfig, NoContent,
+    Plugin, PluginContext, RequestContext, Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    point::{self, PayloadReferencesInput},
+    referenced_payloads, sql,
+};
+use std::collections::BTreeSet;
+
+pub const TEXTS: &str = "/api/text_store";
+
+struct TextStore;
+
+impl Identity for TextStore {
+    const NAME: &'static str = "text_store";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Keeps texts";
+}
+
+impl Plugin for TextStore {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        let create = "CREATE TABLE text_store_texts (id {{id}}, body TEXT NOT NULL);";
+        Definition::new()
+            .routes([
+                Route::post(TEXTS, add_text).public().summary("Keep a text"),
+                Route::delete(TEXTS, delete_texts).public().summary("Forget all texts"),
+            ])
+            .migrations([Migration::new(1, "create", create)])
+            .contributes(point::PAYLOAD_REFERENCES, mentioned)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
+        Ok(Self)
+    }
+}
+
+async fn add_text(cx: RequestContext<TextStore>, Body(text): Body) -> Result<NoContent, Failure> {
+    let text = String::from_utf8_lossy(&text).into_owned();
+    cx.transaction().execute(sql("INSERT INTO text_store_texts (body) VALUES ($1)").bind(text)).await?;
+    Ok(NoContent)
+}
+
+async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, Failure> {
+    cx.transaction().execute(sql("DELETE FROM text_store_texts")).await?;
+    Ok(NoContent)
+}
+
+async fn mentioned(
+    cx: PluginContext<TextStore>,
+    PayloadReferencesInput { hashes }: PayloadReferencesInput,
+) -> Result<BTreeSet<Hash256>, HostError> {
+    let page = "SELECT id, body FROM text_store_texts WHERE id > $1 ORDER BY id LIMIT 2";
+    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
+}
+
+/// Does not use `export_plugin!`, which takes the name of the package.
+pub fn module() -> PluginModule_Ref {
+    let module = PluginModule {
+        manifest: plugin_api::object_manifest::<TextStore>,
+        construct: plugin_api::object_new::<TextStore>,
+    };
+    module.leak_into_prefix()
+}
