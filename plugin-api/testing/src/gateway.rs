@@ -316,7 +316,7 @@ impl TestGateway {
     }
 
     /// The gateway itself.
-    pub fn gateway(&self) -> &host::gateway::Gateway {
+    pub fn gateway(&self) -> &gateway::Gateway {
         &self.house.gateway
     }
 

@@ -1,7 +1,7 @@
 //! What is kept, for how long, and how much of it.
 
 use super::{NOTES, add_note, call, count, hasty, house, notebook};
-use host::plugins::Action;
+use gateway::lifecycle::Action;
 use plugin_testing::{TestGateway, TestResponse, json};
 
 const CALLS: &str = "/api/notebook/calls";

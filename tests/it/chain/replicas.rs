@@ -39,7 +39,7 @@ async fn one_gateway_indexes_and_the_other_takes_over_when_it_stops() {
     chain.mine(vec![moved(1, "3")]);
     one.indexed(&chain).await;
     // Its database stays until the other one is done with it.
-    one.gateway().close_plugins().await;
+    one.gateway().plugins.stop().await;
     chain.reorg(2);
     chain.mine(vec![moved(1, "5")]);
     chain.mine_empty(4);

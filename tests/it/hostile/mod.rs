@@ -13,10 +13,8 @@ mod reach;
 mod toggle;
 mod variants;
 
-use host::{
-    config::Config,
-    plugins::{PluginReport, PluginState},
-};
+use gateway_config::Config;
+use gateway_plugins::{PluginReport, PluginState};
 use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ const TWO_HOURS_S: u64 = 7200;
 
 /// Number of runs of the job, if every run succeeded.
 async fn good_runs(gateway: &TestGateway) -> Option<i64> {
-    let jobs = gateway.gateway().jobs.store.list().await.unwrap();
+    let jobs = gateway.gateway().jobs.list().await.unwrap();
     let job = jobs.into_iter().find(|job| job.plugin == "activity" && job.job == "forget_idle_presence")?;
     (job.failures == 0 && job.holder.is_none()).then_some(job.runs)
 }

@@ -9,7 +9,7 @@ async fn replica(site: &Site) -> Option<TestGateway> {
     if site.gateway.dialect() != "postgres" {
         return None;
     }
-    let url = site.gateway.gateway().services.config.database.url.clone();
+    let url = site.gateway.gateway().config.database.url.clone();
     let builder = plugins(TestGateway::builder()).configure(|config| config.database.url = url);
     Some(builder.chain(&site.chain, &CONTRACTS).start().await)
 }

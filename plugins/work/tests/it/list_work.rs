@@ -17,7 +17,7 @@ async fn every_kind_is_told_with_its_call() {
             site.bounty("Index it", json!({ "rewardWei": "1500000000000000000", "deadline": now + 1000 })).await;
         let thread = site.question("Why?").await;
         site.job(7, "9").await;
-        let base = site.gateway.gateway().services.environment.base_url.clone();
+        let base = site.gateway.gateway().environment.base_url.clone();
         let nameless = json!({ "address": poster().address(), "name": null, "agentId": null });
         assert_eq!(
             item(&site, &format!("bounty:{bounty}")).await,

@@ -14,7 +14,8 @@ use super::{
     chain,
 };
 use diff::Parts;
-use host::plugins::{Action, Outcome, PluginState};
+use gateway::lifecycle::{Action, Outcome};
+use gateway_plugins::PluginState;
 use pages::Pages;
 use plugin_api::{
     abi::PluginModule_Ref,
