@@ -317,7 +317,7 @@ impl TestGateway {
 
     /// The gateway itself.
     pub fn gateway(&self) -> &gateway::Gateway {
-        &self.house.gateway
+        &self.gateway
     }
 
     /// Waits until `condition` holds; fails the test with `what` after `limit`.

@@ -20,7 +20,6 @@ use call::{Call, Request};
 use calls::{PAYLOAD, alice, calls, operator, owner};
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, Setup};
-use gateway_clock::Clock;
 use plugin_testing::{ScriptedChain, TestGateway, TestResponse};
 use script::{completed, delivered, registered_by, requested_by};
 use std::{collections::BTreeSet, time::Duration};

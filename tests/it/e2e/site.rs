@@ -4,7 +4,6 @@ use super::stream_reader::StreamReader;
 use bytes::Bytes;
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, LIMIT};
-use gateway_clock::Clock;
 use plugin_testing::{TestResponse, Value, Wallet, json};
 use reqwest::{Client, Method, RequestBuilder};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
