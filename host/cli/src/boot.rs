@@ -11,6 +11,7 @@ use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Edge, EdgeError, EdgeSettings};
 use gateway_plugins::DiscoverError;
+use gateway_telemetry::MetricsRecorder;
 use std::{convert::Infallible, sync::Arc};
 use tokio::{
     runtime::Handle,
@@ -42,7 +43,7 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let edge = Edge::bind(&EdgeSettings::new(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = gateway_plugins::load_folder(&config)?;
-    let metrics = gateway_telemetry::start_metrics();
+    let metrics = MetricsRecorder::install();
     let gateway = Gateway::start(config, Clock::System, edge.local_addr(), loaded).await?;
     let stop = CancellationToken::new();
     // Before anybody is told that it serves: a signal that nobody listens for ends the process at once.

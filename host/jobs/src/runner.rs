@@ -269,13 +269,12 @@ mod tests {
     use crate::MIGRATION;
     use gateway_clock::ManualClock;
     use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
-    use metrics_exporter_prometheus::PrometheusBuilder;
+    use gateway_telemetry::MetricsRecorder;
     use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 
     #[tokio::test]
     async fn runs_are_counted_and_timed_by_plugin_job_and_result() {
-        let recorder = PrometheusBuilder::new().build_recorder();
-        let metrics = recorder.handle();
+        let recorder = MetricsRecorder::default();
         let _recording = metrics::set_default_local_recorder(&recorder);
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("gateway.db").display());
@@ -306,7 +305,7 @@ mod tests {
         stop.cancel();
         tasks.wait().await;
 
-        let text = metrics.render();
+        let text = recorder.render();
         for line in [
             r#"gateway_job_runs_total{plugin="forum",job="good",result="ok"} 1"#,
             r#"gateway_job_runs_total{plugin="forum",job="bad",result="failed"} 1"#,

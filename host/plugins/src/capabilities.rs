@@ -194,7 +194,7 @@ impl Host for Capabilities {
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
         let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
         labels.insert("plugin".to_owned(), self.handle.name.to_string());
-        if !self.host.usage.plugin(&self.handle.name).admits(metric.as_str(), &labels) {
+        if !self.host.usage.plugin(&self.handle.name).admits_series(metric.as_str(), &labels) {
             tracing::warn!(plugin = &*self.handle.name, metric = metric.as_str(), "not counted: too many series");
             return;
         }

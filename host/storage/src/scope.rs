@@ -2,7 +2,7 @@
 //!
 //! The rule: a plugin reads and writes the tables that begin with its own name, and reads published views; nothing else.
 
-use gateway_telemetry::{DatabaseUsage, Timer};
+use gateway_telemetry::{DatabaseUsage, HistogramTimer};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Whether they run. PostgreSQL's always do.
@@ -68,12 +68,12 @@ impl Scope {
         self
     }
 
-    pub(super) fn time_read(&self) -> Option<Timer<'_>> {
-        self.usage().map(|usage| usage.read.start())
+    pub(super) fn time_read(&self) -> Option<HistogramTimer<'_>> {
+        self.usage().map(|usage| usage.read.start_timer())
     }
 
-    pub(super) fn time_write(&self) -> Option<Timer<'_>> {
-        self.usage().map(|usage| usage.write.start())
+    pub(super) fn time_write(&self) -> Option<HistogramTimer<'_>> {
+        self.usage().map(|usage| usage.write.start_timer())
     }
 
     fn usage(&self) -> Option<&DatabaseUsage> {

@@ -13,7 +13,7 @@ use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
-use gateway_telemetry::Durations;
+use gateway_telemetry::HistogramSnapshot;
 use html::Html;
 use plugin_api::manifest::ActivityRow;
 
@@ -38,7 +38,7 @@ struct Facts {
 /// One plugin, and how long its answers have taken since the gateway started.
 struct PluginLine {
     report: PluginReport,
-    latency: Durations,
+    latency: HistogramSnapshot,
 }
 
 pub async fn render(gateway: &Gateway) -> String {
@@ -129,7 +129,7 @@ mod tests {
             now_ms: 0,
             public_url: said(),
             database: Err(StorageError::Unavailable(said())),
-            plugins: vec![PluginLine { report: plugin, latency: Durations::default() }],
+            plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),

@@ -62,18 +62,18 @@ impl Dispatcher {
         let (route, params) = match self.routes.find(&parts.method, parts.uri.path()) {
             Found::Route { route, params } => (route, params),
             other => {
-                let mut watch = self.routes.unrouted.watch();
+                let mut request_guard = self.routes.unrouted.start_request();
                 let response = unrouted(&parts.method, other);
-                watch.answered(response.status());
+                request_guard.set_status(response.status());
                 return response;
             }
         };
-        let mut watch = route.usage.watch();
+        let mut request_guard = route.usage.start_request();
         let ip = client_ip(&parts);
         let allowance = match self.count_call(&route, ip) {
             Ok(allowance) => allowance,
             Err(exceeded) => {
-                watch.answered(StatusCode::TOO_MANY_REQUESTS);
+                request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
                 let mut response = Refused::from(exceeded).into_response();
                 response.extensions_mut().insert(Tarpit);
                 return response;
@@ -93,7 +93,7 @@ impl Dispatcher {
             response.headers_mut().insert(header::CACHE_CONTROL, value.clone());
         }
         response.extensions_mut().insert(route.label.clone());
-        watch.answered(response.status());
+        request_guard.set_status(response.status());
         response
     }
 
@@ -107,7 +107,7 @@ impl Dispatcher {
             // Boxed: what is rare must not make every request's future large; it is moved up through the whole stack.
             Target::Meta(meta) => {
                 let answer = Box::pin(self.pages.respond(*meta, &parts));
-                gateway_telemetry::of_request(request_id_of(&parts), answer).await
+                gateway_telemetry::with_request_id(request_id_of(&parts), answer).await
             }
             Target::Plugin { plugin, index } => {
                 // Held until the answer is made: a drain waits for it.
@@ -158,7 +158,7 @@ impl Dispatcher {
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // On the heap: what is kept is answered without it, and the whole moves less.
-        gateway_telemetry::of_request(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
+        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
     }
 
     /// The 404 of a missing parent comes before body and signature are looked at.
@@ -221,14 +221,14 @@ impl Dispatcher {
                 RResult::ROk(answer) => response::into_response(self, &call, answer).await,
                 RResult::RErr(fault) => {
                     call.plugin.handle.fault(place, &fault);
-                    call.route.usage.fault(fault.kind);
+                    call.route.usage.record_fault(fault.kind);
                     Err(Refused::internal())
                 }
             }
         };
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
             call.plugin.handle.timed_out(place, timeout);
-            call.route.usage.timed_out();
+            call.route.usage.record_timeout();
             Err(Refused::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);

@@ -12,6 +12,7 @@ use gateway_config::Config;
 use gateway_http::body::{Body, RequestBody};
 use gateway_http::{ClientIp, Edge, EdgeSettings};
 use gateway_plugins::LoadedPlugin;
+use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
 use serde::Serialize;
 use std::{convert::Infallible, future::ready};
@@ -34,7 +35,7 @@ pub async fn serve(handler: Handler) -> Result<()> {
     let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
     gateway_telemetry::start_logging(&config.log);
     let edge = Edge::bind(&EdgeSettings::new(&config))?;
-    let _metrics = gateway_telemetry::start_metrics();
+    let _metrics = MetricsRecorder::install();
     let hello = LoadedPlugin::linked(hello::plugin_module())?;
     let house = Gateway::start(config, Clock::System, edge.local_addr(), vec![Ok(hello)]).await?;
     let gateway = house.clone();
@@ -66,7 +67,7 @@ async fn greet(
     params: &[String],
     request: &Request<RequestBody>,
 ) -> Option<Response<Body>> {
-    let mut watch = route.usage.watch();
+    let mut guard = route.usage.start_request();
     let ip = request.extensions().get::<ClientIp>()?.0;
     if !gateway.dispatcher.routes.ip_limits.is_exempt(ip) {
         route.limits.check(ip).ok()?;
@@ -75,7 +76,7 @@ async fn greet(
     let mut response = Response::new(Body::from(greeting));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response.extensions_mut().insert(route.label.clone());
-    watch.answered(response.status());
+    guard.set_status(response.status());
     Some(response)
 }
 
