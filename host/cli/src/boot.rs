@@ -9,7 +9,7 @@ use gateway::{Gateway, StartError};
 use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
-use gateway_http::{Edge, EdgeError, EdgeSettings};
+use gateway_http::{Listener, ListenerError, ListenerSettings};
 use gateway_plugins::DiscoverError;
 use gateway_telemetry::MetricsRecorder;
 use std::{convert::Infallible, sync::Arc};
@@ -24,7 +24,7 @@ use tower::service_fn;
 #[derive(Debug, thiserror::Error)]
 pub enum BootError {
     #[error(transparent)]
-    Bind(#[from] EdgeError),
+    Bind(#[from] ListenerError),
     #[error(transparent)]
     Admin(#[from] AdminError),
     #[error(transparent)]
@@ -40,11 +40,11 @@ pub enum BootError {
 /// Runs the gateway until it is told to stop.
 pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
     let _pulse = Pulse::start(Handle::current()).map_err(BootError::Thread)?;
-    let edge = Edge::bind(&EdgeSettings::new(&config))?;
+    let listener = Listener::bind(&ListenerSettings::new(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = gateway_plugins::load_folder(&config)?;
     let metrics = MetricsRecorder::install();
-    let gateway = Gateway::start(config, Clock::System, edge.local_addr(), loaded).await?;
+    let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
     let stop = CancellationToken::new();
     // Before anybody is told that it serves: a signal that nobody listens for ends the process at once.
     let signals = tokio::spawn(follow_signals(gateway.clone(), overrides, stop.clone())?);
@@ -54,12 +54,12 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let serving = gateway.clone();
     let service = service_fn(move |request| {
         let gateway = serving.clone();
-        // On the heap: every layer of the edge would move it.
+        // On the heap: every layer of the listener would move it.
         Box::pin(async move { Ok::<_, Infallible>(gateway.handle(request).await) })
     });
     // Streams have no end of their own: they get theirs when the stop begins, so that the drain need not wait for them.
     let streams = end_streams(gateway.clone(), stop.clone());
-    let (drained, ()) = tokio::join!(edge.serve(service, stop.clone()), streams);
+    let (drained, ()) = tokio::join!(listener.serve(service, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
     signals.abort();

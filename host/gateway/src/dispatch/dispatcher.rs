@@ -19,7 +19,7 @@ use bytes::Bytes;
 use gateway_activity::{Sink, StreamLimits};
 use gateway_config::Config;
 use gateway_http::{
-    ClientIp, Peer, RequestId, Tarpit,
+    ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
 use gateway_plugins::{ActivePlugin, CommitError, HostContext};
@@ -112,7 +112,7 @@ impl Dispatcher {
             Target::Plugin { plugin, index } => {
                 // Held until the answer is made: a drain waits for it.
                 let _in_flight = plugin.acquire().ok_or_else(|| Refused::disabled(plugin.name()))?;
-                let sink = parts.extensions.get::<Peer>().and_then(|peer| peer.sink.clone());
+                let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let call = Call { route, plugin, index: *index, ip, sink };
                 let arrival = Arrival { parts, params, body };
                 // A body is no part of the key; nobody sends one with a GET.

@@ -141,7 +141,7 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
 fn changelog_answer(facts: &Facts<'_>, query: &str) -> Result<Response<Body>, Refused> {
     let query = match changelog::Query::parse(query) {
         Ok(query) => query,
-        Err(refusal) => return Ok(problem::answer(&refusal)),
+        Err(refusal) => return Ok(problem::response_from(&refusal)),
     };
     Ok(match query.format {
         changelog::Format::Markdown => markdown(changelog::MARKDOWN),

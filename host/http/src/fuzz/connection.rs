@@ -1,9 +1,6 @@
 //! For the fuzz target of request heads: a connection without a socket, and a service that marks what it answers.
 
-use crate::framing::Bounds;
-use crate::incoming::Incoming;
-use crate::protocol;
-use crate::vitals::Vitals;
+use crate::connection::{ConnectionState, HeadLimits, RequestReader, builder};
 use gateway_config::HttpConfig;
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Response};
@@ -32,25 +29,25 @@ struct Parts {
 
 struct Wire {
     parts: Parts,
-    incoming: Incoming,
-    vitals: Arc<Vitals>,
+    request_reader: RequestReader,
+    state: Arc<ConnectionState>,
     written: Arc<parking_lot::Mutex<Vec<u8>>>,
 }
 
 /// How many answers a client gets that sends this; none: one of them is hyper's own, or the connection does not end.
 pub async fn answers_to(bytes: &[u8], part_bytes: usize) -> Option<usize> {
     let settings = HttpConfig::default();
-    let vitals = Arc::new(Vitals::new());
+    let state = Arc::new(ConnectionState::new());
     let written = Arc::new(parking_lot::Mutex::new(Vec::new()));
     let wire = Wire {
         parts: Parts { bytes: bytes.to_vec(), at: 0, part_bytes },
-        incoming: Incoming::new(Bounds::new(&settings)),
-        vitals: Arc::clone(&vitals),
+        request_reader: RequestReader::new(HeadLimits::new(&settings)),
+        state: Arc::clone(&state),
         written: Arc::clone(&written),
     };
     let count = AtomicU64::new(0);
     let service = hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
-        let is_refused = vitals.violation_of(count.fetch_add(1, Relaxed)).is_some();
+        let is_refused = state.head_error(count.fetch_add(1, Relaxed)).is_some();
         async move {
             // A broken body is the handler's to answer.
             let _ = request.into_body().collect().await;
@@ -62,7 +59,7 @@ pub async fn answers_to(bytes: &[u8], part_bytes: usize) -> Option<usize> {
             Ok::<_, Infallible>(response)
         }
     });
-    let builder = protocol::builder(&settings);
+    let builder = builder(&settings);
     // How it ends is no matter.
     let _ = timeout(LIMIT, builder.serve_connection(TokioIo::new(wire), service)).await.ok()?;
     let written = std::mem::take(&mut *written.lock());
@@ -102,7 +99,7 @@ impl AsyncRead for Parts {
 impl AsyncRead for Wire {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        this.incoming.poll_read(&mut this.parts, &this.vitals, cx, buffer)
+        this.request_reader.poll_read(&mut this.parts, &this.state, cx, buffer)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The accept loop survives what a socket can do to it.
 
-use crate::accept::{Acceptor, Source};
+use crate::listener::{Accept, Acceptor};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io;
@@ -18,8 +18,8 @@ struct Failing {
     listener: TcpListener,
 }
 
-impl Source for Failing {
-    async fn next(&self) -> io::Result<(TcpStream, SocketAddr)> {
+impl Accept for Failing {
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let error = self.errors.lock().pop_front();
         match error {
             Some(error) => Err(io::Error::from_raw_os_error(error)),

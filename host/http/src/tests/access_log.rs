@@ -59,9 +59,9 @@ impl MakeWriter<'_> for Log {
 #[tokio::test]
 async fn one_line_tells_who_asked_what_and_what_came_of_it() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
+    let server = start(&settings());
     let request = "GET /hello?sig=0xsecret HTTP/1.1\r\nhost: a\r\nx-request-id: my-id\r\nx-service-sig: secret\r\n\r\n";
-    Client::connect(edge.addr).await.ask(request).await;
+    Client::connect(server.addr).await.ask(request).await;
     let line = log.request().await;
     assert_eq!(line["level"], "INFO");
     assert_eq!(line["method"], "GET");
@@ -78,26 +78,26 @@ async fn one_line_tells_who_asked_what_and_what_came_of_it() {
 #[tokio::test]
 async fn a_stream_is_logged_with_its_length_at_its_end() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get("/stream").await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.get("/stream").await;
     assert_eq!(log.request().await["bytes"], answer.body.len());
 }
 
 #[tokio::test]
 async fn refusals_are_logged_too() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    Client::connect(edge.addr).await.ask("GET /hello HTTP/1.1\r\n\r\n").await;
+    let server = start(&settings());
+    Client::connect(server.addr).await.ask("GET /hello HTTP/1.1\r\n\r\n").await;
     assert_eq!(log.request().await["status"], 400);
 }
 
 #[tokio::test]
 async fn a_client_that_leaves_early_is_logged_without_a_status() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert_eq!(Client::connect(edge.addr).await.get("/hello").await.status, 200);
+    assert_eq!(Client::connect(server.addr).await.get("/hello").await.status, 200);
     drop(client);
     eventually("both requests are logged", || {
         let count = log.requests().len();
@@ -111,8 +111,8 @@ async fn a_client_that_leaves_early_is_logged_without_a_status() {
 #[tokio::test]
 async fn a_panic_is_logged_with_its_text_and_the_request_id() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get("/panic").await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.get("/panic").await;
     let id = answer.header("x-request-id").unwrap();
     let text = log.text();
     let line = text.lines().find(|line| line.contains("secret of the handler")).expect("the panic is not logged");

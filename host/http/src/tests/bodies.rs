@@ -7,8 +7,8 @@ use http_body_util::BodyExt;
 
 #[tokio::test]
 async fn echoes_every_way_to_send_a_body() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let long = "x".repeat(ECHO_BYTES_MAX);
     for body in ["", "short", &long] {
         let sized = format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len());
@@ -21,8 +21,8 @@ async fn echoes_every_way_to_send_a_body() {
 
 #[tokio::test]
 async fn refuses_by_the_announced_length_before_the_body_is_sent() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let request = format!(
         "POST /echo HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
         ECHO_BYTES_MAX + 1
@@ -35,8 +35,8 @@ async fn refuses_by_the_announced_length_before_the_body_is_sent() {
 
 #[tokio::test]
 async fn invites_a_body_that_fits() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let invited =
         client.ask_for_100("POST /echo HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
     invited.await;
@@ -46,9 +46,9 @@ async fn invites_a_body_that_fits() {
 /// The client sends its whole body before it reads. Without the gentle end its 413 would be lost to a reset.
 #[tokio::test]
 async fn a_413_reaches_a_client_that_goes_on_sending() {
-    let edge = start(&settings());
+    let server = start(&settings());
     for _ in 0..5 {
-        let mut client = Client::connect_unbuffered(edge.addr).await;
+        let mut client = Client::connect_unbuffered(server.addr).await;
         let body = vec![b'x'; 2 * 1024 * 1024];
         client.send(format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", body.len())).await;
         client.send(&body).await;
@@ -59,8 +59,8 @@ async fn a_413_reaches_a_client_that_goes_on_sending() {
 
 #[tokio::test]
 async fn refuses_a_chunked_body_when_it_has_become_too_large() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send("POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n").await;
     let chunk = format!("{:x}\r\n{}\r\n", 60_000, "x".repeat(60_000));
     client.send(&chunk).await;
@@ -70,8 +70,8 @@ async fn refuses_a_chunked_body_when_it_has_become_too_large() {
 
 #[tokio::test]
 async fn a_head_answer_keeps_the_length_and_sends_no_body() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send("HEAD /hello HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let answer = client.answer_to_head().await;
     assert_eq!((answer.status, answer.header("content-length")), (200, Some("5")));

@@ -30,7 +30,7 @@ async fn the_client_is_who_the_last_trusted_proxy_saw(
     #[case] headers: &str,
     #[case] client: &str,
 ) {
-    let edge = start(&HttpConfig { trusted_proxy_hops, ..settings() });
-    let answer = Client::connect(edge.addr).await.get_with("/who", headers).await;
+    let server = start(&HttpConfig { trusted_proxy_hops, ..settings() });
+    let answer = Client::connect(server.addr).await.get_with("/who", headers).await;
     assert_eq!(answer.text().split(' ').next(), Some(client));
 }

@@ -13,8 +13,8 @@ fn gunzip(bytes: &[u8]) -> String {
 
 #[tokio::test]
 async fn compresses_large_text() {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get_with("/large", "accept-encoding: gzip\r\n").await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.get_with("/large", "accept-encoding: gzip\r\n").await;
     assert_eq!(answer.header("content-encoding"), Some("gzip"));
     assert_eq!(answer.header("vary"), Some("accept-encoding"));
     assert_eq!(answer.header("etag"), Some("W/\"v1\""), "other bytes, so no strong tag");
@@ -24,8 +24,8 @@ async fn compresses_large_text() {
 
 #[tokio::test]
 async fn compresses_streams_of_text_but_no_event_stream() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let answer = client.get_with("/stream", "accept-encoding: gzip\r\n").await;
     assert_eq!(gunzip(&answer.body), "line\n".repeat(1000));
     let answer = client.get_with("/events", "accept-encoding: gzip, br\r\n").await;
@@ -45,9 +45,9 @@ async fn compresses_streams_of_text_but_no_event_stream() {
 #[case::everything_refused("/large", "*;q=0", None)]
 #[tokio::test]
 async fn chooses_a_coding(#[case] path: &str, #[case] accepted: &str, #[case] coding: Option<&str>) {
-    let edge = start(&settings());
+    let server = start(&settings());
     let accept = format!("accept-encoding: {accepted}\r\n");
-    let answer = Client::connect(edge.addr).await.get_with(path, &accept).await;
+    let answer = Client::connect(server.addr).await.get_with(path, &accept).await;
     assert_eq!(answer.status, 200, "the coding never changes the handler's status");
     assert_eq!(answer.header("content-encoding"), coding);
     if path == "/large.br" {
@@ -57,8 +57,8 @@ async fn chooses_a_coding(#[case] path: &str, #[case] accepted: &str, #[case] co
 
 #[tokio::test]
 async fn can_be_switched_off() {
-    let edge = start(&HttpConfig { compression: false, ..settings() });
-    let answer = Client::connect(edge.addr).await.get_with("/large", "accept-encoding: gzip\r\n").await;
+    let server = start(&HttpConfig { compression: false, ..settings() });
+    let answer = Client::connect(server.addr).await.get_with("/large", "accept-encoding: gzip\r\n").await;
     assert_eq!((answer.header("content-encoding"), answer.header("vary")), (None, None));
     assert_eq!(answer.header("etag"), Some("\"v1\""));
     assert_eq!(answer.text(), large_text());

@@ -1,7 +1,7 @@
 //! CORS: what browsers ask for and are allowed.
 
-use super::fixture::{Client, edge_settings, serve, settings, start};
-use crate::{Edge, EdgeError, EdgeSettings};
+use super::fixture::{Client, listener_settings, serve, settings, start};
+use crate::{Listener, ListenerError, ListenerSettings};
 use gateway_config::HttpConfig;
 use rstest::rstest;
 
@@ -10,8 +10,8 @@ const PREFLIGHT: &str = "OPTIONS /echo HTTP/1.1\r\nhost: a\r\norigin: https://ap
 
 #[tokio::test]
 async fn allows_what_a_browser_asks_for() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let asked = "access-control-request-headers: content-type,x-service-sig, payment-signature\r\n";
     let answer = client.ask(&format!("{PREFLIGHT}{asked}\r\n")).await;
     assert_eq!(answer.status, 204);
@@ -25,8 +25,8 @@ async fn allows_what_a_browser_asks_for() {
 
 #[tokio::test]
 async fn reflects_names_only_and_not_endlessly() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let asked = "access-control-request-headers: good, b@d, <script>, also-good\r\n";
     let answer = client.ask(&format!("{PREFLIGHT}{asked}\r\n")).await;
     assert_eq!(answer.header("access-control-allow-headers"), Some("good,also-good"));
@@ -37,8 +37,8 @@ async fn reflects_names_only_and_not_endlessly() {
 
 #[tokio::test]
 async fn an_options_request_that_is_no_preflight_reaches_the_gateway() {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.ask("OPTIONS /missing HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.ask("OPTIONS /missing HTTP/1.1\r\nhost: a\r\n\r\n").await;
     assert_eq!(answer.status, 404);
 }
 
@@ -50,8 +50,8 @@ async fn an_options_request_that_is_no_preflight_reaches_the_gateway() {
 #[case::panic("GET /panic HTTP/1.1\r\nhost: a\r\n\r\n", 500)]
 #[tokio::test]
 async fn every_answer_can_be_read_by_pages(#[case] request: &str, #[case] status: u16) {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.ask(request).await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.ask(request).await;
     assert_eq!(answer.status, status);
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
@@ -61,29 +61,29 @@ async fn every_answer_can_be_read_by_pages(#[case] request: &str, #[case] status
     }
 }
 
-fn branded(prefix: &str) -> EdgeSettings {
-    EdgeSettings { header_prefix: prefix.to_owned(), ..edge_settings(&settings()) }
+fn branded(prefix: &str) -> ListenerSettings {
+    ListenerSettings { header_prefix: prefix.to_owned(), ..listener_settings(&settings()) }
 }
 
 #[tokio::test]
 async fn the_brand_names_the_exposed_headers() {
-    let edge = serve(&branded("x-acme"));
-    let answer = Client::connect(edge.addr).await.get("/hello").await;
+    let server = serve(&branded("x-acme"));
+    let answer = Client::connect(server.addr).await.get("/hello").await;
     assert!(answer.header("access-control-expose-headers").unwrap().contains("x-acme-Degraded"));
 }
 
 #[tokio::test]
 async fn a_prefix_that_is_no_header_name_is_refused_at_the_start() {
     for prefix in ["x\n", "x y", "x:"] {
-        let refused = Edge::bind(&branded(prefix));
-        assert!(matches!(refused, Err(EdgeError::HeaderPrefix { .. })), "{prefix:?}");
+        let refused = Listener::bind(&branded(prefix));
+        assert!(matches!(refused, Err(ListenerError::HeaderPrefix { .. })), "{prefix:?}");
     }
 }
 
 #[tokio::test]
 async fn can_be_switched_off() {
-    let edge = start(&HttpConfig { cors: false, ..settings() });
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { cors: false, ..settings() });
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.header("access-control-allow-origin"), None);
     let answer = client.ask(&format!("{PREFLIGHT}\r\n")).await;
     assert_eq!(answer.header("access-control-allow-methods"), None);

@@ -1,7 +1,6 @@
 //! What goes past hyper stays in order with what goes through it, however little the client takes.
 
-use crate::direct_writer::DirectWriter;
-use crate::vitals::Vitals;
+use crate::connection::{ConnectionState, DirectWriter};
 use bytes::Bytes;
 use gateway_activity::{Sink as _, WriteOutcome};
 use std::{future::poll_fn, sync::Arc};
@@ -18,7 +17,7 @@ async fn narrow() -> (Arc<DirectWriter>, OwnedReadHalf, TcpStream) {
     let ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
     let (client, _) = listener.accept().await.unwrap();
     let (read, write) = ours.into_split();
-    (DirectWriter::new(write, Arc::new(Vitals::new())), read, client)
+    (DirectWriter::new(write, Arc::new(ConnectionState::new())), read, client)
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A served edge with a small gateway behind it, and a client that speaks raw HTTP/1.
 
 use crate::body::{Body, RequestBody};
-use crate::{ClientIp, Drained, Edge, EdgeSettings, RequestId, RouteLabel};
+use crate::{ClientIp, DrainReport, Listener, ListenerSettings, RequestId, RouteLabel};
 use bytes::Bytes;
 use gateway_config::HttpConfig;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, HOST};
@@ -25,12 +25,12 @@ use tower::service_fn;
 pub const LIMIT: Duration = Duration::from_secs(10);
 pub const ECHO_BYTES_MAX: usize = 100_000;
 
-pub struct Running {
+pub struct TestServer {
     pub addr: SocketAddr,
     /// Lets `/wait` answer.
     pub gate: Arc<Notify>,
     pub shutdown: CancellationToken,
-    pub served: JoinHandle<Drained>,
+    pub served: JoinHandle<DrainReport>,
 }
 
 pub fn settings() -> HttpConfig {
@@ -38,26 +38,26 @@ pub fn settings() -> HttpConfig {
 }
 
 /// Its backstop is the time limit of the configuration.
-pub fn edge_settings(http: &HttpConfig) -> EdgeSettings {
-    let answer_timeout = Duration::from_millis(http.request_timeout_ms);
-    EdgeSettings { http: http.clone(), answer_timeout, header_prefix: "X-Service".to_owned() }
+pub fn listener_settings(http: &HttpConfig) -> ListenerSettings {
+    let response_timeout = Duration::from_millis(http.request_timeout_ms);
+    ListenerSettings { http: http.clone(), response_timeout, header_prefix: "X-Service".to_owned() }
 }
 
-pub fn start(http: &HttpConfig) -> Running {
-    serve(&edge_settings(http))
+pub fn start(http: &HttpConfig) -> TestServer {
+    serve(&listener_settings(http))
 }
 
-pub fn serve(settings: &EdgeSettings) -> Running {
+pub fn serve(settings: &ListenerSettings) -> TestServer {
     let gate = Arc::new(Notify::new());
-    let edge = Edge::bind(settings).unwrap();
-    let addr = edge.local_addr();
+    let listener = Listener::bind(settings).unwrap();
+    let addr = listener.local_addr();
     let shutdown = CancellationToken::new();
     let gateway = {
         let gate = Arc::clone(&gate);
         service_fn(move |request| gateway(Arc::clone(&gate), request))
     };
-    let served = tokio::spawn(edge.serve(gateway, shutdown.clone()));
-    Running { addr, gate, shutdown, served }
+    let served = tokio::spawn(listener.serve(gateway, shutdown.clone()));
+    TestServer { addr, gate, shutdown, served }
 }
 
 async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Response<Body>, Infallible> {
@@ -84,7 +84,7 @@ async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Res
         "/stream" => typed("text/plain", endless_enough("line\n", 1000)),
         "/events" => typed("text/event-stream", endless_enough("data: x\n\n", 1000)),
         "/flood" => typed("application/octet-stream", flood()),
-        _ => crate::problem::problem(http::StatusCode::NOT_FOUND, "not_found", "no such route", ""),
+        _ => crate::problem::problem_response(http::StatusCode::NOT_FOUND, "not_found", "no such route", ""),
     };
     Ok(response)
 }

@@ -1,15 +1,14 @@
 //! Following a connection from head to head. What is refused and how it is answered is in [`super::heads`].
 
 use super::fixture::{Client, settings, start};
-use crate::framing::{Bounds, Framing};
-use crate::violation::Violation;
+use crate::connection::{Framing, HeadError, HeadLimits};
 use proptest::prelude::*;
 
 const TWO_LENGTHS: &str =
     "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 6\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nX";
 
 fn framing() -> Framing {
-    Framing::new(Bounds::new(&settings()))
+    Framing::new(HeadLimits::new(&settings()))
 }
 
 /// Feeds the bytes in parts as a socket would, a held head together with what follows it, and tells what hyper may see.
@@ -17,8 +16,8 @@ fn feed(framing: &mut Framing, bytes: &[u8], part_bytes: usize) -> Vec<u8> {
     let (mut held, mut passed) = (Vec::new(), Vec::new());
     for part in bytes.chunks(part_bytes) {
         held.extend_from_slice(part);
-        if framing.violation().is_none() {
-            let cleared = framing.follow(&held);
+        if framing.head_error().is_none() {
+            let cleared = framing.advance(&held);
             passed.extend(held.drain(..cleared));
         }
     }
@@ -27,8 +26,8 @@ fn feed(framing: &mut Framing, bytes: &[u8], part_bytes: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_refused_request_does_not_touch_the_good_ones_before_it() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client
         .send(format!(
             "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\none\
@@ -43,8 +42,8 @@ async fn a_refused_request_does_not_touch_the_good_ones_before_it() {
 
 #[tokio::test]
 async fn lets_a_body_say_what_a_head_may_not() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let body = "x\ncontent-length: 1\ntransfer-encoding: chunked\n\n";
     let request = format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     assert_eq!(client.ask(&request).await.text(), body);
@@ -54,8 +53,8 @@ async fn lets_a_body_say_what_a_head_may_not() {
 /// hyper takes the bare LF for a part of the trailer. Whoever takes it for the end of the line sees the body end too early.
 #[tokio::test]
 async fn a_trailer_with_a_bare_line_feed_does_not_end_the_body() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client
         .send("POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\na: b\n\r\n\r\n")
         .await;
@@ -68,8 +67,8 @@ fn follows_http2_no_further() {
     let mut framing = framing();
     let bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\n\n\n";
     assert_eq!(feed(&mut framing, bytes, 5), bytes);
-    assert!(!framing.in_head() && !framing.in_body() && framing.violation().is_none());
-    assert_eq!(framing.heads(), 1);
+    assert!(!framing.in_head() && !framing.in_body() && framing.head_error().is_none());
+    assert_eq!(framing.complete_heads(), 1);
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {
@@ -104,11 +103,11 @@ proptest! {
         let mut framing = framing();
         let good = requests.concat();
         prop_assert_eq!(feed(&mut framing, &good, cut_bytes), good);
-        prop_assert_eq!(framing.heads(), requests.len() as u64);
+        prop_assert_eq!(framing.complete_heads(), requests.len() as u64);
         prop_assert!(!framing.in_head() && !framing.in_body());
-        prop_assert_eq!(framing.violation(), None);
+        prop_assert_eq!(framing.head_error(), None);
         prop_assert_eq!(feed(&mut framing, TWO_LENGTHS.as_bytes(), cut_bytes), b"");
-        prop_assert_eq!(framing.violation(), Some((requests.len() as u64, Violation::TwoLengths)));
+        prop_assert_eq!(framing.head_error(), Some((requests.len() as u64, HeadError::DuplicateLength)));
     }
 
     #[test]

@@ -20,13 +20,13 @@ fn assert_refused(answer: &Answer, status: u16, code: &str) {
 
 /// At once, byte by byte, and behind a good request.
 async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.answer().await, status, code);
     client.ended().await;
 
-    let mut client = Client::connect(edge.addr).await;
+    let mut client = Client::connect(server.addr).await;
     client.stream.set_nodelay(true).unwrap();
     for byte in request {
         // The gateway may have had enough before the last byte.
@@ -38,7 +38,7 @@ async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
     assert_refused(&client.answer().await, status, code);
     client.ended().await;
 
-    let mut client = Client::connect(edge.addr).await;
+    let mut client = Client::connect(server.addr).await;
     client.send([b"GET /hello HTTP/1.1\r\nhost: a\r\n\r\n", request].concat()).await;
     assert_eq!(client.answer().await.text(), "hello");
     assert_refused(&client.answer().await, status, code);
@@ -134,8 +134,8 @@ async fn a_malformed_head_is_told_what_is_wrong_with_it(#[case] request: &str, #
 #[case::latin_1_in_target(b"GET /caf\xe9 HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
 #[tokio::test]
 async fn bytes_that_are_no_text_are_told_too(#[case] request: &[u8], #[case] code: &str) {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.answer().await, 400, code);
     client.ended().await;
@@ -152,8 +152,8 @@ async fn bytes_that_are_no_text_are_told_too(#[case] request: &[u8], #[case] cod
 #[case::endless_empty_lines("\r\n".repeat(20_000), 414, "target_too_long")]
 #[tokio::test]
 async fn a_giant_head_is_refused(#[case] request: String, #[case] status: u16, #[case] code: &str) {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.answer().await, status, code);
     client.ended().await;
@@ -169,8 +169,8 @@ async fn a_generous_limit_lets_no_head_pass_that_cannot_be_held(
     #[case] status: u16,
     #[case] code: &str,
 ) {
-    let edge = start(&HttpConfig { header_bytes_max: 1_048_576, ..settings() });
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { header_bytes_max: 1_048_576, ..settings() });
+    let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.answer().await, status, code);
     client.ended().await;
@@ -178,12 +178,12 @@ async fn a_generous_limit_lets_no_head_pass_that_cannot_be_held(
 
 #[tokio::test]
 async fn a_head_may_be_as_large_as_the_limit_says() {
-    let edge = start(&settings());
+    let server = start(&settings());
     let head = |length: usize| {
         let frame = "GET /hello HTTP/1.1\r\nhost: a\r\nx: \r\n\r\n".len();
         format!("GET /hello HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "x".repeat(length - frame))
     };
-    let mut client = Client::connect(edge.addr).await;
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.ask(&head(16_384)).await.status, 200);
     assert_eq!(client.ask(&head(16_384)).await.status, 200);
     assert_refused(&client.ask(&head(16_385)).await, 431, "head_too_large");
@@ -191,8 +191,8 @@ async fn a_head_may_be_as_large_as_the_limit_says() {
 
 #[tokio::test]
 async fn a_hundred_headers_are_read() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get_with("/hello", &"x: y\r\n".repeat(99)).await.status, 200);
 }
 
@@ -210,8 +210,8 @@ async fn a_hundred_headers_are_read() {
 #[case::no_proxy("GET a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n", 400)]
 #[tokio::test]
 async fn what_is_rare_and_right_is_read(#[case] request: &str, #[case] status: u16) {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let answer = client.ask(request).await;
     assert_eq!(answer.status, status, "{}", answer.text());
     assert!(answer.header("x-request-id").is_some());
@@ -223,8 +223,8 @@ async fn what_is_rare_and_right_is_read(#[case] request: &str, #[case] status: u
 #[case::endless_target(format!("\r\nHEAD /{}", "x".repeat(100_000)), 414)]
 #[tokio::test]
 async fn a_broken_head_request_is_answered_without_a_body(#[case] request: String, #[case] status: u16) {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     let answer = client.answer_to_head().await;
     assert_eq!((answer.status, answer.header("connection")), (status, Some("close")));
@@ -234,8 +234,8 @@ async fn a_broken_head_request_is_answered_without_a_body(#[case] request: Strin
 
 #[tokio::test]
 async fn a_client_that_closes_its_side_within_a_head_is_told() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\n").await;
     client.stream.shutdown().await.unwrap();
     assert_refused(&client.answer().await, 400, "unfinished_head");
@@ -247,8 +247,8 @@ async fn a_client_that_closes_its_side_within_a_head_is_told() {
 #[case::empty_lines("\r\n\r\n")]
 #[tokio::test]
 async fn a_client_that_asked_nothing_is_told_nothing(#[case] bytes: &str) {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send(bytes).await;
     client.stream.shutdown().await.unwrap();
     client.ended().await;
@@ -256,8 +256,8 @@ async fn a_client_that_asked_nothing_is_told_nothing(#[case] bytes: &str) {
 
 #[tokio::test]
 async fn http2_that_is_switched_off_is_told_in_http_1() {
-    let edge = start(&HttpConfig { http2: false, ..settings() });
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { http2: false, ..settings() });
+    let mut client = Client::connect(server.addr).await;
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
     assert_refused(&client.answer().await, 400, "http2_off");
     client.ended().await;
@@ -266,8 +266,8 @@ async fn http2_that_is_switched_off_is_told_in_http_1() {
 /// Nothing of a refused head has an effect: not its id, not its target, not what comes behind it.
 #[tokio::test]
 async fn what_follows_a_refused_head_is_not_read_as_a_request() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let smuggled = "GET /hello HTTP/1.1\r\nhost: a\r\nx-request-id: smuggled\r\n\r\n";
     client
         .send(format!("GET /hello HTTP/1.1\r\nhost: a\r\nx-request-id: mine\r\nx y: z\r\n\r\n{smuggled}{smuggled}"))

@@ -18,8 +18,8 @@ use rstest::rstest;
 #[case::connect("CONNECT a:80 HTTP/1.1\r\nhost: a:80\r\n\r\n")]
 #[tokio::test]
 async fn refuses_a_request_whose_host_is_not_clear(#[case] request: &str) {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.ask(request).await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.ask(request).await;
     assert_eq!(answer.status, 400, "{}", answer.text());
     assert_eq!(answer.code(), "bad_host");
     assert!(answer.header("x-request-id").is_some());
@@ -34,8 +34,8 @@ async fn refuses_a_request_whose_host_is_not_clear(#[case] request: &str) {
 #[case::absolute_outranks_the_header("GET http://real.example/who HTTP/1.1\r\nhost: other\r\n\r\n", "real.example")]
 #[tokio::test]
 async fn tells_the_gateway_the_one_host(#[case] request: &str, #[case] host: &str) {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.ask(request).await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.ask(request).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.text().split(' ').next_back(), Some(host));
 }

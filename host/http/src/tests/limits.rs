@@ -5,12 +5,12 @@ use gateway_config::HttpConfig;
 
 #[tokio::test]
 async fn refuses_requests_above_the_limit_at_once() {
-    let edge = start(&HttpConfig { requests_in_flight_max: 2, ..settings() });
-    let mut busy = [Client::connect(edge.addr).await, Client::connect(edge.addr).await];
+    let server = start(&HttpConfig { requests_in_flight_max: 2, ..settings() });
+    let mut busy = [Client::connect(server.addr).await, Client::connect(server.addr).await];
     for client in &mut busy {
         client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
     }
-    let mut other = Client::connect(edge.addr).await;
+    let mut other = Client::connect(server.addr).await;
     // The two have to reach their handlers first.
     let shed = loop {
         let answer = other.get("/hello").await;
@@ -19,7 +19,7 @@ async fn refuses_requests_above_the_limit_at_once() {
         }
     };
     assert_eq!((&*shed.code(), shed.header("retry-after")), ("overloaded", Some("1")));
-    edge.gate.notify_waiters();
+    server.gate.notify_waiters();
     for client in &mut busy {
         assert_eq!(client.answer().await.text(), "waited");
     }
@@ -28,10 +28,10 @@ async fn refuses_requests_above_the_limit_at_once() {
 
 #[tokio::test]
 async fn a_stream_under_way_holds_no_place() {
-    let edge = start(&HttpConfig { requests_in_flight_max: 1, ..settings() });
-    let mut reader = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { requests_in_flight_max: 1, ..settings() });
+    let mut reader = Client::connect(server.addr).await;
     reader.send("GET /flood HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let mut byte = [0];
     reader.stream.peek(&mut byte).await.unwrap();
-    assert_eq!(Client::connect(edge.addr).await.get("/hello").await.status, 200);
+    assert_eq!(Client::connect(server.addr).await.get("/hello").await.status, 200);
 }

@@ -5,8 +5,8 @@ use rstest::rstest;
 
 #[tokio::test]
 async fn makes_a_new_one_for_each_request() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let (first, second) = (client.get("/who").await, client.get("/who").await);
     let id = first.header("x-request-id").unwrap();
     assert_eq!(id.parse::<uuid::Uuid>().unwrap().get_version_num(), 7);
@@ -16,10 +16,10 @@ async fn makes_a_new_one_for_each_request() {
 
 #[tokio::test]
 async fn takes_over_a_sane_one() {
-    let edge = start(&settings());
+    let server = start(&settings());
     let longest = "a".repeat(64);
     for id in ["trace_1-A", &longest] {
-        let answer = Client::connect(edge.addr).await.get_with("/who", &format!("X-Request-Id: {id}\r\n")).await;
+        let answer = Client::connect(server.addr).await.get_with("/who", &format!("X-Request-Id: {id}\r\n")).await;
         assert_eq!(answer.header("x-request-id"), Some(id));
         assert!(answer.text().contains(id));
     }
@@ -33,7 +33,7 @@ async fn takes_over_a_sane_one() {
 #[case::not_ascii("ä")]
 #[tokio::test]
 async fn replaces_any_other(#[case] id: &str) {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get_with("/who", &format!("x-request-id: {id}\r\n")).await;
+    let server = start(&settings());
+    let answer = Client::connect(server.addr).await.get_with("/who", &format!("x-request-id: {id}\r\n")).await;
     assert!(answer.header("x-request-id").unwrap().parse::<uuid::Uuid>().is_ok());
 }

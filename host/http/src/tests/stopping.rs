@@ -1,68 +1,68 @@
 //! The drain: what runs is finished, what idles is closed, what is new is refused.
 
 use super::fixture::{Client, LIMIT, eventually, settings, start};
-use crate::Drained;
+use crate::DrainReport;
 use gateway_config::HttpConfig;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 #[tokio::test]
 async fn finishes_what_runs_closes_what_idles_and_refuses_what_is_new() {
-    let edge = start(&settings());
-    let mut busy = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut busy = Client::connect(server.addr).await;
     busy.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    let mut idle = Client::connect(edge.addr).await;
+    let mut idle = Client::connect(server.addr).await;
     assert_eq!(idle.get("/hello").await.status, 200);
-    let mut silent = Client::connect(edge.addr).await;
-    assert_eq!(Client::connect(edge.addr).await.get("/hello").await.status, 200, "silent has been accepted");
-    edge.shutdown.cancel();
+    let mut silent = Client::connect(server.addr).await;
+    assert_eq!(Client::connect(server.addr).await.get("/hello").await.status, 200, "silent has been accepted");
+    server.shutdown.cancel();
     idle.ended().await;
     silent.ended().await;
-    eventually("new connections are refused", || async { TcpStream::connect(edge.addr).await.is_err() }).await;
-    assert!(!edge.served.is_finished(), "the busy one is waited for");
-    edge.gate.notify_one();
+    eventually("new connections are refused", || async { TcpStream::connect(server.addr).await.is_err() }).await;
+    assert!(!server.served.is_finished(), "the busy one is waited for");
+    server.gate.notify_one();
     let answer = busy.answer().await;
     assert_eq!((answer.text(), answer.header("connection")), ("waited".to_owned(), Some("close")));
     busy.ended().await;
-    let drained = timeout(LIMIT, edge.served).await.expect("serve does not end").unwrap();
+    let drained = timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
     assert_eq!(drained.aborted, 0);
 }
 
 #[tokio::test]
 async fn waits_for_a_head_that_is_arriving() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send("GET /hello HTTP/1.1\r\n").await;
-    let mut probe = Client::connect(edge.addr).await;
+    let mut probe = Client::connect(server.addr).await;
     assert_eq!(probe.get("/hello").await.status, 200, "the begin of the head was read");
-    edge.shutdown.cancel();
+    server.shutdown.cancel();
     probe.ended().await;
     assert_eq!(client.ask("host: a\r\n\r\n").await.text(), "hello");
     client.ended().await;
-    assert_eq!(timeout(LIMIT, edge.served).await.expect("serve does not end").unwrap().aborted, 0);
+    assert_eq!(timeout(LIMIT, server.served).await.expect("serve does not end").unwrap().aborted, 0);
 }
 
 #[tokio::test]
 async fn cuts_what_does_not_finish_in_time() {
-    let edge = start(&HttpConfig { drain_timeout_ms: 100, ..settings() });
-    let mut busy = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { drain_timeout_ms: 100, ..settings() });
+    let mut busy = Client::connect(server.addr).await;
     busy.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    let mut probe = Client::connect(edge.addr).await;
+    let mut probe = Client::connect(server.addr).await;
     assert_eq!(probe.get("/hello").await.status, 200);
     drop(probe);
-    edge.shutdown.cancel();
-    let Drained { aborted, .. } = timeout(LIMIT, edge.served).await.expect("serve does not end").unwrap();
+    server.shutdown.cancel();
+    let DrainReport { aborted, .. } = timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
     assert_eq!(aborted, 1);
     busy.ended().await;
 }
 
 #[tokio::test]
 async fn the_address_is_free_for_the_next_run() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.status, 200);
-    edge.shutdown.cancel();
-    timeout(LIMIT, edge.served).await.expect("serve does not end").unwrap();
-    let again = start(&HttpConfig { listen: edge.addr, ..settings() });
+    server.shutdown.cancel();
+    timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
+    let again = start(&HttpConfig { listen: server.addr, ..settings() });
     assert_eq!(Client::connect(again.addr).await.get("/hello").await.status, 200);
 }

@@ -30,12 +30,12 @@ fn with_pause() -> HttpConfig {
 
 #[tokio::test]
 async fn what_is_no_http_is_answered_after_a_pause_in_which_others_are_served() {
-    let edge = start(&with_pause());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&with_pause());
+    let mut client = Client::connect(server.addr).await;
     let begun = Instant::now();
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nno colon\r\n\r\n").await;
     assert!(timeout(MUCH_LESS, client.stream.peek(&mut [0])).await.is_err(), "answered at once");
-    assert_eq!(Client::connect(edge.addr).await.get("/hello").await.text(), "hello");
+    assert_eq!(Client::connect(server.addr).await.get("/hello").await.text(), "hello");
     assert_eq!(client.answer().await.status, 400);
     assert!(begun.elapsed() >= Duration::from_millis(PAUSE_MS));
     client.ended().await;
@@ -43,17 +43,17 @@ async fn what_is_no_http_is_answered_after_a_pause_in_which_others_are_served() 
 
 #[tokio::test]
 async fn whoever_breaks_the_rules_of_http2_is_told_and_waits_with_the_next_connection() {
-    let edge = start(&with_pause());
-    let mut before = Client::connect(edge.addr).await;
+    let server = start(&with_pause());
+    let mut before = Client::connect(server.addr).await;
     assert_eq!(before.get("/hello").await.status, 200);
-    let mut client = Client::connect(edge.addr).await;
+    let mut client = Client::connect(server.addr).await;
     let begun = Instant::now();
     client.send(MISUSE).await;
     let mut told = Vec::new();
     // A reset is an end too.
     let _ = client.stream.read_to_end(&mut told).await;
     assert!(kinds_of_frames(&told).contains(&GOAWAY), "{told:?}");
-    let mut next = Client::connect(edge.addr).await;
+    let mut next = Client::connect(server.addr).await;
     next.send("GET /hello HTTP/1.1\r\nhost: a\r\n\r\n").await;
     assert!(timeout(MUCH_LESS, next.stream.peek(&mut [0])).await.is_err(), "served at once");
     assert_eq!(before.get("/hello").await.status, 200, "a connection that is there goes on");

@@ -31,16 +31,16 @@ async fn drip(client: &mut Client) -> Duration {
 
 #[tokio::test]
 async fn cuts_a_client_that_sends_nothing() {
-    let edge = start(&impatient());
+    let server = start(&impatient());
     let begun = Instant::now();
-    Client::connect(edge.addr).await.ended().await;
+    Client::connect(server.addr).await.ended().await;
     assert!((100..2000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
 async fn cuts_a_head_that_drips() {
-    let edge = start(&impatient());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&impatient());
+    let mut client = Client::connect(server.addr).await;
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nx: ").await;
     let lasted = drip(&mut client).await;
     assert!((100..2000).contains(&lasted.as_millis()), "{lasted:?}");
@@ -52,8 +52,8 @@ async fn cuts_a_head_that_drips() {
 
 #[tokio::test]
 async fn cuts_a_dripping_second_head_as_well() {
-    let edge = start(&impatient());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&impatient());
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.status, 200);
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nx: ").await;
     let lasted = drip(&mut client).await;
@@ -63,8 +63,8 @@ async fn cuts_a_dripping_second_head_as_well() {
 
 #[tokio::test]
 async fn cuts_half_an_http2_preface() {
-    let edge = start(&impatient());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&impatient());
+    let mut client = Client::connect(server.addr).await;
     client.send("PRI * HTTP/2").await;
     assert_eq!(client.answer().await.status, 408);
     client.ended().await;
@@ -72,8 +72,8 @@ async fn cuts_half_an_http2_preface() {
 
 #[tokio::test]
 async fn answers_408_to_a_body_that_drips() {
-    let edge = start(&impatient());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&impatient());
+    let mut client = Client::connect(server.addr).await;
     client.send("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 10000\r\n\r\n").await;
     let lasted = drip(&mut client).await;
     let answer = client.answer().await;
@@ -85,8 +85,8 @@ async fn answers_408_to_a_body_that_drips() {
 
 #[tokio::test]
 async fn keeps_an_idle_connection_for_its_time_and_no_longer() {
-    let edge = start(&impatient());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&impatient());
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.status, 200);
     assert_eq!(client.get("/hello").await.status, 200);
     let begun = Instant::now();
@@ -97,22 +97,22 @@ async fn keeps_an_idle_connection_for_its_time_and_no_longer() {
 
 #[tokio::test]
 async fn a_running_request_is_neither_idle_nor_a_slow_head() {
-    let edge = start(&HttpConfig { request_timeout_ms: 60_000, ..impatient() });
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { request_timeout_ms: 60_000, ..impatient() });
+    let mut client = Client::connect(server.addr).await;
     // The begin of a second head waits behind the first request.
     client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\nGET /hello HTTP/1.1\r\n").await;
     let mut byte = [0];
     let silent = timeout(Duration::from_millis(900), client.stream.peek(&mut byte)).await;
     assert!(silent.is_err(), "cut while the request was at work");
-    edge.gate.notify_one();
+    server.gate.notify_one();
     assert_eq!(client.answer().await.text(), "waited");
     assert_eq!(client.ask("host: a\r\n\r\n").await.text(), "hello");
 }
 
 #[tokio::test]
 async fn answers_504_when_the_handler_takes_too_long() {
-    let edge = start(&HttpConfig { request_timeout_ms: 100, ..settings() });
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { request_timeout_ms: 100, ..settings() });
+    let mut client = Client::connect(server.addr).await;
     let answer = client.get("/never").await;
     assert_eq!((answer.status, &*answer.code()), (504, "timeout"));
     assert_eq!(client.get("/hello").await.status, 200, "the connection lives on");
@@ -120,8 +120,8 @@ async fn answers_504_when_the_handler_takes_too_long() {
 
 #[tokio::test]
 async fn cuts_a_client_that_does_not_read_its_answer() {
-    let edge = start(&impatient());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&impatient());
+    let mut client = Client::connect(server.addr).await;
     client.send("GET /flood HTTP/1.1\r\nhost: a\r\n\r\n").await;
     // Not reading: the buffers of both kernels fill, then nothing moves. The flood itself would never end.
     let cut = timeout(LIMIT, async {
