@@ -1,4 +1,4 @@
-//! TLS: the name goes into the handshake although the address was looked up before, and strangers are not trusted.
+//! TLS: the handshake names the host although the address was resolved before, and untrusted certificates are refused.
 
 use std::{
     io::{Read, Write},
@@ -12,13 +12,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use super::fixture::*;
 use crate::Egress;
 
-/// Made for these tests with openssl, for `fixture.test`; nothing else trusts it.
+/// Created for these tests with openssl, for `fixture.test`; nothing else trusts it.
 const CERTIFICATE: &[u8] = include_bytes!("tls/certificate.pem");
 const KEY: &[u8] = include_bytes!("tls/key.pem");
 
 struct TlsFixture {
     port: u16,
-    /// What the client asked for, and whether the handshake and the exchange went well.
+    /// What the client resolved for, and whether the handshake and the exchange went well.
     served: JoinHandle<(Option<String>, Vec<u8>, std::io::Result<()>)>,
 }
 
@@ -64,7 +64,7 @@ fn serve(mut stream: TcpStream) -> (Option<String>, Vec<u8>, std::io::Result<()>
     (name, alpn.unwrap_or_default(), exchange())
 }
 
-fn trusting(settings: crate::EgressSettings, script: &Arc<Script>) -> Egress {
+fn trusting(settings: crate::EgressSettings, resolver: &Arc<ScriptedResolver>) -> Egress {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(CERTIFICATE).unwrap()).unwrap();
     let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -72,20 +72,20 @@ fn trusting(settings: crate::EgressSettings, script: &Arc<Script>) -> Egress {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    Egress::assemble(settings, Arc::<Script>::clone(script), tls).unwrap()
+    Egress::with_tls(settings, Arc::<ScriptedResolver>::clone(resolver), tls).unwrap()
 }
 
-fn names() -> Arc<Script> {
-    Script::new(&[("fixture.test", &[&["127.0.0.1"]]), ("other.test", &[&["127.0.0.1"]])])
+fn resolver() -> Arc<ScriptedResolver> {
+    ScriptedResolver::new(&[("fixture.test", &[&["127.0.0.1"]]), ("other.test", &[&["127.0.0.1"]])])
 }
 
 #[tokio::test]
 async fn the_handshake_names_the_host() {
     let fixture = tls_fixture();
-    let egress = trusting(settings(&[format!("127.0.0.1:{}", fixture.port)]), &names());
+    let egress = trusting(settings(&[format!("127.0.0.1:{}", fixture.port)]), &resolver());
     let url = format!("https://fixture.test:{}/", fixture.port);
-    let answer = egress.fetch("hello", get(&url)).await.unwrap();
-    assert_eq!(&answer.body[..], b"secret");
+    let response = egress.fetch("hello", get(&url)).await.unwrap();
+    assert_eq!(&response.body[..], b"secret");
     let (name, alpn, exchange) = fixture.served.join().unwrap();
     assert_eq!(name.as_deref(), Some("fixture.test"));
     assert_eq!(alpn, b"http/1.1");
@@ -95,7 +95,7 @@ async fn the_handshake_names_the_host() {
 #[tokio::test]
 async fn a_certificate_for_another_name_is_refused() {
     let fixture = tls_fixture();
-    let egress = trusting(settings(&[format!("127.0.0.1:{}", fixture.port)]), &names());
+    let egress = trusting(settings(&[format!("127.0.0.1:{}", fixture.port)]), &resolver());
     let url = format!("https://other.test:{}/", fixture.port);
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!(error.code(), "connect");
@@ -104,9 +104,9 @@ async fn a_certificate_for_another_name_is_refused() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_nobody_is_refused() {
+async fn a_certificate_of_an_unknown_issuer_is_refused() {
     let fixture = tls_fixture();
-    let egress = egress_with(settings(&[format!("127.0.0.1:{}", fixture.port)]), &names());
+    let egress = egress_with(settings(&[format!("127.0.0.1:{}", fixture.port)]), &resolver());
     let url = format!("https://fixture.test:{}/", fixture.port);
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!(error.code(), "connect");

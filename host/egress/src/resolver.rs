@@ -1,7 +1,7 @@
-//! From a name to addresses that were all checked.
+//! Resolves a name to addresses, all of which were checked.
 //!
-//! The rule that must not break: one look-up per hop, and if any of its answers is special, none is used. Choosing
-//! the good ones would let an attacker probe which of our own addresses answer.
+//! The rule that must not break: a name is resolved once per hop, and if any address is special, none is used. Choosing the
+//! public ones would let an attacker probe which internal addresses accept connections.
 
 use std::{
     io,
@@ -14,29 +14,30 @@ use tokio::sync::OwnedSemaphorePermit;
 use url::{Host, Url};
 
 use super::{
-    AllowList, EgressError,
-    target::{check_address, check_target, host_of, port_of},
+    allow_list::AllowList,
+    error::EgressError,
+    url_check::{check_address, check_target, host_of, port_of},
 };
 
-/// Where addresses come from. Tests put their own in place of the system's.
+/// The source of addresses. Tests replace the system's with their own.
 pub trait Resolver: Send + Sync + 'static {
-    /// All addresses of `name`, unchecked. An error or no address at all means that it does not resolve.
+    /// All addresses of `name`, unchecked. An error or an empty list means that it does not resolve.
     fn resolve(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
-/// The operating system's resolver: hosts file, search domains and all.
+/// The operating system's resolver, with its hosts file and search domains.
 pub struct SystemResolver;
 
 impl Resolver for SystemResolver {
     fn resolve(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name, 0)).await?;
-            Ok(found.map(|socket| socket.ip()).collect())
+            let addresses = tokio::net::lookup_host((name, 0)).await?;
+            Ok(addresses.map(|socket| socket.ip()).collect())
         })
     }
 }
 
-/// Where this hop may connect. Never empty; every address is public or was opened by the operator.
+/// The addresses that this hop may connect to: never empty, and each is public or allowed by the operator.
 pub(super) async fn checked_addresses(
     url: &Url,
     allow: &AllowList,
@@ -53,30 +54,30 @@ pub(super) async fn checked_addresses(
             return Err(EgressError::UnresolvableUrl { host: String::new() });
         }
     };
-    let opened = allow.permits_name(&name, port);
-    let addresses = look_up(name, resolver, slot).await;
+    let is_name_allowed = allow.permits_name(&name, port);
+    let addresses = resolve_name(name, resolver, slot).await;
     if addresses.is_empty() {
         return Err(EgressError::UnresolvableUrl { host: host_of(url) });
     }
     for address in &addresses {
-        if !opened {
+        if !is_name_allowed {
             check_address(url, *address, allow)?;
         }
     }
     Ok(addresses.into_iter().map(|address| (address, port).into()).collect())
 }
 
-/// The system's look-up cannot be cancelled: it occupies a thread until it returns. So it holds the caller's slot
-/// until then, even after the deadline; else slow names could take up every thread.
-async fn look_up(name: String, resolver: &Arc<dyn Resolver>, slot: &Arc<OwnedSemaphorePermit>) -> Vec<IpAddr> {
-    let lookup = resolver.resolve(name);
+/// The system's resolver cannot be cancelled: it occupies a thread until it returns. So it holds the caller's slot until
+/// then, even after the deadline; otherwise slow names could occupy every thread.
+async fn resolve_name(name: String, resolver: &Arc<dyn Resolver>, slot: &Arc<OwnedSemaphorePermit>) -> Vec<IpAddr> {
+    let resolving = resolver.resolve(name);
     let slot = Arc::clone(slot);
-    let running = tokio::spawn(async move {
-        let found = lookup.await;
+    let task = tokio::spawn(async move {
+        let addresses = resolving.await;
         drop(slot);
-        found
+        addresses
     });
-    match running.await {
+    match task.await {
         Ok(Ok(addresses)) => addresses,
         Ok(Err(error)) => {
             tracing::debug!(%error, "look-up failed");

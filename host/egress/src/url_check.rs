@@ -1,34 +1,34 @@
-//! Is this URL one that we may call, as far as its text tells?
+//! Whether a URL may be requested, judged by its text alone.
 //!
-//! The rule that must not break: the host is judged as the URL parser understood it, never by its spelling, because
-//! `0x7f.1`, `2130706433`, full-width digits and `%31` all become 127.0.0.1. What is spelled oddly is refused besides.
+//! The rule that must not break: the host is checked in the form that the URL parser returns, never as it was written, because
+//! `0x7f.1`, `2130706433`, full-width digits and `%31` all become 127.0.0.1. Unusual spellings are refused as well.
 
 use std::net::IpAddr;
 
 use url::{Host, ParseError, Url};
 
-use super::{AllowList, EgressError, special_range};
+use super::{allow_list::AllowList, error::EgressError, special_ranges::special_range};
 
-/// The longest URL that someone may store with us.
+/// The longest URL that may be stored.
 pub const URL_CHARS_MAX: usize = 512;
-/// The longest URL that is called: stored ones grow paths and queries, and redirects carry tokens.
-const CALLED_URL_BYTES_MAX: usize = 8 * 1024;
+/// The longest URL that is requested: stored ones get paths and queries appended, and redirects carry tokens.
+const REQUEST_URL_BYTES_MAX: usize = 8 * 1024;
 /// Names, and all names under them, that never leave the machine or its network.
 const LOCAL_NAMES: &[&str] =
     &["localhost", "localdomain", "local", "internal", "home.arpa", "ip6-localhost", "ip6-loopback"];
 
-/// The check at write time, before a URL is stored: syntax, host name and IP literal. Nothing is looked up, so a fetch
-/// checks again what the name resolves to.
+/// Checks a URL before it is stored: syntax, host name and IP literal. Nothing is resolved, so a fetch checks the addresses
+/// again.
 pub fn check_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
     if text.chars().count() > URL_CHARS_MAX {
         return Err(EgressError::BadUrl { problem: "is longer than 512 characters" });
     }
-    check_called_url(text, allow)
+    check_request_url(text, allow)
 }
 
-/// The same for a URL that a plugin wants to call now.
-pub(super) fn check_called_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
-    // The parser drops tabs and newlines and reads `\` as `/`; other readers of the same text do not.
+/// The same for a URL that is requested now.
+pub(super) fn check_request_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
+    // The parser drops tabs and newlines and reads `\` as `/`; other parsers of the same text do not.
     if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(EgressError::BadUrl { problem: "contains white space, a control character or a backslash" });
     }
@@ -44,13 +44,13 @@ pub(super) fn check_called_url(text: &str, allow: &AllowList) -> Result<Url, Egr
     Ok(url)
 }
 
-/// What holds for every hop, redirects included.
+/// The checks of every hop, redirects included.
 pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressError> {
     let refuse = |reason| Err(private(&host_of(url), reason));
     if !matches!(url.scheme(), "http" | "https") {
         return refuse("only http and https are called");
     }
-    if url.as_str().len() > CALLED_URL_BYTES_MAX {
+    if url.as_str().len() > REQUEST_URL_BYTES_MAX {
         return Err(EgressError::BadUrl { problem: "is too long to be called" });
     }
     if !url.username().is_empty() || url.password().is_some() {
@@ -69,7 +69,7 @@ pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressErr
     }
 }
 
-/// An address that the URL names or that its host resolved to.
+/// Checks an address that the URL contains or that its host resolved to.
 pub(super) fn check_address(url: &Url, address: IpAddr, allow: &AllowList) -> Result<(), EgressError> {
     match special_range(address) {
         Some(reason) if !allow.permits_address(address, port_of(url)) => Err(private(&host_of(url), reason)),
@@ -77,7 +77,7 @@ pub(super) fn check_address(url: &Url, address: IpAddr, allow: &AllowList) -> Re
     }
 }
 
-/// Refuses text that another reader could take for another host than the parser did.
+/// Refuses text in which another parser could find another host.
 fn check_spelling(text: &str, url: &Url) -> Result<(), EgressError> {
     let not_absolute = EgressError::BadUrl { problem: "is not an absolute http or https URL" };
     let Some((scheme, rest)) = text.split_once("://") else {
@@ -95,15 +95,15 @@ fn check_spelling(text: &str, url: &Url) -> Result<(), EgressError> {
         return refuse("a user name or password stands before it");
     }
     if let Some(Host::Ipv4(address)) = url.host() {
-        let spelled = authority.split(':').next().unwrap_or_default();
-        if spelled != address.to_string() {
+        let written = authority.split(':').next().unwrap_or_default();
+        if written != address.to_string() {
             return refuse("an IPv4 address must be written as four decimal numbers");
         }
     }
     Ok(())
 }
 
-/// What stands between `//` and the path.
+/// The part between `//` and the path.
 fn authority_of(after_scheme: &str) -> &str {
     after_scheme.split(['/', '?', '#']).next().unwrap_or_default()
 }
@@ -126,16 +126,16 @@ fn private(host: &str, reason: &'static str) -> EgressError {
 
 const HOST_CHARS_SHOWN: usize = 255;
 
-/// For messages: host without port, path or credentials.
+/// The host without port, path or credentials, for messages.
 pub(super) fn host_of(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
 pub(super) fn port_of(url: &Url) -> u16 {
-    // Only http and https reach this; both have a default.
+    // Only http and https get here, and both have a default port.
     url.port_or_known_default().unwrap_or_default()
 }
 
 #[cfg(test)]
-#[path = "tests/target.rs"]
+#[path = "tests/url_check.rs"]
 mod tests;

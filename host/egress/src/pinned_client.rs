@@ -1,7 +1,7 @@
-//! One request over one fresh connection to addresses that were checked.
+//! Sends one request over one new connection to addresses that were checked.
 //!
-//! The rule that must not break: the client of a hop knows this hop's addresses and has no resolver, no proxy, no
-//! pool, no redirects and no retries. That is why each hop builds its own; the costly part, the certificates, is shared.
+//! The rule that must not break: the client of a hop knows only this hop's addresses and has no resolver, no proxy, no
+//! pool, no redirects and no retries. So each hop builds its own; the costly part, the certificates, is shared.
 
 use std::{
     net::SocketAddr,
@@ -12,21 +12,21 @@ use std::{
 use http::{Method, header};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::{EgressError, EgressSettings, request::Hop, target::host_of};
+use super::{error::EgressError, request::Hop, settings::EgressSettings, url_check::host_of};
 
-/// The machine's root certificates, with the ring provider. Read once in a process: that takes milliseconds.
+/// The machine's root certificates, with the ring provider. They are read once per process, because that takes milliseconds.
 pub fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
-    static READ: OnceLock<rustls::ClientConfig> = OnceLock::new();
-    if let Some(config) = READ.get() {
+    static CONFIG: OnceLock<rustls::ClientConfig> = OnceLock::new();
+    if let Some(config) = CONFIG.get() {
         return Ok(config.clone());
     }
     let config = read_platform_tls().map_err(EgressError::Certificates)?;
-    Ok(READ.get_or_init(|| config).clone())
+    Ok(CONFIG.get_or_init(|| config).clone())
 }
 
 fn read_platform_tls() -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = rustls::crypto::ring::default_provider();
-    // For whoever builds a client without naming a provider; an error only says that someone was here before.
+    // For clients that are built without a provider; the error only means that one is already installed.
     let _ = provider.clone().install_default();
     let builder = rustls::ClientConfig::builder_with_provider(Arc::new(provider));
     let builder = builder.with_safe_default_protocol_versions()?.with_platform_verifier()?;
@@ -39,24 +39,24 @@ pub(super) async fn send(
     tls: &rustls::ClientConfig,
     settings: &EgressSettings,
 ) -> Result<reqwest::Response, EgressError> {
-    let failed = |error: reqwest::Error| {
-        let (host, connecting) = (host_of(&hop.url), error.is_connect());
+    let to_egress_error = |error: reqwest::Error| {
+        let (host, is_connect) = (host_of(&hop.url), error.is_connect());
         let source = error.without_url();
-        if connecting {
+        if is_connect {
             EgressError::Connect { host, source }
         } else {
-            EgressError::BrokenAnswer { host, source: Some(source) }
+            EgressError::BrokenResponse { host, source: Some(source) }
         }
     };
-    let client = pinned_client(addresses, tls, settings).map_err(failed)?;
+    let client = pinned_client(addresses, tls, settings).map_err(to_egress_error)?;
     let mut request = client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
     if !hop.body.is_empty() {
         request = request.body(hop.body.clone());
     } else if matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
-        // Some servers answer 411 when these say nothing about a body.
+        // Some servers respond with 411 when these have no Content-Length.
         request = request.header(header::CONTENT_LENGTH, 0);
     }
-    request.send().await.map_err(failed)
+    request.send().await.map_err(to_egress_error)
 }
 
 fn pinned_client(
@@ -68,15 +68,15 @@ fn pinned_client(
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
-        .dns_resolver(Pinned(addresses))
+        .dns_resolver(PinnedResolver(addresses))
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
         .retry(reqwest::retry::never())
-        // One request per connection: HTTP/2 would bring only its attacks.
+        // With one request per connection HTTP/2 has no use, only its attacks.
         .http1_only()
         .pool_max_idle_per_host(0)
         .referer(false)
-        // Not built in today; said here, so that a feature some other crate turns on cannot change what a body is.
+        // Not compiled in today; set here, so that a feature that another crate enables cannot change the body.
         .no_gzip()
         .no_brotli()
         .no_zstd()
@@ -86,10 +86,10 @@ fn pinned_client(
         .build()
 }
 
-/// Answers every name with the addresses that were checked. The port is already the URL's.
-struct Pinned(Vec<SocketAddr>);
+/// Resolves every name to the addresses that were checked. The port is already the URL's.
+struct PinnedResolver(Vec<SocketAddr>);
 
-impl reqwest::dns::Resolve for Pinned {
+impl reqwest::dns::Resolve for PinnedResolver {
     fn resolve(&self, _name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let addresses: reqwest::dns::Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(std::future::ready(Ok(addresses)))

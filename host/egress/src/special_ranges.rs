@@ -1,18 +1,13 @@
 //! Which IP addresses are public.
 //!
-//! The rule that must not break: an address that is not provably ordinary internet is refused. The standard library's
-//! `is_private`, `is_loopback` and the like miss many of these ranges, so the table is ours.
+//! The rule that must not break: an address is refused unless it is known to be public. The standard library's `is_private`,
+//! `is_loopback` and the like miss many of these ranges, hence this table.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
-/// May anyone on the internet have this address?
-pub fn is_public(address: IpAddr) -> bool {
-    special_range(address).is_none()
-}
-
-/// What the address belongs to when it is not public. The first row that contains it gives the reason.
+/// The range of an address that is not public, from the first row that contains it.
 pub fn special_range(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => SPECIAL_V4.iter().find(|(net, _)| net.contains(&address)).map(|(_, reason)| *reason),
@@ -20,7 +15,7 @@ pub fn special_range(address: IpAddr) -> Option<&'static str> {
             .iter()
             .find(|(net, _)| net.contains(&address))
             .map(|(_, reason)| *reason)
-            // Nothing else has been handed out; a new block is a line here, not a hole.
+            // No other block is assigned; when one is, it gets a row here.
             .or_else(|| (!GLOBAL_UNICAST_V6.contains(&address)).then_some("an IPv6 address outside global unicast")),
     }
 }
@@ -51,7 +46,7 @@ const SPECIAL_V4: &[(Ipv4Net, &str)] = &[
     (v4([240, 0, 0, 0], 4), "reserved (240.0.0.0/4)"),
 ];
 
-/// Forms that carry an IPv4 address are refused whole: where they lead depends on the network we run in.
+/// Forms that contain an IPv4 address are refused altogether: where they lead depends on the gateway's network.
 const SPECIAL_V6: &[(Ipv6Net, &str)] = &[
     (v6([0; 8], 128), "the unspecified address"),
     (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), "loopback"),
@@ -82,5 +77,5 @@ const fn v6(segments: [u16; 8], prefix: u8) -> Ipv6Net {
 }
 
 #[cfg(test)]
-#[path = "tests/ranges.rs"]
+#[path = "tests/special_ranges.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! URLs as people with bad intentions write them.
+//! URLs as attackers write them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use rstest::rstest;
@@ -137,7 +137,7 @@ fn hosts_that_are_not_public_are_refused(#[case] text: &str) {
 #[case::encoded_slash_in_host("http://127.0.0.1%2f.example.com/")]
 #[case::encoded_null_in_host("http://127.0.0.1%00.example.com/")]
 #[case::open_bracket("http://[::1/")]
-fn text_that_is_no_plain_url_is_refused(#[case] text: &str) {
+fn malformed_urls_are_refused(#[case] text: &str) {
     let found = code(text);
     assert!(found == "bad_url" || found == "private_url", "{found}");
 }
@@ -153,11 +153,11 @@ fn the_length_is_counted_in_characters(#[case] length: usize, #[case] expected: 
 }
 
 #[test]
-fn what_is_called_may_be_longer_but_not_endless() {
+fn a_request_url_may_be_longer_than_a_stored_one() {
     let allow = AllowList::default();
     let of_length = |length: usize| format!("https://example.com/{}", "a".repeat(length - 20));
-    check_called_url(&of_length(CALLED_URL_BYTES_MAX), &allow).unwrap();
-    let error = check_called_url(&of_length(CALLED_URL_BYTES_MAX + 1), &allow).unwrap_err();
+    check_request_url(&of_length(REQUEST_URL_BYTES_MAX), &allow).unwrap();
+    let error = check_request_url(&of_length(REQUEST_URL_BYTES_MAX + 1), &allow).unwrap_err();
     assert_eq!(error.code(), "bad_url");
 }
 
@@ -181,7 +181,7 @@ fn what_is_called_may_be_longer_but_not_endless() {
 #[case("db.internal:80", "https://db.internal/", "private_url")]
 #[case("10.0.0.0/8", "http://10.1.2.3/", "passes")]
 #[case("10.0.0.0/8", "http://192.168.0.1/", "private_url")]
-fn the_allow_list_opens_what_it_names(#[case] entry: &str, #[case] text: &str, #[case] expected: &str) {
+fn the_allow_list_permits_what_it_names(#[case] entry: &str, #[case] text: &str, #[case] expected: &str) {
     let allow = AllowList::parse(&[entry]).unwrap();
     let found = check_url(text, &allow).map_or_else(|error| error.code(), |_| "passes");
     assert_eq!(found, expected);
@@ -195,7 +195,7 @@ fn the_reason_names_the_range_and_not_the_path() {
 }
 
 #[test]
-fn the_parsed_url_comes_back() {
+fn the_parsed_url_is_returned() {
     let url = check_url("HTTPS://Example.COM:443/Path", &AllowList::default()).unwrap();
     assert_eq!(url.as_str(), "https://example.com/Path");
 }

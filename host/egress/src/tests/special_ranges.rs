@@ -1,4 +1,4 @@
-//! Every special range at both edges, its neighbours, and IPv4 in IPv6 dress.
+//! Every special range at both edges, its neighbours, and IPv4 addresses embedded in IPv6 ones.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use proptest::prelude::*;
@@ -51,12 +51,12 @@ fn special_ranges_are_refused_from_first_to_last(#[case] first: IpAddr, #[case] 
     for address in [first, last] {
         let found = special_range(address).unwrap_or("public");
         assert!(found.contains(reason), "{address}: {found}");
-        assert!(!is_public(address));
+        assert!(special_range(address).is_some());
     }
 }
 
 #[rstest]
-fn their_neighbours_are_public(
+fn neighbours_of_special_ranges_are_public(
     #[values(
         "1.0.0.0",
         "9.255.255.255",
@@ -98,11 +98,11 @@ fn their_neighbours_are_public(
     address: IpAddr,
 ) {
     assert_eq!(special_range(address), None);
-    assert!(is_public(address));
+    assert!(special_range(address).is_none());
 }
 
-/// The five ways to write an IPv4 address into an IPv6 one that reach it on some network.
-fn dresses(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
+/// The five ways to embed an IPv4 address in an IPv6 one that reach it on some network.
+fn embeddings(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
     let [a, b, c, d] = inner.octets();
     let [high, low] = [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])];
     vec![
@@ -112,7 +112,7 @@ fn dresses(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
         Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low),
         Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, high, low),
         Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
-        // Teredo: the client's address, all bits turned over
+        // Teredo: the client's address, all bits inverted
         Ipv6Addr::new(0x2001, 0, 0x4136, 0xe378, 0x8000, 0x63bf, !high, !low),
     ]
 }
@@ -126,15 +126,15 @@ fn special_v4() -> impl Strategy<Value = Ipv4Addr> {
 
 proptest! {
     #[test]
-    fn no_special_ipv4_address_passes(inner in special_v4()) {
-        prop_assert!(!is_public(inner.into()), "{}", inner);
-        for dressed in dresses(inner) {
-            prop_assert!(!is_public(dressed.into()), "{} as {}", inner, dressed);
+    fn special_ipv4_addresses_are_refused(inner in special_v4()) {
+        prop_assert!(special_range(inner.into()).is_some(), "{}", inner);
+        for embedded in embeddings(inner) {
+            prop_assert!(special_range(embedded.into()).is_some(), "{} as {}", inner, embedded);
         }
     }
 
     #[test]
-    fn no_url_with_a_special_ipv4_address_passes(inner in special_v4()) {
+    fn urls_with_special_ipv4_addresses_are_refused(inner in special_v4()) {
         let allow = crate::AllowList::default();
         let bits = inner.to_bits();
         let [a, b, c, d] = inner.octets();
@@ -143,7 +143,7 @@ proptest! {
             format!("0{a:o}.0{b:o}.0{c:o}.0{d:o}"), format!("{a:#x}.{b:#x}.{c:#x}.{d:#x}"),
             format!("{a}.{}", bits & 0xff_ffff), format!("{inner}."),
         ];
-        hosts.extend(dresses(inner).into_iter().map(|dressed| format!("[{dressed}]")));
+        hosts.extend(embeddings(inner).into_iter().map(|embedded| format!("[{embedded}]")));
         for host in hosts {
             let url = format!("http://{host}/");
             let refused = crate::check_url(&url, &allow);
@@ -151,10 +151,10 @@ proptest! {
         }
     }
 
-    /// Whatever is outside 2000::/3 is nobody's on the internet.
+    /// Nothing outside 2000::/3 is assigned on the internet.
     #[test]
     fn only_global_unicast_ipv6_passes(bits in any::<u128>()) {
         let address = Ipv6Addr::from_bits(bits);
-        prop_assert!(bits >> 125 == 1 || !is_public(address.into()), "{}", address);
+        prop_assert!(bits >> 125 == 1 || special_range(address.into()).is_some(), "{}", address);
     }
 }

@@ -1,10 +1,10 @@
-//! What the operator opened although it is not public. An entry opens exactly what it names, nothing near it.
+//! Addresses that are not public and that the operator allows. The rule: an entry allows exactly what it names.
 
 use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 
-/// Parsed `allow_hosts`; empty by default, and then only public addresses can be reached.
+/// Parsed `allow_hosts`; empty by default, so that only public addresses can be reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllowList(Vec<Entry>);
 
@@ -21,32 +21,32 @@ enum Host {
 }
 
 impl AllowList {
-    /// Every entry that cannot be read is reported.
+    /// The error lists every entry that cannot be parsed.
     pub fn parse<S: AsRef<str>>(entries: &[S]) -> Result<Self, Vec<String>> {
-        let mut allowed = Vec::new();
+        let mut parsed = Vec::new();
         let mut problems = Vec::new();
         for text in entries.iter().map(AsRef::as_ref) {
             match Entry::parse(text) {
-                Some(entry) => allowed.push(entry),
+                Some(entry) => parsed.push(entry),
                 None => problems.push(format!(
                     "allow_hosts: {text:?} is none of name, name:port, address, address:port, [v6]:port, CIDR"
                 )),
             }
         }
-        if problems.is_empty() { Ok(Self(allowed)) } else { Err(problems) }
+        if problems.is_empty() { Ok(Self(parsed)) } else { Err(problems) }
     }
 
-    /// The name itself was opened: it may be local, and it may resolve to anything.
+    /// Whether the name itself is allowed: it may then be local and resolve to any address.
     pub fn permits_name(&self, name: &str, port: u16) -> bool {
-        self.opens(port, |host| matches!(host, Host::Name(known) if known == name))
+        self.permits(port, |host| matches!(host, Host::Name(allowed) if allowed == name))
     }
 
-    /// The address was opened, in this notation: `127.0.0.1` does not open `::ffff:127.0.0.1`.
+    /// Whether the address is allowed in this notation: `127.0.0.1` does not allow `::ffff:127.0.0.1`.
     pub fn permits_address(&self, address: IpAddr, port: u16) -> bool {
-        self.opens(port, |host| matches!(host, Host::Net(net) if net.contains(&address)))
+        self.permits(port, |host| matches!(host, Host::Net(net) if net.contains(&address)))
     }
 
-    fn opens(&self, port: u16, matches: impl Fn(&Host) -> bool) -> bool {
+    fn permits(&self, port: u16, matches: impl Fn(&Host) -> bool) -> bool {
         self.0.iter().any(|entry| entry.port.is_none_or(|only| only == port) && matches(&entry.host))
     }
 }
@@ -68,14 +68,14 @@ impl Entry {
             Some((name, port)) => (name, Some(port.parse().ok()?)),
             None => (text, None),
         };
-        Some(Self { host: Host::Name(plain_name(name)?), port })
+        Some(Self { host: Host::Name(parse_name(name)?), port })
     }
 }
 
-/// A host name as the URL parser would give it, so that the two can be compared; no wildcard, no odd address form.
-fn plain_name(text: &str) -> Option<String> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    if !text.bytes().all(plain) || text.ends_with('.') {
+/// A host name in the URL parser's form, so that the two can be compared; no wildcard, no unusual form of an address.
+fn parse_name(text: &str) -> Option<String> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    if !text.bytes().all(is_allowed) || text.ends_with('.') {
         return None;
     }
     match url::Host::parse(text) {
@@ -107,14 +107,14 @@ mod tests {
     #[case("[::1]", "::1", 80, true)]
     #[case("fd00::/8", "fd12::1", 80, true)]
     #[case("localhost", "127.0.0.1", 80, false)]
-    fn an_address_is_open_when_named(
+    fn an_entry_permits_its_addresses(
         #[case] entry: &str,
         #[case] address: IpAddr,
         #[case] port: u16,
-        #[case] open: bool,
+        #[case] is_permitted: bool,
     ) {
         let allow = AllowList::parse(&[entry]).unwrap();
-        assert_eq!(allow.permits_address(address, port), open);
+        assert_eq!(allow.permits_address(address, port), is_permitted);
     }
 
     #[rstest]
@@ -124,13 +124,18 @@ mod tests {
     #[case("localhost", "a.localhost", 80, false)]
     #[case("a.test", "test", 80, false)]
     #[case("127.0.0.1:80", "localhost", 80, false)]
-    fn a_name_is_open_when_named(#[case] entry: &str, #[case] name: &str, #[case] port: u16, #[case] open: bool) {
+    fn an_entry_permits_its_name(
+        #[case] entry: &str,
+        #[case] name: &str,
+        #[case] port: u16,
+        #[case] is_permitted: bool,
+    ) {
         let allow = AllowList::parse(&[entry]).unwrap();
-        assert_eq!(allow.permits_name(name, port), open);
+        assert_eq!(allow.permits_name(name, port), is_permitted);
     }
 
     #[rstest]
-    fn what_cannot_be_read_is_refused(
+    fn invalid_entries_are_reported(
         #[values(
             "",
             "*",
