@@ -38,7 +38,7 @@ async fn a_page_that_an_operator_wrote_before_stays() {
         assert_eq!(answer.status, 201, "{}", answer.text());
         let house = house
             .restart_after(|config| {
-                config.plugins.named.get_mut("kb").unwrap().config.insert("network_pages".into(), json!(true));
+                config.plugins.sections.get_mut("kb").unwrap().config.insert("network_pages".into(), json!(true));
             })
             .await;
         house.clock().advance(Duration::from_secs(7300)).await;

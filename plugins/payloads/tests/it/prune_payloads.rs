@@ -117,7 +117,7 @@ async fn nothing_is_deleted_while_a_plugin_that_knows_is_off() {
         run(&house, 1).await;
         let house = house
             .restart_after(|config| {
-                config.plugins.named.entry("witness".to_owned()).or_default().enabled = Some(false);
+                config.plugins.sections.entry("witness".to_owned()).or_default().enabled = Some(false);
             })
             .await;
         house.clock().advance(DAY * 40).await;
@@ -129,7 +129,7 @@ async fn nothing_is_deleted_while_a_plugin_that_knows_is_off() {
         // Until the operator says that it never comes back.
         let house = house
             .restart_after(|config| {
-                let settings = &mut config.plugins.named.entry("payloads".to_owned()).or_default().config;
+                let settings = &mut config.plugins.sections.entry("payloads".to_owned()).or_default().config;
                 settings.insert("gone".to_owned(), json!(["witness"]));
             })
             .await;

@@ -1,31 +1,31 @@
-//! Reads the format of keepachangelog.com: `## [0.6.0] - 2026-11-21`, `### Added`, list items. The rule: nothing that a
-//! person writes into the file can break a build or an answer; what is no release, heading or list item is skipped.
+//! Parses the format of keepachangelog.com: `## [0.6.0] - 2026-11-21`, `### Added`, list items. The rule: no text in the file
+//! fails a build or a request; lines that are no release, heading or list item are skipped.
 
-use super::{Change, ChangeType, Release};
+use super::release::{Change, ChangeType, Release};
 
-pub fn releases(markdown: &str) -> Vec<Release> {
-    let mut reader = Reader { releases: Vec::new(), heading: ChangeType::Changed, in_item: false };
-    markdown.lines().for_each(|line| reader.read(line));
-    reader.releases
+pub fn parse_releases(markdown: &str) -> Vec<Release> {
+    let mut parser = Parser { releases: Vec::new(), heading: ChangeType::Changed, in_item: false };
+    markdown.lines().for_each(|line| parser.parse_line(line));
+    parser.releases
 }
 
-struct Reader {
+struct Parser {
     releases: Vec<Release>,
     heading: ChangeType,
     in_item: bool,
 }
 
-impl Reader {
-    fn read(&mut self, line: &str) {
+impl Parser {
+    fn parse_line(&mut self, line: &str) {
         if let Some(title) = line.strip_prefix("## ") {
-            self.releases.push(release(title));
+            self.releases.push(parse_title(title));
             (self.heading, self.in_item) = (ChangeType::Changed, false);
         } else if let Some(heading) = line.strip_prefix("### ") {
             (self.heading, self.in_item) = (change_type(heading), false);
         } else if let Some(text) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
             self.begin_item(text);
         } else if line.starts_with([' ', '\t']) && !line.trim().is_empty() {
-            self.go_on(line.trim());
+            self.continue_item(line.trim());
         } else {
             self.in_item = false;
         }
@@ -40,16 +40,16 @@ impl Reader {
         }
     }
 
-    fn go_on(&mut self, more: &str) {
+    fn continue_item(&mut self, text: &str) {
         let item = self.releases.last_mut().and_then(|release| release.changes.last_mut());
         if let (true, Some(item)) = (self.in_item, item) {
             item.text.push(' ');
-            item.text.push_str(more);
+            item.text.push_str(text);
         }
     }
 }
 
-fn release(title: &str) -> Release {
+fn parse_title(title: &str) -> Release {
     let mut words = title.split_whitespace();
     let version = words.next().unwrap_or_default().trim_matches(['[', ']']).trim_start_matches('v');
     let unreleased = version.is_empty() || version.eq_ignore_ascii_case("unreleased");

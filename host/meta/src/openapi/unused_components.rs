@@ -1,11 +1,11 @@
-//! Drops components that nothing refers to: of the shared answers and schemas only those that this gateway's routes use.
+//! Removes the components that no route of this gateway refers to.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 const KINDS: [&str; 4] = ["schemas", "responses", "parameters", "headers"];
 
-pub fn drop_unused_components(document: &mut Map<String, Value>) {
+pub fn remove_unused(document: &mut Map<String, Value>) {
     let used = reachable(document);
     let Some(components) = document.get_mut("components").and_then(Value::as_object_mut) else { return };
     for kind in KINDS {
@@ -18,13 +18,13 @@ pub fn drop_unused_components(document: &mut Map<String, Value>) {
 
 fn reachable(document: &Map<String, Value>) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
-    let mut open = Vec::new();
-    collect(document.get("paths").unwrap_or(&Value::Null), &mut open);
-    while let Some(target) = open.pop() {
+    let mut pending = Vec::new();
+    collect_references(document.get("paths").unwrap_or(&Value::Null), &mut pending);
+    while let Some(target) = pending.pop() {
         if let Some(value) = component(document, &target)
             && used.insert(target)
         {
-            collect(value, &mut open);
+            collect_references(value, &mut pending);
         }
     }
     used
@@ -35,17 +35,17 @@ fn component<'a>(document: &'a Map<String, Value>, target: &str) -> Option<&'a V
     document.get("components")?.get(kind)?.get(name)
 }
 
-fn collect(value: &Value, targets: &mut Vec<String>) {
+fn collect_references(value: &Value, targets: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
                 match member {
                     Value::String(target) if name == "$ref" => targets.push(target.clone()),
-                    member => collect(member, targets),
+                    member => collect_references(member, targets),
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, targets)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, targets)),
         _ => {}
     }
 }

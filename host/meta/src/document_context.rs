@@ -1,5 +1,6 @@
-//! What the documents are made of.
+//! The data that the documents are rendered from.
 
+use crate::paths;
 use plugin_api::{
     Address,
     manifest::{Environment, Manifest, RouteSpec},
@@ -9,18 +10,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything the documents know. Cheap to make: it only borrows.
+/// Everything that a document may show. Cheap to create: it only borrows.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct DocumentContext<'a> {
     pub environment: &'a Environment,
-    /// The gateway's own routes and schemas; see [`super::own_routes`].
-    pub own: &'a Manifest,
+    /// The gateway's own routes and schemas; see [`crate::meta_routes`].
+    pub gateway_manifest: &'a Manifest,
     /// The enabled plugins.
     pub plugins: &'a [&'a Manifest],
-    pub chain: &'a ChainFacts,
+    pub chain: &'a ChainInfo,
     /// What plugins contributed to the point `discovery`, by plugin name.
     pub discovery: &'a [(String, Discovery)],
-    /// See [`super::stats::merge`].
+    /// See [`crate::stats::merge_counters`].
     pub counters: &'a Counters,
     /// Where people look at the network, if there is such a page.
     pub web: Option<&'a str>,
@@ -32,10 +33,10 @@ pub struct Facts<'a> {
 
 /// The chain as an operator configured it. Its id is in the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChainFacts {
+pub struct ChainInfo {
     /// Label of the network in wallets.
     pub name: String,
-    /// Of the coin that gas is paid with.
+    /// Of the coin that pays for gas.
     pub currency_name: String,
     pub symbol: String,
     pub decimals: u8,
@@ -47,11 +48,11 @@ pub struct ChainFacts {
     pub evm: String,
     /// By configuration key, for example `registry`; none while undeployed.
     pub contracts: BTreeMap<String, Option<Address>>,
-    /// The first block that the contracts are in.
+    /// The first block that holds the contracts.
     pub deploy_block: Option<u64>,
 }
 
-/// Limits that the gateway itself keeps.
+/// Limits that the gateway itself enforces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub write_interval_ms: u64,
@@ -76,13 +77,13 @@ pub struct ChainView {
     pub evm: String,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> DocumentContext<'a> {
     /// Absolute form of a path of this gateway.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.environment.base_url)
     }
 
-    /// What the service is called in titles.
+    /// The service's name in titles.
     pub fn title(&self) -> String {
         format!("{} gateway", self.chain.name)
     }
@@ -98,7 +99,7 @@ impl<'a> Facts<'a> {
 
     /// The plugins, then the gateway itself.
     pub fn manifests(&self) -> impl Iterator<Item = &'a Manifest> + use<'a> {
-        self.plugins.iter().copied().chain([self.own])
+        self.plugins.iter().copied().chain([self.gateway_manifest])
     }
 
     pub fn routes(&self) -> impl Iterator<Item = &'a RouteSpec> + use<'a> {
@@ -113,9 +114,9 @@ impl<'a> Facts<'a> {
     /// Named endpoints as URLs. The gateway's own names win over contributed ones, earlier plugins over later ones.
     pub fn endpoints(&self) -> BTreeMap<String, String> {
         let contributed = self.discovery.iter().flat_map(|(_, discovery)| &discovery.endpoints);
-        let own = super::routes::endpoints(&self.environment.brand.marker);
+        let gateway_endpoints = paths::endpoints(&self.environment.brand.marker);
         let mut endpoints: BTreeMap<_, _> =
-            own.into_iter().map(|(name, path)| (name.to_owned(), self.url(&path))).collect();
+            gateway_endpoints.into_iter().map(|(name, path)| (name.to_owned(), self.url(&path))).collect();
         for (name, path) in contributed {
             endpoints.entry(name.clone()).or_insert_with(|| self.url(path));
         }
