@@ -1,5 +1,5 @@
-//! The tower service that every layer of this crate is and wraps. Rule: one request type, one response type, and no error, so
-//! that no layer can drop a request without a response.
+//! The tower service that every layer of this crate is and wraps. Rule: one request type, one response type, and no
+//! error, so that no layer can drop a request without a response.
 
 use crate::body::{Body, RequestBody};
 use http::{Request, Response};

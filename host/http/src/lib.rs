@@ -1,5 +1,5 @@
-//! From the TCP socket to the gateway's router. Rule: nothing that a client sends or omits holds a connection for longer than
-//! the configured limits, and every response carries a request id.
+//! From the TCP socket to the gateway's router. Rule: nothing that a client sends or omits holds a connection for
+//! longer than the configured limits, and every response carries a request id.
 //!
 //! Read `middleware/stack.rs` for the layers of a request, `listener/serve.rs` for the life of the listener, and
 //! `connection/serve_connection.rs` for the life of one connection.

@@ -1,5 +1,5 @@
-//! The one error body of the gateway: `{"error", "code", "hint"?}` as `application/json`. Rule: every layer that refuses a request
-//! uses it.
+//! The one error body of the gateway: `{"error", "code", "hint"?}` as `application/json`. Rule: every layer that
+//! refuses a request uses it.
 
 use super::body::Body;
 use http::header::CONTENT_TYPE;

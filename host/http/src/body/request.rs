@@ -23,7 +23,7 @@ pub enum BodyError {
     #[error("the request body did not arrive within {limit_ms} ms")]
     TimedOut { limit_ms: u128 },
     #[error("the request body ended early or is not well formed")]
-    Broken(#[source] hyper::Error),
+    Malformed(#[source] hyper::Error),
 }
 
 impl BodyError {
@@ -31,7 +31,7 @@ impl BodyError {
         let (status, code, hint) = match self {
             Self::TooLarge { .. } => (413, "too_large", "send less, or split it over several requests"),
             Self::TimedOut { .. } => (408, "body_timeout", "send the whole body at once, then repeat the request"),
-            Self::Broken(_) => (400, "bad_body", "check Content-Length or the chunked encoding"),
+            Self::Malformed(_) => (400, "bad_body", "check Content-Length or the chunked encoding"),
         };
         Problem::new(status, code, self.to_string()).hint(hint)
     }
@@ -64,8 +64,8 @@ impl RequestBody {
         Self::from(Bytes::new())
     }
 
-    /// Reads the whole body, at most `max_bytes`. A longer one is refused by its `Content-Length` before a byte is read, so that
-    /// a client that waits for `100 Continue` never sends it.
+    /// Reads the whole body, at most `max_bytes`. A longer one is refused by its `Content-Length` before a byte is
+    /// read, so that a client that waits for `100 Continue` never sends it.
     pub async fn read_limited(mut self, max_bytes: usize) -> Result<Bytes, BodyError> {
         let too_large = || BodyError::TooLarge { max_bytes };
         let announced = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
@@ -111,7 +111,7 @@ impl http_body::Body for RequestBody {
             Source::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Source::Incoming { incoming, timeout, deadline } => {
                 if let Poll::Ready(frame) = Pin::new(incoming).poll_frame(cx) {
-                    return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Broken)));
+                    return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Malformed)));
                 }
                 // Most bodies arrive with their head and need no timer; the first wait creates it.
                 let deadline = deadline.get_or_insert_with(|| Box::pin(sleep(*timeout)));

@@ -1,5 +1,5 @@
-//! How hyper is configured: HTTP/1.1, and HTTP/2 by prior knowledge. Rule: every buffer and every list that a client can make grow
-//! has a bound.
+//! How hyper is configured: HTTP/1.1, and HTTP/2 by prior knowledge. Rule: every buffer and every list that a client
+//! can make grow has a bound.
 
 use gateway_config::HttpConfig;
 use hyper_util::rt::{TokioExecutor, TokioTimer};

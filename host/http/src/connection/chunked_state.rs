@@ -1,5 +1,5 @@
-//! Where a chunked body ends (RFC 9112 §7.1). Rule: this agrees with hyper on every body that hyper accepts. A body that hyper
-//! refuses needs no correct end, because the connection ends with it.
+//! Where a chunked body ends (RFC 9112 §7.1). Rule: this agrees with hyper on every body that hyper accepts. A body
+//! that hyper refuses needs no correct end, because the connection ends with it.
 
 /// The states of hyper's chunked decoder, without the decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

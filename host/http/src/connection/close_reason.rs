@@ -1,4 +1,5 @@
-//! Why the gateway closes a connection by itself, and when it checks again. Rule: data only; `connection_state` decides.
+//! Why the gateway closes a connection by itself, and when it checks again. Rule: data only; `ConnectionState`
+//! decides.
 
 use tokio::time::Instant;
 

@@ -1,6 +1,7 @@
-//! The state of one connection that its reader, its writer and its watchdog share, and the decision when it closes. Rule: a
-//! request costs a few atomic stores and no timer; one timer per connection checks the state when it expires. hyper's own
-//! header timeout is not used: it also counts the silence between two requests, and does not run before the protocol is known.
+//! The state of one connection that its reader, its writer and its watchdog share, and the decision when it closes.
+//! Rule: a request costs a few atomic stores and no timer; one timer per connection checks the state when it expires.
+//! hyper's own header timeout is not used: it also counts the silence between two requests, and does not run before the
+//! protocol is known.
 
 use super::close_reason::{CloseReason, WatchdogVerdict};
 use super::framing::Framing;
@@ -14,8 +15,8 @@ use tokio::time::Instant;
 
 const NOT_RUNNING: u64 = u64::MAX;
 
-/// All times are milliseconds since the connection opened. On HTTP/1 one task writes and reads; on HTTP/2 requests end on tasks
-/// of their own, which only count.
+/// All times are milliseconds since the connection opened. On HTTP/1 one task writes and reads; on HTTP/2 requests end
+/// on tasks of their own, which only count.
 #[derive(Debug)]
 pub struct ConnectionState {
     opened_at: Instant,

@@ -1,8 +1,9 @@
-//! The writer of a connection, shared between hyper and the event streams of HTTP/1.1. Rule: bytes that hyper has buffered are
-//! never overtaken, and a chunk that was partly written is completed before anything else is written.
+//! The writer of a connection, shared between hyper and the event streams of HTTP/1.1. Rule: bytes that hyper has
+//! buffered are never overtaken, and a chunk that was partly written is completed before anything else is written.
 //!
-//! An event goes to thousands of readers at once. Through hyper each reader costs a task wake-up and a pass through all layers.
-//! A chunk with the same bytes for all readers is cheaper when it is written to their sockets one after the other.
+//! An event goes to thousands of readers at once. Through hyper each reader costs a task wake-up and a pass through all
+//! layers. A chunk with the same bytes for all readers is cheaper when it is written to their sockets one after the
+//! other.
 
 use super::connection_state::ConnectionState;
 use bytes::{Buf, Bytes};

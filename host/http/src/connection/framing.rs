@@ -1,6 +1,6 @@
-//! Tracks the messages on an HTTP/1 connection from head to body to head, so that every head is checked before hyper sees it,
-//! and the watchdog knows whether a request is still arriving. Rule: hyper alone decides what belongs to a request; an error
-//! here about the end of a body could only refuse a request or end a connection.
+//! Tracks the messages on an HTTP/1 connection from head to body to head, so that every head is checked before hyper
+//! sees it, and the watchdog knows whether a request is still arriving. Rule: hyper alone decides what belongs to a
+//! request; an error here about the end of a body could only refuse a request or end a connection.
 
 use super::chunked_state::ChunkedState;
 use super::head_error::HeadError;
@@ -51,8 +51,8 @@ impl Framing {
         Self { limits, next: Next::Head { checked: 0 }, in_head: false, complete_heads: 0, head_error: None }
     }
 
-    /// Returns how many of these bytes hyper may see. The rest is an incomplete head, which the caller passes again together
-    /// with the bytes that follow it, or starts with a head that is refused.
+    /// Returns how many of these bytes hyper may see. The rest is an incomplete head, which the caller passes again
+    /// together with the bytes that follow it, or starts with a head that is refused.
     pub fn advance(&mut self, bytes: &[u8]) -> usize {
         let mut position = 0;
         while position < bytes.len() {
@@ -117,8 +117,8 @@ impl Framing {
         if self.complete_heads == 0 && starts_http2_preface(bytes) {
             return self.http2_preface(bytes);
         }
-        // Bytes without the end of a line cannot complete a head, so they are not parsed. The first bytes always are: input that
-        // is not HTTP is refused at once.
+        // Bytes without the end of a line cannot complete a head, so they are not parsed. The first bytes always are:
+        // input that is not HTTP is refused at once.
         let may_complete = unchecked.len() == bytes.len() || unchecked.contains(&b'\n');
         let check = if may_complete || bytes.len() >= self.limits.bytes_max {
             check_head(bytes, self.limits.bytes_max)

@@ -1,5 +1,5 @@
-//! Why the head of a request is refused. Rule: the client can correct every one of these errors, so every status is a 4xx; a 5xx
-//! that any client can cause with malformed bytes (505, 501) would only alert operators.
+//! Why the head of a request is refused. Rule: the client can correct every one of these errors, so every status is a
+//! 4xx; a 5xx that any client can cause with malformed bytes (505, 501) would only alert operators.
 
 use plugin_api::Problem;
 

@@ -1,5 +1,5 @@
-//! The end of a connection whose client is still sending. Rule: bytes that have arrived are read before the time is checked, so
-//! that a gateway that was not scheduled for a while does not reset the connection.
+//! The end of a connection whose client is still sending. Rule: bytes that have arrived are read before the time is
+//! checked, so that a gateway that was not scheduled for a while does not reset the connection.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

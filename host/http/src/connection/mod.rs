@@ -1,5 +1,5 @@
-//! One TCP connection, from the socket to hyper's service. Rule: no module here knows a middleware or a route; a request leaves
-//! this folder through [`HttpService`](crate::HttpService).
+//! One TCP connection, from the socket to hyper's service. Rule: no module here knows a middleware or a route; a
+//! request leaves this folder through [`HttpService`](crate::HttpService).
 
 mod builder;
 mod chunked_state;

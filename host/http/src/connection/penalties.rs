@@ -1,5 +1,6 @@
-//! The pause for clients that break the rules of HTTP/2. There is no request whose response could wait, so the next connections
-//! from that client network wait. Rule: an expired penalty is forgotten, so the list stays as short as the recent offenders.
+//! The pause for clients that break the rules of HTTP/2. There is no request whose response could wait, so the next
+//! connections from that client network wait. Rule: an expired penalty is forgotten, so the list stays as short as the
+//! recent offenders.
 
 use crate::client_network::client_network;
 use parking_lot::Mutex;

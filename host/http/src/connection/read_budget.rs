@@ -1,8 +1,8 @@
-//! How much one connection reads before other tasks run. Rule: a client that sends without pause gets some bytes per scheduling
-//! turn; then other tasks run and the sockets are polled before it continues.
+//! How much one connection reads before other tasks run. Rule: a client that sends without pause gets some bytes per
+//! scheduling turn; then other tasks run and the sockets are polled before it continues.
 //!
-//! tokio's cooperative budget counts reads, whatever each read brings and however much work it causes: a thousand small HTTP/2
-//! frames are one read. So a read here also pays for its bytes.
+//! tokio's cooperative budget counts reads, whatever each read brings and however much work it causes: a thousand small
+//! HTTP/2 frames are one read. So a read here also pays for its bytes.
 
 use std::{
     io,

@@ -1,6 +1,6 @@
-//! The check of an HTTP/1 request head before hyper sees it. hyper responds to an unreadable head by itself, with an empty
-//! response, and accepts some heads that RFC 9112 lets a server refuse. Rule: hyper never sees a head that it would refuse. So
-//! this uses hyper's parser (httparse) and repeats the few checks that hyper adds.
+//! The check of an HTTP/1 request head before hyper sees it. hyper responds to an unreadable head by itself, with an
+//! empty response, and accepts some heads that RFC 9112 lets a server refuse. Rule: hyper never sees a head that it
+//! would refuse. So this uses hyper's parser (httparse) and repeats the few checks that hyper adds.
 
 use super::head_error::HeadError;
 use http::Uri;
@@ -70,8 +70,8 @@ fn count_byte(bytes: &[u8], wanted: u8) -> usize {
     parts.map(|part| usize::from(part.iter().map(|byte| u8::from(*byte == wanted)).sum::<u8>())).sum()
 }
 
-/// What hyper gets in place of a refused head: its request line, for the log, if that is readable. The rest is dropped, so
-/// that no part of it has an effect.
+/// What hyper gets in place of a refused head: its request line, for the log, if that is readable. The rest is dropped,
+/// so that no part of it has an effect.
 pub fn placeholder_head(bytes: &[u8]) -> Vec<u8> {
     let line = bytes.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line_only = [line.trim_ascii_end(), b"\r\n\r\n"].concat();
@@ -101,7 +101,7 @@ fn check_parsed(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyLength, He
     body_length(request)
 }
 
-/// Whether hyper accepts the target. Most targets are plain; only the others are parsed, a second time, by hyper's parser.
+/// Whether hyper accepts the target. Most targets are plain; only the others are parsed here, and again by hyper.
 fn is_target(target: &str) -> bool {
     let plain = target.starts_with('/') && target.bytes().all(|byte| PLAIN_TARGET_BYTES[usize::from(byte)]);
     target.len() <= TARGET_BYTES_MAX && (plain || target.parse::<Uri>().is_ok())

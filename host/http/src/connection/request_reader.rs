@@ -71,8 +71,8 @@ impl RequestReader {
         }
     }
 
-    /// The usual case, without a copy: the bytes that arrive are a whole request, or belong to a body. Returns false if hyper
-    /// gets none of them.
+    /// The usual case, without a copy: the bytes that arrive are a whole request, or belong to a body. Returns false if
+    /// hyper gets none of them.
     fn poll_read_direct<S: AsyncRead + Unpin>(
         &mut self,
         source: &mut S,

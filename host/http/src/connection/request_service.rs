@@ -1,5 +1,5 @@
-//! The service that hyper calls for each request of a connection. Rule: a request counts as running from its head to the last
-//! byte of its response, so that the watchdog does not close its connection.
+//! The service that hyper calls for each request of a connection. Rule: a request counts as running from its head to
+//! the last byte of its response, so that the watchdog does not close its connection.
 
 use super::connection_info::ConnectionInfo;
 use super::connection_state::{ConnectionState, RequestGuard};
@@ -73,8 +73,8 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Response
         let this = self.project();
         let Ok(mut response) = ready!(this.inner.poll(cx));
         let guard = this.guard.take();
-        // hyper closes the connection when a body was left unread. With this header the client does not send its next request
-        // on a connection that closes.
+        // hyper closes the connection when a body was left unread. With this header the client does not send its next
+        // request on a connection that closes.
         if *this.is_http1 && guard.as_ref().is_some_and(RequestGuard::body_incomplete) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -1,5 +1,5 @@
-//! The life of one connection. Rule: the connection ends by itself, by its watchdog, or by the gateway's stop; in each case a
-//! running request is finished if time allows.
+//! The life of one connection. Rule: the connection ends by itself, by its watchdog, or by the gateway's stop; in each
+//! case a running request is finished if time allows.
 
 use super::close_reason::{CloseReason, WatchdogVerdict};
 use super::connection_settings::ConnectionSettings;
@@ -78,7 +78,7 @@ pub async fn serve_connection<S: HttpService>(
                     // The next poll of the connection responds with 408.
                     CloseReason::SlowHead if state.head_started() => state.time_out_head(),
                     CloseReason::SlowHead | CloseReason::SlowReader => return,
-                    // An idle HTTP/2 client gets a GOAWAY, so that it does not lose a request that it sends at this moment.
+                    // An idle HTTP/2 client gets a GOAWAY, so that it does not lose a request that it sends now.
                     CloseReason::Idle => {
                         closing = true;
                         connection.as_mut().graceful_shutdown();

@@ -1,5 +1,5 @@
-//! The socket as hyper sees it. Rule: what hyper writes passes unchanged, and a shutdown never resets a connection whose client is
-//! still sending.
+//! The socket as hyper sees it. Rule: what hyper writes passes unchanged, and a shutdown never resets a connection
+//! whose client is still sending.
 
 use super::connection_state::ConnectionState;
 use super::direct_writer::DirectWriter;
@@ -72,8 +72,8 @@ impl AsyncWrite for Socket {
         self.direct_writer.poll_flush(cx)
     }
 
-    /// Closing a socket with unread bytes resets it, and the reset can overtake the response (a 413, say) on its way to a client
-    /// that is still sending. So these bytes are read and discarded for a moment.
+    /// Closing a socket with unread bytes resets it, and the reset can overtake the response (a 413, say) on its way to
+    /// a client that is still sending. So these bytes are read and discarded for a moment.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.lingering_close.is_none() {

@@ -1,8 +1,8 @@
-//! How many requests of one HTTP/2 connection start at a time. Rule: requests that arrive together do not all start before the
-//! next request of another connection.
+//! How many requests of one HTTP/2 connection start at a time. Rule: requests that arrive together do not all start
+//! before the next request of another connection.
 //!
-//! tokio runs tasks in the order in which they were spawned: a hundred requests that arrive at once on one HTTP/2 connection
-//! would all run before the next request of another client. So only a few of them start at a time.
+//! tokio runs tasks in the order in which they were spawned: a hundred requests that arrive at once on one HTTP/2
+//! connection would all run before the next request of another client. So only a few of them start at a time.
 
 use pin_project_lite::pin_project;
 use std::{

@@ -1,5 +1,5 @@
-//! The pause before a refusal. Rule: a request that is refused because there are too many, or because it is not HTTP, costs its
-//! client a pause; a client that repeats refused requests without pause would take the gateway's time from others.
+//! The pause before a refusal. Rule: a request that is refused because there are too many, or because it is not HTTP,
+//! costs its client a pause; a client that repeats refused requests without pause would delay others.
 
 use crate::body::Body;
 use futures_util::future::BoxFuture;

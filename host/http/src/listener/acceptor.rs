@@ -1,5 +1,5 @@
-//! Accepts connections. Rule: no error of `accept` ends the listener; after an error that persists (no file descriptors left) it
-//! sleeps before the next attempt instead of spinning.
+//! Accepts connections. Rule: no error of `accept` ends the listener; after an error that persists (no file descriptors
+//! left) it sleeps before the next attempt instead of spinning.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! How many connections may be open, in total and from one client network. Rule: a permit is returned when its connection is
-//! gone, however it ended.
+//! How many connections may be open, in total and from one client network. Rule: a permit is returned when its
+//! connection is gone, however it ended.
 
 use crate::client_network::client_network;
 use parking_lot::Mutex;

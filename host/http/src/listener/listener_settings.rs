@@ -9,7 +9,7 @@ const ROUTE_TIMEOUT_MAX_MS: u64 = 120_000;
 #[derive(Clone, Debug)]
 pub struct ListenerSettings {
     pub http: HttpConfig,
-    /// Time until the head of the response. Only a backstop: routes have limits of their own, some above the configured one.
+    /// Until the head of the response. Only a backstop: routes have limits of their own, some above the configured one.
     pub response_timeout: Duration,
     /// Brand prefix of the gateway's own headers, for the list of headers that browsers may read.
     pub header_prefix: String,

@@ -1,4 +1,5 @@
-//! The listening socket: bind, accept, connection limits, drain. Rule: nothing here reads a request; that is `connection`'s work.
+//! The listening socket: bind, accept, connection limits, drain. Rule: nothing here reads a request; that is
+//! `connection`'s work.
 
 mod acceptor;
 mod bind;

@@ -1,6 +1,6 @@
-//! The response to a connection above a limit. Without it, a client or a load balancer would take a silent wait in the kernel's
-//! queue for an outage. Rule: a refusal reads no request, and the number of concurrent refusals is bounded; above that bound
-//! connections are dropped without a response.
+//! The response to a connection above a limit. Without it, a client or a load balancer would take a silent wait in the
+//! kernel's queue for an outage. Rule: a refusal reads no request, and the number of concurrent refusals is bounded;
+//! above that bound connections are dropped without a response.
 
 use super::connection_limits::LimitReached;
 use crate::connection::LingeringClose;

@@ -1,5 +1,5 @@
-//! Accepts and serves connections up to the limits, until the stop. Rule: from the stop on, the kernel refuses new connections,
-//! and open ones end at the latest with the drain timeout.
+//! Accepts and serves connections up to the limits, until the stop. Rule: from the stop on, the kernel refuses new
+//! connections, and open ones end at the latest with the drain timeout.
 
 use super::acceptor::Acceptor;
 use super::bind::Listener;

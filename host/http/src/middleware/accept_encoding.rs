@@ -1,5 +1,6 @@
-//! Rewrites an `accept-encoding` that refuses codings. The compression below would respond with 406 to a request that accepts no
-//! coding, after the handler has done its work. Rule: such a request is handled as if it had no such header.
+//! Rewrites an `accept-encoding` that refuses codings. The compression below would respond with 406 to a request that
+//! accepts no coding, after the handler has done its work. Rule: such a request loses the header; any
+//! other keeps its best coding.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};

@@ -1,5 +1,5 @@
-//! One log line per request, written when its response has been sent. Rule: a line never holds a body or a query string,
-//! because they can contain signatures.
+//! One log line per request, written when its response has been sent. Rule: a line never holds a body or a query
+//! string, because they can contain signatures.
 
 use super::client_ip::ClientIp;
 use super::middleware_layer::Middleware;

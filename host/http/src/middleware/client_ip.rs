@@ -1,5 +1,5 @@
-//! The client's address behind the operator's own proxies. Rule: only addresses that a trusted proxy wrote count, that is the N
-//! right-most ones of `X-Forwarded-For`; a client can send any others to their left.
+//! The client's address behind the operator's own proxies. Rule: only addresses that a trusted proxy wrote count, that
+//! is the N right-most ones of `X-Forwarded-For`; a client can send any others to their left.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};
@@ -33,8 +33,8 @@ impl Middleware for SetClientIp {
     fn on_response(&self, (): (), _: &mut Response<Body>) {}
 }
 
-/// The N-th address from the right. A shorter list means that the request passed fewer proxies than configured; one of them
-/// still wrote its left-most address. Returns None if that entry is not an address.
+/// The N-th address from the right. A shorter list means that the request passed fewer proxies than configured; one of
+/// them still wrote its left-most address. Returns None if that entry is not an address.
 fn forwarded_client(headers: &HeaderMap, hops: usize) -> Option<IpAddr> {
     let lines = headers.get_all(X_FORWARDED_FOR).iter().rev();
     let entries = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));

@@ -1,5 +1,5 @@
-//! Compresses responses with gzip or brotli. Rule: event streams (an encoder would delay their events), small responses and
-//! compressed ones stay as they are, and the status is always the handler's.
+//! Compresses responses with gzip or brotli. Rule: event streams (an encoder would delay their events), small responses
+//! and compressed ones stay as they are, and the status is always the handler's.
 
 use crate::body::Body;
 use crate::http_service::HttpService;
@@ -37,8 +37,8 @@ fn never(_: StatusCode, _: Version, _: &HeaderMap, _: &Extensions) -> bool {
 }
 
 fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
-    let Some(full) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
-    let media = full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let Some(content_type) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let structured = [
         "application/json",
         "application/javascript",
@@ -47,8 +47,8 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
         "application/yaml",
         "application/wasm",
     ];
-    let text = media.starts_with("text/") && media != "text/event-stream";
-    text || structured.contains(&&*media) || media.ends_with("+json") || media.ends_with("+xml")
+    let is_text = media_type.starts_with("text/") && media_type != "text/event-stream";
+    is_text || structured.contains(&&*media_type) || media_type.ends_with("+json") || media_type.ends_with("+xml")
 }
 
 /// Back to the one body type. A response that was not compressed keeps its body unboxed.

@@ -1,5 +1,5 @@
-//! CORS preflight: the request that a browser sends before a page's own. Rule: every method and every well-formed header is
-//! allowed, because the gateway uses no cookies; each route decides which it accepts.
+//! CORS preflight: the request that a browser sends before a page's own. Rule: every method and every well-formed
+//! header is allowed, because the gateway uses no cookies; each route decides which it accepts.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};

@@ -1,5 +1,5 @@
-//! The time a handler has until the head of its response. Rule: afterwards its future is dropped and the caller gets a 504; the
-//! body of a response that has started is not limited.
+//! The time a handler has until the head of its response. Rule: afterwards its future is dropped and the caller gets a
+//! 504; the body of a response that has started is not limited.
 
 use crate::body::{Body, RequestBody};
 use crate::http_service::HttpService;

@@ -1,5 +1,5 @@
-//! The response headers that the script of any page may read (CORS). Rule: the list is on every response, errors and streams
-//! included, because a browser hides an error without it.
+//! The response headers that the script of any page may read (CORS). Rule: the list is on every response, errors and
+//! streams included, because a browser hides an error without it.
 
 use http::{HeaderName, HeaderValue};
 

@@ -1,5 +1,5 @@
-//! Responds to requests whose head was refused before hyper saw it. Rule: the status is a 4xx, and the connection ends, because
-//! the start of the next request is unknown.
+//! Responds to requests whose head was refused before hyper saw it. Rule: the status is a 4xx, and the connection ends,
+//! because the start of the next request is unknown.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};

@@ -1,5 +1,5 @@
-//! `HEAD`: the response of `GET` without its body. Rule: handlers respond as for `GET`; the length stays, the bytes are dropped.
-//! hyper does this for HTTP/1 only; over HTTP/2 it would send the body.
+//! `HEAD`: the response of `GET` without its body. Rule: handlers respond as for `GET`; the length stays, the bytes are
+//! dropped. hyper does this for HTTP/1 only; over HTTP/2 it would send the body.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};

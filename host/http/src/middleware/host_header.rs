@@ -1,5 +1,5 @@
-//! Which host a request is for. Rule: a request names exactly one host, or it gets 400 (RFC 9112 §3.2, RFC 9113 §8.3.1). Below
-//! this layer the `Host` header is present and correct on every request, except on HTTP/1.0.
+//! Which host a request is for. Rule: a request names exactly one host, or it gets 400 (RFC 9112 §3.2, RFC 9113
+//! §8.3.1). Below this layer the `Host` header is present and correct on every request, except on HTTP/1.0.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};

@@ -1,4 +1,5 @@
-//! The limit of requests in flight. Rule: above it a request is refused at once; a queue would only delay every response.
+//! The limit of requests in flight. Rule: above it a request is refused at once; a queue would only delay every
+//! response.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};

@@ -1,5 +1,5 @@
-//! The shape of a middleware: two plain functions, one before and one after the inner service. Rule: these functions never wait
-//! and never box; a layer that must wait is a tower service of its own.
+//! The shape of a middleware: two plain functions, one before and one after the inner service. Rule: these functions
+//! never wait and never box; a layer that must wait is a tower service of its own.
 
 use crate::body::{Body, RequestBody};
 use crate::http_service::HttpService;

@@ -1,4 +1,5 @@
-//! The middleware between a connection and the gateway, one layer a file. Rule: [`stack`](stack()) alone decides the order.
+//! The middleware between a connection and the gateway, one layer a file. Rule: [`stack`](stack()) alone decides the
+//! order.
 
 mod accept_encoding;
 mod access_log;

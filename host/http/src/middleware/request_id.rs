@@ -1,5 +1,5 @@
-//! `x-request-id`: on every response, so that a caller can name a request that is in the log. Rule: a caller's own id is used
-//! only if it can neither forge a log line nor make a header too long.
+//! `x-request-id`: on every response, so that a caller can name a request that is in the log. Rule: a caller's own id
+//! is used only if it can neither forge a log line nor make a header too long.
 
 use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};
@@ -18,7 +18,7 @@ pub struct RequestId(pub Arc<str>);
 
 impl RequestId {
     pub fn generate() -> Self {
-        // Not `Uuid::now_v7`, which gets random bytes from the kernel each time; that costs more than the rest of the stack.
+        // Not `Uuid::now_v7`: it reads random bytes from the kernel each time, which costs more than the whole stack.
         let (seconds, nanos) = Timestamp::now(NoContext).to_unix();
         let millis = seconds * 1000 + u64::from(nanos / 1_000_000);
         let id = Builder::from_unix_timestamp_millis(millis, &rand::random()).into_uuid();

@@ -1,5 +1,5 @@
-//! The layers of a request, top to bottom on the way in, bottom to top on the way out. Rule: the order decides what each layer
-//! sees; each line gives the reason for its position.
+//! The layers of a request, top to bottom on the way in, bottom to top on the way out. Rule: the order decides what
+//! each layer sees; each line gives the reason for its position.
 
 use super::accept_encoding::AcceptEncoding;
 use super::access_log::AccessLog;

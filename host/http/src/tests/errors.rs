@@ -1,4 +1,4 @@
-//! Errors of the edge itself have the one error body.
+//! Errors of this crate have the one error body.
 
 use super::fixture::{Client, listener_settings, settings, start};
 use crate::problem::problem_response;
@@ -8,13 +8,13 @@ use http::StatusCode;
 use http_body_util::BodyExt;
 
 #[tokio::test]
-async fn a_panic_is_a_500_without_its_text_and_the_connection_lives_on() {
+async fn a_panic_is_a_500_without_its_text_and_the_connection_stays_open() {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
-    let answer = client.get("/panic").await;
-    assert_eq!((answer.status, &*answer.code()), (500, "internal"));
-    assert!(!answer.text().contains("secret"));
-    assert!(answer.header("x-request-id").is_some());
+    let response = client.get("/panic").await;
+    assert_eq!((response.status, &*response.code()), (500, "internal"));
+    assert!(!response.text().contains("secret"));
+    assert!(response.header("x-request-id").is_some());
     assert_eq!(client.get("/hello").await.text(), "hello");
 }
 

@@ -1,4 +1,4 @@
-//! Following a connection from head to head. What is refused and how it is answered is in [`super::heads`].
+//! Tracking a connection from head to head. Which heads are refused, and how, is in [`super::request_heads`].
 
 use super::fixture::{Client, settings, start};
 use crate::connection::{Framing, HeadError, HeadLimits};
@@ -11,21 +11,21 @@ fn framing() -> Framing {
     Framing::new(HeadLimits::new(&settings()))
 }
 
-/// Feeds the bytes in parts as a socket would, a held head together with what follows it, and tells what hyper may see.
+/// Feeds the bytes in parts as a socket would, a pending head again with each part. Returns what hyper may see.
 fn feed(framing: &mut Framing, bytes: &[u8], part_bytes: usize) -> Vec<u8> {
-    let (mut held, mut passed) = (Vec::new(), Vec::new());
+    let (mut pending, mut passed) = (Vec::new(), Vec::new());
     for part in bytes.chunks(part_bytes) {
-        held.extend_from_slice(part);
+        pending.extend_from_slice(part);
         if framing.head_error().is_none() {
-            let cleared = framing.advance(&held);
-            passed.extend(held.drain(..cleared));
+            let checked = framing.advance(&pending);
+            passed.extend(pending.drain(..checked));
         }
     }
     passed
 }
 
 #[tokio::test]
-async fn a_refused_request_does_not_touch_the_good_ones_before_it() {
+async fn a_refused_request_does_not_affect_earlier_ones() {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client
@@ -34,23 +34,24 @@ async fn a_refused_request_does_not_touch_the_good_ones_before_it() {
              POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n{TWO_LENGTHS}"
         ))
         .await;
-    assert_eq!(client.answer().await.text(), "one");
-    assert_eq!(client.answer().await.text(), "two");
-    assert_eq!(client.answer().await.status, 400);
+    assert_eq!(client.response().await.text(), "one");
+    assert_eq!(client.response().await.text(), "two");
+    assert_eq!(client.response().await.status, 400);
     client.ended().await;
 }
 
 #[tokio::test]
-async fn lets_a_body_say_what_a_head_may_not() {
+async fn accepts_in_a_body_what_a_head_may_not_contain() {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     let body = "x\ncontent-length: 1\ntransfer-encoding: chunked\n\n";
     let request = format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-    assert_eq!(client.ask(&request).await.text(), body);
+    assert_eq!(client.request(&request).await.text(), body);
     assert_eq!(client.get("/hello").await.text(), "hello");
 }
 
-/// hyper takes the bare LF for a part of the trailer. Whoever takes it for the end of the line sees the body end too early.
+/// hyper takes the bare LF for a part of the trailer. A parser that takes it for the end of the line ends the body too
+/// early.
 #[tokio::test]
 async fn a_trailer_with_a_bare_line_feed_does_not_end_the_body() {
     let server = start(&settings());
@@ -58,12 +59,12 @@ async fn a_trailer_with_a_bare_line_feed_does_not_end_the_body() {
     client
         .send("POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\na: b\n\r\n\r\n")
         .await;
-    assert_eq!(client.answer().await.text(), "x");
+    assert_eq!(client.response().await.text(), "x");
     assert_eq!(client.get("/hello").await.text(), "hello");
 }
 
 #[test]
-fn follows_http2_no_further() {
+fn does_not_track_http2() {
     let mut framing = framing();
     let bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\n\n\n";
     assert_eq!(feed(&mut framing, bytes, 5), bytes);
@@ -94,9 +95,9 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// However the bytes are cut into reads, good requests pass unchanged and the bad one is held back.
+    /// At any read size, valid requests pass unchanged and the refused one does not pass.
     #[test]
-    fn finds_every_head_however_the_bytes_are_cut(
+    fn finds_every_head_at_any_read_size(
         requests in proptest::collection::vec(request(), 0..6),
         cut_bytes in 1_usize..50,
     ) {

@@ -1,4 +1,4 @@
-//! Limits on requests at work. Those on the head of a request are in [`super::heads`].
+//! The limit of requests in flight.
 
 use super::fixture::{Client, settings, start};
 use gateway_config::HttpConfig;
@@ -13,21 +13,21 @@ async fn refuses_requests_above_the_limit_at_once() {
     let mut other = Client::connect(server.addr).await;
     // The two have to reach their handlers first.
     let shed = loop {
-        let answer = other.get("/hello").await;
-        if answer.status == 503 {
-            break answer;
+        let response = other.get("/hello").await;
+        if response.status == 503 {
+            break response;
         }
     };
     assert_eq!((&*shed.code(), shed.header("retry-after")), ("overloaded", Some("1")));
     server.gate.notify_waiters();
     for client in &mut busy {
-        assert_eq!(client.answer().await.text(), "waited");
+        assert_eq!(client.response().await.text(), "waited");
     }
-    assert_eq!(other.get("/hello").await.status, 200, "the places are free again");
+    assert_eq!(other.get("/hello").await.status, 200, "the permits are free again");
 }
 
 #[tokio::test]
-async fn a_stream_under_way_holds_no_place() {
+async fn a_running_stream_holds_no_permit() {
     let server = start(&HttpConfig { requests_in_flight_max: 1, ..settings() });
     let mut reader = Client::connect(server.addr).await;
     reader.send("GET /flood HTTP/1.1\r\nhost: a\r\n\r\n").await;

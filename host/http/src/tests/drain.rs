@@ -1,4 +1,4 @@
-//! The drain: what runs is finished, what idles is closed, what is new is refused.
+//! The drain: running requests are finished, idle connections are closed, new ones are refused.
 
 use super::fixture::{Client, LIMIT, eventually, settings, start};
 use crate::DrainReport;
@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 #[tokio::test]
-async fn finishes_what_runs_closes_what_idles_and_refuses_what_is_new() {
+async fn finishes_running_requests_closes_idle_connections_and_refuses_new_ones() {
     let server = start(&settings());
     let mut busy = Client::connect(server.addr).await;
     busy.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
@@ -21,8 +21,8 @@ async fn finishes_what_runs_closes_what_idles_and_refuses_what_is_new() {
     eventually("new connections are refused", || async { TcpStream::connect(server.addr).await.is_err() }).await;
     assert!(!server.served.is_finished(), "the busy one is waited for");
     server.gate.notify_one();
-    let answer = busy.answer().await;
-    assert_eq!((answer.text(), answer.header("connection")), ("waited".to_owned(), Some("close")));
+    let response = busy.response().await;
+    assert_eq!((response.text(), response.header("connection")), ("waited".to_owned(), Some("close")));
     busy.ended().await;
     let drained = timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
     assert_eq!(drained.aborted, 0);
@@ -37,13 +37,13 @@ async fn waits_for_a_head_that_is_arriving() {
     assert_eq!(probe.get("/hello").await.status, 200, "the begin of the head was read");
     server.shutdown.cancel();
     probe.ended().await;
-    assert_eq!(client.ask("host: a\r\n\r\n").await.text(), "hello");
+    assert_eq!(client.request("host: a\r\n\r\n").await.text(), "hello");
     client.ended().await;
     assert_eq!(timeout(LIMIT, server.served).await.expect("serve does not end").unwrap().aborted, 0);
 }
 
 #[tokio::test]
-async fn cuts_what_does_not_finish_in_time() {
+async fn aborts_requests_at_the_drain_timeout() {
     let server = start(&HttpConfig { drain_timeout_ms: 100, ..settings() });
     let mut busy = Client::connect(server.addr).await;
     busy.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n").await;

@@ -1,4 +1,4 @@
-//! Caps on open connections, per address and in total.
+//! Limits on open connections, per address and in total.
 
 use super::fixture::{Client, eventually, settings, start};
 use crate::listener::{ConnectionLimits, LimitReached};
@@ -10,7 +10,7 @@ async fn is_served(addr: SocketAddr) -> bool {
     Client::connect(addr).await.get("/hello").await.status == 200
 }
 
-async fn hold(addr: SocketAddr, count: usize) -> Vec<Client> {
+async fn open_connections(addr: SocketAddr, count: usize) -> Vec<Client> {
     let mut clients = Vec::with_capacity(count);
     for _ in 0..count {
         let mut client = Client::connect(addr).await;
@@ -21,37 +21,37 @@ async fn hold(addr: SocketAddr, count: usize) -> Vec<Client> {
 }
 
 #[tokio::test]
-async fn one_address_has_so_many_connections_and_gets_them_back() {
+async fn connections_per_address_are_limited_and_freed() {
     let server = start(&HttpConfig { connections_per_ip_max: 3, ..settings() });
-    let held = hold(server.addr, 3).await;
+    let open = open_connections(server.addr, 3).await;
     let mut refused = Client::connect(server.addr).await;
-    let answer = refused.get("/hello").await;
-    assert_eq!((answer.status, &*answer.code()), (503, "too_many_connections"));
-    assert!(answer.text().contains("your address"), "{}", answer.text());
-    assert!(answer.header("retry-after").is_some() && answer.header("x-request-id").is_some());
+    let response = refused.get("/hello").await;
+    assert_eq!((response.status, &*response.code()), (503, "too_many_connections"));
+    assert!(response.text().contains("your address"), "{}", response.text());
+    assert!(response.header("retry-after").is_some() && response.header("x-request-id").is_some());
     refused.ended().await;
-    drop(held);
-    eventually("a slot is free", || is_served(server.addr)).await;
+    drop(open);
+    eventually("a permit is free", || is_served(server.addr)).await;
 }
 
 #[tokio::test]
-async fn the_gateway_has_so_many_connections() {
+async fn total_connections_are_limited() {
     let server = start(&HttpConfig { connections_max: 2, ..settings() });
-    let mut held = hold(server.addr, 2).await;
-    let answer = Client::connect(server.addr).await.answer().await;
-    assert_eq!(answer.status, 503, "told without having asked");
-    assert_eq!(held[0].get("/hello").await.status, 200, "those that are in stay in");
-    drop(held);
-    eventually("a slot is free", || is_served(server.addr)).await;
+    let mut open = open_connections(server.addr, 2).await;
+    let response = Client::connect(server.addr).await.response().await;
+    assert_eq!(response.status, 503, "refused before the client sent a request");
+    assert_eq!(open[0].get("/hello").await.status, 200, "open connections stay open");
+    drop(open);
+    eventually("a permit is free", || is_served(server.addr)).await;
 }
 
 #[tokio::test]
-async fn a_thousand_idle_connections_stop_no_one() {
+async fn a_thousand_idle_connections_do_not_block_others() {
     let server = start(&HttpConfig { connections_per_ip_max: 2000, ..settings() });
-    let mut held = hold(server.addr, 1000).await;
+    let mut open = open_connections(server.addr, 1000).await;
     assert!(is_served(server.addr).await);
-    assert_eq!(held[999].get("/hello").await.status, 200);
-    assert_eq!(held[0].get("/hello").await.status, 200);
+    assert_eq!(open[999].get("/hello").await.status, 200);
+    assert_eq!(open[0].get("/hello").await.status, 200);
 }
 
 #[test]

@@ -1,29 +1,29 @@
-//! Every request that cannot be read is answered by the gateway: with the one error body, its headers, and the end of the
-//! connection. hyper's own answer to such a request would have neither body nor request id.
+//! The gateway responds to every unreadable request itself: with the one error body, its headers, and the end of the
+//! connection. hyper's own response would have neither body nor request id.
 
-use super::fixture::{Answer, Client, settings, start};
+use super::fixture::{Client, TestResponse, settings, start};
 use gateway_config::HttpConfig;
 use rstest::rstest;
 use tokio::io::AsyncWriteExt;
 
 #[track_caller]
-fn assert_refused(answer: &Answer, status: u16, code: &str) {
-    assert_eq!((answer.status, &*answer.code()), (status, code), "{}", answer.text());
-    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+fn assert_refused(response: &TestResponse, status: u16, code: &str) {
+    assert_eq!((response.status, &*response.code()), (status, code), "{}", response.text());
+    let body: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
     assert!(!body["hint"].as_str().unwrap().is_empty() && body.as_object().unwrap().len() == 3, "{body}");
-    assert_eq!(answer.header("x-request-id").unwrap().len(), 36);
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
-    assert_eq!(answer.header("connection"), Some("close"));
-    assert_eq!(answer.header("content-length").unwrap().parse(), Ok(answer.body.len()));
+    assert_eq!(response.header("x-request-id").unwrap().len(), 36);
+    assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(response.header("connection"), Some("close"));
+    assert_eq!(response.header("content-length").unwrap().parse(), Ok(response.body.len()));
 }
 
-/// At once, byte by byte, and behind a good request.
+/// At once, byte by byte, and after a valid request.
 async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
-    assert_refused(&client.answer().await, status, code);
+    assert_refused(&client.response().await, status, code);
     client.ended().await;
 
     let mut client = Client::connect(server.addr).await;
@@ -35,13 +35,13 @@ async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
         }
         tokio::task::yield_now().await;
     }
-    assert_refused(&client.answer().await, status, code);
+    assert_refused(&client.response().await, status, code);
     client.ended().await;
 
     let mut client = Client::connect(server.addr).await;
     client.send([b"GET /hello HTTP/1.1\r\nhost: a\r\n\r\n", request].concat()).await;
-    assert_eq!(client.answer().await.text(), "hello");
-    assert_refused(&client.answer().await, status, code);
+    assert_eq!(client.response().await.text(), "hello");
+    assert_refused(&client.response().await, status, code);
     client.ended().await;
 }
 
@@ -124,7 +124,7 @@ async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
 )]
 #[case::chunked_of_http_1_0("POST /echo HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "bad_framing")]
 #[tokio::test]
-async fn a_malformed_head_is_told_what_is_wrong_with_it(#[case] request: &str, #[case] code: &str) {
+async fn a_malformed_head_gets_the_matching_error_code(#[case] request: &str, #[case] code: &str) {
     send_in_every_way(request.as_bytes(), 400, code).await;
 }
 
@@ -133,11 +133,11 @@ async fn a_malformed_head_is_told_what_is_wrong_with_it(#[case] request: &str, #
 #[case::bytes_that_are_no_text(b"\xff\xfe\x00\x01\x80\r\n\r\n", "bad_request_line")]
 #[case::latin_1_in_target(b"GET /caf\xe9 HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
 #[tokio::test]
-async fn bytes_that_are_no_text_are_told_too(#[case] request: &[u8], #[case] code: &str) {
+async fn binary_input_gets_an_error_code(#[case] request: &[u8], #[case] code: &str) {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
-    assert_refused(&client.answer().await, 400, code);
+    assert_refused(&client.response().await, 400, code);
     client.ended().await;
 }
 
@@ -151,20 +151,20 @@ async fn bytes_that_are_no_text_are_told_too(#[case] request: &[u8], #[case] cod
 #[case::endless_method("G".repeat(100_000), 414, "target_too_long")]
 #[case::endless_empty_lines("\r\n".repeat(20_000), 414, "target_too_long")]
 #[tokio::test]
-async fn a_giant_head_is_refused(#[case] request: String, #[case] status: u16, #[case] code: &str) {
+async fn an_oversized_head_is_refused(#[case] request: String, #[case] status: u16, #[case] code: &str) {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
-    assert_refused(&client.answer().await, status, code);
+    assert_refused(&client.response().await, status, code);
     client.ended().await;
 }
 
-/// Where hyper and the `http` crate have bounds of their own.
+/// hyper and the `http` crate have limits of their own.
 #[rstest]
 #[case::target(format!("GET /{} HTTP/1.1\r\nhost: a\r\n\r\n", "x".repeat(65_534)), 414, "target_too_long")]
 #[case::name(format!("GET /hello HTTP/1.1\r\nhost: a\r\n{}: x\r\n\r\n", "x".repeat(65_536)), 431, "head_too_large")]
 #[tokio::test]
-async fn a_generous_limit_lets_no_head_pass_that_cannot_be_held(
+async fn limits_of_the_http_crate_apply_under_a_large_head_limit(
     #[case] request: String,
     #[case] status: u16,
     #[case] code: &str,
@@ -172,25 +172,25 @@ async fn a_generous_limit_lets_no_head_pass_that_cannot_be_held(
     let server = start(&HttpConfig { header_bytes_max: 1_048_576, ..settings() });
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
-    assert_refused(&client.answer().await, status, code);
+    assert_refused(&client.response().await, status, code);
     client.ended().await;
 }
 
 #[tokio::test]
-async fn a_head_may_be_as_large_as_the_limit_says() {
+async fn a_head_of_exactly_the_limit_is_accepted() {
     let server = start(&settings());
     let head = |length: usize| {
         let frame = "GET /hello HTTP/1.1\r\nhost: a\r\nx: \r\n\r\n".len();
         format!("GET /hello HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "x".repeat(length - frame))
     };
     let mut client = Client::connect(server.addr).await;
-    assert_eq!(client.ask(&head(16_384)).await.status, 200);
-    assert_eq!(client.ask(&head(16_384)).await.status, 200);
-    assert_refused(&client.ask(&head(16_385)).await, 431, "head_too_large");
+    assert_eq!(client.request(&head(16_384)).await.status, 200);
+    assert_eq!(client.request(&head(16_384)).await.status, 200);
+    assert_refused(&client.request(&head(16_385)).await, 431, "head_too_large");
 }
 
 #[tokio::test]
-async fn a_hundred_headers_are_read() {
+async fn a_hundred_headers_are_accepted() {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get_with("/hello", &"x: y\r\n".repeat(99)).await.status, 200);
@@ -209,12 +209,12 @@ async fn a_hundred_headers_are_read() {
 #[case::authority("CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n", 400)]
 #[case::no_proxy("GET a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n", 400)]
 #[tokio::test]
-async fn what_is_rare_and_right_is_read(#[case] request: &str, #[case] status: u16) {
+async fn unusual_valid_heads_are_accepted(#[case] request: &str, #[case] status: u16) {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
-    let answer = client.ask(request).await;
-    assert_eq!(answer.status, status, "{}", answer.text());
-    assert!(answer.header("x-request-id").is_some());
+    let response = client.request(request).await;
+    assert_eq!(response.status, status, "{}", response.text());
+    assert!(response.header("x-request-id").is_some());
 }
 
 #[rstest]
@@ -222,23 +222,23 @@ async fn what_is_rare_and_right_is_read(#[case] request: &str, #[case] status: u
 #[case::long_target(format!("HEAD /{} HTTP/1.1\r\nhost: a\r\n\r\n", "x".repeat(20_000)), 414)]
 #[case::endless_target(format!("\r\nHEAD /{}", "x".repeat(100_000)), 414)]
 #[tokio::test]
-async fn a_broken_head_request_is_answered_without_a_body(#[case] request: String, #[case] status: u16) {
+async fn a_refused_head_request_gets_no_body(#[case] request: String, #[case] status: u16) {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
-    let answer = client.answer_to_head().await;
-    assert_eq!((answer.status, answer.header("connection")), (status, Some("close")));
-    assert!(answer.header("x-request-id").is_some());
+    let response = client.head_response().await;
+    assert_eq!((response.status, response.header("connection")), (status, Some("close")));
+    assert!(response.header("x-request-id").is_some());
     client.ended().await;
 }
 
 #[tokio::test]
-async fn a_client_that_closes_its_side_within_a_head_is_told() {
+async fn a_client_that_closes_within_a_head_gets_400() {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\n").await;
     client.stream.shutdown().await.unwrap();
-    assert_refused(&client.answer().await, 400, "unfinished_head");
+    assert_refused(&client.response().await, 400, "unfinished_head");
     client.ended().await;
 }
 
@@ -246,7 +246,7 @@ async fn a_client_that_closes_its_side_within_a_head_is_told() {
 #[case::nothing("")]
 #[case::empty_lines("\r\n\r\n")]
 #[tokio::test]
-async fn a_client_that_asked_nothing_is_told_nothing(#[case] bytes: &str) {
+async fn a_client_that_sends_no_request_gets_no_response(#[case] bytes: &str) {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     client.send(bytes).await;
@@ -255,23 +255,23 @@ async fn a_client_that_asked_nothing_is_told_nothing(#[case] bytes: &str) {
 }
 
 #[tokio::test]
-async fn http2_that_is_switched_off_is_told_in_http_1() {
+async fn http2_switched_off_gets_an_http_1_error() {
     let server = start(&HttpConfig { http2: false, ..settings() });
     let mut client = Client::connect(server.addr).await;
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
-    assert_refused(&client.answer().await, 400, "http2_off");
+    assert_refused(&client.response().await, 400, "http2_off");
     client.ended().await;
 }
 
-/// Nothing of a refused head has an effect: not its id, not its target, not what comes behind it.
+/// Nothing of a refused head has an effect: not its id, not its target, not the bytes after it.
 #[tokio::test]
-async fn what_follows_a_refused_head_is_not_read_as_a_request() {
+async fn bytes_after_a_refused_head_are_not_read_as_a_request() {
     let server = start(&settings());
     let mut client = Client::connect(server.addr).await;
     let smuggled = "GET /hello HTTP/1.1\r\nhost: a\r\nx-request-id: smuggled\r\n\r\n";
     client
         .send(format!("GET /hello HTTP/1.1\r\nhost: a\r\nx-request-id: mine\r\nx y: z\r\n\r\n{smuggled}{smuggled}"))
         .await;
-    assert_refused(&client.answer().await, 400, "bad_header");
+    assert_refused(&client.response().await, 400, "bad_header");
     client.ended().await;
 }
