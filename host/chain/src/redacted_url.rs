@@ -2,10 +2,10 @@
 
 use url::Url;
 
-pub fn label(url: &Url) -> String {
+pub fn redacted_url(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let hidden = if matches!(url.path(), "" | "/") && url.query().is_none() { "" } else { "/…" };
-    format!("{}://{}{port}{hidden}", url.scheme(), url.host_str().unwrap_or_default())
+    let suffix = if matches!(url.path(), "" | "/") && url.query().is_none() { "" } else { "/…" };
+    format!("{}://{}{port}{suffix}", url.scheme(), url.host_str().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -15,7 +15,7 @@ mod tests {
 
     #[test]
     fn keys_in_an_address_are_not_shown() {
-        let shown = |text: &str| label(&Url::parse(text).unwrap());
+        let shown = |text: &str| redacted_url(&Url::parse(text).unwrap());
         assert_eq!(shown("https://user:hunter2@rpc.example/v3/hunter2?key=hunter2"), "https://rpc.example/…");
         assert_eq!(shown("http://127.0.0.1:8545"), "http://127.0.0.1:8545");
         assert_eq!(shown("http://[::1]:8545/?key=hunter2"), "http://[::1]:8545/…");

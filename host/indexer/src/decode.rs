@@ -1,23 +1,22 @@
-//! Events in the words in which a plugin hears of them.
+//! Decodes logs into the events that a plugin receives.
 //!
-//! The rule: what does not need the database is done here, beside the commit of what came before.
+//! The rule: nothing here needs the database, so that it runs while the previous commit is written.
 
-use super::Trouble;
+use super::{error::IndexError, event_subscriptions::EventSubscriptions};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
-use gateway_chain::event::Listening;
-use gateway_chain::log::RawLog;
+use gateway_chain::RawLog;
 use plugin_api::{
     Hash256,
     abi::{FfiBytes, SubscribedEvent},
 };
 
-/// Room for the arguments of an event.
+/// Initial capacity for the arguments of an event.
 const ARGUMENTS_BYTES: usize = 512;
 
-/// An event for one source; one log may be of several.
-pub struct Told {
-    /// Its place in [`Listening::sources`].
+/// An event for one source; one log may belong to several sources.
+pub struct DecodedEvent {
+    /// Index into [`EventSubscriptions::sources`].
     pub source: u32,
     pub block: u64,
     pub block_hash: B256,
@@ -26,20 +25,20 @@ pub struct Told {
     pub time_s: i64,
     pub tx: Hash256,
     pub tx_index: u64,
-    /// How many logs of the same address, signature and transaction came before.
+    /// Number of earlier logs with the same address, signature and transaction.
     pub repeat: u32,
-    /// The arguments as JSON, a part of the text of its range.
+    /// The arguments as JSON, a slice of one buffer for all events of a response.
     pub args: Bytes,
 }
 
-impl Told {
-    /// The place of its log in the chain.
-    pub fn place(&self) -> (u64, u64) {
+impl DecodedEvent {
+    /// The position of its log in the chain.
+    pub fn log_position(&self) -> (u64, u64) {
         (self.block, self.log_index)
     }
 
-    /// For the plugin, without a copy of the arguments.
-    pub fn event(&self) -> SubscribedEvent {
+    /// The event for the plugin, without a copy of the arguments.
+    pub fn to_abi(&self) -> SubscribedEvent {
         SubscribedEvent {
             source: self.source,
             block: self.block,
@@ -53,9 +52,9 @@ impl Told {
     }
 }
 
-/// The logs of whole blocks, in their order.
-pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble> {
-    // Of the present transaction; there are as few as the plugin has subscriptions.
+/// Decodes the logs of whole blocks, in their order.
+pub fn decode(subscriptions: &EventSubscriptions, logs: &[RawLog]) -> Result<Vec<DecodedEvent>, IndexError> {
+    // Of the present transaction; a list suffices, because a plugin has few subscriptions.
     let mut repeats: Vec<(Address, Option<&B256>, u32)> = Vec::new();
     let mut tx = None;
     let mut events = Vec::with_capacity(logs.len());
@@ -75,10 +74,10 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
                 0
             }
         };
-        for (source, args) in listening.read(log) {
-            serde_json::to_writer(&mut text, &args).map_err(|error| Trouble::Handler(error.to_string()))?;
+        for (source, args) in subscriptions.decode(log) {
+            serde_json::to_writer(&mut text, &args).map_err(|error| IndexError::Handler(error.to_string()))?;
             ends.push(text.len());
-            events.push(Told {
+            events.push(DecodedEvent {
                 source,
                 block: log.block_number.to(),
                 block_hash: log.block_hash,
@@ -92,24 +91,24 @@ pub fn tell(listening: &Listening, logs: &[RawLog]) -> Result<Vec<Told>, Trouble
         }
     }
     let (text, mut start) = (Bytes::from(text), 0);
-    for (told, end) in events.iter_mut().zip(ends) {
-        told.args = text.slice(start..end);
+    for (event, end) in events.iter_mut().zip(ends) {
+        event.args = text.slice(start..end);
         start = end;
     }
     Ok(events)
 }
 
-/// How many logs the events are of.
-pub fn count_logs(events: &[Told]) -> usize {
-    let others = events.windows(2).filter(|pair| pair[0].place() != pair[1].place()).count();
+/// Number of distinct logs behind the events.
+pub fn count_logs(events: &[DecodedEvent]) -> usize {
+    let others = events.windows(2).filter(|pair| pair[0].log_position() != pair[1].log_position()).count();
     others + usize::from(!events.is_empty())
 }
 
-/// How many of the events go into one commit: about `most`, and whole blocks.
-pub fn cut(events: &[Told], most: usize) -> usize {
-    let Some(last) = events.get(most.saturating_sub(1)) else { return events.len() };
-    let rest = events.iter().skip(most).position(|event| event.block != last.block);
-    rest.map_or(events.len(), |extra| most + extra)
+/// Number of events for the next commit: about `target`, extended to the end of a block.
+pub fn commit_len(events: &[DecodedEvent], target: usize) -> usize {
+    let Some(last) = events.get(target.saturating_sub(1)) else { return events.len() };
+    let rest = events.iter().skip(target).position(|event| event.block != last.block);
+    rest.map_or(events.len(), |extra| target + extra)
 }
 
 #[cfg(test)]
@@ -121,28 +120,43 @@ mod tests {
     use plugin_api::manifest::SubscriptionSpec;
     use serde_json::json;
 
-    fn told(block: u64, log_index: u64) -> Told {
+    fn event(block: u64, log_index: u64) -> DecodedEvent {
         let (tx, args) = (Hash256([0; 32]), Bytes::new());
-        Told { source: 0, block, block_hash: B256::ZERO, log_index, time_s: 0, tx, tx_index: 0, repeat: 0, args }
+        DecodedEvent {
+            source: 0,
+            block,
+            block_hash: B256::ZERO,
+            log_index,
+            time_s: 0,
+            tx,
+            tx_index: 0,
+            repeat: 0,
+            args,
+        }
     }
 
-    /// `Moved()` and `Opened()` of two contracts, after an event of one that is not deployed.
-    fn listening() -> Listening {
+    /// `Moved()` and `Opened()` of two contracts, after an event of a contract that is not deployed.
+    fn subscriptions() -> EventSubscriptions {
         let address = |byte| plugin_api::Address([byte; 20]);
         let contracts = [("one", address(1)), ("two", address(2))].map(|(key, address)| (key.to_owned(), address));
         let config = ChainConfig { contracts: contracts.into(), ..ChainConfig::default() };
-        let of = |contract: &str, event: &str| SubscriptionSpec {
+        let spec = |contract: &str, event: &str| SubscriptionSpec {
             contract: contract.to_owned(),
             event: event.to_owned(),
             derived_tables: Vec::new(),
         };
-        let first = of("nowhere", "Moved()");
-        let all = [first, of("one", "Moved()"), of("one", "Opened()"), of("two", "Moved()"), of("two", "Opened()")];
-        Listening::new("main", &config, &all).unwrap()
+        let specs = [
+            spec("nowhere", "Moved()"),
+            spec("one", "Moved()"),
+            spec("one", "Opened()"),
+            spec("two", "Moved()"),
+            spec("two", "Opened()"),
+        ];
+        EventSubscriptions::new("main", &config, &specs).unwrap()
     }
 
     #[test]
-    fn events_of_one_kind_are_counted_by_transaction() {
+    fn repeats_are_counted_by_address_signature_and_transaction() {
         let log = |index: u64, (address, event, tx): (u8, &str, u8)| {
             let log = json!({
                 "address": Address::repeat_byte(address),
@@ -168,28 +182,28 @@ mod tests {
             (1, "Moved()", 2),
         ];
         let logs: Vec<RawLog> = (0..).zip(kinds).map(|(index, kind)| log(index, kind)).collect();
-        let listening = listening();
-        let told = tell(&listening, &logs).unwrap();
-        let counted: Vec<(u32, u32)> = told.iter().map(|told| (told.source, told.repeat)).collect();
-        assert_eq!(counted, [(0, 0), (2, 0), (1, 0), (0, 1), (2, 1), (0, 2), (0, 0), (3, 0), (0, 1)]);
-        let event = told[3].event();
+        let subscriptions = subscriptions();
+        let events = decode(&subscriptions, &logs).unwrap();
+        let repeats: Vec<(u32, u32)> = events.iter().map(|event| (event.source, event.repeat)).collect();
+        assert_eq!(repeats, [(0, 0), (2, 0), (1, 0), (0, 1), (2, 1), (0, 2), (0, 0), (3, 0), (0, 1)]);
+        let event = events[3].to_abi();
         assert_eq!((event.block, event.log_index, event.tx, &*event.args), (7, 3, [1; 32], &b"{}"[..]));
-        let source = &listening.sources()[event.source as usize];
+        let source = &subscriptions.sources()[event.source as usize];
         assert_eq!((&*source.chain, &*source.contract, &*source.event), ("main", "one", "Moved"));
         assert_eq!((source.subscription, source.address), (1, [1; 20]));
-        assert_eq!(listening.event_name(event.source), "Moved");
+        assert_eq!(subscriptions.event_name(event.source), "Moved");
     }
 
     #[test]
     fn a_commit_holds_whole_blocks() {
-        let events = [told(1, 0), told(1, 1), told(2, 0), told(2, 1), told(3, 0)];
-        assert_eq!([1, 2, 3, 4, 5, 6].map(|most| cut(&events, most)), [2, 2, 4, 4, 5, 5]);
-        assert_eq!(cut(&[], 1), 0);
+        let events = [event(1, 0), event(1, 1), event(2, 0), event(2, 1), event(3, 0)];
+        assert_eq!([1, 2, 3, 4, 5, 6].map(|target| commit_len(&events, target)), [2, 2, 4, 4, 5, 5]);
+        assert_eq!(commit_len(&[], 1), 0);
     }
 
     #[test]
-    fn a_log_that_is_told_twice_counts_once() {
+    fn a_log_with_two_sources_counts_once() {
         assert_eq!(count_logs(&[]), 0);
-        assert_eq!(count_logs(&[told(1, 0), told(1, 0), told(1, 1), told(2, 1)]), 3);
+        assert_eq!(count_logs(&[event(1, 0), event(1, 0), event(1, 1), event(2, 1)]), 3);
     }
 }

@@ -1,9 +1,9 @@
-//! The derived tables of a plugin: the triggers on them, and how a row gets back to what it was.
+//! A derived table of a plugin: its triggers, and the statements that undo changes.
 //!
-//! The rule: every change of a derived row that could have to be undone leaves the row before and the row after in the
-//! journal, whatever statement made it; and nobody but the index changes derived rows.
+//! The rule: every change of a derived row that a reorganisation may undo leaves the row before and after it in the journal,
+//! whichever statement made it; and only the index changes derived rows.
 
-use super::store::{JournalRow, Store};
+use super::store::{IndexStore, JournalRow};
 use gateway_storage::{Database, Dialect, StorageError};
 use plugin_api::{
     abi::{Statement, Value},
@@ -11,17 +11,17 @@ use plugin_api::{
 };
 use serde_json::{Map, Value as Json};
 
-/// A derived table as the database knows it.
+/// The columns and the primary key, as read from the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct DerivedTable {
     pub name: String,
     columns: Vec<String>,
     keys: Vec<String>,
 }
 
-impl Table {
-    /// Reads it, or says why it cannot be a derived table.
-    pub async fn find(store: &Store, name: &str) -> Result<Result<Self, String>, StorageError> {
+impl DerivedTable {
+    /// Reads the table's definition; the inner error says why it cannot be a derived table.
+    pub async fn load(store: &IndexStore, name: &str) -> Result<Result<Self, String>, StorageError> {
         let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT i.name, CAST(i.pk > 0 AS BIGINT), \
                  CAST(upper(coalesce(m.sql, '')) LIKE '%AUTOINCREMENT%' AS BIGINT) \
@@ -42,36 +42,36 @@ impl Table {
         };
         let references: Vec<i64> = store.read(references.bind(name)).await?;
         let keys: Vec<String> = rows.iter().filter(|(_, is_key, _)| *is_key == 1).map(|row| row.0.clone()).collect();
-        let numbers_itself = rows.iter().any(|(_, _, is_automatic)| *is_automatic == 1);
+        let has_generated_key = rows.iter().any(|(_, _, is_generated)| *is_generated == 1);
         Ok(if rows.is_empty() {
             Err(format!("the derived table {name} does not exist"))
         } else if keys.is_empty() {
             Err(format!("the derived table {name} has no primary key"))
         } else if references.iter().any(|count| *count > 0) {
-            // Databases check and act on them in another order than rows change in, so that changes could not be taken back.
+            // Databases act on foreign keys in another order than the rows change, so that the journal could not be undone.
             Err(format!("the derived table {name} has a foreign key: let the handlers keep what it would"))
-        } else if numbers_itself {
+        } else if has_generated_key {
             Err(format!("the derived table {name} numbers its rows itself: such numbers differ after a reorganisation"))
         } else {
             Ok(Self { name: name.to_owned(), columns: rows.into_iter().map(|row| row.0).collect(), keys })
         })
     }
 
-    /// Makes its triggers, unless they are there.
-    pub async fn guard(&self, database: &Database, store: &Store) -> Result<(), StorageError> {
+    /// Creates the triggers that are missing.
+    pub async fn install_triggers(&self, database: &Database, store: &IndexStore) -> Result<(), StorageError> {
         let wanted = self.triggers(store.dialect(), &store.plugin);
-        let known = match store.dialect() {
+        let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = $1"),
             Dialect::Postgres => sql("SELECT CAST(tgname AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)"),
         };
-        let known: Vec<String> = store.read(known.bind(&self.name)).await?;
-        let is_there = |trigger: &Trigger| known.iter().any(|known| *known == trigger.name || *known == trigger.text);
-        let missing = wanted.into_iter().filter(|trigger| !is_there(trigger));
+        let existing: Vec<String> = store.read(statement.bind(&self.name)).await?;
+        let exists = |trigger: &Trigger| existing.iter().any(|text| *text == trigger.name || *text == trigger.text);
+        let missing = wanted.into_iter().filter(|trigger| !exists(trigger));
         let texts: Vec<String> = missing.map(|trigger| trigger.drop + &trigger.text).collect();
         if texts.is_empty() {
             return Ok(());
         }
-        database.define(&texts.join(";\n")).await
+        database.execute_batch(&texts.join(";\n")).await
     }
 
     fn triggers(&self, dialect: Dialect, plugin: &str) -> Vec<Trigger> {
@@ -84,7 +84,7 @@ impl Table {
             );
             return vec![Trigger { drop: format!("DROP TRIGGER IF EXISTS {name} ON {table};"), name, text }];
         }
-        let (old, new) = (self.image("OLD"), self.image("NEW"));
+        let (old, new) = (self.row_image("OLD"), self.row_image("NEW"));
         let cases = [("INSERT", "NULL", new.as_str()), ("UPDATE", &old, &new), ("DELETE", &old, "NULL")];
         let trigger = |(verb, before, after): (&str, &str, &str)| {
             let name = format!("host_chain_{}_{table}", verb.to_ascii_lowercase());
@@ -101,8 +101,8 @@ impl Table {
         cases.into_iter().map(trigger).collect()
     }
 
-    /// The row as JSON, each value with a letter for its type in front: SQLite's columns hold any type.
-    fn image(&self, row: &str) -> String {
+    /// SQL that makes JSON of the row, each value prefixed with a letter for its type: SQLite's columns hold any type.
+    fn row_image(&self, row: &str) -> String {
         let tagged = |column: &String| {
             let value = format!("{row}.\"{column}\"");
             format!(
@@ -113,7 +113,7 @@ impl Table {
         format!("json_object({})", self.columns.iter().map(tagged).collect::<Vec<_>>().join(", "))
     }
 
-    /// The statement that takes one change back.
+    /// The statement that undoes one change.
     pub fn undo(&self, dialect: Dialect, change: &JournalRow) -> Result<Statement, String> {
         match dialect {
             Dialect::Sqlite => self.undo_on_sqlite(change),
@@ -122,22 +122,22 @@ impl Table {
     }
 
     fn undo_on_sqlite(&self, change: &JournalRow) -> Result<Statement, String> {
-        let before = change.before_row.as_deref().map(|row| values(row, &self.columns)).transpose()?;
-        let after = change.after_row.as_deref().map(|row| values(row, &self.keys)).transpose()?;
+        let before = change.before_row.as_deref().map(|row| column_values(row, &self.columns)).transpose()?;
+        let after = change.after_row.as_deref().map(|row| column_values(row, &self.keys)).transpose()?;
         let (table, columns) = (&self.name, quoted(&self.columns));
         let keys = |first: usize| {
-            let equals = |(place, key): (usize, &String)| format!("{key} IS ${}", first + place);
+            let equals = |(index, key): (usize, &String)| format!("{key} IS ${}", first + index);
             quoted(&self.keys).iter().enumerate().map(equals).collect::<Vec<_>>().join(" AND ")
         };
-        let places = (1..=columns.len()).map(|place| format!("${place}")).collect::<Vec<_>>();
+        let placeholders = (1..=columns.len()).map(|number| format!("${number}")).collect::<Vec<_>>();
         let text = match (&before, &after) {
             (None, Some(_)) => format!("DELETE FROM {table} WHERE {}", keys(1)),
             (Some(_), None) => {
-                format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "))
+                format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), placeholders.join(", "))
             }
             (Some(_), Some(_)) => {
                 let sets: Vec<String> =
-                    columns.iter().zip(&places).map(|(column, at)| format!("{column} = {at}")).collect();
+                    columns.iter().zip(&placeholders).map(|(column, value)| format!("{column} = {value}")).collect();
                 format!("UPDATE {table} SET {} WHERE {}", sets.join(", "), keys(columns.len() + 1))
             }
             (None, None) => return Err("a change in the journal is empty".to_owned()),
@@ -148,9 +148,9 @@ impl Table {
 
     fn undo_on_postgres(&self, change: &JournalRow) -> Result<Statement, String> {
         let table = &self.name;
-        let row = |place: usize| format!("jsonb_populate_record(CAST(NULL AS {table}), CAST(${place} AS jsonb))");
+        let row = |number: usize| format!("jsonb_populate_record(CAST(NULL AS {table}), CAST(${number} AS jsonb))");
         let (columns, keys) = (quoted(&self.columns).join(", "), quoted(&self.keys).join(", "));
-        let is_row = |place: usize| format!("({keys}) = (SELECT {keys} FROM {})", row(place));
+        let is_row = |number: usize| format!("({keys}) = (SELECT {keys} FROM {})", row(number));
         let (text, params) = match (&change.before_row, &change.after_row) {
             (None, Some(after)) => (format!("DELETE FROM {table} WHERE {}", is_row(1)), vec![after]),
             (Some(before), None) => {
@@ -178,20 +178,20 @@ fn quoted(names: &[String]) -> Vec<String> {
     names.iter().map(|name| format!("\"{name}\"")).collect()
 }
 
-/// The columns of a row that [`Table::image`] wrote.
-fn values(image: &str, columns: &[String]) -> Result<Vec<Value>, String> {
+/// The columns of a row that [`DerivedTable::row_image`] wrote.
+fn column_values(image: &str, columns: &[String]) -> Result<Vec<Value>, String> {
     let row: Map<String, Json> = serde_json::from_str(image).map_err(|error| format!("the journal: {error}"))?;
     let column = |column: &String| match row.get(column) {
         Some(Json::Null) => Ok(Value::Null),
-        Some(Json::String(tagged)) => value(tagged).ok_or_else(|| format!("the journal: {column} is no value")),
+        Some(Json::String(tagged)) => tagged_value(tagged).ok_or_else(|| format!("the journal: {column} is no value")),
         _ => Err(format!("the journal: {column} is not there")),
     };
     columns.iter().map(column).collect()
 }
 
-fn value(tagged: &str) -> Option<Value> {
-    let mut letters = tagged.chars();
-    let (kind, text) = (letters.next()?, letters.as_str());
+fn tagged_value(tagged: &str) -> Option<Value> {
+    let mut chars = tagged.chars();
+    let (kind, text) = (chars.next()?, chars.as_str());
     Some(match kind {
         'i' => Value::Int(text.parse().ok()?),
         'r' => Value::Real(text.parse().ok()?),

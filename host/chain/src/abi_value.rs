@@ -1,54 +1,54 @@
-//! Values of the chain as JSON.
+//! Values of contracts as JSON.
 //!
 //! The rule: integers up to 64 bits are numbers, larger ones decimal strings; bytes are `0x…`; arrays and tuples are arrays.
-//! Texts come from strangers: NUL, which no database takes, becomes U+FFFD.
+//! Texts are untrusted: NUL, which no database accepts, becomes U+FFFD.
 
 use alloy::dyn_abi::{DecodedEvent, DynSolValue};
 use alloy_primitives::hex;
 use plugin_api::Address;
 use serde::{Serialize, Serializer};
 
-/// An argument as the signature declares it.
+/// A parameter of an event as the signature declares it.
 #[derive(Clone, Debug)]
-pub struct Declared {
-    /// Those without a name are called by their places.
+pub struct EventParameter {
+    /// The declared name, or the position where the signature gives none.
     pub name: String,
     pub is_indexed: bool,
 }
 
-/// The arguments of an event, by name.
+/// The arguments of an event by name.
 #[derive(Clone, Debug)]
-pub struct Arguments<'d> {
-    pub declared: &'d [Declared],
-    pub values: DecodedEvent,
+pub struct EventArguments<'p> {
+    pub(super) parameters: &'p [EventParameter],
+    pub(super) values: DecodedEvent,
 }
 
-impl Serialize for Arguments<'_> {
+impl Serialize for EventArguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (mut indexed, mut body) = (self.values.indexed.iter(), self.values.body.iter());
         let mut value = |is_indexed: bool| if is_indexed { indexed.next() } else { body.next() };
-        let values = self.declared.iter().filter_map(|declared| value(declared.is_indexed)).map(Argument);
-        serializer.collect_map(self.declared.iter().map(|declared| &declared.name).zip(values))
+        let values = self.parameters.iter().filter_map(|parameter| value(parameter.is_indexed)).map(AbiValue);
+        serializer.collect_map(self.parameters.iter().map(|parameter| &parameter.name).zip(values))
     }
 }
 
 /// One value.
-pub struct Argument<'v>(pub &'v DynSolValue);
+pub struct AbiValue<'v>(pub &'v DynSolValue);
 
-impl Serialize for Argument<'_> {
+impl Serialize for AbiValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             DynSolValue::Bool(value) => serializer.serialize_bool(*value),
             DynSolValue::Uint(value, bits) if *bits <= 64 => serializer.serialize_u64(value.to::<u64>()),
             DynSolValue::Uint(value, _) => match u128::try_from(*value) {
-                Ok(usual) => serializer.serialize_str(itoa::Buffer::new().format(usual)),
+                Ok(value) => serializer.serialize_str(itoa::Buffer::new().format(value)),
                 Err(_) => serializer.collect_str(value),
             },
             DynSolValue::Int(value, bits) => match i64::try_from(*value) {
                 Ok(small) if *bits <= 64 => serializer.serialize_i64(small),
                 _ => serializer.collect_str(value),
             },
-            // This type remembers the checksums that it has made.
+            // This type caches the checksums that it has computed.
             DynSolValue::Address(address) => Address(address.into_array()).serialize(serializer),
             DynSolValue::FixedBytes(word, size) => serializer.serialize_str(&hex::encode_prefixed(&word[..*size])),
             DynSolValue::Bytes(bytes) => serializer.serialize_str(&hex::encode_prefixed(bytes)),
@@ -59,7 +59,7 @@ impl Serialize for Argument<'_> {
             DynSolValue::Array(values)
             | DynSolValue::FixedArray(values)
             | DynSolValue::Tuple(values)
-            | DynSolValue::CustomStruct { tuple: values, .. } => serializer.collect_seq(values.iter().map(Argument)),
+            | DynSolValue::CustomStruct { tuple: values, .. } => serializer.collect_seq(values.iter().map(AbiValue)),
             DynSolValue::Function(function) => serializer.serialize_str(&hex::encode_prefixed(function.as_slice())),
         }
     }

@@ -1,33 +1,33 @@
-//! The bar that an operator sees on a terminal while an index is on its way through the past.
+//! The bar that an operator sees on a terminal during a backfill.
 
-use super::progress::IndexReport;
+use super::report::IndexReport;
 use gateway_config::LogFormat;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::{io::IsTerminal as _, sync::LazyLock};
 
-/// Bars of several indexes stand below each other.
+/// Draws the bars of several indexes below each other.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 const STYLE: &str = "{prefix} {bar:40} {pos}/{len} blocks{msg}";
 
-pub struct Bar {
+pub struct BackfillBar {
     plugin: String,
-    is_wanted: bool,
-    shown: Option<ProgressBar>,
+    is_enabled: bool,
+    bar: Option<ProgressBar>,
 }
 
-impl Bar {
-    /// Only for people: on a terminal, among lines of text.
+impl BackfillBar {
+    /// Enabled on a terminal unless the log is JSON, which a program reads.
     pub fn new(plugin: &str, format: LogFormat) -> Self {
-        let is_wanted = format != LogFormat::Json && std::io::stderr().is_terminal();
-        Self { plugin: plugin.to_owned(), is_wanted, shown: None }
+        let is_enabled = format != LogFormat::Json && std::io::stderr().is_terminal();
+        Self { plugin: plugin.to_owned(), is_enabled, bar: None }
     }
 
     pub fn show(&mut self, report: &IndexReport) {
-        if !self.is_wanted {
+        if !self.is_enabled {
             return;
         }
-        let bar = self.shown.get_or_insert_with(|| {
+        let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
             BARS.add(ProgressBar::new(0)).with_style(style).with_prefix(self.plugin.clone())
         });
@@ -41,7 +41,7 @@ impl Bar {
     }
 
     pub fn hide(&mut self) {
-        if let Some(bar) = self.shown.take() {
+        if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
