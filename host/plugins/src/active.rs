@@ -5,7 +5,7 @@ use crate::HostContext;
 use abi_stable::std_types::RResult;
 use arc_swap::ArcSwap;
 use gateway_storage::read_tracking::{self, ReadDependencies};
-use gateway_storage::{Scope, Versions};
+use gateway_storage::{Revisions, Scope};
 use plugin_api::{
     abi::{FfiBytes, PluginBox},
     manifest::Manifest,
@@ -106,13 +106,17 @@ impl ActivePlugins {
 }
 
 /// The stored data that a plugin's answers may come from: its own, and that of the plugins it requires, and so on.
-pub fn dependencies_of(serving: &[Arc<ActivePlugin>], plugin: &ActivePlugin, versions: &Versions) -> ReadDependencies {
+pub fn dependencies_of(
+    serving: &[Arc<ActivePlugin>],
+    plugin: &ActivePlugin,
+    revisions: &Revisions,
+) -> ReadDependencies {
     let mut names = vec![plugin.name()];
-    let mut sources = ReadDependencies { versions: vec![versions.everything()], ..ReadDependencies::default() };
+    let mut sources = ReadDependencies { revisions: vec![revisions.everything()], ..ReadDependencies::default() };
     let mut next = 0;
     while let Some(name) = names.get(next).copied() {
         next += 1;
-        sources.versions.push(versions.of(name));
+        sources.revisions.push(revisions.of(name));
         let Some(required) = serving.iter().find(|other| other.name() == name) else { continue };
         sources.views.extend(required.manifest.views.iter().cloned());
         let more = required.manifest.requires.iter().map(String::as_str);
@@ -157,7 +161,7 @@ pub async fn collect(host: &Arc<HostContext>, point: &str, input: &[u8]) -> Vec<
         let serving = &serving;
         specs.map(move |(index, spec)| async move {
             if spec.cached {
-                read_tracking::add(|versions| dependencies_of(serving, plugin, versions));
+                read_tracking::record(|revisions| dependencies_of(serving, plugin, revisions));
             } else {
                 read_tracking::mark_uncacheable();
             }

@@ -7,7 +7,7 @@
 use super::{ActivePlugin, active};
 use crate::HostContext;
 use bytes::Bytes;
-use gateway_storage::Moment;
+use gateway_storage::Revision;
 use gateway_storage::read_tracking::{self, ReadDependencies};
 use plugin_api::abi::FfiBytes;
 use std::sync::{Arc, Weak};
@@ -27,7 +27,7 @@ pub struct ContributionCache {
 struct Kept {
     serving: Weak<Serving>,
     sources: ReadDependencies,
-    since: Moment,
+    since: Revision,
     parts: Bytes,
 }
 
@@ -56,19 +56,18 @@ pub async fn collect_json(host: &Arc<HostContext>, point: &str, input: &[u8]) ->
     if !serving.iter().any(contributes) {
         return Ok(FfiBytes::from_static(b"[]"));
     }
-    let Some(versions) = host.database.versions() else { return make(host, point, input).await.map(Vec::into) };
+    let Some(revisions) = host.database.revisions() else { return make(host, point, input).await.map(Vec::into) };
     let question = [point.as_bytes(), input].join(&0);
     if let Some(kept) = host.contributions.get(&question, &serving) {
-        read_tracking::add(|_| kept.sources.clone());
+        read_tracking::record(|_| kept.sources.clone());
         return Ok(FfiBytes::from_owner(kept.parts.clone()));
     }
-    let (parts, sources) =
-        read_tracking::observe(versions, ReadDependencies::default(), make(host, point, input)).await;
+    let (parts, sources) = read_tracking::track(revisions, ReadDependencies::default(), make(host, point, input)).await;
     let parts = Bytes::from(parts?);
     // What it was made from is what the answer is made from that asks for it.
     match sources {
         Some((sources, since)) => {
-            read_tracking::add(|_| sources.clone());
+            read_tracking::record(|_| sources.clone());
             let kept = Kept { serving: Arc::downgrade(&serving), sources, since, parts: parts.clone() };
             host.contributions.parts.insert(question.into(), Arc::new(kept));
         }

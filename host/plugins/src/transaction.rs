@@ -9,7 +9,7 @@ use abi_stable::{
     std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
-use gateway_storage::{Final, Scope, StorageError, Transaction as StorageTransaction};
+use gateway_storage::{CommitStatement, Scope, StorageError, Transaction as StorageTransaction};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
@@ -104,12 +104,14 @@ impl PluginTransaction {
     /// Commits what was done, if anything was, and the guard of a signed write.
     pub async fn finish(&self, guard: Option<&Guard>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
-        if guard.is_none() && events.is_empty() && !self.inner.is_opened() {
+        if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
         }
         // Replay before interval: who repeats a write that succeeded shall hear just that.
-        let mut finals: Vec<Final> = guard.map(guard_statements).unwrap_or_default();
-        finals.extend(self.host.activity.finals(&events, self.host.clock.now_s()).map_err(CommitError::Event)?);
+        let mut finals: Vec<CommitStatement> = guard.map(guard_statements).unwrap_or_default();
+        finals.extend(
+            self.host.activity.commit_statements(&events, self.host.clock.now_s()).map_err(CommitError::Event)?,
+        );
         let committed = self.inner.commit(finals).await;
         match committed {
             Ok(_) => {}
@@ -151,13 +153,13 @@ impl PluginTransaction {
     }
 
     /// Commits with these last statements.
-    pub async fn commit_with(&self, last: Vec<Final>) -> Result<(), StorageError> {
+    pub async fn commit_with(&self, last: Vec<CommitStatement>) -> Result<(), StorageError> {
         self.inner.commit(last).await.map(drop)
     }
 
     pub async fn roll_back(&self) {
         self.events.lock().clear();
-        if self.inner.is_opened() {
+        if self.inner.has_begun() {
             self.inner.rollback().await;
         }
     }
@@ -198,13 +200,13 @@ pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
     Ok(event)
 }
 
-fn guard_statements(guard: &Guard) -> Vec<Final> {
+fn guard_statements(guard: &Guard) -> Vec<CommitStatement> {
     let replay = sql("INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES ($1, $2, $3) \
          ON CONFLICT (address, digest) DO NOTHING RETURNING 1")
     .bind(guard.signer.as_str())
     .bind(guard.digest.as_str())
     .bind(guard.remember_until_s);
-    let mut finals = vec![Final::expecting_row(replay.into())];
+    let mut finals = vec![CommitStatement::expecting_row(replay.into())];
     if guard.interval_ms > 0 {
         // A slot in the future comes from a clock that was wrong: it must not lock the address out.
         let slot = sql(
@@ -216,7 +218,7 @@ fn guard_statements(guard: &Guard) -> Vec<Final> {
         .bind(guard.signer.as_str())
         .bind(guard.now_ms)
         .bind(guard.interval_ms);
-        finals.push(Final::expecting_row(slot.into()));
+        finals.push(CommitStatement::expecting_row(slot.into()));
     }
     finals
 }

@@ -134,13 +134,13 @@ impl Dispatcher {
         if is_cache_on && let Some(cached) = self.responses.get(call.route, path_and_query) {
             return Ok(cached.respond(&arrival.parts.headers, is_compressed_for_some));
         }
-        let versions = if is_cache_on { self.host.database.versions() } else { None };
+        let revisions = if is_cache_on { self.host.database.revisions() } else { None };
         let if_none_match: Vec<_> = arrival.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;
         // Boxed: cached responses, and routes that are not cached, do not pay for the room it takes.
         let called = Box::pin(self.ask_plugin(call, arrival));
-        let (response, dependencies) = match versions {
-            Some(versions) => read_tracking::observe(versions, route.dependencies.clone(), called).await,
+        let (response, dependencies) = match revisions {
+            Some(revisions) => read_tracking::track(revisions, route.dependencies.clone(), called).await,
             None => (called.await, None),
         };
         let mut response = response?;
