@@ -27,7 +27,7 @@ impl Config {
     }
 
     /// As [`Self::load`], with these variables; `default_paths` are the files to try when none is named.
-    pub fn load_from(
+    pub(crate) fn load_from(
         flags: &Overrides,
         variables: impl IntoIterator<Item = (String, String)>,
         default_paths: &[PathBuf],

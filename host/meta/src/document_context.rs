@@ -79,16 +79,16 @@ pub struct ChainView {
 
 impl<'a> DocumentContext<'a> {
     /// Absolute form of a path of this gateway.
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.environment.base_url)
     }
 
     /// The service's name in titles.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         format!("{} gateway", self.chain.name)
     }
 
-    pub fn description(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let features: Vec<_> = self.plugins.iter().map(|plugin| plugin.name.as_str()).collect();
         let enabled = if features.is_empty() { "none yet".to_owned() } else { features.join(", ") };
         format!(
@@ -98,21 +98,21 @@ impl<'a> DocumentContext<'a> {
     }
 
     /// The plugins, then the gateway itself.
-    pub fn manifests(&self) -> impl Iterator<Item = &'a Manifest> + use<'a> {
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = &'a Manifest> + use<'a> {
         self.plugins.iter().copied().chain([self.gateway_manifest])
     }
 
-    pub fn routes(&self) -> impl Iterator<Item = &'a RouteSpec> + use<'a> {
+    pub(crate) fn routes(&self) -> impl Iterator<Item = &'a RouteSpec> + use<'a> {
         self.manifests().flat_map(|manifest| &manifest.routes)
     }
 
     /// Every action that a wallet may sign here.
-    pub fn actions(&self) -> BTreeSet<&'a str> {
+    pub(crate) fn actions(&self) -> BTreeSet<&'a str> {
         self.routes().filter_map(|route| route.auth.action()).collect()
     }
 
     /// Named endpoints as URLs. The gateway's own names win over contributed ones, earlier plugins over later ones.
-    pub fn endpoints(&self) -> BTreeMap<String, String> {
+    pub(crate) fn endpoints(&self) -> BTreeMap<String, String> {
         let contributed = self.discovery.iter().flat_map(|(_, discovery)| &discovery.endpoints);
         let gateway_endpoints = paths::endpoints(&self.environment.brand.marker);
         let mut endpoints: BTreeMap<_, _> =
@@ -123,11 +123,11 @@ impl<'a> DocumentContext<'a> {
         endpoints
     }
 
-    pub fn contract(&self, key: &str) -> Option<Address> {
+    pub(crate) fn contract(&self, key: &str) -> Option<Address> {
         self.chain.contracts.get(key).copied().flatten()
     }
 
-    pub fn chain_view(&self) -> ChainView {
+    pub(crate) fn chain_view(&self) -> ChainView {
         let chain = self.chain;
         ChainView {
             chain_id: self.environment.chain_id,

@@ -21,5 +21,5 @@ pub mod status;
 #[cfg(test)]
 mod tests;
 
-pub use document_context::{ChainInfo, ChainView, DocumentContext, Limits};
+pub use document_context::{ChainInfo, DocumentContext, Limits};
 pub use routes::{MetaPage, MetaRoutes, meta_routes};

@@ -17,7 +17,7 @@ pub fn stats(counters: &Counters) -> Stats {
 }
 
 /// The members of `stats` in manifest and agent card: the counters above and those that only these documents show.
-pub fn manifest_stats(counters: &Counters) -> Stats {
+pub(crate) fn manifest_stats(counters: &Counters) -> Stats {
     let mut all = counters.stats.clone();
     merge_missing(&mut all, &counters.manifest);
     Stats(all)

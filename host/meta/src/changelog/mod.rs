@@ -7,7 +7,9 @@ mod release;
 mod version;
 
 #[cfg(test)]
-pub use document::from_markdown;
-pub use document::{Changelog, LatestRelease, MARKDOWN, changelog};
-pub use query::{Format, LIMIT_DEFAULT, LIMIT_MAX, Query, SINCE_PATTERN};
-pub use release::{Change, ChangeType, Release};
+pub(crate) use document::from_markdown;
+pub use document::{Changelog, MARKDOWN, changelog};
+pub use query::{Format, Query};
+pub(crate) use query::{LIMIT_DEFAULT, LIMIT_MAX, SINCE_PATTERN};
+#[cfg(test)]
+pub(crate) use release::ChangeType;

@@ -56,7 +56,7 @@ pub fn asset(path: &str, accept_gzip: bool) -> Option<Asset> {
 }
 
 /// Names of the files below `/docs/`.
-pub fn asset_names() -> Vec<&'static str> {
+pub(crate) fn asset_names() -> Vec<&'static str> {
     FILES.iter().filter_map(|file| file.path.strip_prefix("/docs/")).collect()
 }
 
