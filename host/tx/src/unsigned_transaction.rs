@@ -1,6 +1,6 @@
-//! A signed transaction (EIP-1559) as bytes.
+//! A transaction (EIP-1559) before it is signed.
 
-use super::{fees::Fees, row::Attempt, store::int};
+use super::{fees::Fees, row::Attempt, store::to_i64};
 use alloy::{
     consensus::{SignableTransaction as _, TxEip1559},
     eips::eip2718::Encodable2718 as _,
@@ -8,11 +8,10 @@ use alloy::{
 use alloy_primitives::{Address, Bytes, TxKind, U256, hex};
 use gateway_signers::Key;
 
-/// Gas of a plain transfer to an account: nothing costs less.
+/// Gas of a plain transfer to an account, the least that any transaction takes.
 pub const TRANSFER_GAS: u64 = 21_000;
 
-/// Everything that is signed.
-pub struct Unsigned<'a> {
+pub struct UnsignedTransaction<'a> {
     pub chain_id: u64,
     pub nonce: u64,
     pub to: Address,
@@ -22,16 +21,16 @@ pub struct Unsigned<'a> {
     pub fees: Fees,
 }
 
-impl Unsigned<'_> {
-    /// Signs it for an intent; `block` is the newest one now.
+impl UnsignedTransaction<'_> {
+    /// Signs it for an intent; `block` is the newest block.
     pub fn sign(self, key: &Key, intent: i64, block: u64, now_ms: i64) -> Result<Attempt, String> {
-        let small = |wei: U256| u128::try_from(wei).map_err(|_| format!("{wei} wei per gas is out of range"));
+        let to_u128 = |wei: U256| u128::try_from(wei).map_err(|_| format!("{wei} wei per gas is out of range"));
         let transaction = TxEip1559 {
             chain_id: self.chain_id,
             nonce: self.nonce,
             gas_limit: self.gas,
-            max_fee_per_gas: small(self.fees.max)?,
-            max_priority_fee_per_gas: small(self.fees.tip)?,
+            max_fee_per_gas: to_u128(self.fees.max)?,
+            max_priority_fee_per_gas: to_u128(self.fees.tip)?,
             to: TxKind::Call(self.to),
             value: self.value,
             access_list: Default::default(),
@@ -42,15 +41,15 @@ impl Unsigned<'_> {
         Ok(Attempt {
             hash: *signed.hash(),
             intent,
-            nonce: int(self.nonce),
+            nonce: to_i64(self.nonce),
             raw: hex::encode_prefixed(signed.encoded_2718()),
-            gas: int(self.gas),
+            gas: to_i64(self.gas),
             tip_wei: self.fees.tip,
             max_fee_wei: self.fees.max,
-            block: int(block),
+            block: to_i64(block),
             signed_ms: now_ms,
             sent_ms: None,
-            given_up: None,
+            cancel_reason: None,
         })
     }
 }
