@@ -41,11 +41,11 @@ impl Capabilities {
     }
 
     async fn sign(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.signers.answer(&self.grants.signer_roles, &question)?)
+        reply(&self.host.signers.call(&self.grants.signer_roles, &question)?)
     }
 
     async fn tx(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.journal.answer(&self.handle.name, &self.grants.signer_roles, &question).await?)
+        reply(&self.host.journal.call(&self.handle.name, &self.grants.signer_roles, &question).await?)
     }
 
     /// Judges the text of a URL. Without egress nothing local is open.
