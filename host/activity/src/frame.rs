@@ -29,7 +29,7 @@ impl From<Frame> for SharedFrame {
     }
 }
 
-/// A line break inside a field would end it: whoever rendered the frame must not be able to forge another one.
+/// A line break inside a field would end it: the text that a plugin renders must not be able to forge another frame.
 fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ").into() } else { text.into() }
 }
@@ -49,26 +49,26 @@ impl Filter {
             event: subscription.event.clone().filter(|event| !event.is_empty()),
             labels: subscription.labels.clone(),
             tests: subscription.tests.clone(),
-            // Ids and times of events agree only roughly: a position by time needs the filter too.
+            // Ids and times of events are only roughly in the same order, so a start by time needs the filter as well.
             after_ts: subscription.after_ts.filter(|_| subscription.after_id.is_none()),
         }
     }
 
-    pub fn takes_all(&self) -> bool {
+    pub fn accepts_all(&self) -> bool {
         self.event.is_none() && self.labels.is_empty() && self.tests.is_empty() && self.after_ts.is_none()
     }
 
     pub fn matches(&self, frame: &SharedFrame) -> bool {
-        let event = self.event.as_deref().is_none_or(|wanted| {
+        let has_event = self.event.as_deref().is_none_or(|wanted| {
             if wanted.ends_with('.') { frame.event.starts_with(wanted) } else { &*frame.event == wanted }
         });
-        let young = self.after_ts.is_none_or(|after| frame.ts > after);
-        let passes =
+        let is_newer = self.after_ts.is_none_or(|after| frame.ts > after);
+        let passes_test =
             |(name, test): (&String, &LabelTest)| frame.labels.get(name).is_some_and(|label| test.passes(label));
-        event
-            && young
+        has_event
+            && is_newer
             && self.labels.iter().all(|(name, value)| frame.labels.get(name) == Some(value))
-            && self.tests.iter().all(passes)
+            && self.tests.iter().all(passes_test)
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rendered_text_forges_another_frame() {
+    fn rendered_text_cannot_forge_another_frame() {
         let forged = frame("a\nid: 9", "{}\n\nid: 8");
         assert_eq!(forged.bytes, "id: 7\nevent: a id: 9\ndata: {}  id: 8\n\n");
     }

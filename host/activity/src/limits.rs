@@ -1,9 +1,9 @@
-//! How many streams may be open.
+//! Limits on open streams.
 
 use parking_lot::Mutex;
 use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
-/// How many streams are open, together and by client.
+/// Counts the open streams, in total and by client address.
 #[derive(Clone, Debug)]
 pub struct StreamLimits {
     counts: Arc<Mutex<Counts>>,
@@ -17,7 +17,7 @@ struct Counts {
     by_ip: HashMap<IpAddr, usize>,
 }
 
-/// A place among the open streams; given back when dropped.
+/// One open stream; dropping it frees the slot.
 #[derive(Debug)]
 pub struct StreamSlot {
     limits: StreamLimits,
@@ -29,7 +29,8 @@ impl StreamLimits {
         Self { counts: Arc::default(), total_max, per_ip_max }
     }
 
-    pub fn open(&self, ip: IpAddr) -> Option<StreamSlot> {
+    /// Returns None when a limit is reached.
+    pub fn acquire(&self, ip: IpAddr) -> Option<StreamSlot> {
         let mut counts = self.counts.lock();
         let of_ip = counts.by_ip.get(&ip).copied().unwrap_or_default();
         if counts.total >= self.total_max || of_ip >= self.per_ip_max {

@@ -1,6 +1,6 @@
-//! Rows of the log: what a commit adds, what readers get.
+//! Rows of the log: how a commit adds them, and how readers get them.
 
-use gateway_storage::{Database, Dialect, Final, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{
     Sql,
     abi::{HostError, HostErrorCode, Statement},
@@ -10,7 +10,7 @@ use plugin_api::{
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Readable by every plugin.
+/// The view of the log that every plugin may read.
 pub const VIEW: &str = "host_activity_v1";
 
 pub const MIGRATION: &str = "
@@ -30,14 +30,14 @@ CREATE INDEX host_activity_type ON host_activity (type, id);
 CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
 ";
 
-/// Rows of one read.
-pub const PAGE_ROWS: u32 = 500;
+/// How many rows one read returns at most.
+const PAGE_ROWS: u32 = 500;
 
-/// Serialises the end of transactions that publish, so that PostgreSQL hands out ids in the order of commits.
+/// Serialises the end of transactions that publish events, so that PostgreSQL assigns ids in the order of commits.
 /// SQLite has one writer and needs no such lock.
 const ORDER_LOCK: &str = "SELECT pg_advisory_xact_lock(4242001)";
 const WAKE_REPLICAS: &str = "SELECT pg_notify('gateway_activity', '')";
-/// Channel of [`WAKE_REPLICAS`].
+/// The channel of [`WAKE_REPLICAS`].
 pub const WAKE_CHANNEL: &str = "gateway_activity";
 
 #[derive(Clone)]
@@ -51,26 +51,26 @@ impl ActivityLog {
         Self { database, wake: Arc::new(watch::Sender::new(0)) }
     }
 
-    /// What to run at the end of a transaction so that `events` become part of it.
-    pub fn finals(&self, events: &[NewEvent], now_s: i64) -> Result<Vec<Final>, HostError> {
+    /// The statements at the end of a transaction that add `events` to the log.
+    pub fn commit_statements(&self, events: &[NewEvent], now_s: i64) -> Result<Vec<CommitStatement>, HostError> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
         let is_postgres = self.database.dialect() == Dialect::Postgres;
-        let mut finals = Vec::with_capacity(events.len() + 2);
+        let mut statements = Vec::with_capacity(events.len() + 2);
         if is_postgres {
-            finals.push(Final::new(sql(ORDER_LOCK).into()));
+            statements.push(CommitStatement::new(sql(ORDER_LOCK).into()));
         }
         for event in events {
-            finals.push(Final::new(insert(event, now_s)?));
+            statements.push(CommitStatement::new(insert(event, now_s)?));
         }
         if is_postgres {
-            finals.push(Final::new(sql(WAKE_REPLICAS).into()));
+            statements.push(CommitStatement::new(sql(WAKE_REPLICAS).into()));
         }
-        Ok(finals)
+        Ok(statements)
     }
 
-    /// Tells every topic of this process that there may be new rows.
+    /// Wakes every topic of this process, because there may be new rows.
     pub fn wake(&self) {
         self.wake.send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -79,7 +79,7 @@ impl ActivityLog {
         self.wake.subscribe()
     }
 
-    /// Rows after that id, in ascending order, at most a page.
+    /// The rows after that id in ascending order, at most [`PAGE_ROWS`].
     pub async fn rows_after(&self, id: i64) -> Result<Vec<ActivityRow>, StorageError> {
         let statement = sql(
             "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity WHERE id > $1 ORDER BY id LIMIT $2",
@@ -94,7 +94,7 @@ impl ActivityLog {
         Ok(rows.into_iter().next().unwrap_or_default())
     }
 
-    /// The id after which everything younger than `ts` comes.
+    /// The id after which every row later than `ts` comes.
     pub async fn id_before(&self, ts: i64) -> Result<Option<i64>, StorageError> {
         let rows: Vec<Option<i64>> = self.read(sql("SELECT min(id) FROM host_activity WHERE ts > $1").bind(ts)).await?;
         Ok(rows.into_iter().next().flatten().map(|id| id - 1))
@@ -122,10 +122,10 @@ fn insert(event: &NewEvent, now_s: i64) -> Result<Statement, HostError> {
         .into())
 }
 
-/// Every reader of the stream gets all of it, and the ring keeps it in memory.
+/// The data goes to every reader of a stream, and stays in memory while the frame is in the ring.
 const DATA_BYTES_MAX: usize = 64 * 1024;
 
-/// The name of an event ends up in an SSE line, its data in JSON: a plugin's mistake must not corrupt a stream.
+/// The type of an event becomes an SSE line, and its data JSON: a plugin's mistake must not corrupt a stream.
 pub fn check(event: &NewEvent) -> Result<(), HostError> {
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-');
     if event.kind.is_empty() || event.kind.len() > 64 || !event.kind.bytes().all(is_name) {

@@ -1,13 +1,13 @@
-//! The youngest frames of a topic in memory.
+//! The newest frames of a topic in memory.
 //!
-//! The rule: for every position at or after `floor`, the frames in the ring are all there are up to `head`.
+//! The rule: for every position from `floor` on, the ring holds all frames behind it up to `head`.
 
-use super::{Filter, SharedFrame};
+use super::frame::{Filter, SharedFrame};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// Frames that wait for one reader are written together, up to this size.
-const COALESCE_BYTES: usize = 64 * 1024;
+/// How many bytes of frames one read returns at most, unless a single frame is larger.
+const READ_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub struct Ring {
@@ -17,12 +17,12 @@ pub struct Ring {
     head: i64,
 }
 
-/// What a reader at some position gets.
+/// The outcome of a read after a position.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Read {
-    /// Bytes (maybe none that match) and the position after them.
+pub enum RingRead {
+    /// The matching frames, None when there are none, and the position behind them.
     Ready { bytes: Option<Bytes>, position: i64 },
-    /// The position is older than the ring: read the log.
+    /// The position is older than the ring: the log has to be read.
     TooOld,
 }
 
@@ -35,7 +35,7 @@ impl Ring {
         self.head
     }
 
-    /// Adds what the rows up to `head` rendered to.
+    /// Adds the frames of the rows up to `head`.
     pub fn push(&mut self, frames: Vec<SharedFrame>, head: i64) {
         for frame in frames {
             if self.frames.len() == self.capacity
@@ -48,38 +48,38 @@ impl Ring {
         self.head = self.head.max(head);
     }
 
-    pub fn read(&self, position: i64, filter: &Filter) -> Read {
+    pub fn read(&self, position: i64, filter: &Filter) -> RingRead {
         if position < self.floor {
-            return Read::TooOld;
+            return RingRead::TooOld;
         }
         let start = self.frames.partition_point(|frame| frame.id <= position);
-        let mut reached = self.head.max(position);
-        let mut taken: Vec<&SharedFrame> = Vec::new();
+        let mut end = self.head.max(position);
+        let mut matching: Vec<&SharedFrame> = Vec::new();
         let mut size = 0;
         for frame in self.frames.range(start..) {
             if !filter.matches(frame) {
                 continue;
             }
-            if size > 0 && size + frame.bytes.len() > COALESCE_BYTES {
-                reached = taken.last().map_or(position, |last| last.id);
+            if size > 0 && size + frame.bytes.len() > READ_BYTES_MAX {
+                end = matching.last().map_or(position, |last| last.id);
                 break;
             }
             size += frame.bytes.len();
-            taken.push(frame);
+            matching.push(frame);
         }
-        Read::Ready { bytes: join(&taken, size), position: reached }
+        RingRead::Ready { bytes: concat(&matching, size), position: end }
     }
 }
 
-/// One frame is shared as it is; several are copied into one write.
-pub fn join(frames: &[&SharedFrame], size: usize) -> Option<Bytes> {
+/// A single frame is shared without a copy; several are copied into one buffer.
+pub fn concat(frames: &[&SharedFrame], size: usize) -> Option<Bytes> {
     match frames {
         [] => None,
         [only] => Some(only.bytes.clone()),
         several => {
-            let mut joined = BytesMut::with_capacity(size);
-            several.iter().for_each(|frame| joined.extend_from_slice(&frame.bytes));
-            Some(joined.freeze())
+            let mut concatenated = BytesMut::with_capacity(size);
+            several.iter().for_each(|frame| concatenated.extend_from_slice(&frame.bytes));
+            Some(concatenated.freeze())
         }
     }
 }
@@ -93,8 +93,8 @@ mod tests {
         Frame { id, ts: 0, event: event.into(), data: "{}".into(), labels: Default::default() }.into()
     }
 
-    fn ids(read: Read) -> (Vec<i64>, i64) {
-        let Read::Ready { bytes, position } = read else { return (vec![-1], -1) };
+    fn ids(read: RingRead) -> (Vec<i64>, i64) {
+        let RingRead::Ready { bytes, position } = read else { return (vec![-1], -1) };
         let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
         let ids = text.lines().filter_map(|line| line.strip_prefix("id: ")).filter_map(|id| id.parse().ok()).collect();
         (ids, position)
@@ -108,14 +108,14 @@ mod tests {
         assert_eq!(ids(ring.read(5, &all)), (vec![6, 8], 9));
         assert_eq!(ids(ring.read(6, &all)), (vec![8], 9));
         assert_eq!(ids(ring.read(9, &all)), (vec![], 9));
-        assert_eq!(ring.read(4, &all), Read::TooOld);
+        assert_eq!(ring.read(4, &all), RingRead::TooOld);
     }
 
     #[test]
-    fn what_fell_out_is_too_old() {
+    fn positions_before_the_oldest_frame_are_too_old() {
         let mut ring = Ring::new(2, 0);
         ring.push((1..=5).map(|id| frame(id, "a")).collect(), 5);
-        assert_eq!(ring.read(2, &Filter::default()), Read::TooOld);
+        assert_eq!(ring.read(2, &Filter::default()), RingRead::TooOld);
         assert_eq!(ids(ring.read(3, &Filter::default())), (vec![4, 5], 5));
     }
 

@@ -1,4 +1,4 @@
-//! The way to a reader's connection that bypasses the HTTP library.
+//! Direct writes to a reader's connection that bypass the HTTP library.
 //!
 //! An event goes to thousands of readers at once. A chunk with the same bytes for all of them is handed to their sockets one
 //! after the other, which costs less than waking a task for each.

@@ -1,16 +1,19 @@
-//! A topic: activity rows rendered by a plugin into frames, once, for all readers.
+//! A topic: activity rows that a plugin renders into frames, once for all readers.
 
 use super::{
-    ActivityLog, Filter, SharedFrame,
-    chunk::{Chunks, chunk},
-    reader::{self, Reader},
-    ring::{Read, Ring, join},
+    ActivityLog,
+    chunk::chunk,
+    chunk_cache::ChunkCache,
+    frame::Filter,
+    limits::StreamSlot,
+    reader::{Reader, ping_comment},
+    rendered_log::{Render, RenderedLog, TopicError},
+    sink::Sink,
+    stream::EventStream,
 };
-use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use gateway_storage::StorageError;
-use parking_lot::{Mutex, RwLock};
-use plugin_api::manifest::{ActivityRow, Frame};
+use parking_lot::Mutex;
+use plugin_api::manifest::Subscription;
 use std::{
     sync::{Arc, Weak},
     time::Duration,
@@ -21,51 +24,30 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Turns rows into frames; the plugin's code behind its fence.
-pub type Render = Arc<dyn Fn(Vec<ActivityRow>) -> BoxFuture<'static, Result<Vec<Frame>, String>> + Send + Sync>;
-
 #[derive(Clone, Copy, Debug)]
 pub struct TopicSettings {
-    /// Frames kept in memory.
+    /// How many frames stay in memory.
     pub ring_events: usize,
     pub heartbeat: Duration,
 }
 
-/// A page of the log on its way: its bytes, if any are wanted, and the position behind it.
-pub type Page = BoxFuture<'static, Result<(Option<Bytes>, i64), TopicError>>;
-
 /// How long the pump waits before it tries a failed read again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Events that follow each other this closely go out together: a write to each reader costs far more than what it carries.
-const GATHER: Duration = Duration::from_millis(2);
+/// Events that follow each other this closely are sent together: a write to each reader costs far more than its bytes.
+const BATCH_GAP: Duration = Duration::from_millis(2);
 /// No event waits longer for others.
-const GATHER_MAX: Duration = Duration::from_millis(5);
+const BATCH_WAIT_MAX: Duration = Duration::from_millis(5);
 
-/// Readers that are written to before other tasks get their turn.
-const READERS_AT_ONCE: usize = 32;
-
-enum Progress {
-    Moved,
-    Nothing,
-}
+/// How many readers are written to before the task yields to others.
+const READERS_PER_YIELD: usize = 32;
 
 pub struct Topic {
-    pub(super) name: String,
-    pub(super) log: ActivityLog,
-    pub(super) settings: TopicSettings,
-    pub(super) stop: CancellationToken,
-    render: Render,
-    ring: RwLock<Ring>,
+    name: String,
+    log: Arc<RenderedLog>,
+    heartbeat: Duration,
+    stop: CancellationToken,
     readers: Mutex<Vec<Weak<Reader>>>,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum TopicError {
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    #[error("the topic's plugin could not render: {0}")]
-    Render(String),
 }
 
 impl Topic {
@@ -77,16 +59,8 @@ impl Topic {
         settings: TopicSettings,
         stop: CancellationToken,
     ) -> Result<Arc<Self>, StorageError> {
-        let position = log.latest_id().await?;
-        Ok(Arc::new(Self {
-            name,
-            log,
-            settings,
-            stop,
-            render,
-            ring: RwLock::new(Ring::new(settings.ring_events, position)),
-            readers: Mutex::default(),
-        }))
+        let log = Arc::new(RenderedLog::open(log, render, settings.ring_events).await?);
+        Ok(Arc::new(Self { name, log, heartbeat: settings.heartbeat, stop, readers: Mutex::default() }))
     }
 
     pub fn name(&self) -> &str {
@@ -98,26 +72,54 @@ impl Topic {
         self.stop.is_cancelled()
     }
 
-    /// Follows the log until the topic is stopped, then tells the readers.
+    /// A stream ends when the topic stops or cannot be read; the client then resumes after the last id it received.
+    pub async fn stream(
+        &self,
+        subscription: &Subscription,
+        slot: StreamSlot,
+        sink: Option<Weak<dyn Sink>>,
+    ) -> Result<EventStream, TopicError> {
+        // The log's end, not the ring's: frames of the newest commits may not be rendered yet, and a client that connects
+        // now, or resumes after one of them (at another replica), must not get them again.
+        let newest = self.log.log().latest_id().await?;
+        // A position in the future (another database, a forged header) would silence the stream, so it means "now".
+        let position = self.start_position(subscription).await?.map_or(newest, |start| start.clamp(0, newest));
+        let reader = Arc::new(Reader::new(position, Filter::of(subscription), sink));
+        self.readers.lock().push(Arc::downgrade(&reader));
+        Ok(EventStream::new(self.name.clone(), self.log.clone(), self.stop.clone(), reader, slot))
+    }
+
+    async fn start_position(&self, subscription: &Subscription) -> Result<Option<i64>, TopicError> {
+        match (subscription.after_id, subscription.after_ts) {
+            (Some(id), _) => Ok(Some(id)),
+            (None, Some(ts)) => Ok(self.log.log().id_before(ts).await?),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Follows the log until the topic is stopped, then wakes the readers so that they end.
     pub async fn pump(self: Arc<Self>) {
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = self.follow_log() => {}
-            () = self.keep_awake() => {}
+            () = self.send_heartbeats() => {}
         }
-        self.for_readers(Reader::wake).await;
+        self.for_each_reader(Reader::wake_body).await;
     }
 
     async fn follow_log(&self) {
-        let mut wake = self.log.subscribe();
+        let mut wake = self.log.log().subscribe();
         loop {
-            match self.catch_up().await {
-                Ok(Progress::Moved) => {}
-                Ok(Progress::Nothing) => {
+            match self.log.advance().await {
+                Ok(true) => {
+                    let mut chunks = ChunkCache::default();
+                    self.for_each_reader(|reader| reader.deliver(&self.log, &mut chunks)).await;
+                }
+                Ok(false) => {
                     if wake.changed().await.is_err() {
                         return;
                     }
-                    gather(&mut wake).await;
+                    wait_for_batch(&mut wake).await;
                 }
                 Err(error) => {
                     tracing::warn!(topic = self.name, %error, "a topic cannot follow the activity log");
@@ -127,77 +129,34 @@ impl Topic {
         }
     }
 
-    /// Takes over a page of the log.
-    async fn catch_up(&self) -> Result<Progress, TopicError> {
-        let head = self.ring.read().head();
-        let rows = self.log.rows_after(head).await?;
-        let Some(last) = rows.last().map(|row| row.id) else { return Ok(Progress::Nothing) };
-        let frames = self.frames(rows).await?;
-        self.ring.write().push(frames, last);
-        let mut chunks = Chunks::default();
-        self.for_readers(|reader| reader.deliver(self, &mut chunks)).await;
-        Ok(Progress::Moved)
-    }
-
-    /// Sends a comment to all readers from time to time.
-    async fn keep_awake(&self) {
-        let mut ticks = tokio::time::interval_at(Instant::now() + self.settings.heartbeat, self.settings.heartbeat);
+    async fn send_heartbeats(&self) {
+        let mut ticks = tokio::time::interval_at(Instant::now() + self.heartbeat, self.heartbeat);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let ping = chunk(&reader::ping());
-            self.for_readers(|reader| reader.ping(&ping)).await;
+            let ping = chunk(&ping_comment());
+            self.for_each_reader(|reader| reader.ping(&ping)).await;
         }
     }
 
-    async fn for_readers(&self, mut act: impl FnMut(&Reader) + Send) {
+    async fn for_each_reader(&self, mut act: impl FnMut(&Reader) + Send) {
         let readers = {
             let mut readers = self.readers.lock();
             readers.retain(|reader| reader.strong_count() > 0);
             readers.clone()
         };
-        for some in readers.chunks(READERS_AT_ONCE) {
-            some.iter().filter_map(Weak::upgrade).for_each(|reader| act(&reader));
+        for batch in readers.chunks(READERS_PER_YIELD) {
+            batch.iter().filter_map(Weak::upgrade).for_each(|reader| act(&reader));
             tokio::task::yield_now().await;
         }
     }
-
-    /// From now on it is handed what is new, and told of the end.
-    pub(super) fn admit(&self, reader: &Arc<Reader>) {
-        self.readers.lock().push(Arc::downgrade(reader));
-    }
-
-    /// What comes after `position`, from memory.
-    pub(super) fn read(&self, position: i64, filter: &Filter) -> Read {
-        self.ring.read().read(position, filter)
-    }
-
-    /// What comes after `position`: a page of the log.
-    pub(super) fn page(self: Arc<Self>, position: i64, filter: Filter) -> Page {
-        Box::pin(async move {
-            let rows = self.log.rows_after(position).await?;
-            let reached = rows.last().map_or(position, |row| row.id);
-            let frames = self.frames(rows).await?;
-            let wanted: Vec<&SharedFrame> = frames.iter().filter(|frame| filter.matches(frame)).collect();
-            let size = wanted.iter().map(|frame| frame.bytes.len()).sum();
-            Ok((join(&wanted, size), reached))
-        })
-    }
-
-    async fn frames(&self, rows: Vec<ActivityRow>) -> Result<Vec<SharedFrame>, TopicError> {
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let frames = (self.render)(rows).await.map_err(TopicError::Render)?;
-        Ok(frames.into_iter().map(SharedFrame::from).collect())
-    }
 }
 
-/// Waits until no more comes, but not long.
-async fn gather(wake: &mut watch::Receiver<u64>) {
-    let end = Instant::now() + GATHER_MAX;
+/// Waits until the log has been quiet for [`BATCH_GAP`], at most for [`BATCH_WAIT_MAX`].
+async fn wait_for_batch(wake: &mut watch::Receiver<u64>) {
+    let end = Instant::now() + BATCH_WAIT_MAX;
     while Instant::now() < end {
-        if tokio::time::timeout(GATHER, wake.changed()).await.is_err() {
+        if tokio::time::timeout(BATCH_GAP, wake.changed()).await.is_err() {
             return;
         }
     }

@@ -38,7 +38,7 @@ pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> A
             let hint = "a level (off, error, warn, info, debug, trace), then exceptions: info,gateway=debug";
             answer::error(StatusCode::BAD_REQUEST, "bad_level", &error.to_string(), hint)
         }
-        Err(error @ LogLevelError::NotOurs) => {
+        Err(error @ LogLevelError::ForeignSubscriber) => {
             answer::error(StatusCode::CONFLICT, "not_ours", &error.to_string(), "start the gateway with log.level")
         }
     }

@@ -14,11 +14,11 @@ pub use actions::record;
 
 use gateway::Gateway;
 use gateway_config::AdminConfig;
+use gateway_telemetry::MetricsRecorder;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use metrics_exporter_prometheus::PrometheusHandle;
 use routes::AdminContext;
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::TcpListener;
@@ -51,7 +51,7 @@ impl Admin {
         self.address
     }
 
-    pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<PrometheusHandle>, stop: CancellationToken) {
+    pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
         let context = AdminContext { gateway, metrics };
         loop {
             let (socket, peer) = tokio::select! {

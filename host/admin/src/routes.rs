@@ -9,10 +9,10 @@ use gateway::Gateway;
 use gateway::lifecycle::Action;
 use gateway_plugins::PluginState;
 use gateway_storage::StorageError;
+use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
-use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use std::{net::SocketAddr, sync::Arc};
 
@@ -20,7 +20,7 @@ use std::{net::SocketAddr, sync::Arc};
 #[derive(Clone)]
 pub struct AdminContext {
     pub gateway: Arc<Gateway>,
-    pub metrics: Option<PrometheusHandle>,
+    pub metrics: Option<MetricsRecorder>,
 }
 
 const HELP: &str = "\
@@ -90,10 +90,7 @@ const PAGES: [&str; 9] =
 fn metrics(context: &AdminContext) -> Answer {
     let reports = context.gateway.plugins.reports();
     let serving = reports.iter().map(|report| (report.name.as_str(), report.state == PluginState::Serving));
-    let mut text = gateway_telemetry::render(&context.gateway.host.usage, serving);
-    if let Some(recorder) = &context.metrics {
-        text.push_str(&recorder.render());
-    }
+    let text = gateway_telemetry::render_metrics(&context.gateway.host.usage, context.metrics.as_ref(), serving);
     answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
 }
 

@@ -1,19 +1,19 @@
-//! What the journal of transactions asks of a chain: accounts, fees, receipts, and who used a nonce.
+//! What sending transactions needs from a chain: the account, a gas estimate, the broadcast, and which transaction used a nonce.
 //!
-//! The rule: what is believed for money's sake was told by every server that answers.
+//! The rule: what decides about money is reported alike by every server that responds.
 
 use super::{
     Chain, ChainError,
-    error::RpcFailure,
-    rpc::{Call, missing, read},
-    source::{Source, block_by_number, hex_number},
+    error::RpcError,
+    receipt::{Receipt, receipt_request},
+    rpc_client::{RpcRequest, missing_response, parse},
+    rpc_server::{RpcServer, block_by_number, hex_number},
 };
 use alloy_primitives::{Address, B256, U64, U256};
-use futures_util::future::join_all;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Blocks of one question for transactions.
+/// Blocks of one request for transactions.
 pub const SCAN_BLOCKS_MAX: u64 = 32;
 
 /// An account at the newest block of one server.
@@ -22,29 +22,18 @@ pub struct Account {
     /// The newest block.
     pub block: u64,
     pub base_fee: U256,
-    /// Of a block.
+    /// The gas limit of a block.
     pub gas_limit: u64,
-    /// Nonces below this one are used.
-    pub count: u64,
-    /// The same with what waits in the server's pool.
-    pub pending: u64,
+    /// The first nonce that no block has used.
+    pub next_nonce: u64,
+    /// The same, counting the transactions in the server's pool.
+    pub pending_nonce: u64,
     pub balance: U256,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Receipt {
-    pub transaction_hash: B256,
-    pub block_hash: B256,
-    block_number: U64,
-    status: U64,
-    gas_used: U64,
-    effective_gas_price: Option<U256>,
-}
-
-/// Who used a nonce.
+/// The transaction that used a nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct NonceUse {
     pub hash: B256,
     pub block: u64,
     pub block_hash: B256,
@@ -52,7 +41,7 @@ pub struct Usage {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Newest {
+struct NewestBlock {
     number: U64,
     base_fee_per_gas: Option<U256>,
     gas_limit: Option<U64>,
@@ -62,63 +51,39 @@ struct Newest {
 struct FullBlock {
     hash: B256,
     number: U64,
-    transactions: Vec<Sent>,
+    transactions: Vec<BlockTransaction>,
 }
 
 #[derive(Deserialize)]
-struct Sent {
+struct BlockTransaction {
     hash: B256,
     from: Address,
     nonce: U64,
 }
 
-#[derive(Deserialize)]
-struct Name {
-    hash: B256,
-}
-
-impl Receipt {
-    pub fn block(&self) -> u64 {
-        self.block_number.to()
-    }
-
-    pub fn succeeded(&self) -> bool {
-        self.status == U64::ONE
-    }
-
-    pub fn gas_used(&self) -> u64 {
-        self.gas_used.to()
-    }
-
-    /// What the sender paid for the gas.
-    pub fn fee(&self) -> U256 {
-        self.effective_gas_price.unwrap_or_default().saturating_mul(U256::from(self.gas_used()))
-    }
-}
-
 impl Chain {
     pub async fn account(&self, address: Address) -> Result<Account, ChainError> {
-        let calls = vec![
-            Call::new("eth_getTransactionCount", json!([address, "latest"])),
-            Call::new("eth_getTransactionCount", json!([address, "pending"])),
-            Call::new("eth_getBalance", json!([address, "latest"])),
+        let requests = vec![
+            RpcRequest::new("eth_getTransactionCount", json!([address, "latest"])),
+            RpcRequest::new("eth_getTransactionCount", json!([address, "pending"])),
+            RpcRequest::new("eth_getBalance", json!([address, "latest"])),
             block_by_number("latest".into()),
         ];
-        self.ask(|source| {
-            let calls = calls.clone();
+        self.with_failover(|server| {
+            let requests = requests.clone();
             async move {
-                let mut answers = source.batch(calls).await?.into_iter();
-                let mut next = || answers.next().unwrap_or_else(missing);
-                let (count, pending): (U64, U64) = (read(next())?, read(next())?);
-                let balance: U256 = read(next())?;
-                let newest: Option<Newest> = read(next())?;
-                let newest = newest.ok_or_else(|| RpcFailure::Behind("has no newest block".to_owned()))?;
+                let mut responses = server.batch(requests).await?.into_iter();
+                let mut next = || responses.next().unwrap_or_else(missing_response);
+                let (next_nonce, pending_nonce): (U64, U64) = (parse(next())?, parse(next())?);
+                let balance: U256 = parse(next())?;
+                let newest: Option<NewestBlock> = parse(next())?;
+                let newest = newest.ok_or_else(|| RpcError::OutOfSync("has no newest block".to_owned()))?;
                 Ok(Account {
                     block: newest.number.to(),
                     base_fee: newest.base_fee_per_gas.unwrap_or_default(),
                     gas_limit: newest.gas_limit.map_or(u64::MAX, |limit| limit.to()),
-                    count: count.to(),
-                    pending: pending.to(),
+                    next_nonce: next_nonce.to(),
+                    pending_nonce: pending_nonce.to(),
                     balance,
                 })
             }
@@ -126,123 +91,94 @@ impl Chain {
         .await
     }
 
-    /// Gas of a transaction at the newest block. One that would revert is a failure that says so.
+    /// Gas of a transaction at the newest block. A transaction that would revert gives an error that says so.
     pub async fn estimate_gas(&self, transaction: &Value) -> Result<u64, ChainError> {
-        let call = Call::new("eth_estimateGas", json!([transaction]));
-        let gas: U64 = self.ask(|source| source.call(call.clone())).await?;
+        let request = RpcRequest::new("eth_estimateGas", json!([transaction]));
+        let gas: U64 = self.with_failover(|server| server.call(request.clone())).await?;
         Ok(gas.to())
     }
 
-    /// Hands a signed transaction to every server that is not aside; answers what each said, none when there is nobody.
-    pub async fn hand_out(&self, raw: &str) -> Vec<Result<(), RpcFailure>> {
-        let call = Call::new("eth_sendRawTransaction", json!([raw]));
-        self.ask_each(|source| {
-            let call = call.clone();
-            async move { source.call::<B256>(call).await.map(drop) }
+    /// Sends a signed transaction to every server that is not quarantined. Returns each server's response.
+    pub async fn broadcast(&self, raw: &str) -> Vec<Result<(), RpcError>> {
+        let request = RpcRequest::new("eth_sendRawTransaction", json!([raw]));
+        self.call_each(|server| {
+            let request = request.clone();
+            async move { server.call::<B256>(request).await.map(drop) }
         })
         .await
     }
 
-    /// The receipts of these transactions; none for one that is in no block.
+    /// The receipts of these transactions; `None` for one that is in no block.
     pub async fn receipts(&self, hashes: &[B256]) -> Result<Vec<Option<Receipt>>, ChainError> {
         if hashes.is_empty() {
             return Ok(Vec::new());
         }
-        self.ask(|source| receipts_of(source, hashes)).await
+        self.with_failover(|server| receipts(server, hashes)).await
     }
 
-    /// The receipt, when all servers that answer tell the same one.
-    pub async fn agreed_receipt(&self, hash: B256) -> Option<Receipt> {
-        let told = self.ask_each(|source| async move { receipts_of(source, &[hash]).await }).await;
-        agreed(told.into_iter().filter_map(Result::ok).map(|mut told| told.pop().flatten()))
+    /// The receipt, when all servers that respond have the same one.
+    pub async fn unanimous_receipt(&self, hash: B256) -> Option<Receipt> {
+        let responses = self.call_each(|server| async move { receipts(server, &[hash]).await }).await;
+        unanimous(responses.into_iter().filter_map(Result::ok).map(|mut receipts| receipts.pop().flatten()))
     }
 
-    /// The names of these blocks; none where the server has no such block yet.
-    pub async fn block_hashes(&self, numbers: &[u64]) -> Result<Vec<Option<B256>>, ChainError> {
-        if numbers.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.ask(|source| async move {
-            let calls = numbers.iter().map(|number| block_by_number(hex_number(*number))).collect();
-            let name = |answer: Result<Option<Name>, RpcFailure>| Ok(answer?.map(|block| block.hash));
-            source.batch(calls).await?.into_iter().map(name).collect()
-        })
-        .await
+    /// The transaction in the blocks `from` to `to` that used the nonce.
+    pub async fn nonce_use(
+        &self,
+        sender: Address,
+        nonce: u64,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<NonceUse>, ChainError> {
+        self.with_failover(|server| nonce_use(server, sender, nonce, from, to)).await
     }
 
-    /// The transaction that used the nonce, in these blocks.
-    pub async fn usage(&self, sender: Address, nonce: u64, from: u64, to: u64) -> Result<Option<Usage>, ChainError> {
-        self.ask(|source| usage_of(source, sender, nonce, from, to)).await
-    }
-
-    /// The same of one block, when all servers that answer tell the same.
-    pub async fn agreed_usage(&self, sender: Address, nonce: u64, block: u64) -> Option<Usage> {
-        let told = self.ask_each(|source| usage_of(source, sender, nonce, block, block)).await;
-        agreed(told.into_iter().filter_map(Result::ok))
+    /// The transaction in this block that used the nonce, when all servers that respond have the same one.
+    pub async fn unanimous_nonce_use(&self, sender: Address, nonce: u64, block: u64) -> Option<NonceUse> {
+        let responses = self.call_each(|server| nonce_use(server, sender, nonce, block, block)).await;
+        unanimous(responses.into_iter().filter_map(Result::ok))
     }
 }
 
-/// What all say; nothing when nobody speaks, one knows nothing, or two disagree.
-fn agreed<T: PartialEq>(told: impl IntoIterator<Item = Option<T>>) -> Option<T> {
-    let mut told = told.into_iter();
-    let first = told.next()??;
-    told.all(|other| other.as_ref() == Some(&first)).then_some(first)
+/// The value that all servers report; `None` without servers, when one reports nothing, or when two differ.
+fn unanimous<T: PartialEq>(values: impl IntoIterator<Item = Option<T>>) -> Option<T> {
+    let mut values = values.into_iter();
+    let first = values.next()??;
+    values.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
-async fn receipts_of(source: &Source, hashes: &[B256]) -> Result<Vec<Option<Receipt>>, RpcFailure> {
-    let calls = hashes.iter().map(|hash| Call::new("eth_getTransactionReceipt", json!([hash]))).collect();
-    source.batch(calls).await?.into_iter().collect()
+async fn receipts(server: &RpcServer, hashes: &[B256]) -> Result<Vec<Option<Receipt>>, RpcError> {
+    let requests = hashes.iter().map(|hash| receipt_request(*hash)).collect();
+    server.batch(requests).await?.into_iter().collect()
 }
 
-async fn usage_of(
-    source: &Source,
+async fn nonce_use(
+    server: &RpcServer,
     sender: Address,
     nonce: u64,
     from: u64,
     to: u64,
-) -> Result<Option<Usage>, RpcFailure> {
-    let calls =
-        (from..=to).map(|number| Call::new("eth_getBlockByNumber", json!([hex_number(number), true]))).collect();
-    for answer in source.batch::<Option<FullBlock>>(calls).await? {
-        let Some(block) = answer? else { continue };
-        let is_it = |sent: &&Sent| sent.from == sender && sent.nonce.to::<u64>() == nonce;
-        if let Some(sent) = block.transactions.iter().find(is_it) {
-            return Ok(Some(Usage { hash: sent.hash, block: block.number.to(), block_hash: block.hash }));
+) -> Result<Option<NonceUse>, RpcError> {
+    let request = |number| RpcRequest::new("eth_getBlockByNumber", json!([hex_number(number), true]));
+    for response in server.batch::<Option<FullBlock>>((from..=to).map(request).collect()).await? {
+        let Some(block) = response? else { continue };
+        let has_nonce = |tx: &&BlockTransaction| tx.from == sender && tx.nonce.to::<u64>() == nonce;
+        if let Some(tx) = block.transactions.iter().find(has_nonce) {
+            return Ok(Some(NonceUse { hash: tx.hash, block: block.number.to(), block_hash: block.hash }));
         }
     }
     Ok(None)
 }
 
-impl Chain {
-    /// Asks every server that is not aside.
-    async fn ask_each<'c, T, F>(&'c self, question: impl Fn(&'c Source) -> F) -> Vec<Result<T, RpcFailure>>
-    where
-        F: Future<Output = Result<T, RpcFailure>>,
-    {
-        let asked = self.sources.iter().filter(|source| !source.is_aside()).map(|source| {
-            let answer = question(source);
-            async move {
-                let answer = answer.await;
-                match &answer {
-                    Ok(_) => source.succeeded(),
-                    Err(failure) => source.failed(failure),
-                }
-                answer
-            }
-        });
-        join_all(asked).await
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::agreed;
+    use super::unanimous;
 
     #[test]
-    fn one_who_knows_nothing_or_something_else_spoils_an_agreement() {
-        assert_eq!(agreed([Some(1), Some(1)]), Some(1));
-        assert_eq!(agreed([Some(1), None]), None);
-        assert_eq!(agreed([Some(1), Some(2)]), None);
-        assert_eq!(agreed::<u8>([]), None);
+    fn a_missing_or_different_value_prevents_unanimity() {
+        assert_eq!(unanimous([Some(1), Some(1)]), Some(1));
+        assert_eq!(unanimous([Some(1), None]), None);
+        assert_eq!(unanimous([Some(1), Some(2)]), None);
+        assert_eq!(unanimous::<u8>([]), None);
     }
 }

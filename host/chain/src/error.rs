@@ -1,8 +1,8 @@
-//! What goes wrong with a chain. The rule: no text repeats the address of a server, which may hold a key.
+//! Errors of RPC servers and chains. The rule: no text repeats the address of a server, which may hold a key.
 
-/// Why one server did not answer a question.
+/// Why a request to one server failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RpcFailure {
+pub enum RpcError {
     #[error("no answer within {0} ms")]
     Timeout(u64),
     #[error("not reachable: {0}")]
@@ -10,38 +10,33 @@ pub enum RpcFailure {
     #[error("HTTP status {0}")]
     Status(u16),
     #[error("the answer is no JSON-RPC: {0}")]
-    Garbage(String),
+    InvalidJsonRpc(String),
     #[error("the answer is of another type than was asked for: {0}")]
     WrongType(String),
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
-    /// An error object: the server works and does not want to.
+    /// A JSON-RPC error object: the server works, and rejects this request.
     #[error("{message} (code {code})")]
-    Refused {
-        code: i64,
-        message: String,
-        /// What a reverted call returned, `0x…`.
-        data: Option<String>,
-    },
-    /// It does not have what it must have, were it up to date.
+    ErrorResponse { code: i64, message: String },
+    /// The server lacks data that a synchronised server has.
     #[error("{0}")]
-    Behind(String),
-    /// It says what cannot be.
+    OutOfSync(String),
+    /// The response contradicts the request, or what the server said before.
     #[error("{0}")]
-    Lie(String),
+    Inconsistent(String),
 }
 
-impl RpcFailure {
-    /// Whether another question may be answered, a smaller one for instance.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused { .. })
+impl RpcError {
+    /// Whether the server works, so that it may respond to another request, for instance a smaller one.
+    pub fn is_error_response(&self) -> bool {
+        matches!(self, Self::ErrorResponse { .. })
     }
 
-    /// The contract's own doing: another server would say the same.
+    /// Whether the contract itself failed: every other server would respond the same.
     pub fn is_revert(&self) -> bool {
         const REVERTED: i64 = 3;
         match self {
-            Self::Refused { code, message, .. } => *code == REVERTED || message.contains("revert"),
+            Self::ErrorResponse { code, message } => *code == REVERTED || message.contains("revert"),
             _ => false,
         }
     }
@@ -52,10 +47,17 @@ impl RpcFailure {
 pub enum ChainError {
     #[error("chain {chain}: {reason}")]
     Settings { chain: String, reason: String },
-    /// No server answers; trying again later may help.
+    /// No server responds; a later attempt may succeed.
     #[error("chain {chain}: {reason}")]
     Unavailable { chain: String, reason: String },
-    /// The servers answer, with an error.
-    #[error("chain {chain}: {failure}")]
-    Failed { chain: String, failure: RpcFailure },
+    /// The servers respond with an error.
+    #[error("chain {chain}: {error}")]
+    Rpc { chain: String, error: RpcError },
+}
+
+const TEXT_CHARS_MAX: usize = 200;
+
+/// Text of a server, shortened and without control characters, so that it fits into a line of the log.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TEXT_CHARS_MAX).collect()
 }

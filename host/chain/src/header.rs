@@ -1,30 +1,36 @@
-//! A block's header, as much of it as the index needs.
+//! The part of a block's header that following a chain needs.
 
 use alloy_primitives::{B256, U64};
 use serde::Deserialize;
 
-/// A block by its place, its name and the name of the one before it.
+/// A block's number, hash and link to the block before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "Wire")]
+#[serde(from = "RpcHeader")]
 pub struct Header {
     pub number: u64,
     pub hash: B256,
-    pub parent: B256,
+    pub parent_hash: B256,
     /// Unix seconds.
     pub time_s: u64,
 }
 
+/// The header as JSON-RPC writes it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire {
+struct RpcHeader {
     number: U64,
     hash: B256,
     parent_hash: B256,
     timestamp: U64,
 }
 
-impl From<Wire> for Header {
-    fn from(wire: Wire) -> Self {
-        Self { number: wire.number.to(), hash: wire.hash, parent: wire.parent_hash, time_s: wire.timestamp.to() }
+impl From<RpcHeader> for Header {
+    fn from(header: RpcHeader) -> Self {
+        Self {
+            number: header.number.to(),
+            hash: header.hash,
+            parent_hash: header.parent_hash,
+            time_s: header.timestamp.to(),
+        }
     }
 }

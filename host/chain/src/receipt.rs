@@ -1,15 +1,27 @@
-//! What a transaction came to, as servers tell it.
+//! Receipts of transactions as servers report them. The rule: a receipt names its block by hash, so that a reorganisation shows.
 
-use super::{log::RawLog, rpc::Call};
-use alloy_primitives::{Address, B256, U64};
+use super::{raw_log::RawLog, rpc_client::RpcRequest};
+use alloy_primitives::{Address, B256, U64, U256};
 use plugin_api::{Hash256, LogInfo, ReceiptInfo};
 use serde::Deserialize;
 use serde_json::json;
 
-/// A receipt.
+/// The outcome of a transaction of ours, for the journal of transactions.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    pub transaction_hash: B256,
+    pub block_hash: B256,
+    block_number: U64,
+    status: U64,
+    gas_used: U64,
+    effective_gas_price: Option<U256>,
+}
+
+/// A receipt with parties and logs, for plugins.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RawReceipt {
+pub struct ReceiptWithLogs {
     transaction_hash: B256,
     block_number: U64,
     block_hash: B256,
@@ -19,11 +31,30 @@ pub struct RawReceipt {
     logs: Vec<RawLog>,
 }
 
-pub fn receipt_of(tx: Hash256) -> Call {
-    Call::new("eth_getTransactionReceipt", json!([tx]))
+pub fn receipt_request(tx: B256) -> RpcRequest {
+    RpcRequest::new("eth_getTransactionReceipt", json!([tx]))
 }
 
-impl RawReceipt {
+impl Receipt {
+    pub fn block(&self) -> u64 {
+        self.block_number.to()
+    }
+
+    pub fn succeeded(&self) -> bool {
+        self.status == U64::ONE
+    }
+
+    pub fn gas_used(&self) -> u64 {
+        self.gas_used.to()
+    }
+
+    /// What the sender paid for the gas.
+    pub fn fee(&self) -> U256 {
+        self.effective_gas_price.unwrap_or_default().saturating_mul(U256::from(self.gas_used()))
+    }
+}
+
+impl ReceiptWithLogs {
     pub fn into_info(self) -> ReceiptInfo {
         let address = |address: Address| plugin_api::Address(address.into_array());
         let log = |log: RawLog| LogInfo {

@@ -1,30 +1,30 @@
-//! What `/api/status` says of the chains. The rule: a chain is well when its head moves and all of its signers seal, not when a
-//! server answers.
+//! The chains in `/api/status`. The rule: a chain is ok when its head moves and all of its signers seal, not when a server
+//! responds.
 
-use super::{Chain, Chains};
+use super::{Chain, chains::Chains};
 use gateway_config::MAIN;
 use plugin_api::point::ServiceStatus;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// A head that is older than this, in seconds, or than so many usual block times, stands still.
+/// A head that is older than this, in seconds, and older than so many block times, is stale.
 const HEAD_AGE_MAX_S: i64 = 60;
 const HEAD_AGE_MAX_BLOCKS: i64 = 8;
 
 impl Chains {
-    /// The services `rpc` and `chain`, for other chains than the main one with `.name` behind.
+    /// The services `rpc` and `chain` of each chain; chains other than the main one append `.name`.
     pub fn services(&self, now_s: i64) -> BTreeMap<String, ServiceStatus> {
         let mut services = BTreeMap::new();
         if self.main().is_none() {
             services.insert("rpc".to_owned(), unconfigured());
         }
         for chain in self.iter() {
-            let named = |service: &str| match chain.name.as_str() {
+            let key = |service: &str| match chain.name.as_str() {
                 MAIN => service.to_owned(),
                 name => format!("{service}.{name}"),
             };
-            services.insert(named("rpc"), rpc(chain));
-            services.insert(named("chain"), progress(chain, now_s));
+            services.insert(key("rpc"), rpc(chain));
+            services.insert(key("chain"), progress(chain, now_s));
         }
         services
     }
@@ -38,35 +38,35 @@ fn unconfigured() -> ServiceStatus {
 fn rpc(chain: &Chain) -> ServiceStatus {
     let head = chain.live_head();
     let reports = chain.reports();
-    let preferred = reports.iter().find(|report| report.url == chain.preferred());
-    let wrong = reports.iter().filter(|report| !report.ok);
-    let wrong: Vec<String> = wrong
+    let preferred = reports.iter().find(|report| report.url == chain.preferred_label());
+    let failing = reports.iter().filter(|report| !report.ok);
+    let failing: Vec<String> = failing
         .map(|report| format!("{}: {}", report.url, report.reason.as_deref().unwrap_or("was not asked yet")))
         .collect();
     let members = json!({
-        "url": chain.preferred(),
+        "url": chain.preferred_label(),
         "head": head.map(|head| head.number),
         "chainId": head.map(|_| chain.chain_id),
         "latencyMs": preferred.and_then(|report| report.latency_ms),
         "servers": reports.len(),
     });
-    service(head.is_some(), wrong.join("; "), members)
+    service(head.is_some(), failing.join("; "), members)
 }
 
 fn progress(chain: &Chain, now_s: i64) -> ServiceStatus {
     let max_s = HEAD_AGE_MAX_S.max(i64::from(chain.settings.block_time_s) * HEAD_AGE_MAX_BLOCKS);
-    let made_s = chain.head().and_then(|head| i64::try_from(head.header.time_s).ok());
-    let age_s = made_s.map(|made_s| now_s.saturating_sub(made_s).max(0));
+    let head_time_s = chain.head().and_then(|head| i64::try_from(head.header.time_s).ok());
+    let age_s = head_time_s.map(|head_time_s| now_s.saturating_sub(head_time_s).max(0));
     let is_moving = age_s.is_some_and(|age_s| age_s <= max_s);
-    let sealers = chain.sealers();
-    let silent = sealers.as_ref().map(|sealers| sealers.silent.join(", ")).unwrap_or_default();
+    let signers = chain.clique_signers();
+    let silent = signers.as_ref().map(|signers| signers.silent.join(", ")).unwrap_or_default();
     let detail = match age_s {
         None => "no block is known yet".to_owned(),
         Some(age_s) if !is_moving => format!("the newest block is {age_s} s old"),
         Some(_) if !silent.is_empty() => format!("these signers seal no blocks: {silent}"),
         Some(_) => String::new(),
     };
-    let members = json!({ "headAgeS": age_s, "maxHeadAgeS": max_s, "signers": sealers });
+    let members = json!({ "headAgeS": age_s, "maxHeadAgeS": max_s, "signers": signers });
     service(is_moving && silent.is_empty(), detail, members)
 }
 

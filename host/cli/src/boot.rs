@@ -9,8 +9,9 @@ use gateway::{Gateway, StartError};
 use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
-use gateway_http::{Edge, EdgeError, EdgeSettings};
+use gateway_http::{Listener, ListenerError, ListenerSettings};
 use gateway_plugins::DiscoverError;
+use gateway_telemetry::MetricsRecorder;
 use std::{convert::Infallible, sync::Arc};
 use tokio::{
     runtime::Handle,
@@ -23,7 +24,7 @@ use tower::service_fn;
 #[derive(Debug, thiserror::Error)]
 pub enum BootError {
     #[error(transparent)]
-    Bind(#[from] EdgeError),
+    Bind(#[from] ListenerError),
     #[error(transparent)]
     Admin(#[from] AdminError),
     #[error(transparent)]
@@ -38,12 +39,12 @@ pub enum BootError {
 
 /// Runs the gateway until it is told to stop.
 pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
-    let _pulse = RuntimeWatchdog::start(Handle::current()).map_err(BootError::Thread)?;
-    let edge = Edge::bind(&EdgeSettings::new(&config))?;
+    let _watchdog = RuntimeWatchdog::start(Handle::current()).map_err(BootError::Thread)?;
+    let listener = Listener::bind(&ListenerSettings::new(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = gateway_plugins::load_folder(&config)?;
-    let metrics = gateway_telemetry::start_metrics();
-    let gateway = Gateway::start(config, Clock::System, edge.local_addr(), loaded).await?;
+    let metrics = MetricsRecorder::install();
+    let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = tokio::spawn(follow_signals(gateway.clone(), overrides, stop.clone())?);
@@ -58,7 +59,7 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     });
     // Streams have no end of their own, so they are ended when the stop begins; else the drain would wait for them.
     let streams = end_streams(gateway.clone(), stop.clone());
-    let (drained, ()) = tokio::join!(edge.serve(service, stop.clone()), streams);
+    let (drained, ()) = tokio::join!(listener.serve(service, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
     signals.abort();

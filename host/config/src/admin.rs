@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::{checks::Checks, http::HttpConfig};
+use super::{http::HttpConfig, validator::Validator};
 
 const OFF: &str = "off";
 
@@ -26,11 +26,11 @@ impl Default for AdminConfig {
 }
 
 impl AdminConfig {
-    pub(super) fn check(&self, http: &HttpConfig, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, http: &HttpConfig, validator: &mut Validator<'_>) {
         if let Some(listen) = self.listen
             && overlap(listen, http.listen)
         {
-            checks.refuse(
+            validator.refuse(
                 "admin.listen",
                 format!("{listen} takes the port of http.listen ({})", http.listen),
                 "give each listener its own port, or switch this one off with \"off\"",
@@ -40,11 +40,11 @@ impl AdminConfig {
 }
 
 /// Whether the second bind would fail. An unspecified IPv6 address also takes the port on IPv4.
-fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+fn overlap(a: SocketAddr, b: SocketAddr) -> bool {
     let covers = |wide: SocketAddr, narrow: SocketAddr| {
         wide.ip() == narrow.ip() || (wide.ip().is_unspecified() && (wide.is_ipv6() || narrow.is_ipv4()))
     };
-    one.port() != 0 && one.port() == other.port() && (covers(one, other) || covers(other, one))
+    a.port() != 0 && a.port() == b.port() && (covers(a, b) || covers(b, a))
 }
 
 fn read_listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {

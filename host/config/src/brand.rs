@@ -5,7 +5,7 @@ use http::HeaderName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::Checks;
+use super::validator::Validator;
 
 /// Names on the wire. Change them only together with the clients that sign and read them.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -37,18 +37,18 @@ impl Default for BrandConfig {
 }
 
 impl BrandConfig {
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
-        checks.one_line("brand.message_line", &self.message_line);
-        checks.one_line("brand.network_author", &self.network_author);
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
+        validator.check_one_line("brand.message_line", &self.message_line);
+        validator.check_one_line("brand.network_author", &self.network_author);
         if self.header_prefix.ends_with('-') || HeaderName::from_bytes(self.header_prefix.as_bytes()).is_err() {
-            checks.refuse(
+            validator.refuse(
                 "brand.header_prefix",
                 format!("{:?} cannot begin a header name", self.header_prefix),
                 "use letters, digits and inner hyphens, such as X-Service",
             );
         }
         if !is_marker(&self.marker) {
-            checks.refuse(
+            validator.refuse(
                 "brand.marker",
                 format!("{:?} cannot name the manifest", self.marker),
                 "use lower-case letters, digits and hyphens, beginning with a letter, such as service",

@@ -1,5 +1,5 @@
 //! `[chains.<name>]`: the chains that the gateway reads. Rule: an address of an RPC server may hold a key, so it is never
-//! printed; [`gateway_chain`] shows scheme and host of it.
+//! printed; `gateway-chain` shows its scheme and host.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::checks::Checks;
+use super::validator::{self, Validator};
 
 /// The chain that contracts, agents and jobs are on.
 pub const MAIN: &str = "main";
 
-/// The contracts of the network. Clients are told of each of them, with null for those that are not deployed.
+/// The contracts of the network. Each is published to clients, with null for those that are not deployed.
 const NETWORK_CONTRACTS: [&str; 13] = [
     "registry",
     "escrow",
@@ -119,65 +119,69 @@ impl Default for ChainConfig {
 }
 
 impl ChainConfig {
-    /// Where the contract is; `None` when it is not deployed. Case does not matter: variables know none.
+    /// The address of the contract; `None` when it is not deployed. Case does not matter, because names of variables have none.
     pub fn contract(&self, key: &str) -> Option<Address> {
-        let found = self.contracts.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
-        found.map(|(_, address)| *address).filter(|address| *address != Address::ZERO)
+        let contract = self.contracts.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
+        contract.map(|(_, address)| *address).filter(|address| *address != Address::ZERO)
     }
 
-    /// The contracts that are deployed, those of the network under the names that it knows them by.
-    pub fn deployed(&self) -> BTreeMap<String, Address> {
-        self.told().into_iter().filter_map(|(key, address)| Some((key, address?))).collect()
+    /// The contracts that are deployed, those of the network under the names above.
+    pub fn deployed_contracts(&self) -> BTreeMap<String, Address> {
+        self.published_contracts().into_iter().filter_map(|(key, address)| Some((key, address?))).collect()
     }
 
-    /// What clients are told of contracts: those of the network and those that an operator added.
-    pub fn told(&self) -> BTreeMap<String, Option<Address>> {
+    /// The contracts that clients see: those of the network and those that an operator added.
+    pub fn published_contracts(&self) -> BTreeMap<String, Option<Address>> {
         let is_known = |key: &&String| NETWORK_CONTRACTS.iter().any(|known| known.eq_ignore_ascii_case(key));
         let added = self.contracts.keys().filter(|key| !is_known(key)).map(String::as_str);
         NETWORK_CONTRACTS.into_iter().chain(added).map(|key| (key.to_owned(), self.contract(key))).collect()
     }
 
-    pub(super) fn check(&self, name: &str, network: u64, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, name: &str, network_chain_id: u64, validator: &mut Validator<'_>) {
         let key = |key: &str| format!("chains.{name}.{key}");
-        if !is_name(name) {
+        if !validator::is_section_name(name) {
             let hint = "names are lower-case letters, digits and single underscores, beginning with a letter";
-            checks.refuse(&format!("chains.{name}"), format!("{name:?} cannot be the name of a chain"), hint);
+            validator.refuse(&format!("chains.{name}"), format!("{name:?} cannot be the name of a chain"), hint);
         }
         if self.rpc.is_empty() {
             let hint = "write rpc = [\"http://127.0.0.1:8545\"], or remove the section";
-            checks.refuse(&key("rpc"), "no RPC server is named".to_owned(), hint);
+            validator.refuse(&key("rpc"), "no RPC server is named".to_owned(), hint);
         }
-        for (place, url) in (1..).zip(&self.rpc) {
+        for (position, url) in (1..).zip(&self.rpc) {
             if !has_scheme(url.expose_secret(), &["http", "https"]) {
-                let message = format!("the address at place {place} is no http or https URL");
-                checks.refuse(&key("rpc"), message, "write scheme and host, such as http://127.0.0.1:8545");
+                let message = format!("the address at place {position} is no http or https URL");
+                validator.refuse(&key("rpc"), message, "write scheme and host, such as http://127.0.0.1:8545");
             }
         }
         if self.ws.as_ref().is_some_and(|url| !has_scheme(url.expose_secret(), &["ws", "wss"])) {
             let hint = "write scheme and host, such as ws://127.0.0.1:8545";
-            checks.refuse(&key("ws"), "it is no ws or wss URL".to_owned(), hint);
+            validator.refuse(&key("ws"), "it is no ws or wss URL".to_owned(), hint);
         }
-        for (part, url) in [("public_rpc", &self.public_rpc), ("explorer", &self.explorer)] {
+        for (name, url) in [("public_rpc", &self.public_rpc), ("explorer", &self.explorer)] {
             let Some(url) = url else { continue };
             if !has_scheme(url, &["http", "https"]) {
-                checks.refuse(&key(part), "it is no http or https URL".to_owned(), "write scheme and host");
+                validator.refuse(&key(name), "it is no http or https URL".to_owned(), "write scheme and host");
             } else if has_user(url) {
                 let hint = "write an address that anyone may use";
-                checks.refuse(&key(part), "it holds a user or a password, and everybody is told it".to_owned(), hint);
+                validator.refuse(
+                    &key(name),
+                    "it holds a user or a password, and everybody is told it".to_owned(),
+                    hint,
+                );
             }
         }
-        checks.one_line(&key("label"), self.label.as_deref().unwrap_or("-"));
-        checks.one_line(&key("currency_name"), &self.currency_name);
-        checks.one_line(&key("currency_symbol"), &self.currency_symbol);
-        checks.one_line(&key("consensus"), &self.consensus);
-        checks.one_line(&key("evm"), &self.evm);
+        validator.check_one_line(&key("label"), self.label.as_deref().unwrap_or("-"));
+        validator.check_one_line(&key("currency_name"), &self.currency_name);
+        validator.check_one_line(&key("currency_symbol"), &self.currency_symbol);
+        validator.check_one_line(&key("consensus"), &self.consensus);
+        validator.check_one_line(&key("evm"), &self.evm);
         if self.chain_id.is_none() && name != MAIN {
             let hint = "write the chain id, such as chain_id = 56: a server of another chain is then noticed";
-            checks.refuse(&key("chain_id"), "it is missing".to_owned(), hint);
+            validator.refuse(&key("chain_id"), "it is missing".to_owned(), hint);
         }
-        if name == MAIN && self.chain_id.is_some_and(|chain_id| chain_id != network) {
-            let message = format!("it is not the chain_id at the top ({network})");
-            checks.refuse(
+        if name == MAIN && self.chain_id.is_some_and(|chain_id| chain_id != network_chain_id) {
+            let message = format!("it is not the chain_id at the top ({network_chain_id})");
+            validator.refuse(
                 &key("chain_id"),
                 message,
                 "clients are told one chain id: set both to it, or remove this one",
@@ -185,7 +189,7 @@ impl ChainConfig {
         }
         if self.confirmations > self.reorg_depth {
             let message = format!("{} is more than {} ({})", self.confirmations, key("reorg_depth"), self.reorg_depth);
-            checks.refuse(&key("confirmations"), message, "lower it, or raise reorg_depth");
+            validator.refuse(&key("confirmations"), message, "lower it, or raise reorg_depth");
         }
     }
 }
@@ -196,13 +200,4 @@ fn has_scheme(text: &str, schemes: &[&str]) -> bool {
 
 fn has_user(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
-}
-
-/// It is a part of an environment variable, where `__` divides the levels.
-fn is_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(is_plain)
-        && !name.contains("__")
-        && !name.ends_with('_')
 }

@@ -1,5 +1,5 @@
-//! `[database]`: where the data is kept. Rule: a password comes from the environment or from a file of its own, is never
-//! printed, and no message in here repeats a URL.
+//! `[database]`: where the data is stored. Rule: a password comes from the environment or from a file of its own, is never
+//! printed, and no message here repeats a URL.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use thiserror::Error;
 use url::Url;
 
 use super::{
-    checks::Checks,
     problem::{Problem, Source},
     sources::Sources,
+    validator::Validator,
 };
 
-pub(super) const URL: &str = "database.url";
-pub(super) const URL_FILE: &str = "database.url_file";
+const URL: &str = "database.url";
+const URL_FILE: &str = "database.url_file";
 
 /// The database.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -58,7 +58,7 @@ pub enum Synchronous {
     Normal,
 }
 
-/// Where the data is kept, read from the URL.
+/// Where the data is stored, read from the URL.
 #[derive(Debug, Clone)]
 pub enum DatabaseTarget {
     /// One file.
@@ -118,15 +118,15 @@ impl DatabaseConfig {
         }
     }
 
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if let Some(url) = &self.url
             && let Err(error) = parse_url(url)
         {
             let key = if self.url_file.is_some() { URL_FILE } else { URL };
-            checks.refuse(key, error.to_string(), error.hint());
+            validator.refuse(key, error.to_string(), error.hint());
         }
         if self.statement_timeout_ms > self.transaction_timeout_ms {
-            checks.refuse(
+            validator.refuse(
                 "database.statement_timeout_ms",
                 format!(
                     "{} is more than database.transaction_timeout_ms ({})",
@@ -137,8 +137,8 @@ impl DatabaseConfig {
         }
     }
 
-    /// Settles which of `url` and `url_file` holds, and reads the file. Of the two, the one from the stronger layer wins.
-    pub(super) fn settle_url(&mut self, sources: &Sources) -> Option<Problem> {
+    /// Decides between `url` and `url_file`, and reads the file. Of the two, the one from the stronger layer wins.
+    pub(super) fn resolve_url(&mut self, sources: &Sources) -> Option<Problem> {
         let path = self.url_file.clone()?;
         if self.url.is_some() {
             let (url, file) = (sources.of(URL), sources.of(URL_FILE));
@@ -184,9 +184,9 @@ fn parse_url(secret: &SecretString) -> Result<DatabaseTarget, DatabaseUrlError> 
 }
 
 /// Refuses a password where others can read it: the configuration file, the list of processes.
-pub(super) fn refuse_password(url: &str, source: &Source) -> Option<Problem> {
-    let open = matches!(source, Source::File(_) | Source::Flag(_));
-    (open && has_password(url)).then(|| {
+pub(super) fn check_password_source(url: &str, source: &Source) -> Option<Problem> {
+    let is_exposed = matches!(source, Source::File(_) | Source::Flag(_));
+    (is_exposed && has_password(url)).then(|| {
         Problem::new(
             URL,
             source.clone(),
@@ -199,7 +199,7 @@ pub(super) fn refuse_password(url: &str, source: &Source) -> Option<Problem> {
 fn has_password(url: &str) -> bool {
     match Url::parse(url) {
         Ok(parsed) => parsed.password().is_some() || parsed.query_pairs().any(|(name, _)| name == "password"),
-        // What cannot be parsed is treated with suspicion: `name:secret@host`.
+        // It may still hold one: `name:secret@host`.
         Err(_malformed) => url.split_once("://").is_some_and(|(_, rest)| rest.contains('@')),
     }
 }

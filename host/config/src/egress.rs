@@ -1,10 +1,10 @@
-//! `[egress]`: bounds on what plugins fetch from outside. Rule: special address ranges stay closed but for named hosts.
+//! `[egress]`: bounds on what plugins fetch from outside. Rule: special address ranges are refused, except for the hosts in `allow_hosts`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::checks::Checks;
+use super::validator::Validator;
 
 /// Outgoing HTTP of plugins.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -40,16 +40,16 @@ impl Default for EgressConfig {
 }
 
 impl EgressConfig {
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if self.connect_timeout_ms > self.timeout_ms {
-            checks.refuse(
+            validator.refuse(
                 "egress.connect_timeout_ms",
                 format!("{} is more than egress.timeout_ms ({})", self.connect_timeout_ms, self.timeout_ms),
                 "connecting is a part of the call: lower it, or raise egress.timeout_ms",
             );
         }
         for host in self.allow_hosts.iter().filter(|host| !is_host(host)) {
-            checks.refuse(
+            validator.refuse(
                 "egress.allow_hosts",
                 format!("{host:?} is no host"),
                 "write a name or an IP address, with a port if you like: localhost, 127.0.0.1:9000, [::1]:9000",
@@ -58,10 +58,10 @@ impl EgressConfig {
     }
 }
 
-/// A host as it stands in a URL, with or without a port, and nothing else.
+/// A host as in a URL, with or without a port, and nothing else.
 fn is_host(entry: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     !entry.is_empty()
-        && entry.bytes().all(plain)
+        && entry.bytes().all(is_allowed)
         && Url::parse(&format!("http://{entry}/")).is_ok_and(|url| url.has_host())
 }

@@ -1,23 +1,21 @@
-//! `GATEWAY_…` variables, `__` between levels. Rule: the kind of the key decides how its text is read, so that no value
-//! changes its type by looking like a number; a variable that means nothing is a problem.
+//! The `GATEWAY_…` variables. Rule: the kind of the key decides how its text is read, so that text which looks like a number
+//! stays text; a variable that sets no key is a problem.
 
 use figment::value::{Dict, Value};
 
 use super::{
-    layers::Layer,
+    layer::Layer,
     problem::{Problem, Source},
     schema::{self, Kind, Leaf, Node},
     suggest,
+    variable_name::{LEVEL_SEPARATOR, PREFIX, key_path},
 };
 
-/// Names the file; it is not a key.
-pub(super) const CONFIG_FILE: &str = "GATEWAY_CONFIG";
-const PREFIX: &str = "GATEWAY_";
-const LEVEL: &str = "__";
 const PLUGINS: &str = "plugins";
 
-/// The variables of this process with the gateway's prefix. Bytes that are no UTF-8 become U+FFFD, which is refused below.
-pub(super) fn of_process() -> Vec<(String, String)> {
+/// The variables of this process with the gateway's prefix. Bytes that are no UTF-8 become U+FFFD, which
+/// [`read`] refuses.
+pub(super) fn process_variables() -> Vec<(String, String)> {
     std::env::vars_os()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
         .filter(|(name, _)| name.starts_with(PREFIX))
@@ -25,23 +23,15 @@ pub(super) fn of_process() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The variable that sets a key.
-pub(super) fn variable_of(key: &str) -> String {
-    format!("{PREFIX}{}", key.replace('.', LEVEL).to_uppercase())
-}
-
 /// One layer per variable, so that each value knows the variable it came from.
-pub(super) fn read(variables: &[(String, String)], found: &mut Vec<Problem>) -> Vec<Layer> {
+pub(super) fn read(variables: &[(String, String)], problems: &mut Vec<Problem>) -> Vec<Layer> {
     let mut layers = Vec::new();
     for (name, text) in variables {
-        let Some(key) = name.strip_prefix(PREFIX).filter(|_| name != CONFIG_FILE) else {
-            continue;
-        };
-        let path: Vec<String> = key.to_lowercase().split(LEVEL).map(ToOwned::to_owned).collect();
+        let Some(path) = key_path(name) else { continue };
         match read_value(name, &path, text) {
             Ok(value) => layers.push(Layer { source: Source::Environment(name.clone()), dict: nest(&path, value) }),
             Err((message, hint)) => {
-                found.push(Problem::new(path.join("."), Source::Environment(name.clone()), message, hint));
+                problems.push(Problem::new(path.join("."), Source::Environment(name.clone()), message, hint));
             }
         }
     }
@@ -53,7 +43,7 @@ fn read_value(name: &str, path: &[String], text: &str) -> Result<Value, (String,
         return Err(("its value is no UTF-8".to_owned(), "set it again".to_owned()));
     }
     match schema::root().find(path) {
-        Some(Node::Leaf(leaf)) => convert(leaf, text),
+        Some(Node::Leaf(leaf)) => parse_value(leaf, text),
         Some(Node::Section(_)) => Err(section_without_key(name)),
         None => read_plugin_value(name, path, text),
     }
@@ -62,28 +52,28 @@ fn read_value(name: &str, path: &[String], text: &str) -> Result<Value, (String,
 /// `PLUGINS__<name>__enabled`, `…__sha256` and, with any depth, the plugin's own keys.
 fn read_plugin_value(name: &str, path: &[String], text: &str) -> Result<Value, (String, String)> {
     match path {
-        [first, _, _, ..] if first != PLUGINS => Err(unknown(name, path, text)),
-        _ if path.iter().any(String::is_empty) => Err(unknown(name, path, text)),
-        [_, _, key] if key == "enabled" => read_boolean(text),
+        [first, _, _, ..] if first != PLUGINS => Err(unknown_variable(name, path, text)),
+        _ if path.iter().any(String::is_empty) => Err(unknown_variable(name, path, text)),
+        [_, _, key] if key == "enabled" => parse_boolean(text),
         [_, _, key] if key == "sha256" => Ok(Value::from(text)),
-        [_, _, _, ..] => Ok(guess(text)),
-        _ => Err(unknown(name, path, text)),
+        [_, _, _, ..] => Ok(infer_value(text)),
+        _ => Err(unknown_variable(name, path, text)),
     }
 }
 
-fn unknown(name: &str, path: &[String], text: &str) -> (String, String) {
+fn unknown_variable(name: &str, path: &[String], text: &str) -> (String, String) {
     let hint = if is_service_link(name, text) {
         "Kubernetes sets it for a service of this name: put enableServiceLinks: false into the pod, or rename the service"
             .to_owned()
     } else {
-        suggest::for_variable(path)
+        suggest::unknown_variable_hint(path)
     };
     ("no key belongs to this variable".to_owned(), hint)
 }
 
-/// Variables that Kubernetes derives from the names of services.
+/// Whether Kubernetes derived the variable from the name of a service.
 fn is_service_link(name: &str, text: &str) -> bool {
-    !name.contains(LEVEL)
+    !name.contains(LEVEL_SEPARATOR)
         && (name.ends_with("_SERVICE_HOST")
             || name.contains("_SERVICE_PORT")
             || name.contains("_PORT_")
@@ -95,7 +85,7 @@ fn section_without_key(name: &str) -> (String, String) {
     ("it names a section, not a key".to_owned(), format!("add the key after two underscores: {name}__KEY"))
 }
 
-fn convert(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
+fn parse_value(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
     let trimmed = text.trim();
     match leaf.kind {
         Kind::Text => Ok(Value::from(text)),
@@ -103,7 +93,7 @@ fn convert(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
             let items = trimmed.split(',').map(str::trim).filter(|item| !item.is_empty());
             Ok(Value::from(items.map(ToOwned::to_owned).collect::<Vec<String>>()))
         }
-        Kind::Boolean => read_boolean(text),
+        Kind::Boolean => parse_boolean(text),
         Kind::WholeNumber => {
             let unsigned = trimmed.parse::<u64>().map(Value::from);
             unsigned
@@ -113,7 +103,7 @@ fn convert(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
     }
 }
 
-fn read_boolean(text: &str) -> Result<Value, (String, String)> {
+fn parse_boolean(text: &str) -> Result<Value, (String, String)> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(Value::from(true)),
         "false" | "0" | "no" | "off" => Ok(Value::from(false)),
@@ -121,16 +111,16 @@ fn read_boolean(text: &str) -> Result<Value, (String, String)> {
     }
 }
 
-/// A plugin's own key, whose kind the host does not know: JSON where it is plainly that, else text. A number that shall
-/// be text is written in double quotes.
-fn guess(text: &str) -> Value {
+/// The value of a plugin's own key, whose kind the gateway does not know: JSON where the text is valid JSON, else text. In
+/// double quotes a number is text.
+fn infer_value(text: &str) -> Value {
     let json = serde_json::from_str::<serde_json::Value>(text).ok();
-    let plain = json.filter(|value| match value {
+    let exact = json.filter(|value| match value {
         serde_json::Value::Number(number) => number.to_string() == text.trim(),
         serde_json::Value::Null => false,
         _ => true,
     });
-    plain.and_then(|value| Value::serialize(value).ok()).unwrap_or_else(|| Value::from(text))
+    exact.and_then(|value| Value::serialize(value).ok()).unwrap_or_else(|| Value::from(text))
 }
 
 fn nest(path: &[String], value: Value) -> Dict {

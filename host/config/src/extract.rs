@@ -1,5 +1,5 @@
-//! From merged values to the typed configuration. Rule: serde stops at its first error, so each value that it refuses is
-//! reported, taken out, and the rest is read again, until nothing is left to refuse.
+//! Turns the merged layers into the typed configuration. Rule: serde stops at its first error, so each value that it
+//! refuses is reported and removed, and the rest is read again, until serde accepts it.
 
 use figment::{
     Figment,
@@ -8,8 +8,8 @@ use figment::{
 };
 
 use super::{
-    Config,
-    layers::Layer,
+    config::Config,
+    layer::Layer,
     plugins::PluginSettings,
     problem::{Problem, Source},
     schema::{self, Kind, Leaf, Node, Section},
@@ -19,64 +19,72 @@ use super::{
 
 const PLUGINS: &str = "plugins";
 
-/// Merges the layers and reads them; what is wrong is reported and keeps its default.
-pub(super) fn extract(layers: Vec<Layer>, found: &mut Vec<Problem>) -> Config {
+/// Merges the layers and reads them; what is wrong is reported and has its default.
+pub(super) fn extract(layers: Vec<Layer>, problems: &mut Vec<Problem>) -> Config {
     let file = layers.iter().find_map(|layer| match &layer.source {
         Source::File(path) => Some(path.clone()),
         _ => None,
     });
     let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
     let merged = figment.find_value("").unwrap_or_else(|_nothing_set| Value::from(Dict::new()));
-    let sources = Sources::read(&figment, &merged, file);
+    let sources = Sources::new(&figment, &merged, file);
     let mut dict = merged.into_dict().unwrap_or_default();
 
-    let plugins = take_plugins(&mut dict);
-    strip_misshapen(schema::root(), &mut dict, "", &sources, found);
-    let mut config = read_fields(dict, &sources, found);
+    let plugins = take_plugin_sections(&mut dict);
+    remove_wrong_types(schema::root(), &mut dict, "", &sources, problems);
+    let mut config = read_fields(dict, &sources, problems);
     for (name, section) in plugins {
-        let settings = read_plugin(&name, section, &sources, found);
-        config.plugins.named.insert(name, settings);
+        let settings = read_plugin_section(&name, section, &sources, problems);
+        config.plugins.sections.insert(name, settings);
     }
-    found.extend(config.database.settle_url(&sources));
+    problems.extend(config.database.resolve_url(&sources));
     config.sources = sources;
     config
 }
 
-/// Takes the sections of plugins out of `[plugins]`.
-fn take_plugins(dict: &mut Dict) -> Vec<(String, Dict)> {
+/// Removes the sections of plugins from `[plugins]` and returns them.
+fn take_plugin_sections(dict: &mut Dict) -> Vec<(String, Dict)> {
     let Some(Value::Dict(_, plugins)) = dict.get_mut(PLUGINS) else {
         return Vec::new();
     };
     let Some(Node::Section(known)) = schema::root().keys.get(PLUGINS) else {
         return Vec::new();
     };
-    let (own, named) = std::mem::take(plugins).into_iter().partition(|(name, _)| known.keys.contains_key(name));
-    *plugins = own;
-    named.into_iter().filter_map(|(name, value)| Some((name, value.into_dict()?))).collect()
+    let (gateway_keys, sections) =
+        std::mem::take(plugins).into_iter().partition(|(name, _)| known.keys.contains_key(name));
+    *plugins = gateway_keys;
+    sections.into_iter().filter_map(|(name, value)| Some((name, value.into_dict()?))).collect()
 }
 
-/// Removes and reports values of another kind than their key has.
-fn strip_misshapen(section: &Section, dict: &mut Dict, at: &str, sources: &Sources, found: &mut Vec<Problem>) {
+/// Removes and reports values whose type is not that of their key.
+fn remove_wrong_types(
+    section: &Section,
+    dict: &mut Dict,
+    section_key: &str,
+    sources: &Sources,
+    problems: &mut Vec<Problem>,
+) {
     dict.retain(|name, value| {
-        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        let key = if section_key.is_empty() { name.clone() } else { format!("{section_key}.{name}") };
         let expected = match (section.get(name), &mut *value) {
             (Some(Node::Section(inner)), Value::Dict(_, dict)) => {
-                strip_misshapen(inner, dict, &key, sources, found);
+                remove_wrong_types(inner, dict, &key, sources, problems);
                 return true;
             }
-            (Some(Node::Leaf(leaf)), value) if fits(leaf.kind, value) => return true,
+            (Some(Node::Leaf(leaf)), value) if has_kind(leaf.kind, value) => return true,
             (Some(Node::Leaf(leaf)), _) => leaf.expected(),
             (Some(Node::Section(_)) | None, _) => format!("expected: a section, written [{key}]"),
         };
-        // Below `signers`, what stands in a wrong place may be a key.
-        let is_secret = at == "signers" || matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
+        // A value directly below `signers` may be a key that the operator put in the wrong place.
+        let is_secret =
+            section_key == "signers" || matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
         let message = if is_secret { "it has another form".to_owned() } else { format!("it is {}", describe(value)) };
-        found.push(Problem::new(&key, sources.of(&key), message, expected));
+        problems.push(Problem::new(&key, sources.of(&key), message, expected));
         false
     });
 }
 
-fn fits(kind: Kind, value: &Value) -> bool {
+fn has_kind(kind: Kind, value: &Value) -> bool {
     match kind {
         Kind::Text => matches!(value, Value::String(..) | Value::Char(..)),
         Kind::Boolean => matches!(value, Value::Bool(..)),
@@ -85,14 +93,14 @@ fn fits(kind: Kind, value: &Value) -> bool {
     }
 }
 
-fn read_fields(mut dict: Dict, sources: &Sources, found: &mut Vec<Problem>) -> Config {
+fn read_fields(mut dict: Dict, sources: &Sources, problems: &mut Vec<Problem>) -> Config {
     loop {
         let error = match Value::from(dict.clone()).deserialize::<Config>() {
             Ok(config) => return config,
             Err(error) => error,
         };
         let Some((path, value)) = remove_refused(&mut dict, &error.path) else {
-            found.push(Problem::new(
+            problems.push(Problem::new(
                 "config",
                 Source::Default,
                 error.to_string(),
@@ -102,14 +110,14 @@ fn read_fields(mut dict: Dict, sources: &Sources, found: &mut Vec<Problem>) -> C
         };
         let key = path.join(".");
         let (message, hint) = match schema::root().find(&path) {
-            Some(Node::Leaf(leaf)) => explain(leaf, &value, &error),
+            Some(Node::Leaf(leaf)) => describe_refusal(leaf, &value, &error),
             _ => (error.kind.to_string(), "compare it with config/gateway.toml".to_owned()),
         };
-        found.push(Problem::new(&key, sources.of(&key), message, hint));
+        problems.push(Problem::new(&key, sources.of(&key), message, hint));
     }
 }
 
-/// Takes out what an error points to, or the list around it.
+/// Removes the value that an error points to, or the list that holds it.
 fn remove_refused(dict: &mut Dict, path: &[String]) -> Option<(Vec<String>, Value)> {
     let (name, rest) = path.split_first()?;
     if let Some(Value::Dict(_, inner)) = dict.get_mut(name)
@@ -122,7 +130,7 @@ fn remove_refused(dict: &mut Dict, path: &[String]) -> Option<(Vec<String>, Valu
     dict.remove(name).map(|value| (vec![name.clone()], value))
 }
 
-fn explain(leaf: &Leaf, value: &Value, error: &Error) -> (String, String) {
+fn describe_refusal(leaf: &Leaf, value: &Value, error: &Error) -> (String, String) {
     let expected = leaf.expected();
     if leaf.is_secret {
         return ("its value is refused".to_owned(), expected);
@@ -131,19 +139,24 @@ fn explain(leaf: &Leaf, value: &Value, error: &Error) -> (String, String) {
         return (format!("{} is out of range", describe(value)), expected);
     }
     if let ErrorKind::UnknownVariant(variant, _) = &error.kind {
-        let near = suggest::nearest(variant, leaf.choices().iter());
-        let hint = near.map_or(expected.clone(), |choice| format!("did you mean {choice}? {expected}"));
+        let closest = suggest::closest(variant, leaf.choices().iter());
+        let hint = closest.map_or(expected.clone(), |choice| format!("did you mean {choice}? {expected}"));
         return (format!("{variant:?} is not allowed"), hint);
     }
     (format!("{} is refused: {}", describe(value), error.kind), expected)
 }
 
-/// One section `[plugins.<name>]`: the host's keys checked, the others handed on.
-fn read_plugin(name: &str, mut section: Dict, sources: &Sources, found: &mut Vec<Problem>) -> PluginSettings {
+/// One section `[plugins.<name>]`: checks the gateway's keys and passes on the others.
+fn read_plugin_section(
+    name: &str,
+    mut section: Dict,
+    sources: &Sources,
+    problems: &mut Vec<Problem>,
+) -> PluginSettings {
     let mut refuse = |key: &str, message: String, hint: &str| {
         let key = format!("{PLUGINS}.{name}.{key}");
         let source = sources.of(&key);
-        found.push(Problem::new(key, source, message, hint));
+        problems.push(Problem::new(key, source, message, hint));
     };
     let enabled = section.remove("enabled").and_then(|value| {
         if value.to_bool().is_none() {
@@ -180,7 +193,7 @@ fn is_finite(value: &Value) -> bool {
     }
 }
 
-/// A value for a message. Text is shown: keys that hold secrets never come here with text.
+/// A value for a message. Shows text: no caller passes the text of a secret.
 fn describe(value: &Value) -> String {
     match value {
         Value::String(_, text) => format!("the text {text:?}"),

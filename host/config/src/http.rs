@@ -1,11 +1,11 @@
-//! `[http]`: the public listener and its bounds. Rule: every wait and every size has a limit; none can be switched off.
+//! `[http]`: the public listener and its bounds. Rule: every wait and every size has a limit that cannot be switched off.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::Checks;
+use super::validator::Validator;
 
 /// The public listener.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -91,9 +91,9 @@ impl Default for HttpConfig {
 }
 
 impl HttpConfig {
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if self.connections_per_ip_max > self.connections_max {
-            checks.refuse(
+            validator.refuse(
                 "http.connections_per_ip_max",
                 format!("{} is more than http.connections_max ({})", self.connections_per_ip_max, self.connections_max),
                 "one address cannot have more connections than all together: lower it, or raise http.connections_max",

@@ -1,5 +1,5 @@
-//! `[limits]`: how often one address or one client may come. Rule: limits per IP are a politeness kept in memory;
-//! the limit per signing address is kept in the database, with the write.
+//! `[limits]`: rate limits per IP address and per signing address. Rule: limits per IP are best effort, in memory; the limit
+//! per signing address is in the database, in the transaction of the write.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::checks::Checks;
+use super::validator::Validator;
 
 /// Rates and counts per client.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -48,9 +48,9 @@ impl Default for LimitsConfig {
 }
 
 impl LimitsConfig {
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if self.streams_per_ip_max > self.streams_max {
-            checks.refuse(
+            validator.refuse(
                 "limits.streams_per_ip_max",
                 format!("{} is more than limits.streams_max ({})", self.streams_per_ip_max, self.streams_max),
                 "one address cannot have more streams than all together: lower it, or raise limits.streams_max",
@@ -59,7 +59,7 @@ impl LimitsConfig {
     }
 }
 
-/// Takes `10.0.0.0/8` and bare addresses, and names every entry that is neither.
+/// Accepts `10.0.0.0/8` and bare addresses; the error names every entry that is neither.
 fn read_networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     let entries = Vec::<String>::deserialize(deserializer)?;
     let mut wrong = Vec::new();

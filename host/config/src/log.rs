@@ -1,11 +1,11 @@
-//! `[log]`: what is logged and how. Rule: a level that is misspelt must stop the start; the filter's own grammar would take
-//! it for the name of a target.
+//! `[log]`: what is logged and how. Rule: a misspelt level must prevent the start; the filter's own grammar would accept it as
+//! the name of a target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
-use super::checks::Checks;
+use super::validator::Validator;
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -37,22 +37,23 @@ impl Default for LogConfig {
 }
 
 impl LogConfig {
-    /// The filter that `level` describes; the text of an error is for the operator.
+    /// The filter that `level` describes, or a message for the operator.
     pub fn filter(&self) -> Result<EnvFilter, String> {
         if self.level.trim().is_empty() {
             return Err("it is empty".to_owned());
         }
-        let bare = self.level.split(',').map(str::trim).find(|part| !part.contains(['=', '[']) && !is_level(part));
-        match bare {
+        let unknown_level =
+            self.level.split(',').map(str::trim).find(|part| !part.contains(['=', '[']) && !is_level(part));
+        match unknown_level {
             Some(part) => Err(format!("{part:?} is no level")),
             None => EnvFilter::builder().parse(&self.level).map_err(|error| format!("{:?}: {error}", self.level)),
         }
     }
 
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if let Err(message) = self.filter() {
             let levels = LEVELS.join(", ");
-            checks.refuse("log.level", message, format!("levels are {levels}; exceptions are written target=level"));
+            validator.refuse("log.level", message, format!("levels are {levels}; exceptions are written target=level"));
         }
     }
 }

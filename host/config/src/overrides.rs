@@ -1,5 +1,5 @@
 //! Flags of the command line that override the configuration. Rule: values stay text here, so that a wrong one is
-//! reported with all other problems and not by the argument parser alone.
+//! reported together with all other problems.
 
 use std::path::PathBuf;
 
@@ -41,8 +41,8 @@ pub struct Overrides {
 const HEADING: &str = "Configuration (stronger than environment and file)";
 
 impl Overrides {
-    /// Key, flag and value of every flag that is given.
-    pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
+    /// Key, flag and value of every flag that is set.
+    pub(super) fn set_values(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
         let url = self.database_url.as_ref().map(ExposeSecret::expose_secret);
         [
             ("http.listen", "--listen", self.listen.as_deref()),

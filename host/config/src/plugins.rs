@@ -1,5 +1,5 @@
-//! `[plugins]` and `[plugins.<name>]`. Rule: the host reads `enabled` and `sha256` of a plugin's section; every other key
-//! is the plugin's own, goes to it unread, and may be a secret, so that no value of it is ever printed here.
+//! `[plugins]` and `[plugins.<name>]`. Rule: the gateway reads `enabled` and `sha256` of a plugin's section. Every other key
+//! is passed to the plugin unread and may be a secret, so its value is never printed here.
 
 use std::{collections::BTreeMap, fmt, io, path::PathBuf};
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::checks::Checks;
+use super::validator::{self, Validator};
 
 /// Plugins: where they are, which are on, and when one is taken off.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub struct PluginsConfig {
     pub constructor_timeout_ms: u64,
     /// The sections `[plugins.<name>]`.
     #[serde(skip)]
-    pub named: BTreeMap<String, PluginSettings>,
+    pub sections: BTreeMap<String, PluginSettings>,
 }
 
 /// One section `[plugins.<name>]`.
@@ -62,7 +62,7 @@ impl Default for PluginsConfig {
             fence_faults: 20,
             fence_window_s: 60,
             constructor_timeout_ms: 10_000,
-            named: BTreeMap::new(),
+            sections: BTreeMap::new(),
         }
     }
 }
@@ -78,30 +78,30 @@ impl PluginsConfig {
         Ok(folder)
     }
 
-    /// Whether the plugin shall run.
+    /// Whether the configuration enables the plugin.
     pub fn is_enabled(&self, name: &str) -> bool {
-        self.named.get(name).and_then(|settings| settings.enabled).unwrap_or(self.default_enabled)
+        self.sections.get(name).and_then(|settings| settings.enabled).unwrap_or(self.default_enabled)
     }
 
-    /// What `[plugins.<name>]` says; all defaults when it is not there.
+    /// The section `[plugins.<name>]`; all defaults when it is missing.
     pub fn settings(&self, name: &str) -> PluginSettings {
-        self.named.get(name).cloned().unwrap_or_default()
+        self.sections.get(name).cloned().unwrap_or_default()
     }
 
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if let Some(dir) = &self.dir {
-            checks.readable_folder("plugins.dir", dir);
+            validator.check_readable_folder("plugins.dir", dir);
         }
-        for (name, settings) in &self.named {
-            if !is_plugin_name(name) {
-                checks.refuse(
+        for (name, settings) in &self.sections {
+            if !validator::is_section_name(name) {
+                validator.refuse(
                     &format!("plugins.{name}"),
                     format!("{name:?} cannot be the name of a plugin"),
                     "names are lower-case letters, digits and single underscores, beginning with a letter",
                 );
             }
             if settings.sha256.as_deref().is_some_and(|pin| !is_sha256(pin)) {
-                checks.refuse(
+                validator.refuse(
                     &format!("plugins.{name}.sha256"),
                     "it is no SHA-256 of a file".to_owned(),
                     "write the 64 lower-case hexadecimal digits that sha256sum prints",
@@ -109,15 +109,6 @@ impl PluginsConfig {
             }
         }
     }
-}
-
-/// The name is also a table prefix and a part of an environment variable, where `__` divides the levels.
-fn is_plugin_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(plain)
-        && !name.contains("__")
-        && !name.ends_with('_')
 }
 
 fn is_sha256(pin: &str) -> bool {

@@ -1,5 +1,5 @@
-//! What is wrong with the configuration, told all at once. Rule: a problem names the key, where its value came from, and
-//! what to do; it never repeats a secret.
+//! Problems of the configuration, reported all at once. Rule: a problem names the key, where its value came from, and what to
+//! do; it never repeats a secret.
 
 use std::{fmt, path::PathBuf};
 
@@ -68,20 +68,20 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong, sorted, each once. Never empty when it stands in an `Err`.
+/// All problems, sorted and without duplicates. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
     /// `Ok` when there is nothing to report.
-    pub fn into_result(mut found: Vec<Problem>) -> Result<(), Self> {
-        if found.is_empty() {
+    pub fn into_result(mut problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() {
             return Ok(());
         }
-        found.sort();
-        found.dedup();
-        Err(Self(found))
+        problems.sort();
+        problems.dedup();
+        Err(Self(problems))
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {

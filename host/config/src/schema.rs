@@ -1,12 +1,12 @@
-//! The tree of known keys, read from the JSON Schema of the configuration structs. Rule: there is no second list of keys;
-//! names, kinds, bounds and examples all come from the fields.
+//! The tree of known keys, read from the JSON Schema of the configuration structs. Rule: there is no second list of keys.
+//! Names, kinds, bounds and examples all come from the fields.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use super::Config;
+use super::config::Config;
 
 /// What a key holds.
 pub(super) enum Node {
@@ -14,11 +14,11 @@ pub(super) enum Node {
     Leaf(Leaf),
 }
 
-/// Keys that stand together under one `[name]`.
+/// The keys of one `[name]`.
 pub(super) struct Section {
     pub(super) keys: BTreeMap<String, Node>,
-    /// What stands under any other name, where names are the operator's own (`[chains.<name>]`).
-    any: Option<Box<Node>>,
+    /// The node of every other name, where the operator chooses the names (`[chains.<name>]`).
+    additional: Option<Box<Node>>,
 }
 
 /// A key with a value.
@@ -26,7 +26,7 @@ pub(super) struct Leaf {
     pub(super) kind: Kind,
     pub(super) minimum: u64,
     pub(super) maximum: Option<u64>,
-    /// Its value may hold a secret and is shown nowhere.
+    /// Its value may hold a secret and is never shown.
     pub(super) is_secret: bool,
     choices: Vec<String>,
     example: Option<String>,
@@ -48,15 +48,22 @@ pub(super) fn root() -> &'static Section {
 }
 
 /// The JSON Schema of the configuration, without references.
-pub(super) fn json_schema() -> Value {
+fn json_schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<Config>().to_value()
+}
+
+impl Config {
+    /// The JSON Schema of the file.
+    pub fn json_schema() -> Value {
+        json_schema()
+    }
 }
 
 impl Section {
     /// The node of that name.
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
-        self.keys.get(name).or(self.any.as_deref())
+        self.keys.get(name).or(self.additional.as_deref())
     }
 
     /// The node at the end of a path.
@@ -83,7 +90,7 @@ impl Section {
 }
 
 impl Leaf {
-    /// What may stand here, for a hint.
+    /// The values that the key accepts, for a hint.
     pub(super) fn expected(&self) -> String {
         let kind = match self.kind {
             Kind::Text if !self.choices.is_empty() => format!("one of {}", self.choices.join(", ")),
@@ -109,16 +116,16 @@ impl Leaf {
 fn read_section(schema: &Value) -> Section {
     let properties = schema.get("properties").and_then(Value::as_object);
     let keys = properties.into_iter().flatten().map(|(name, property)| (name.clone(), read_node(property))).collect();
-    Section { keys, any: any_name(schema).map(|schema| Box::new(read_node(schema))) }
+    Section { keys, additional: additional_properties(schema).map(|schema| Box::new(read_node(schema))) }
 }
 
 fn read_node(schema: &Value) -> Node {
-    let is_section = schema.get("properties").is_some() || any_name(schema).is_some();
+    let is_section = schema.get("properties").is_some() || additional_properties(schema).is_some();
     if is_section { Node::Section(read_section(schema)) } else { Node::Leaf(read_leaf(schema)) }
 }
 
 /// The schema of every value of a map.
-fn any_name(schema: &Value) -> Option<&Value> {
+fn additional_properties(schema: &Value) -> Option<&Value> {
     schema.get("additionalProperties").filter(|values| values.is_object())
 }
 
@@ -130,18 +137,18 @@ fn read_leaf(schema: &Value) -> Leaf {
         Some("array") => Kind::List,
         _ => Kind::Text,
     };
-    let texts = |name: &str| schema.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |name: &str| schema.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     Leaf {
         kind,
         minimum: bound("minimum").unwrap_or(0),
         maximum: bound("maximum"),
         is_secret: schema.get("writeOnly") == Some(&Value::Bool(true)),
-        choices: texts("enum").iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
-        example: texts("examples").first().map(plain_text),
+        choices: list("enum").iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
+        example: list("examples").first().map(plain_text),
     }
 }
 
-/// The type, of which an optional key has two.
+/// The type; an optional key also has the type `null`.
 fn type_name(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null"),

@@ -8,11 +8,11 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    checks::Checks,
     problem::{Problem, Source},
+    validator::Validator,
 };
 
-/// What keys are for. Plugins ask for a role, never for a key.
+/// The purposes of keys. Plugins ask for a role, never for a key.
 pub const ROLES: [&str; 5] = ["gateway", "facilitator", "relayer", "payin", "oracle"];
 
 const PREFIX: &str = "GATEWAY_SIGNERS__";
@@ -33,7 +33,7 @@ pub struct SignerConfig {
     pub key: Option<SecretString>,
 }
 
-/// Takes the keys out of the variables before anybody else reads them.
+/// Removes the keys from the variables, before other code reads these.
 pub(super) fn take_keys(variables: &mut Vec<(String, String)>) -> Vec<(String, SecretString)> {
     let (keys, others) = std::mem::take(variables).into_iter().partition(|(name, _)| role_of(name).is_some());
     *variables = others;
@@ -41,16 +41,16 @@ pub(super) fn take_keys(variables: &mut Vec<(String, String)>) -> Vec<(String, S
     keys.into_iter().map(|(name, key)| (name, SecretString::from(key))).collect()
 }
 
-/// Case does not matter, as with all variables.
+/// Case does not matter, as for all variables.
 fn role_of(variable: &str) -> Option<String> {
     Some(variable.to_uppercase().strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.to_lowercase())
 }
 
-/// Puts the keys to their roles; one of an unknown role is a problem.
-pub(super) fn give_keys(
+/// Gives each role its key; a key of an unknown role is a problem.
+pub(super) fn assign_keys(
     signers: &mut BTreeMap<String, SignerConfig>,
     keys: Vec<(String, SecretString)>,
-    found: &mut Vec<Problem>,
+    problems: &mut Vec<Problem>,
 ) {
     for (name, key) in keys {
         let role = role_of(&name).unwrap_or_default();
@@ -58,39 +58,39 @@ pub(super) fn give_keys(
             signers.entry(role).or_default().key = Some(key);
         } else {
             let source = Source::Environment(name);
-            found.push(Problem::new(format!("signers.{role}"), source, "there is no such role", hint()));
+            problems.push(Problem::new(format!("signers.{role}"), source, "there is no such role", roles_hint()));
         }
     }
 }
 
-fn hint() -> String {
+fn roles_hint() -> String {
     format!("the roles are {}", ROLES.join(", "))
 }
 
 impl SignerConfig {
-    /// As from the environment; for tests.
+    /// As if the key came from the environment; for tests.
     pub fn with_key(key: impl Into<String>) -> Self {
         Self { key: Some(SecretString::from(key.into())), ..Self::default() }
     }
 
-    pub(super) fn check(&self, role: &str, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, role: &str, validator: &mut Validator<'_>) {
         let key = format!("signers.{role}");
         if !ROLES.contains(&role) {
-            return checks.refuse(&key, "there is no such role".to_owned(), hint());
+            return validator.refuse(&key, "there is no such role".to_owned(), roles_hint());
         }
         match (&self.keystore, &self.password_file, &self.key) {
             (Some(_), Some(_), None) | (None, None, Some(_) | None) => {}
             (Some(_), None, None) => {
                 let hint = "name the file that holds the keystore's password";
-                checks.refuse(&format!("{key}.password_file"), "it is missing".to_owned(), hint);
+                validator.refuse(&format!("{key}.password_file"), "it is missing".to_owned(), hint);
             }
             (None, Some(_), None) => {
                 let hint = "name the keystore that the password opens";
-                checks.refuse(&format!("{key}.keystore"), "it is missing".to_owned(), hint);
+                validator.refuse(&format!("{key}.keystore"), "it is missing".to_owned(), hint);
             }
             (_, _, Some(_)) => {
                 let variable = format!("{PREFIX}{}{SUFFIX}", role.to_uppercase());
-                checks.refuse(&key, format!("{variable} is set as well"), "keep one of the two");
+                validator.refuse(&key, format!("{variable} is set as well"), "keep one of the two");
             }
         }
     }

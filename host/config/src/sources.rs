@@ -1,5 +1,5 @@
-//! Which layer set which key, kept beside the values so that later problems (a plugin's own checks, a port that is taken)
-//! can name the file or the variable to change.
+//! The layer that set each key, so that problems found later (by a plugin, or a port that is taken) can name the file or
+//! the variable to change.
 
 use std::{
     collections::BTreeMap,
@@ -18,13 +18,13 @@ pub struct Sources {
 }
 
 impl Sources {
-    pub(super) fn read(figment: &Figment, merged: &Value, file: Option<PathBuf>) -> Self {
+    pub(super) fn new(figment: &Figment, merged: &Value, file: Option<PathBuf>) -> Self {
         let mut keys = BTreeMap::new();
-        collect(figment, merged, String::new(), &mut keys);
+        collect_sources(figment, merged, String::new(), &mut keys);
         Self { keys, file }
     }
 
-    /// Where a key, or else the first key below it, was set.
+    /// The layer that set a key, or else the first key below it.
     pub fn of(&self, key: &str) -> Source {
         let below = format!("{key}.");
         let first_below = || self.keys.range(below.clone()..).next().filter(|(name, _)| name.starts_with(&below));
@@ -37,23 +37,23 @@ impl Sources {
     }
 }
 
-fn collect(figment: &Figment, value: &Value, key: String, keys: &mut BTreeMap<String, Source>) {
+fn collect_sources(figment: &Figment, value: &Value, key: String, keys: &mut BTreeMap<String, Source>) {
     match value.as_dict() {
         Some(dict) => {
             for (name, inner) in dict {
                 let path = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                collect(figment, inner, path, keys);
+                collect_sources(figment, inner, path, keys);
             }
         }
         None => {
-            if let Some(source) = figment.get_metadata(value.tag()).and_then(from_metadata) {
+            if let Some(source) = figment.get_metadata(value.tag()).and_then(source_of) {
                 keys.insert(key, source);
             }
         }
     }
 }
 
-fn from_metadata(metadata: &Metadata) -> Option<Source> {
+fn source_of(metadata: &Metadata) -> Option<Source> {
     match metadata.source.as_ref()? {
         figment::Source::File(path) => Some(Source::File(path.clone())),
         figment::Source::Custom(name) if name.starts_with("--") => Some(Source::Flag(name.clone())),

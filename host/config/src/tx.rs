@@ -1,9 +1,9 @@
-//! `[tx]`: how the gateway's own transactions are paid for and pursued.
+//! `[tx]`: fees, resending and replacement of the transactions that the gateway sends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::Checks;
+use super::validator::Validator;
 
 /// Transactions that the gateway sends for plugins.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -43,10 +43,14 @@ impl Default for TxConfig {
 }
 
 impl TxConfig {
-    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+    pub(super) fn validate(&self, validator: &mut Validator<'_>) {
         if self.tip_gwei > self.max_fee_gwei {
             let message = format!("{} is more than tx.max_fee_gwei ({})", self.tip_gwei, self.max_fee_gwei);
-            checks.refuse("tx.tip_gwei", message, "the tip is a part of the fee: lower it, or raise tx.max_fee_gwei");
+            validator.refuse(
+                "tx.tip_gwei",
+                message,
+                "the tip is a part of the fee: lower it, or raise tx.max_fee_gwei",
+            );
         }
     }
 }

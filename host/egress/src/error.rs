@@ -1,7 +1,7 @@
-//! Why a fetch did not happen or did not end.
+//! Why a fetch failed.
 //!
-//! `Display` is for the caller: it names the host it asked for and a reason, never an address that we looked up and
-//! never a library's text. What a library said is the `source`, for the log.
+//! `Display` is for the caller: it names the requested host and a reason, never an address that the gateway resolved and
+//! never a library's text. A library's error is the `source`, for the log.
 
 use thiserror::Error;
 
@@ -21,13 +21,13 @@ pub enum EgressError {
     #[error("the method {method:?} cannot be sent")]
     BadMethod { method: String },
     #[error("the request header {name:?} {problem}")]
-    RefusedHeader { name: String, problem: &'static str },
+    InvalidHeader { name: String, problem: &'static str },
     #[error("the request body is larger than {bytes_max} bytes")]
     RequestTooLarge { bytes_max: u64 },
     #[error("the answer of {host:?} is too large: {part} of more than {bytes_max} bytes")]
     TooLarge { host: String, part: &'static str, bytes_max: u64 },
-    #[error("{waiting} within {timeout_ms} ms (host {host:?})")]
-    Timeout { host: String, timeout_ms: u64, waiting: Waiting },
+    #[error("{waiting_for} within {timeout_ms} ms (host {host:?})")]
+    Timeout { host: String, timeout_ms: u64, waiting_for: WaitingFor },
     #[error("no connection to {host:?}")]
     Connect {
         host: String,
@@ -35,7 +35,7 @@ pub enum EgressError {
         source: reqwest::Error,
     },
     #[error("{host:?} broke off or did not speak HTTP")]
-    BrokenAnswer {
+    BrokenResponse {
         host: String,
         #[source]
         source: Option<reqwest::Error>,
@@ -46,20 +46,20 @@ pub enum EgressError {
     RedirectLimit { host: String, redirects_max: u8 },
 }
 
-/// What a fetch was waiting for when its time was up.
+/// What a fetch was waiting for when its deadline passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
-    /// The plugin's other fetches took up its whole budget.
+pub enum WaitingFor {
+    /// One of the plugin's slots, all of which other fetches occupied.
     Slot,
-    /// Look-up, connection, head or body.
-    Answer,
+    /// Name resolution, connection, head or body.
+    Response,
 }
 
-impl std::fmt::Display for Waiting {
+impl std::fmt::Display for WaitingFor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Slot => "no free slot among the plugin's outbound requests",
-            Self::Answer => "no complete answer",
+            Self::Response => "no complete answer",
         })
     }
 }
@@ -70,7 +70,7 @@ impl EgressError {
         self.code_and_status().0
     }
 
-    /// The HTTP status for a caller whose request led to this fetch.
+    /// The HTTP status for the client whose request caused this fetch.
     pub fn status(&self) -> u16 {
         self.code_and_status().1
     }
@@ -83,13 +83,13 @@ impl EgressError {
             Self::PrivateUrl { .. } => ("private_url", 400),
             Self::UnresolvableUrl { .. } => ("unresolvable_url", 502),
             Self::BadMethod { .. } => ("bad_method", 400),
-            Self::RefusedHeader { .. } => ("refused_header", 400),
+            Self::InvalidHeader { .. } => ("refused_header", 400),
             Self::RequestTooLarge { .. } => ("request_too_large", 413),
             Self::TooLarge { .. } => ("too_large", 502),
-            Self::Timeout { waiting: Waiting::Slot, .. } => ("egress_busy", 503),
-            Self::Timeout { waiting: Waiting::Answer, .. } => ("timeout", 504),
+            Self::Timeout { waiting_for: WaitingFor::Slot, .. } => ("egress_busy", 503),
+            Self::Timeout { waiting_for: WaitingFor::Response, .. } => ("timeout", 504),
             Self::Connect { .. } => ("connect", 502),
-            Self::BrokenAnswer { .. } => ("broken_answer", 502),
+            Self::BrokenResponse { .. } => ("broken_answer", 502),
             Self::BadRedirect { .. } => ("bad_redirect", 502),
             Self::RedirectLimit { .. } => ("redirect_limit", 502),
         }

@@ -1,18 +1,18 @@
-//! The next hop of a redirect. Like the first one it is checked where it is resolved, not here.
+//! The next hop of a redirect. Like the first hop it is checked when its host is resolved, not here.
 
 use http::{HeaderMap, Method, StatusCode, header};
 use url::Url;
 
-use super::{EgressError, request::Hop, target::host_of};
+use super::{error::EgressError, request::Hop, url_check::host_of};
 
-/// `None` when the answer is not a redirect or says not where to.
-pub(super) fn next_hop(hop: &Hop, answer: &reqwest::Response) -> Result<Option<Hop>, EgressError> {
-    let keeps_method = match answer.status() {
+/// `None` when the response is not a redirect, or has no `Location`.
+pub(super) fn next_hop(hop: &Hop, response: &reqwest::Response) -> Result<Option<Hop>, EgressError> {
+    let keeps_method = match response.status() {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => false,
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
         _ => return Ok(None),
     };
-    let Some(location) = answer.headers().get(header::LOCATION) else {
+    let Some(location) = response.headers().get(header::LOCATION) else {
         return Ok(None);
     };
     let url = location
@@ -20,21 +20,21 @@ pub(super) fn next_hop(hop: &Hop, answer: &reqwest::Response) -> Result<Option<H
         .ok()
         .and_then(|location| hop.url.join(location).ok())
         .ok_or_else(|| EgressError::BadRedirect { host: host_of(&hop.url) })?;
-    Ok(Some(step(hop, url, keeps_method)))
+    Ok(Some(redirected(hop, url, keeps_method)))
 }
 
-fn step(hop: &Hop, url: Url, keeps_method: bool) -> Hop {
+fn redirected(hop: &Hop, url: Url, keeps_method: bool) -> Hop {
     let mut next = Hop { url, ..hop.clone() };
     if !keeps_method {
         if next.method != Method::HEAD {
             next.method = Method::GET;
         }
         next.body.clear();
-        for described_the_body in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE] {
-            next.headers.remove(described_the_body);
+        for body_header in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE] {
+            next.headers.remove(body_header);
         }
     }
-    // Tokens in the headers were meant for the first origin. They do not come back with a redirect back to it.
+    // Tokens in the headers are meant for the first origin only, and a redirect back to it does not restore them.
     if next.url.origin() != hop.url.origin() {
         next.headers = HeaderMap::new();
     }

@@ -2,28 +2,28 @@
 
 use serde::Deserialize;
 
-use super::AllowList;
+use super::allow_list::AllowList;
 
-/// Limits of outbound HTTP. Every one of them is a ceiling: a request may ask for less, never for more.
+/// Limits of outbound HTTP. Each is a maximum: a request may set a lower one, never a higher one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EgressSettings {
-    /// Development only. What may be reached although it is not public: `name`, `name:port`, `address`,
-    /// `address:port` (`[v6]:port`) or a CIDR such as `10.0.0.0/8`. An entry opens exactly what it names. Default: none.
+    /// Development only. Hosts that may be reached although they are not public: `name`, `name:port`, `address`,
+    /// `address:port` (`[v6]:port`) or a CIDR such as `10.0.0.0/8`. An entry allows exactly what it names. Default: none.
     pub allow_hosts: Vec<String>,
-    /// Deadline of a fetch that names none; it covers everything up to the last byte. Default: 10 000.
+    /// Deadline of a fetch that sets none; it covers everything up to the last byte. Default: 10 000.
     pub timeout_ms: u64,
-    /// The longest deadline that a fetch may ask for. Default: 60 000.
+    /// The longest deadline that a fetch may set. Default: 60 000.
     pub timeout_max_ms: u64,
     /// Time for TCP and TLS, within the deadline. Default: 5 000.
     pub connect_timeout_ms: u64,
-    /// The largest answer body, as it comes over the wire (nothing is decompressed). Default: 1 MiB.
+    /// The largest response body, as received (nothing is decompressed). Default: 1 MiB.
     pub response_bytes_max: u64,
     /// The largest request body. Default: 1 MiB.
     pub request_bytes_max: u64,
-    /// How many fetches of one plugin run at once; the others wait their turn. Default: 16.
+    /// How many fetches of one plugin run at once; the others wait for a slot. Default: 16.
     pub per_plugin_concurrency: usize,
-    /// The `User-Agent` of a fetch that brings none. Default: `gateway/<version>`.
+    /// The `User-Agent` of a fetch that sets none. Default: `gateway/<version>`.
     pub user_agent: String,
 }
 
@@ -43,7 +43,7 @@ impl Default for EgressSettings {
 }
 
 impl EgressSettings {
-    /// The parsed allow list, or every problem at once, each starting with the key's name.
+    /// Returns the parsed allow list, or every problem at once, each starting with the key's name.
     pub fn validate(&self) -> Result<AllowList, Vec<String>> {
         let mut problems = Vec::new();
         for (key, value) in [
@@ -69,12 +69,12 @@ impl EgressSettings {
         if http::HeaderValue::from_str(&self.user_agent).is_err() || self.user_agent.is_empty() {
             problems.push("user_agent must be printable ASCII".to_owned());
         }
-        let allow = match AllowList::parse(&self.allow_hosts) {
+        let allow_problems = match AllowList::parse(&self.allow_hosts) {
             Ok(allow) if problems.is_empty() => return Ok(allow),
             Ok(_) => Vec::new(),
             Err(bad) => bad,
         };
-        problems.extend(allow);
+        problems.extend(allow_problems);
         Err(problems)
     }
 }

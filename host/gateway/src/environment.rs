@@ -1,7 +1,7 @@
 //! What the configuration says about this deployment, as plugins and documents see it.
 
 use gateway_config::{ChainConfig, Config, MAIN};
-use gateway_meta::{ChainFacts, Limits};
+use gateway_meta::{ChainInfo, Limits};
 use gateway_storage::Dialect;
 use plugin_api::manifest::{self, Environment};
 use std::net::SocketAddr;
@@ -29,10 +29,10 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
 }
 
 /// The chain as the configuration knows it.
-pub fn chain_facts(config: &Config) -> ChainFacts {
+pub fn chain_facts(config: &Config) -> ChainInfo {
     let main = config.chains.get(MAIN).cloned().unwrap_or_default();
-    ChainFacts {
-        contracts: main.told(),
+    ChainInfo {
+        contracts: main.published_contracts(),
         name: main.label.unwrap_or_else(|| config.network_name.clone()),
         currency_name: main.currency_name,
         symbol: main.currency_symbol,

@@ -31,7 +31,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         ("jobs", gateway_jobs::MIGRATION),
         ("operators", operators::MIGRATION),
     ];
-    let then = [("tx", gateway_tx::MIGRATION), ("tx_given_up", gateway_tx::GIVEN_UP_MIGRATION)];
+    let then = [("tx", gateway_tx::MIGRATION), ("tx_given_up", gateway_tx::CANCEL_REASON_MIGRATION)];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first
         .map(|(version, step)| own(version, step))

@@ -3,7 +3,7 @@
 //! The rule: a decision about a plugin is stored before it takes effect, and holds until the opposite command: it
 //! outranks the configuration at every later start.
 
-use gateway_storage::{Database, Final, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ impl Operators {
 
     async fn write(&self, statement: Sql) -> Result<(), StorageError> {
         let transaction = self.database.begin(Scope::Host);
-        transaction.commit(vec![Final::new(statement.into())]).await.map(drop)
+        transaction.commit(vec![CommitStatement::new(statement.into())]).await.map(drop)
     }
 
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {

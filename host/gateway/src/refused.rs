@@ -5,7 +5,7 @@
 use crate::routes::Exceeded;
 use gateway_http::{
     body::{Body, BodyError},
-    problem::problem,
+    problem::problem_response,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
@@ -14,7 +14,7 @@ pub struct Refused(Box<Response<Body>>);
 impl Refused {
     pub fn new(status: u16, code: &str, message: impl Into<String>, hint: &str) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self(Box::new(problem(status, code, message, hint)))
+        Self(Box::new(problem_response(status, code, message, hint)))
     }
 
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {

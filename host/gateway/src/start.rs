@@ -124,7 +124,7 @@ async fn build(
         database,
         clock,
     });
-    let own = gateway_meta::own_routes(&environment);
+    let own = gateway_meta::meta_routes(&environment);
     let routes = RouteTable::new(config.clone(), host.clone(), own);
     let routes = Arc::new(routes.map_err(|conflict| StartError::Routes(conflict.to_string()))?);
     Ok(assemble(config, environment, brand, host, routes, fence_requests))

@@ -1,44 +1,16 @@
-//! The edge: everything between the TCP socket and the gateway's router. Rule: nothing that a client sends or leaves unsent
-//! holds a connection for longer than the settings say, and every answer carries a request id.
+//! From the TCP socket to the gateway's router. Rule: nothing that a client sends or omits holds a connection for
+//! longer than the configured limits, and every response carries a request id.
 //!
-//! Read [`stack`] for the way of a request, [`listen`] for the life of the listener, [`connection`] for the life of one
-//! connection.
+//! Read `middleware/stack.rs` for the layers of a request, `listener/serve.rs` for the life of the listener, and
+//! `connection/serve_connection.rs` for the life of one connection.
 
-mod accept;
-mod access_log;
 pub mod body;
-mod chunks;
-mod client_ip;
-mod compression;
+mod client_network;
 mod connection;
-mod cors;
-mod deadline;
-mod direct_writer;
-mod framing;
-mod head_method;
-mod host_header;
-mod in_flight;
-mod incoming;
-mod listen;
-mod panic_fence;
-mod peer;
-mod preflight;
+mod http_service;
+mod listener;
+mod middleware;
 pub mod problem;
-mod protocol;
-mod refuse;
-mod refused_head;
-mod request_head;
-mod request_id;
-mod security_headers;
-mod settings;
-mod slots;
-mod socket;
-mod stack;
-mod stage;
-mod tarpit;
-mod turns;
-mod violation;
-mod vitals;
 
 #[cfg(test)]
 mod tests;
@@ -46,13 +18,8 @@ mod tests;
 #[cfg(test)]
 mod fuzz;
 
-pub use access_log::RouteLabel;
-pub use client_ip::ClientIp;
-pub use direct_writer::DirectWriter;
-pub use listen::{Drained, Edge, EdgeError};
-pub use peer::Peer;
-pub use request_id::RequestId;
-pub use settings::EdgeSettings;
-pub use slots::owner;
-pub use stage::HttpService;
-pub use tarpit::Tarpit;
+pub use client_network::client_network;
+pub use connection::{ConnectionInfo, Tarpit};
+pub use http_service::HttpService;
+pub use listener::{DrainReport, Listener, ListenerError, ListenerSettings};
+pub use middleware::{ClientIp, RequestId, RouteLabel};

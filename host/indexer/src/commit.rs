@@ -1,18 +1,18 @@
-//! One transaction of an index: events in, rows and the new place out.
+//! One transaction of an index: a batch of events in, derived rows and the new cursor out.
 //!
-//! The rule: the next commit may be derived while one is on its way to the disk, but not before that one has had its turn
-//! with the database; each begins where the one before ends, so that none succeeds without it.
+//! The rule: the next batch may be derived while a commit is in flight, but only after that commit has taken its turn in the
+//! database; each transaction expects the cursor of the one before, so that none succeeds without it.
 
 use super::{
-    Index, Trouble,
-    derive::Published,
-    reset::moved,
-    store::{Known, Place},
-    told::{Told, count_logs},
+    batch::Batch,
+    decode::count_logs,
+    derive::PublishedEvents,
+    error::IndexError,
+    index::Index,
+    store::{Cursor, IndexRow},
 };
-use alloy_primitives::B256;
 use gateway_plugins::{InFlightGuard, PluginTransaction};
-use gateway_storage::{Dialect, Final, StorageError};
+use gateway_storage::{CommitStatement, Dialect, StorageError};
 use plugin_api::{
     abi::{Outcome, Statement},
     manifest::NewEvent,
@@ -23,168 +23,167 @@ use std::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-/// Time that one commit should take: on SQLite nobody else writes meanwhile.
+/// Target time of one commit: on SQLite all other writes wait meanwhile.
 const COMMIT_TIME: Duration = Duration::from_millis(200);
-/// Rows of many events share pages, and a page is written once a commit. But nothing is fetched while the last one is written.
+/// A larger commit writes fewer pages per event, but nothing is fetched while the last commit is written.
 const COMMIT_EVENTS_MAX: usize = 4_000;
 
-/// What goes into one transaction.
-pub struct Batch {
-    pub events: Vec<Told>,
-    /// Where the index is afterwards.
-    pub to: Place,
-    /// Blocks by whose names a later reorganisation is found.
-    pub blocks: Vec<(u64, B256)>,
-    /// Whether these blocks are not taken back any more: then nothing is kept for undoing them, and what they make public
-    /// is public at once.
-    pub is_final: bool,
-}
-
-/// A commit on its way to the disk.
-pub struct Pending {
-    committed: AbortOnDropHandle<Result<(), StorageError>>,
-    to: Place,
+/// A commit in flight.
+pub struct PendingCommit {
+    task: AbortOnDropHandle<Result<(), StorageError>>,
+    cursor: Cursor,
     events: usize,
     logs: usize,
-    is_public: bool,
+    /// Whether the commit adds events to the activity log.
+    has_confirmed: bool,
 }
 
 impl Index {
     /// Returns when the batch is durable.
-    pub(super) async fn commit(&mut self, batch: Batch) -> Result<(), Trouble> {
+    pub(super) async fn commit(&mut self, batch: Batch) -> Result<(), IndexError> {
         let mut pending = None;
-        self.begin_commit(batch, &mut pending).await?;
-        self.end_commit(&mut pending).await
+        self.start_commit(batch, &mut pending).await?;
+        self.finish_commit(&mut pending).await
     }
 
-    /// Returns when the batch is on its way; what was on its way before is durable then.
-    pub(super) async fn begin_commit(&mut self, batch: Batch, pending: &mut Option<Pending>) -> Result<(), Trouble> {
-        let known = self.known.clone().ok_or(Trouble::Moved)?;
-        // SQLite's transactions take turns. On PostgreSQL this one would not see what the one before has written.
+    /// Returns when the batch is in flight; the batch before it is durable then.
+    pub(super) async fn start_commit(
+        &mut self,
+        batch: Batch,
+        pending: &mut Option<PendingCommit>,
+    ) -> Result<(), IndexError> {
+        let row = self.row.clone().ok_or(IndexError::CursorMoved)?;
+        // SQLite runs transactions one after the other. On PostgreSQL this one would not see the writes of the one before.
         if self.store.dialect() == Dialect::Postgres {
-            self.end_commit(pending).await?;
+            self.finish_commit(pending).await?;
         }
-        let begun = Instant::now();
-        let in_flight = self.plugin.acquire().ok_or(Trouble::Closing)?;
-        let derived = self.derive_and_settle(&batch).await;
-        // Their transactions may share a commit of the database: this one is sent on its way before the other is waited for.
+        let started = Instant::now();
+        let in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
+        let derived = self.derive_and_confirm(&batch).await;
+        // Both transactions may share a group commit of the database: this one is sent before the other is awaited.
         let sent = match derived {
-            Ok((transaction, public)) => self.send(&known, batch, in_flight, transaction, &public),
-            Err(trouble) => Err(trouble),
+            Ok((transaction, confirmed)) => self.send(&row, batch, in_flight, transaction, &confirmed),
+            Err(error) => Err(error),
         };
-        // Also when this batch failed: what comes next begins where the one before ends.
-        self.end_commit(pending).await?;
+        // Also when this batch failed: the next one starts at the cursor of the one before.
+        self.finish_commit(pending).await?;
         let sent = sent?;
-        self.adapt(sent.events, begun.elapsed());
-        self.known = Some(Known { place: sent.to.clone(), ..known });
+        self.adapt_commit_events(sent.events, started.elapsed());
+        self.row = Some(IndexRow { cursor: sent.cursor.clone(), ..row });
         *pending = Some(sent);
         Ok(())
     }
 
     fn send(
         &self,
-        known: &Known,
+        row: &IndexRow,
         batch: Batch,
         in_flight: InFlightGuard,
         transaction: Arc<PluginTransaction>,
-        public: &[NewEvent],
-    ) -> Result<Pending, Trouble> {
-        let last = self.finals(known, &batch, public)?;
-        let committed = self.plugin.handle.tasks.spawn(async move {
+        confirmed: &[NewEvent],
+    ) -> Result<PendingCommit, IndexError> {
+        let statements = self.commit_statements(row, &batch, confirmed)?;
+        let task = self.plugin.handle.tasks.spawn(async move {
             let _in_flight = in_flight;
-            transaction.commit_with(last).await
+            transaction.commit_with(statements).await
         });
-        Ok(Pending {
-            committed: AbortOnDropHandle::new(committed),
+        Ok(PendingCommit {
+            task: AbortOnDropHandle::new(task),
             events: batch.events.len(),
             logs: count_logs(&batch.events),
-            to: batch.to,
-            is_public: !public.is_empty(),
+            cursor: batch.cursor,
+            has_confirmed: !confirmed.is_empty(),
         })
     }
 
-    /// Returns when what is on its way is durable.
-    pub(super) async fn end_commit(&self, pending: &mut Option<Pending>) -> Result<(), Trouble> {
+    /// Returns when the commit in flight is durable.
+    pub(super) async fn finish_commit(&self, pending: &mut Option<PendingCommit>) -> Result<(), IndexError> {
         let Some(pending) = pending.take() else { return Ok(()) };
         // A task ends early only when the plugin stops.
-        pending.committed.await.map_err(|_| Trouble::Closing)?.map_err(moved)?;
-        if pending.is_public {
+        pending.task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit)?;
+        if pending.has_confirmed {
             self.host.activity.wake();
         }
-        self.progress.wrote(&pending.to, pending.logs);
+        self.progress.committed(&pending.cursor, pending.logs);
         Ok(())
     }
 
-    async fn derive_and_settle(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<NewEvent>), Trouble> {
+    async fn derive_and_confirm(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<NewEvent>), IndexError> {
         let (transaction, published) = self.derive(batch).await?;
-        let public = self.settle(&transaction, batch, published).await?;
-        Ok((transaction, public))
+        let confirmed = self.confirm(&transaction, batch, published).await?;
+        Ok((transaction, confirmed))
     }
 
-    /// Holds what was published until its block is deep enough; answers what is public with this commit.
-    async fn settle(
+    /// Stores published events as pending until their block is deep enough, and returns those that this commit confirms.
+    async fn confirm(
         &self,
         transaction: &PluginTransaction,
         batch: &Batch,
-        published: Published,
-    ) -> Result<Vec<NewEvent>, Trouble> {
-        let hold = |(block, event): &(u64, NewEvent)| {
+        published: PublishedEvents,
+    ) -> Result<Vec<NewEvent>, IndexError> {
+        let insert_pending = |(block, event): &(u64, NewEvent)| {
             let text = serde_json::to_string(event).map_err(|error| StorageError::Internal(error.to_string()))?;
-            Ok(self.store.hold_event(*block, text))
+            Ok(self.store.insert_pending_event(*block, text))
         };
         let mut statements = match batch.is_final {
             true => Vec::new(),
-            false => published.iter().map(hold).collect::<Result<Vec<Statement>, StorageError>>()?,
+            false => published.iter().map(insert_pending).collect::<Result<Vec<Statement>, StorageError>>()?,
         };
-        let public_to = self.public_to(batch);
-        statements.extend(public_to.map(|block| self.store.held_events(block)));
+        let confirmed_to = self.confirmed_to(batch);
+        statements.extend(confirmed_to.map(|block| self.store.select_pending_events(block)));
         let outcomes = transaction.run_as_host(statements).await?;
-        let held = outcomes.last().filter(|_| public_to.is_some());
-        let mut public = held.map_or(Ok(Vec::new()), held_events)?;
+        let selected = outcomes.last().filter(|_| confirmed_to.is_some());
+        let mut confirmed = selected.map_or(Ok(Vec::new()), pending_events)?;
         if batch.is_final {
-            public.extend(published.into_iter().map(|(_, event)| event));
+            confirmed.extend(published.into_iter().map(|(_, event)| event));
         }
-        Ok(public)
+        Ok(confirmed)
     }
 
-    /// The last block that has enough blocks on top.
-    fn public_to(&self, batch: &Batch) -> Option<u64> {
-        let last = batch.to.next.checked_sub(1)?;
-        let above = if batch.is_final { 0 } else { self.chain.settings.confirmations };
-        last.checked_sub(above)
+    /// The last block with enough blocks on top for its events to be public.
+    fn confirmed_to(&self, batch: &Batch) -> Option<u64> {
+        let last = batch.cursor.next_block.checked_sub(1)?;
+        let depth = if batch.is_final { 0 } else { self.chain.settings.confirmations };
+        last.checked_sub(depth)
     }
 
-    /// The last block that is not taken back any more, as far as this batch tells.
+    /// The last block that no reorganisation undoes, as far as this batch shows.
     fn final_to(&self, batch: &Batch) -> Option<u64> {
-        let last = batch.to.next.checked_sub(1)?;
-        let above = if batch.is_final { 0 } else { self.chain.settings.reorg_depth };
-        last.checked_sub(above)
+        let last = batch.cursor.next_block.checked_sub(1)?;
+        let depth = if batch.is_final { 0 } else { self.chain.settings.reorg_depth };
+        last.checked_sub(depth)
     }
 
-    fn finals(&self, known: &Known, batch: &Batch, public: &[NewEvent]) -> Result<Vec<Final>, Trouble> {
+    /// The statements that end the transaction: bookkeeping, the cursor, and the confirmed events.
+    fn commit_statements(
+        &self,
+        row: &IndexRow,
+        batch: &Batch,
+        confirmed: &[NewEvent],
+    ) -> Result<Vec<CommitStatement>, IndexError> {
         let mut statements: Vec<Statement> = Vec::new();
-        statements.extend(batch.blocks.iter().map(|(block, hash)| self.store.remember_block(*block, *hash)));
-        statements.extend(self.public_to(batch).map(|block| self.store.forget_held(block)));
+        statements.extend(batch.blocks.iter().map(|(block, hash)| self.store.insert_block(*block, *hash)));
+        statements.extend(self.confirmed_to(batch).map(|block| self.store.delete_pending_events(block)));
         statements.extend(self.final_to(batch).into_iter().flat_map(|block| self.store.prune(block)));
-        let mut finals: Vec<Final> = statements.into_iter().map(Final::new).collect();
-        finals.push(self.store.advance(known, &batch.to));
-        let public = self.host.activity.finals(public, self.host.clock.now_s());
-        finals.extend(public.map_err(|error| Trouble::Handler(error.to_string()))?);
-        Ok(finals)
+        let mut statements: Vec<CommitStatement> = statements.into_iter().map(CommitStatement::new).collect();
+        statements.push(self.store.advance(row, &batch.cursor));
+        let events = self.host.activity.commit_statements(confirmed, self.host.clock.now_s());
+        statements.extend(events.map_err(|error| IndexError::Handler(error.to_string()))?);
+        Ok(statements)
     }
 
-    /// As many events a commit as fit its time.
-    fn adapt(&mut self, events: usize, took: Duration) {
-        if took > COMMIT_TIME * 2 {
+    /// Adapts the number of events per commit to the time that a commit takes.
+    fn adapt_commit_events(&mut self, events: usize, elapsed: Duration) {
+        if elapsed > COMMIT_TIME * 2 {
             self.commit_events = (self.commit_events / 2).max(1);
-        } else if events >= self.commit_events && took < COMMIT_TIME {
+        } else if events >= self.commit_events && elapsed < COMMIT_TIME {
             self.commit_events = (self.commit_events * 2).min(COMMIT_EVENTS_MAX);
         }
     }
 }
 
-fn held_events(outcome: &Outcome) -> Result<Vec<NewEvent>, Trouble> {
-    let broken = |error: String| Trouble::Storage(StorageError::Internal(error));
-    let texts: Vec<String> = plugin_api::decode_rows(&outcome.rows).map_err(|error| broken(error.to_string()))?;
-    texts.iter().map(|text| serde_json::from_str(text).map_err(|error| broken(error.to_string()))).collect()
+fn pending_events(outcome: &Outcome) -> Result<Vec<NewEvent>, IndexError> {
+    let internal = |error: String| IndexError::Storage(StorageError::Internal(error));
+    let texts: Vec<String> = plugin_api::decode_rows(&outcome.rows).map_err(|error| internal(error.to_string()))?;
+    texts.iter().map(|text| serde_json::from_str(text).map_err(|error| internal(error.to_string()))).collect()
 }

@@ -1,13 +1,14 @@
 //! Lets the plugin derive its rows from a batch of events.
 //!
-//! The rule: a batch is one call, and what fails in it is tried again event by event, so that the one to blame is named.
+//! The rule: a batch is one call, and a failed batch is tried again event by event, so that the error names the event.
 
 use super::{
-    Index, Trouble,
-    commit::Batch,
-    feed::Feed,
-    store::{NO_JOURNAL, signed},
-    told::Told,
+    batch::Batch,
+    decode::DecodedEvent,
+    error::IndexError,
+    event_batch_transaction::EventBatchTransaction,
+    index::Index,
+    store::{NO_JOURNAL, to_i64},
 };
 use abi_stable::std_types::RResult;
 use gateway_plugins::{PluginTransaction, TransactionOwner};
@@ -22,24 +23,23 @@ use std::{
 
 /// Time for a handler to apply one event.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
-/// Failures are nobody's fault while the database is away.
-const AWAY_WINDOW: Duration = Duration::from_secs(10);
+/// Failures do not count against the plugin when the database was unavailable within this time.
+const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
 
-/// The events that became public or will, with their blocks.
-pub type Published = Vec<(u64, NewEvent)>;
+/// The events that the handlers published, with their blocks.
+pub type PublishedEvents = Vec<(u64, NewEvent)>;
 
 impl Index {
-    /// Answers the transaction that holds the rows.
-    pub(super) async fn derive(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Published), Trouble> {
-        let events = batch.events.as_slice();
+    /// Returns the transaction that holds the derived rows, and the published events.
+    pub(super) async fn derive(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, PublishedEvents), IndexError> {
         let scope = if batch.is_final { self.scope.unjournaled() } else { self.scope.clone() };
         let transaction = PluginTransaction::new(&self.host, scope.clone(), TransactionOwner::Index);
-        match self.apply(&transaction, batch, events.len()).await {
-            Err(Trouble::Handler(reason)) if events.len() > 1 => {
+        match self.apply(&transaction, batch, batch.events.len()).await {
+            Err(IndexError::Handler(reason)) if batch.events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
                 transaction.roll_back().await;
             }
-            Err(trouble) => return Err(trouble),
+            Err(error) => return Err(error),
             Ok(published) => return Ok((transaction, published)),
         }
         let transaction = PluginTransaction::new(&self.host, scope, TransactionOwner::Index);
@@ -47,93 +47,103 @@ impl Index {
         Ok((transaction, published))
     }
 
-    /// So many events a call.
+    /// Applies the batch with at most `call_events` events per call of the plugin.
     async fn apply(
         &self,
         transaction: &Arc<PluginTransaction>,
         batch: &Batch,
-        most: usize,
-    ) -> Result<Published, Trouble> {
-        // Given up before the database does, which would look like the plugin's fault.
-        let until = Instant::now() + self.transaction_timeout / 2;
+        call_events: usize,
+    ) -> Result<PublishedEvents, IndexError> {
+        // Half of the database's limit: a transaction that the database ends would look like an error of the plugin.
+        let deadline = Instant::now() + self.transaction_timeout / 2;
         let events = batch.events.as_slice();
-        let block = |told: Option<&Told>| told.map(|told| told.block);
+        let block = |event: Option<&DecodedEvent>| event.map(|event| event.block);
         let has_several_blocks = block(events.first()) != block(events.last());
-        let turn = |told: &Told| if batch.is_final { NO_JOURNAL } else { signed(told.block) };
+        let journal_block = |event: &DecodedEvent| if batch.is_final { NO_JOURNAL } else { to_i64(event.block) };
         let (mut published, mut applied) = (Vec::new(), 0);
-        for part in events.chunks(most.max(1)) {
-            let left = until.saturating_duration_since(Instant::now());
+        for part in events.chunks(call_events.max(1)) {
+            let left = deadline.saturating_duration_since(Instant::now());
             if has_several_blocks && left.is_zero() {
-                return Err(Trouble::Slow);
+                return Err(IndexError::TooSlow);
             }
-            let feed = Feed::new(transaction, &self.store, part.iter().map(turn).collect(), &self.plugin.handle.tasks);
+            let journal_blocks = part.iter().map(journal_block).collect();
+            let part_transaction =
+                EventBatchTransaction::new(transaction, &self.store, journal_blocks, &self.plugin.handle.tasks);
             match part {
-                [one] => self.call(&feed, part, EVENT_TIMEOUT).await.map_err(|blame| self.blame(one, blame))?,
-                _ => match self.call(&feed, part, left).await {
-                    Err(Blame::Late(_)) if has_several_blocks => return Err(Trouble::Slow),
-                    other => other.map_err(|blame| Trouble::Handler(blame.to_string()))?,
+                [event] => {
+                    let outcome = self.call_plugin(&part_transaction, part, EVENT_TIMEOUT).await;
+                    outcome.map_err(|error| self.event_failed(event, error))?;
+                }
+                _ => match self.call_plugin(&part_transaction, part, left).await {
+                    Err(ApplyError::Timeout(_)) if has_several_blocks => return Err(IndexError::TooSlow),
+                    outcome => outcome.map_err(|error| IndexError::Handler(error.to_string()))?,
                 },
             }
-            let made = feed.finish().map_err(Trouble::Handler)?;
-            published.extend(made.into_iter().map(|(place, made)| (applied + place, made)));
+            let part_published = part_transaction.finish().map_err(IndexError::Handler)?;
+            published.extend(part_published.into_iter().map(|(index, event)| (applied + index, event)));
             applied += part.len();
         }
         if !events.is_empty() {
-            transaction.defer_as_host(self.store.end_turn())?;
+            transaction.defer_as_host(self.store.forbid_writes())?;
         }
-        Ok(self.named(events, published))
+        Ok(self.with_unique_keys(events, published))
     }
 
-    async fn call(&self, feed: &Arc<Feed>, part: &[Told], limit: Duration) -> Result<(), Blame> {
-        let error = |message: String| {
-            Blame::Fault(Fault { kind: FaultKind::Error, message: message.into(), location: Default::default() })
+    async fn call_plugin(
+        &self,
+        transaction: &Arc<EventBatchTransaction>,
+        events: &[DecodedEvent],
+        limit: Duration,
+    ) -> Result<(), ApplyError> {
+        let fault = |message: String| {
+            ApplyError::Fault(Fault { kind: FaultKind::Error, message: message.into(), location: Default::default() })
         };
-        let events = part.iter().map(Told::event).collect();
-        let call = self.plugin.object.chain_events(self.listening.sources(), events, feed.handle());
+        let events = events.iter().map(DecodedEvent::to_abi).collect();
+        let call = self.plugin.object.chain_events(self.subscriptions.sources(), events, transaction.handle());
         let applied = async {
             match call.await {
-                RResult::ROk(()) => feed.settle().await.map_err(|broken| error(broken.to_string())),
-                RResult::RErr(fault) => Err(Blame::Fault(fault)),
+                RResult::ROk(()) => transaction.flush().await.map_err(|error| fault(error.to_string())),
+                RResult::RErr(error) => Err(ApplyError::Fault(error)),
             }
         };
-        tokio::time::timeout(limit, applied).await.unwrap_or(Err(Blame::Late(limit)))
+        tokio::time::timeout(limit, applied).await.unwrap_or(Err(ApplyError::Timeout(limit)))
     }
 
-    /// Counts the failure of one event.
-    fn blame(&self, told: &Told, blame: Blame) -> Trouble {
-        let event = self.listening.event_name(told.source);
-        let place = format!("chain event {event}");
-        if !self.host.database.was_away_within(AWAY_WINDOW) {
-            match &blame {
-                Blame::Fault(fault) => self.plugin.handle.fault(&place, fault),
-                Blame::Late(limit) => self.plugin.handle.timed_out(&place, *limit),
+    /// Counts the failure against the plugin, and returns an error that names the event.
+    fn event_failed(&self, decoded: &DecodedEvent, error: ApplyError) -> IndexError {
+        let event = self.subscriptions.event_name(decoded.source);
+        let call = format!("chain event {event}");
+        if !self.host.database.was_unavailable_within(UNAVAILABLE_WINDOW) {
+            match &error {
+                ApplyError::Fault(fault) => self.plugin.handle.fault(&call, fault),
+                ApplyError::Timeout(limit) => self.plugin.handle.timed_out(&call, *limit),
             }
         }
-        let at = format!("the event {event} in block {} (transaction {})", told.block, told.tx);
-        Trouble::Handler(format!("{at}: {blame}"))
+        let at = format!("the event {event} in block {} (transaction {})", decoded.block, decoded.tx);
+        IndexError::Handler(format!("{at}: {error}"))
     }
 
-    /// Gives what is published a key, so that it enters the log once: a transaction that a reorganisation moved to another
-    /// place has the same key, because its own events come in the same order.
-    fn named(&self, events: &[Told], made: Vec<(usize, NewEvent)>) -> Published {
+    /// Gives published events a unique key, so that they enter the log once: after a reorganisation moved a transaction to
+    /// another block, its events have the same keys, because they keep their order within the transaction.
+    fn with_unique_keys(&self, events: &[DecodedEvent], published: Vec<(usize, NewEvent)>) -> PublishedEvents {
         let (mut log, mut nth) = (None, 0);
-        let name = |(place, made): (usize, NewEvent)| {
-            let told = events.get(place)?;
-            nth = if log.replace(told.place()) == Some(told.place()) { nth + 1 } else { 0 };
-            let event = self.listening.event_name(told.source);
-            let key = || format!("{}:{event}:{}:{}.{nth}", self.plugin.name(), told.tx, told.repeat);
-            let unique_key = made.unique_key.or_else(|| Some(key()));
-            Some((told.block, NewEvent { unique_key, ts: made.ts.or(Some(told.time_s)), ..made }))
+        let add_key = |(index, published): (usize, NewEvent)| {
+            let decoded = events.get(index)?;
+            nth = if log.replace(decoded.log_position()) == Some(decoded.log_position()) { nth + 1 } else { 0 };
+            let event = self.subscriptions.event_name(decoded.source);
+            let key = || format!("{}:{event}:{}:{}.{nth}", self.plugin.name(), decoded.tx, decoded.repeat);
+            let unique_key = published.unique_key.or_else(|| Some(key()));
+            Some((decoded.block, NewEvent { unique_key, ts: published.ts.or(Some(decoded.time_s)), ..published }))
         };
-        made.into_iter().filter_map(name).collect()
+        published.into_iter().filter_map(add_key).collect()
     }
 }
 
-/// Why events were not applied.
+/// Why the plugin did not apply the events of a call.
 #[derive(Debug, thiserror::Error)]
-enum Blame {
+enum ApplyError {
     #[error("{}", .0.message)]
     Fault(Fault),
     #[error("not applied within {0:?}")]
-    Late(Duration),
+    Timeout(Duration),
 }

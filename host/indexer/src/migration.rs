@@ -1,4 +1,4 @@
-//! The tables of the index, and on PostgreSQL the function that keeps before-images.
+//! The tables of the index, and on PostgreSQL the trigger function that writes the journal.
 
 use plugin_api::manifest::MigrationSpec;
 
@@ -38,7 +38,7 @@ CREATE TABLE host_chain_pending (
 CREATE INDEX host_chain_pending_place ON host_chain_pending (plugin, block, id);
 ";
 
-/// Called by the triggers that [`super::tables`] makes. SQLite has no functions: there the triggers hold it all.
+/// Called by the triggers of [`super::derived_table`]. SQLite has no functions: there each trigger holds the whole text.
 const FUNCTION: &str = "
 CREATE FUNCTION host_chain_write() RETURNS trigger LANGUAGE plpgsql AS '
 DECLARE

@@ -1,76 +1,83 @@
-//! A reorganisation: back to the last block that both branches have, by the journal, newest change first.
+//! Undoes a reorganisation back to the last block that both branches have, by the journal, newest change first.
+//!
+//! The rule: a reorganisation deeper than the journal stops the index.
 
 use super::{
-    Index, Trouble,
-    reset::{moved, start},
-    store::{JournalRow, Known, NO_JOURNAL, Place, signed},
+    error::IndexError,
+    fingerprint::start_block,
+    index::Index,
+    store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_plugins::{PluginTransaction, TransactionOwner};
 use gateway_storage::StorageError;
 use plugin_api::abi::{Outcome, Statement};
 
 impl Index {
-    /// Whether the last indexed block was taken back while nobody looked, however deep its place is by now.
-    pub(super) async fn is_abandoned(&self, known: &Known) -> Result<bool, Trouble> {
-        let (Some(hash), Some(last)) = (known.place.hash, known.place.next.checked_sub(1)) else { return Ok(false) };
-        let found = self.chain.headers(&[last]).await?;
-        let header = found.first().ok_or_else(|| self.chain.unavailable())?;
+    /// Whether the last indexed block is no longer part of the chain, at any depth: the gateway may have been off meanwhile.
+    pub(super) async fn is_orphaned(&self, row: &IndexRow) -> Result<bool, IndexError> {
+        let (Some(hash), Some(last)) = (row.cursor.hash, row.cursor.next_block.checked_sub(1)) else {
+            return Ok(false);
+        };
+        let headers = self.chain.headers(&[last]).await?;
+        let header = headers.first().ok_or_else(|| self.chain.unavailable())?;
         Ok(header.hash != hash)
     }
 
-    pub(super) async fn reorganise(&mut self, known: &Known) -> Result<(), Trouble> {
-        let window = self.store.window().await?;
-        let place = match self.chain.common_block(&window).await? {
-            Some((block, hash)) => Place { next: block + 1, hash: Some(hash) },
-            // So little was indexed that all of it may be taken back.
-            None if known.place.next <= start(&self.chain).saturating_add(self.chain.settings.reorg_depth) => {
-                return self.reset(known).await;
+    pub(super) async fn reorganise(&mut self, row: &IndexRow) -> Result<(), IndexError> {
+        let recent = self.store.recent_blocks().await?;
+        let next_block = row.cursor.next_block;
+        let cursor = match self.chain.common_ancestor(&recent).await? {
+            Some((block, hash)) => Cursor { next_block: block + 1, hash: Some(hash) },
+            // So few blocks are indexed that a reorganisation may undo all of them.
+            None if next_block <= start_block(&self.chain).saturating_add(self.chain.settings.reorg_depth) => {
+                return self.reset(row).await;
             }
-            None => return Err(Trouble::Stop(self.too_deep(known))),
+            None => return Err(IndexError::Unrecoverable(self.too_deep(row))),
         };
-        let undone = self.undo(known, &place).await?;
-        let (plugin, depth) = (self.plugin.name(), known.place.next.saturating_sub(place.next));
-        tracing::info!(plugin, depth, undone, back_to = place.next.saturating_sub(1), "the chain was reorganised");
+        let undone = self.undo(row, &cursor).await?;
+        let (plugin, depth) = (self.plugin.name(), next_block.saturating_sub(cursor.next_block));
+        let back_to = cursor.next_block.saturating_sub(1);
+        tracing::info!(plugin, depth, undone, back_to, "the chain was reorganised");
         metrics::counter!("chain_reorganisations_total", "plugin" => plugin.to_owned()).increment(1);
-        self.known = Some(Known { place, ..known.clone() });
+        self.row = Some(IndexRow { cursor, ..row.clone() });
         Ok(())
     }
 
-    /// One transaction; answers how many changes were taken back.
-    async fn undo(&self, known: &Known, place: &Place) -> Result<usize, Trouble> {
-        let after = signed(place.next) - 1;
+    /// Undoes everything after the cursor in one transaction, and returns the number of changes.
+    async fn undo(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
+        let after = to_i64(cursor.next_block) - 1;
         let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
-        let opening = vec![self.store.begin_turn(NO_JOURNAL), self.store.changes_after(after)];
+        let opening = vec![self.store.allow_writes(NO_JOURNAL), self.store.select_journal_after(after)];
         let outcomes = transaction.run_as_host(opening).await?;
-        let changes = outcomes.last().map_or(Ok(Vec::new()), journal)?;
-        let statements = changes.iter().map(|change| self.undo_one(change)).collect::<Result<Vec<_>, _>>()?;
+        let changes = outcomes.last().map_or(Ok(Vec::new()), journal_rows)?;
+        let statements = changes.iter().map(|change| self.undo_change(change)).collect::<Result<Vec<_>, _>>()?;
         transaction.run_as_host(statements).await?;
-        let mut closing = vec![self.store.end_turn()];
-        closing.extend(self.store.forget_after(after));
+        let mut closing = vec![self.store.forbid_writes()];
+        closing.extend(self.store.delete_after(after));
         transaction.run_as_host(closing).await?;
-        transaction.commit_with(vec![self.store.advance(known, place)]).await.map_err(moved)?;
+        let advance = self.store.advance(row, cursor);
+        transaction.commit_with(vec![advance]).await.map_err(IndexError::from_commit)?;
         Ok(changes.len())
     }
 
-    fn undo_one(&self, change: &JournalRow) -> Result<Statement, Trouble> {
+    fn undo_change(&self, change: &JournalRow) -> Result<Statement, IndexError> {
         let table = self.tables.iter().find(|table| table.name == change.tab);
-        let table =
-            table.ok_or_else(|| Trouble::Stop(format!("the journal names {}, no derived table", change.tab)))?;
-        table.undo(self.store.dialect(), change).map_err(Trouble::Stop)
+        let unknown = || IndexError::Unrecoverable(format!("the journal names {}, no derived table", change.tab));
+        table.ok_or_else(unknown)?.undo(self.store.dialect(), change).map_err(IndexError::Unrecoverable)
     }
 
-    fn too_deep(&self, known: &Known) -> String {
+    fn too_deep(&self, row: &IndexRow) -> String {
         format!(
             "none of the last {} indexed blocks (up to {}) is part of the chain any more: it was reorganised deeper than \
              chains.{}.reorg_depth, or it is another chain; `gateway plugins reindex {}` lets the index begin anew",
             self.chain.settings.reorg_depth,
-            known.place.next.saturating_sub(1),
+            row.cursor.next_block.saturating_sub(1),
             self.chain.name,
             self.plugin.name(),
         )
     }
 }
 
-fn journal(outcome: &Outcome) -> Result<Vec<JournalRow>, Trouble> {
+fn journal_rows(outcome: &Outcome) -> Result<Vec<JournalRow>, IndexError> {
     plugin_api::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
 }

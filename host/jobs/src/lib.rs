@@ -1,131 +1,16 @@
-//! Jobs: work of plugins that runs by itself, at intervals or at the times of a cron line.
+//! Jobs: work of plugins that runs on its own, at intervals or at the times of a cron line.
 //!
-//! The rule: whoever runs a job holds its lease in the database, so that of all gateways on one database at most one
-//! runs it at a time. See `store.rs` for the lease and `runner.rs` for the life of a run.
+//! The rule: a gateway that runs a job holds its lease in the database, so that of all gateways on one database at most one
+//! runs it at a time. See `store.rs` for the lease and `runner.rs` for a run.
 
+mod job;
 mod runner;
 mod schedule;
 mod status;
 mod store;
 
+pub use job::{InvalidJobs, JobFailure, JobSet};
 pub use runner::{JobRunner, RunJob};
 pub use schedule::Jitter;
 pub use status::service;
 pub use store::{JobStatus, JobStore, MIGRATION};
-
-use plugin_api::manifest::JobSpec;
-use schedule::Timing;
-use std::{collections::BTreeSet, sync::Arc};
-
-const NAME_BYTES_MAX: usize = 64;
-
-/// Longest time limit of a run: a gateway that dies in the middle blocks the job on the others for that long.
-const TIMEOUT_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
-
-/// How far apart the clocks of gateways on one database may be. The lease outlives the time limit of its run by this.
-const CLOCK_SKEW_MAX_MS: i64 = 30_000;
-
-/// Why a run did not do its work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JobFailure {
-    Failed(String),
-    Panicked {
-        message: String,
-        /// `file:line:column`, empty if unknown.
-        location: String,
-    },
-}
-
-/// The jobs of one plugin, checked.
-#[derive(Clone, Debug)]
-pub struct JobSet {
-    plugin: Arc<str>,
-    jobs: Vec<Job>,
-}
-
-#[derive(Clone, Debug)]
-struct Job {
-    /// Its place in the manifest.
-    index: u32,
-    name: Arc<str>,
-    timing: Timing,
-    timeout_ms: u64,
-}
-
-/// Every problem with the jobs of a manifest.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", problems.join("; "))]
-pub struct InvalidJobs {
-    pub problems: Vec<String>,
-}
-
-impl JobSet {
-    pub fn new(plugin: &str, specs: &[JobSpec]) -> Result<Self, InvalidJobs> {
-        let (mut jobs, mut problems, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for (index, spec) in (0u32..).zip(specs) {
-            match Job::new(index, spec) {
-                Ok(_) if !names.insert(&spec.name) => problems.push(format!("job `{}` is there twice", spec.name)),
-                Ok(job) => jobs.push(job),
-                Err(problem) => problems.push(format!("job `{}`: {problem}", spec.name)),
-            }
-        }
-        if problems.is_empty() { Ok(Self { plugin: plugin.into(), jobs }) } else { Err(InvalidJobs { problems }) }
-    }
-}
-
-impl Job {
-    fn new(index: u32, spec: &JobSpec) -> Result<Self, String> {
-        if !(1..=NAME_BYTES_MAX).contains(&spec.name.len()) || !spec.name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(format!("a name has 1 to {NAME_BYTES_MAX} visible ASCII characters"));
-        }
-        if !(1..=TIMEOUT_MAX_MS).contains(&spec.timeout_ms) {
-            return Err(format!("timeout_ms is {}, it must be from 1 to {TIMEOUT_MAX_MS}", spec.timeout_ms));
-        }
-        let timing = Timing::parse(&spec.schedule)?;
-        Ok(Self { index, name: spec.name.as_str().into(), timing, timeout_ms: spec.timeout_ms })
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use plugin_api::manifest::Schedule;
-
-    fn spec(name: &str, schedule: Schedule, timeout_ms: u64) -> JobSpec {
-        JobSpec { name: name.to_owned(), schedule, timeout_ms }
-    }
-
-    #[test]
-    fn every_problem_is_reported_with_the_name_of_the_job() {
-        let error = JobSet::new(
-            "forum",
-            &[
-                spec("digest", Schedule::Cron("0 25 * * *".to_owned()), 1_000),
-                spec("sweep", Schedule::EveryMs(1_000), 0),
-                spec("prune", Schedule::EveryMs(1_000), u64::MAX),
-                spec("a\nb", Schedule::EveryMs(1_000), 1_000),
-                spec("good", Schedule::EveryMs(1_000), 1_000),
-                spec("good", Schedule::EveryMs(2_000), 1_000),
-            ],
-        )
-        .unwrap_err();
-        assert_eq!(error.problems.len(), 5, "{error}");
-        for part in [
-            "job `digest`: the cron line `0 25 * * *`",
-            "job `sweep`: timeout_ms is 0",
-            "job `prune`",
-            "visible",
-            "twice",
-        ] {
-            assert!(error.to_string().contains(part), "{error}");
-        }
-    }
-
-    #[test]
-    fn jobs_keep_their_place_in_the_manifest() {
-        let specs = [spec("a", Schedule::EveryMs(1), 1), spec("b", Schedule::Cron("* * * * *".to_owned()), 1)];
-        let set = JobSet::new("forum", &specs).unwrap();
-        assert_eq!(set.jobs.iter().map(|job| (job.index, &*job.name)).collect::<Vec<_>>(), [(0, "a"), (1, "b")]);
-    }
-}

@@ -1,11 +1,12 @@
-//! Runs the jobs of one plugin: one task a job, which waits for the job's time, asks for its lease, runs it, and writes
-//! down how that went.
+//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, claims the lease, runs the job and
+//! stores the result.
 //!
-//! The rule: whatever a job or the database does, the task goes on until it is told to stop, and it never spins.
+//! The rule: the task survives every failure of the job and of the database until it is stopped, and it never spins.
 
 use super::{
-    CLOCK_SKEW_MAX_MS, Jitter, Job, JobFailure, JobSet, JobStore,
-    store::{Ending, JobKey, Lease},
+    job::{Job, JobFailure, JobSet},
+    schedule::Jitter,
+    store::{CLOCK_SKEW_MAX_MS, FinishedRun, JobKey, JobStore, Lease},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::Clock;
@@ -18,52 +19,52 @@ use std::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Runs the job at that place of the manifest.
+/// Runs the job with that index in the manifest.
 pub type RunJob = Arc<dyn Fn(u32) -> BoxFuture<'static, Result<(), JobFailure>> + Send + Sync>;
 
-/// How often a task looks whether another gateway has changed the plan.
+/// How often a task checks whether another gateway has changed the job's state.
 const POLL_MS: i64 = 5_000;
-/// Waits after database errors double from the first to the last.
+/// Waits after database errors start with this and double.
 const BACKOFF_FIRST: Duration = Duration::from_millis(100);
 const BACKOFF_DOUBLINGS_MAX: u32 = 8;
-/// How often the end of a run is written before it is left to the lease to run out.
-const END_TRIES_MAX: u32 = 8;
-const END_TRIES_MAX_STOPPING: u32 = 2;
+/// How often the result of a run is tried to be stored; after that the lease expires and the run counts as lost.
+const STORE_TRIES_MAX: u32 = 8;
+const STORE_TRIES_MAX_STOPPING: u32 = 2;
 const ERROR_CHARS_MAX: usize = 500;
 
-/// What the jobs of all plugins of one gateway share.
+/// Shared by the jobs of all plugins of one gateway.
 #[derive(Clone)]
 pub struct JobRunner {
     pub store: JobStore,
     pub clock: Clock,
-    /// This gateway, as no other one and no earlier life of it is called: a UUID v7.
+    /// Identifies this process among all gateways, past ones included: a UUID v7.
     pub holder: Arc<str>,
     pub jitter: Jitter,
-    /// How long a run may go on after it was told to stop.
+    /// How long a run may continue after it was asked to stop.
     pub drain_timeout: Duration,
 }
 
 impl JobRunner {
-    /// Starts the jobs; they end some time after `stop`, when the tracker's `wait` completes.
+    /// Starts the jobs. After `stop` they end when the tracker's `wait` completes.
     pub fn start(&self, set: JobSet, run: RunJob, stop: &CancellationToken) -> TaskTracker {
         let tasks = TaskTracker::new();
         for job in set.jobs {
-            let keeper = Keeper {
+            let task = JobTask {
                 runner: self.clone(),
                 plugin: Arc::clone(&set.plugin),
                 job,
                 run: Arc::clone(&run),
                 stop: stop.clone(),
             };
-            tasks.spawn(keeper.keep());
+            tasks.spawn(task.run_until_stopped());
         }
         tasks.close();
         tasks
     }
 }
 
-/// Keeps one job running.
-struct Keeper {
+/// The task of one job.
+struct JobTask {
     runner: JobRunner,
     plugin: Arc<str>,
     job: Job,
@@ -71,119 +72,119 @@ struct Keeper {
     stop: CancellationToken,
 }
 
-/// How a run ended, if it was not cut off because the gateway stops.
-enum Outcome {
-    Done(Result<(), JobFailure>),
+/// How a run ended, unless it was dropped because the gateway stops.
+enum RunOutcome {
+    Completed(Result<(), JobFailure>),
     TimedOut,
 }
 
-impl Keeper {
-    async fn keep(self) {
+impl JobTask {
+    async fn run_until_stopped(self) {
         let (mut is_registered, mut errors) = (false, 0);
         while !self.stop.is_cancelled() {
-            match self.turn(&mut is_registered).await {
+            match self.tick(&mut is_registered).await {
                 Ok(wake_ms) => {
                     errors = 0;
-                    self.rest(self.runner.clock.sleep_until(wake_ms)).await;
+                    self.sleep_or_stop(self.runner.clock.sleep_until(wake_ms)).await;
                 }
                 Err(error) => {
                     self.warn_database(&error);
-                    self.rest(tokio::time::sleep(backoff(errors))).await;
+                    self.sleep_or_stop(tokio::time::sleep(backoff(errors))).await;
                     errors = errors.saturating_add(1);
                 }
             }
         }
     }
 
-    async fn rest(&self, sleep: impl Future<Output = ()>) {
+    async fn sleep_or_stop(&self, sleep: impl Future<Output = ()>) {
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = sleep => {}
         }
     }
 
-    /// Runs the job if it is due and nobody else does; answers when to look again.
-    async fn turn(&self, is_registered: &mut bool) -> Result<i64, StorageError> {
-        let (store, timing) = (&self.runner.store, &self.job.timing);
+    /// Runs the job if it is due and no other gateway runs it. Returns when to check again.
+    async fn tick(&self, is_registered: &mut bool) -> Result<i64, StorageError> {
+        let (store, schedule) = (&self.runner.store, &self.job.schedule);
         let now_ms = self.runner.clock.now_ms();
         if !*is_registered {
-            store.register(self.key(), timing.to_string(), timing.first_ms(now_ms, self.runner.jitter)).await?;
+            store.register(self.key(), schedule.to_string(), schedule.first_ms(now_ms, self.runner.jitter)).await?;
             *is_registered = true;
         }
-        let Some(plan) = store.plan(self.key()).await? else {
+        let Some(state) = store.state(self.key()).await? else {
             *is_registered = false;
             return Ok(now_ms.saturating_add(POLL_MS));
         };
-        if plan.next_run_ms > timing.latest_ms(now_ms.saturating_add(CLOCK_SKEW_MAX_MS)) {
-            let next_ms = timing.next_ms(now_ms, self.runner.jitter);
-            store.reschedule(self.key(), plan.next_run_ms, next_ms).await?;
+        if state.next_run_ms > schedule.latest_ms(now_ms.saturating_add(CLOCK_SKEW_MAX_MS)) {
+            let next_ms = schedule.next_ms(now_ms, self.runner.jitter);
+            store.reschedule(self.key(), state.next_run_ms, next_ms).await?;
             return Ok(next_ms.min(now_ms.saturating_add(POLL_MS)));
         }
-        let due_ms = plan.due_ms(now_ms);
+        let due_ms = state.due_ms(now_ms);
         if due_ms > now_ms {
             return Ok(due_ms.min(now_ms.saturating_add(POLL_MS)));
         }
-        let lease = self.lease(now_ms);
+        let lease = self.new_lease(now_ms);
         if !store.claim(self.key(), &lease).await? {
             return Ok(now_ms.saturating_add(POLL_MS));
         }
-        if let Some(dead) = plan.lease {
-            self.report("lost", &format!("its gateway ended: {}", dead.holder));
+        if let Some(lost) = state.lease {
+            self.record_run("lost", &format!("its gateway ended: {}", lost.holder));
         }
-        self.work(&lease).await;
+        self.execute(&lease).await;
         Ok(self.runner.clock.now_ms())
     }
 
-    async fn work(&self, lease: &Lease) {
-        let begun = Instant::now();
-        let outcome = self.outcome().await;
+    async fn execute(&self, lease: &Lease) {
+        let started = Instant::now();
+        let outcome = self.run_to_end().await;
         let labels = [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string())];
-        metrics::histogram!("gateway_job_duration_seconds", &labels).record(begun.elapsed());
+        metrics::histogram!("gateway_job_duration_seconds", &labels).record(started.elapsed());
         match outcome {
             Some(outcome) => self.finish(lease, outcome).await,
             None => self.release(lease).await,
         }
     }
 
-    /// Runs the job to its end, to its time limit, or until the gateway does not wait for it any longer.
-    async fn outcome(&self) -> Option<Outcome> {
+    /// Runs the job to its end or to its time limit; None when the gateway stops and the drain timeout has passed.
+    async fn run_to_end(&self) -> Option<RunOutcome> {
         let mut run = Box::pin(AssertUnwindSafe(async { (self.run)(self.job.index).await }).catch_unwind());
-        let drained = async {
+        let drain_timeout = async {
             self.stop.cancelled().await;
             tokio::time::sleep(self.runner.drain_timeout).await;
         };
         let outcome = tokio::select! {
             biased;
-            done = &mut run => Some(Outcome::Done(done.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))))),
-            () = tokio::time::sleep(Duration::from_millis(self.job.timeout_ms)) => Some(Outcome::TimedOut),
-            () = drained => None,
+            result = &mut run => Some(RunOutcome::Completed(result.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))))),
+            () = tokio::time::sleep(Duration::from_millis(self.job.timeout_ms)) => Some(RunOutcome::TimedOut),
+            () = drain_timeout => None,
         };
-        // The rest of the run is the plugin's code as well.
+        // Dropping the future runs code of the plugin, which may panic.
         match catch_unwind(AssertUnwindSafe(move || drop(run))) {
             Ok(()) => outcome,
-            Err(panic) => Some(Outcome::Done(Err(panicked(panic.as_ref())))),
+            Err(panic) => Some(RunOutcome::Completed(Err(panicked(panic.as_ref())))),
         }
     }
 
-    async fn finish(&self, lease: &Lease, outcome: Outcome) {
-        let (result, error) = self.describe(outcome);
+    async fn finish(&self, lease: &Lease, outcome: RunOutcome) {
+        let (result, error) = self.result_and_error(outcome);
         let finished_ms = self.runner.clock.now_ms();
-        let ending = Ending {
+        let run = FinishedRun {
             finished_ms,
-            next_run_ms: self.job.timing.next_ms(finished_ms, self.runner.jitter),
+            next_run_ms: self.job.schedule.next_ms(finished_ms, self.runner.jitter),
             result,
             error,
         };
-        self.report(result, ending.error.as_deref().unwrap_or_default());
-        self.write_end(|| self.runner.store.finish(self.key(), lease, &ending)).await;
+        self.record_run(result, run.error.as_deref().unwrap_or_default());
+        self.store_result(|| self.runner.store.finish(self.key(), lease, &run)).await;
     }
 
     async fn release(&self, lease: &Lease) {
         tracing::info!(plugin = %self.plugin, job = %self.job.name, "dropped a run because the job stops");
-        self.write_end(|| self.runner.store.release(self.key(), lease)).await;
+        self.store_result(|| self.runner.store.release(self.key(), lease)).await;
     }
 
-    async fn write_end<F>(&self, write: impl Fn() -> F)
+    async fn store_result<F>(&self, write: impl Fn() -> F)
     where
         F: Future<Output = Result<bool, StorageError>>,
     {
@@ -196,7 +197,7 @@ impl Keeper {
                 }
                 Err(error) => self.warn_database(&error),
             }
-            let tries_max = if self.stop.is_cancelled() { END_TRIES_MAX_STOPPING } else { END_TRIES_MAX };
+            let tries_max = if self.stop.is_cancelled() { STORE_TRIES_MAX_STOPPING } else { STORE_TRIES_MAX };
             if tries + 1 >= tries_max {
                 tracing::error!(
                     plugin = %self.plugin, job = %self.job.name,
@@ -204,26 +205,26 @@ impl Keeper {
                 );
                 return;
             }
-            self.rest(tokio::time::sleep(backoff(tries))).await;
+            self.sleep_or_stop(tokio::time::sleep(backoff(tries))).await;
         }
     }
 
-    fn describe(&self, outcome: Outcome) -> (&'static str, Option<String>) {
+    fn result_and_error(&self, outcome: RunOutcome) -> (&'static str, Option<String>) {
         let (result, error) = match outcome {
-            Outcome::Done(Ok(())) => return ("ok", None),
-            Outcome::Done(Err(JobFailure::Failed(error))) => ("failed", error),
-            Outcome::Done(Err(JobFailure::Panicked { message, location })) if location.is_empty() => {
+            RunOutcome::Completed(Ok(())) => return ("ok", None),
+            RunOutcome::Completed(Err(JobFailure::Failed(error))) => ("failed", error),
+            RunOutcome::Completed(Err(JobFailure::Panicked { message, location })) if location.is_empty() => {
                 ("panicked", message)
             }
-            Outcome::Done(Err(JobFailure::Panicked { message, location })) => {
+            RunOutcome::Completed(Err(JobFailure::Panicked { message, location })) => {
                 ("panicked", format!("{message} ({location})"))
             }
-            Outcome::TimedOut => ("timed_out", format!("dropped after {} ms", self.job.timeout_ms)),
+            RunOutcome::TimedOut => ("timed_out", format!("dropped after {} ms", self.job.timeout_ms)),
         };
         (result, Some(one_line(&error)))
     }
 
-    fn report(&self, result: &'static str, error: &str) {
+    fn record_run(&self, result: &'static str, error: &str) {
         let labels =
             [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string()), ("result", result.to_owned())];
         metrics::counter!("gateway_job_runs_total", &labels).increment(1);
@@ -237,7 +238,7 @@ impl Keeper {
         tracing::warn!(plugin = %self.plugin, job = %self.job.name, %error, "the database failed a job");
     }
 
-    fn lease(&self, now_ms: i64) -> Lease {
+    fn new_lease(&self, now_ms: i64) -> Lease {
         let length_ms = i64::try_from(self.job.timeout_ms).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW_MAX_MS);
         Lease { holder: self.runner.holder.to_string(), started_ms: now_ms, until_ms: now_ms.saturating_add(length_ms) }
     }
@@ -257,7 +258,7 @@ fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
     JobFailure::Panicked { message: message.to_owned(), location: String::new() }
 }
 
-/// What a plugin says, cut to what a row and a log line hold. No control characters: PostgreSQL refuses some.
+/// A plugin's error text, short enough for a row and a log line. Without control characters: PostgreSQL refuses some.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_CHARS_MAX).collect()
 }
@@ -269,13 +270,12 @@ mod tests {
     use crate::MIGRATION;
     use gateway_clock::ManualClock;
     use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
-    use metrics_exporter_prometheus::PrometheusBuilder;
+    use gateway_telemetry::MetricsRecorder;
     use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 
     #[tokio::test]
     async fn runs_are_counted_and_timed_by_plugin_job_and_result() {
-        let recorder = PrometheusBuilder::new().build_recorder();
-        let metrics = recorder.handle();
+        let recorder = MetricsRecorder::default();
         let _recording = metrics::set_default_local_recorder(&recorder);
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("gateway.db").display());
@@ -306,7 +306,7 @@ mod tests {
         stop.cancel();
         tasks.wait().await;
 
-        let text = metrics.render();
+        let text = recorder.render();
         for line in [
             r#"gateway_job_runs_total{plugin="forum",job="good",result="ok"} 1"#,
             r#"gateway_job_runs_total{plugin="forum",job="bad",result="failed"} 1"#,

@@ -22,7 +22,7 @@ pub enum Jitter {
 const JITTER_MAX_MS: i64 = 30_000;
 
 impl Jitter {
-    fn up_to(self, max_ms: i64) -> i64 {
+    fn random_ms(self, max_ms: i64) -> i64 {
         match self {
             Self::Random => rand::random_range(0..=max_ms.max(0)),
             Self::None => 0,
@@ -30,15 +30,15 @@ impl Jitter {
     }
 }
 
-/// A schedule that was checked.
+/// A schedule of the manifest, parsed and valid.
 #[derive(Clone, Debug)]
-pub(super) enum Timing {
+pub(crate) enum ParsedSchedule {
     Every { interval_ms: i64 },
     Cron(Box<Cron>),
 }
 
-impl Timing {
-    /// The error says what is wrong with the schedule, for the report of the plugin.
+impl ParsedSchedule {
+    /// The error describes the problem for the plugin's report.
     pub fn parse(schedule: &Schedule) -> Result<Self, String> {
         match schedule {
             Schedule::EveryMs(0) => Err("the interval must be at least 1 ms".to_owned()),
@@ -52,23 +52,23 @@ impl Timing {
     /// The first run of a job that never ran.
     pub fn first_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
         match self {
-            Self::Every { interval_ms } => now_ms.saturating_add(jitter.up_to(jitter_max_ms(*interval_ms))),
+            Self::Every { interval_ms } => now_ms.saturating_add(jitter.random_ms(jitter_max_ms(*interval_ms))),
             Self::Cron(cron) => next_match_ms(cron, now_ms),
         }
     }
 
-    /// The run after one that ended now.
+    /// The next run after one that ended now.
     pub fn next_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
         match self {
             Self::Every { interval_ms } => {
-                let spread_ms = jitter.up_to(jitter_max_ms(*interval_ms));
-                now_ms.saturating_add(*interval_ms).saturating_add(spread_ms)
+                let jitter_ms = jitter.random_ms(jitter_max_ms(*interval_ms));
+                now_ms.saturating_add(*interval_ms).saturating_add(jitter_ms)
             }
             Self::Cron(cron) => next_match_ms(cron, now_ms),
         }
     }
 
-    /// No run that was planned until now can be later; one that is was planned by a clock that has gone back since.
+    /// The latest time that a run scheduled until now can have. A later one was scheduled before the clock went back.
     pub fn latest_ms(&self, now_ms: i64) -> i64 {
         match self {
             Self::Every { interval_ms } => {
@@ -79,8 +79,8 @@ impl Timing {
     }
 }
 
-/// The schedule in words, for the operator.
-impl std::fmt::Display for Timing {
+/// The schedule as the operator reads it.
+impl std::fmt::Display for ParsedSchedule {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Every { interval_ms } if interval_ms % 1_000 == 0 => write!(out, "every {} s", interval_ms / 1_000),
@@ -94,17 +94,17 @@ fn jitter_max_ms(interval_ms: i64) -> i64 {
     (interval_ms / 10).min(JITTER_MAX_MS)
 }
 
-fn parse_cron(line: &str) -> Result<Timing, String> {
+fn parse_cron(line: &str) -> Result<ParsedSchedule, String> {
     let parser = CronParser::builder().year(Year::Disallowed).build();
     let cron = parser.parse(line).map_err(|error| error.to_string())?;
-    // Lines repeat every 400 years, so one that has a match has one after any moment.
+    // The calendar repeats every 400 years, so a line that has a match has one after any moment.
     match find_after(&cron, Timestamp::UNIX_EPOCH) {
-        Some(_) => Ok(Timing::Cron(Box::new(cron))),
+        Some(_) => Ok(ParsedSchedule::Cron(Box::new(cron))),
         None => Err("no date matches it".to_owned()),
     }
 }
 
-/// The first match after now. A clock outside the calendar finds none: the job waits.
+/// The first match after now; i64::MAX, so that the job waits, when the clock is outside the calendar.
 fn next_match_ms(cron: &Cron, now_ms: i64) -> i64 {
     let now = Timestamp::from_millisecond(now_ms).ok();
     now.and_then(|now| find_after(cron, now)).map_or(i64::MAX, Timestamp::as_millisecond)
@@ -126,12 +126,12 @@ mod tests {
         time.parse::<Timestamp>().unwrap().as_millisecond()
     }
 
-    fn cron(line: &str) -> Timing {
-        Timing::parse(&Schedule::Cron(line.to_owned())).unwrap()
+    fn cron(line: &str) -> ParsedSchedule {
+        ParsedSchedule::parse(&Schedule::Cron(line.to_owned())).unwrap()
     }
 
-    fn every(interval_ms: u64) -> Timing {
-        Timing::parse(&Schedule::EveryMs(interval_ms)).unwrap()
+    fn every(interval_ms: u64) -> ParsedSchedule {
+        ParsedSchedule::parse(&Schedule::EveryMs(interval_ms)).unwrap()
     }
 
     #[rstest]
@@ -140,7 +140,7 @@ mod tests {
     #[case("*/20 * * * * *", "2026-07-01T00:00:20.5Z", "2026-07-01T00:00:40Z")]
     #[case("0 0 29 2 *", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00Z")]
     #[case("30 2 * * SUN", "2026-03-28T12:00:00Z", "2026-03-29T02:30:00Z")]
-    // In New York these clocks go back and forward: UTC does not care.
+    // Clocks in New York go back on this day, those of UTC do not.
     #[case("30 1 * * *", "2026-11-01T01:30:00Z", "2026-11-02T01:30:00Z")]
     fn cron_runs_at_the_next_match_in_utc(#[case] line: &str, #[case] now: &str, #[case] next: &str) {
         assert_eq!(cron(line).next_ms(ms(now), Jitter::Random), ms(next));
@@ -154,8 +154,8 @@ mod tests {
     #[case("* * * *", "field")]
     #[case("0 0 0 1 1 * 2030", "5 or 6 fields")]
     #[case("0 0 30 2 *", "no date matches it")]
-    fn a_cron_line_that_never_runs_is_refused(#[case] line: &str, #[case] reason: &str) {
-        let problem = Timing::parse(&Schedule::Cron(line.to_owned())).unwrap_err();
+    fn a_cron_line_that_never_matches_is_invalid(#[case] line: &str, #[case] reason: &str) {
+        let problem = ParsedSchedule::parse(&Schedule::Cron(line.to_owned())).unwrap_err();
         assert!(problem.contains(reason), "{problem}");
     }
 
@@ -164,11 +164,11 @@ mod tests {
         assert_eq!(every(60_000).first_ms(1_000, Jitter::None), 1_000);
         assert_eq!(every(60_000).next_ms(1_000, Jitter::None), 61_000);
         assert_eq!(every(u64::MAX).next_ms(1_000, Jitter::Random), i64::MAX);
-        assert!(Timing::parse(&Schedule::EveryMs(0)).unwrap_err().contains("at least 1 ms"));
+        assert!(ParsedSchedule::parse(&Schedule::EveryMs(0)).unwrap_err().contains("at least 1 ms"));
     }
 
     #[test]
-    fn a_schedule_says_what_it_is() {
+    fn a_schedule_is_displayed_with_its_unit() {
         assert_eq!(every(90_000).to_string(), "every 90 s");
         assert_eq!(every(1_500).to_string(), "every 1500 ms");
         assert_eq!(cron("0 3 * * *").to_string(), "cron 0 3 * * * UTC");
@@ -184,10 +184,10 @@ mod tests {
 
         #[test]
         fn no_planned_run_is_later_than_the_latest(now_ms in -1i64 << 45..1i64 << 45, waited_ms in 0i64..1 << 40) {
-            for timing in [every(7_000), every(86_400_000), cron("*/5 * * * *"), cron("0 0 1 * *")] {
-                let next_ms = timing.next_ms(now_ms, Jitter::Random);
+            for schedule in [every(7_000), every(86_400_000), cron("*/5 * * * *"), cron("0 0 1 * *")] {
+                let next_ms = schedule.next_ms(now_ms, Jitter::Random);
                 prop_assert!(next_ms > now_ms);
-                prop_assert!(next_ms <= timing.latest_ms(now_ms + waited_ms));
+                prop_assert!(next_ms <= schedule.latest_ms(now_ms + waited_ms));
             }
         }
     }

@@ -1,41 +1,41 @@
-//! What `/api/status` says of jobs. The rule: a job is well when it runs at its time and its last run did its work, not
-//! when its plugin serves. What a run failed of is for the operator, not for everybody.
+//! What `/api/status` reports of jobs. The rule: a job is ok when it runs on time and its last run succeeded, whether or not
+//! its plugin serves requests. The error of a run is for the operator and never public.
 
-use super::JobStatus;
+use super::store::JobStatus;
 use gateway_storage::StorageError;
 use plugin_api::point::ServiceStatus;
 use serde_json::{Map, Value, json};
 
-/// A job that is due for longer than this and is run by nobody does not get its turn.
+/// A job that no gateway runs although it has been due for longer than this is overdue.
 const OVERDUE_MS: i64 = 60_000;
 
-/// The service `jobs`; `is_serving` says whether a plugin serves, because only then its jobs run.
+/// The service `jobs`. Jobs of a plugin run, and are counted, only while `is_serving` is true for it.
 pub fn service(
-    known: Result<Vec<JobStatus>, StorageError>,
+    jobs: Result<Vec<JobStatus>, StorageError>,
     is_serving: impl Fn(&str) -> bool,
     now_ms: i64,
 ) -> ServiceStatus {
-    let Ok(known) = known else {
+    let Ok(jobs) = jobs else {
         let detail = Some("their records cannot be read".to_owned());
         return ServiceStatus { ok: false, enabled: None, detail, numbers: Map::new() };
     };
-    let jobs: Vec<JobStatus> = known.into_iter().filter(|job| is_serving(&job.plugin)).collect();
-    let (failing, overdue) = (named(&jobs, has_failed), named(&jobs, |job| is_overdue(job, now_ms)));
+    let jobs: Vec<JobStatus> = jobs.into_iter().filter(|job| is_serving(&job.plugin)).collect();
+    let (failing, overdue) = (names_of(&jobs, has_failed), names_of(&jobs, |job| is_overdue(job, now_ms)));
     let running = jobs.iter().filter(|job| job.holder.is_some()).count();
-    let words = [("the last run failed: ", &failing), ("overdue: ", &overdue)];
-    let words: Vec<String> = words
+    let problems = [("the last run failed: ", &failing), ("overdue: ", &overdue)];
+    let problems: Vec<String> = problems
         .iter()
         .filter(|(_, names)| !names.is_empty())
-        .map(|(what, names)| format!("{what}{}", names.join(", ")))
+        .map(|(problem, names)| format!("{problem}{}", names.join(", ")))
         .collect();
     let members = json!({ "jobs": jobs.len(), "running": running, "failing": failing, "overdue": overdue });
     let Value::Object(numbers) = members else { return ServiceStatus::default() };
-    let detail = (!words.is_empty()).then(|| words.join("; "));
-    ServiceStatus { ok: words.is_empty(), enabled: None, detail, numbers }
+    let detail = (!problems.is_empty()).then(|| problems.join("; "));
+    ServiceStatus { ok: problems.is_empty(), enabled: None, detail, numbers }
 }
 
-fn named(jobs: &[JobStatus], is: impl Fn(&JobStatus) -> bool) -> Vec<String> {
-    jobs.iter().filter(|job| is(job)).map(|job| format!("{}.{}", job.plugin, job.job)).collect()
+fn names_of(jobs: &[JobStatus], predicate: impl Fn(&JobStatus) -> bool) -> Vec<String> {
+    jobs.iter().filter(|job| predicate(job)).map(|job| format!("{}.{}", job.plugin, job.job)).collect()
 }
 
 fn has_failed(job: &JobStatus) -> bool {
@@ -67,28 +67,31 @@ mod tests {
         }
     }
 
-    fn result(name: &str, result: &str) -> JobStatus {
+    fn finished(name: &str, result: &str) -> JobStatus {
         JobStatus { last_result: Some(result.to_owned()), ..job(name) }
     }
 
-    fn told(jobs: Vec<JobStatus>, now_ms: i64) -> Value {
+    fn service_json(jobs: Vec<JobStatus>, now_ms: i64) -> Value {
         serde_json::to_value(service(Ok(jobs), |plugin| plugin == "forum", now_ms)).unwrap()
     }
 
     #[test]
-    fn jobs_that_did_their_work_or_wait_for_their_time_are_well() {
+    fn jobs_that_succeeded_or_are_not_due_are_ok() {
         let running = JobStatus { holder: Some("a gateway".to_owned()), next_run_ms: 0, ..job("slow") };
-        let off = JobStatus { plugin: "off".to_owned(), next_run_ms: 0, ..result("old", "failed") };
+        let off = JobStatus { plugin: "off".to_owned(), next_run_ms: 0, ..finished("old", "failed") };
         assert_eq!(
-            told(vec![job("new"), result("good", "ok"), running, off], 1_060_000),
+            service_json(vec![job("new"), finished("good", "ok"), running, off], 1_060_000),
             json!({ "ok": true, "jobs": 3, "running": 1, "failing": [], "overdue": [] })
         );
     }
 
     #[test]
-    fn a_job_that_failed_or_does_not_get_its_turn_is_named_without_its_reason() {
+    fn failed_and_overdue_jobs_are_listed_without_their_errors() {
         assert_eq!(
-            told(vec![result("bad", "timed_out"), JobStatus { next_run_ms: 999_999, ..job("late") }], 1_060_000),
+            service_json(
+                vec![finished("bad", "timed_out"), JobStatus { next_run_ms: 999_999, ..job("late") }],
+                1_060_000
+            ),
             json!({
                 "ok": false, "detail": "the last run failed: forum.bad; overdue: forum.late", "jobs": 2, "running": 0,
                 "failing": ["forum.bad"], "overdue": ["forum.late"]
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_cannot_be_read_are_not_well() {
+    fn unreadable_records_are_not_ok() {
         let service = service(Err(StorageError::Internal("disk".to_owned())), |_| true, 0);
         assert!(!service.ok && !service.detail.unwrap().contains("disk"));
     }

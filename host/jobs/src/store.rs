@@ -1,12 +1,14 @@
-//! What the database remembers about jobs: when each runs next, who runs it now, how the last run went.
+//! Jobs in the database: when each runs next, which gateway runs it now, and how the last run ended.
 //!
-//! The rule: only the holder of a lease that nobody has taken over since may write the result of its run. A lease is
-//! known by its holder together with the start of the run.
+//! The rule: a gateway may write the result of a run only while it still holds the lease of that run. A lease is identified by
+//! its holder and the start of the run.
 
-use super::CLOCK_SKEW_MAX_MS;
-use gateway_storage::{Database, Final, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::abi::{Cell, MalformedRows, Rows, Statement, Value};
 use serde::Serialize;
+
+/// How far apart the clocks of gateways on one database may be. A lease outlives the time limit of its run by this.
+pub(crate) const CLOCK_SKEW_MAX_MS: i64 = 30_000;
 
 /// The table, for both databases; one of the gateway's own migrations.
 pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
@@ -25,18 +27,18 @@ pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
     PRIMARY KEY (plugin, job)
 )";
 
-/// A known job keeps its plan, unless its schedule is another one now.
+/// A job that is already registered keeps its next run, unless its schedule has changed.
 const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
     ON CONFLICT (plugin, job) DO UPDATE SET schedule = excluded.schedule, next_run_ms = excluded.next_run_ms
     WHERE host_job_runs.schedule <> excluded.schedule";
 
-const PLAN: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms
+const SELECT_STATE: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms
     FROM host_job_runs WHERE plugin = $1 AND job = $2";
 
 const RESCHEDULE: &str =
     "UPDATE host_job_runs SET next_run_ms = $4 WHERE plugin = $1 AND job = $2 AND next_run_ms = $3";
 
-/// Takes the lease of a job that is due. Whoever held it until now is dead: its run is counted as lost.
+/// Claims the lease of a job that is due. A gateway that still held it has died, and its run is counted as lost.
 /// A run that began later than now, by more than clocks may differ, began before the clock went back.
 const CLAIM: &str = "UPDATE host_job_runs SET
         runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
@@ -60,7 +62,7 @@ const LIST: &str = "SELECT plugin, job, schedule, next_run_ms, last_result, last
         last_finished_ms, runs, failures, lease_holder
     FROM host_job_runs ORDER BY plugin, job";
 
-/// The jobs of all plugins, as the database knows them.
+/// The jobs of all plugins in the database.
 #[derive(Clone)]
 pub struct JobStore {
     database: Database,
@@ -74,50 +76,50 @@ pub struct JobStatus {
     pub job: String,
     pub schedule: String,
     pub next_run_ms: i64,
-    /// `ok`, `failed`, `panicked`, `timed_out`, or `lost`: its gateway ended in the middle of the run.
+    /// `ok`, `failed`, `panicked`, `timed_out`, or `lost`: its gateway ended during the run.
     pub last_result: Option<String>,
     pub last_error: Option<String>,
     pub last_started_ms: Option<i64>,
     pub last_finished_ms: Option<i64>,
     pub runs: i64,
-    /// How many of the runs did not end with `ok`.
+    /// How many runs did not end with `ok`.
     pub failures: i64,
-    /// The gateway that runs it now.
+    /// The gateway that runs the job now.
     pub holder: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JobKey<'a> {
+pub(crate) struct JobKey<'a> {
     pub plugin: &'a str,
     pub job: &'a str,
 }
 
-/// When a job runs next, and who runs it now.
+/// When a job runs next, and which gateway runs it now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(crate) struct JobState {
     pub next_run_ms: i64,
     pub lease: Option<Lease>,
 }
 
 /// The right to run a job once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lease {
+pub(crate) struct Lease {
     pub holder: String,
     pub started_ms: i64,
     pub until_ms: i64,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(crate) struct FinishedRun {
     pub finished_ms: i64,
     pub next_run_ms: i64,
     pub result: &'static str,
     pub error: Option<String>,
 }
 
-impl Plan {
-    /// When the job can be claimed.
+impl JobState {
+    /// The first moment at which the job can be claimed.
     pub fn due_ms(&self, now_ms: i64) -> i64 {
         match &self.lease {
             Some(lease) if lease.started_ms <= latest_start_ms(now_ms) => {
@@ -133,32 +135,32 @@ impl JobStore {
         Self { database }
     }
 
-    /// Every job that ever ran, by plugin and name; those of plugins that are off now are among them.
+    /// Every job that was ever registered, by plugin and name, also of plugins that are off now.
     pub async fn list(&self) -> Result<Vec<JobStatus>, StorageError> {
         let rows = self.database.read(&Scope::Host, statement(LIST, [])).await?;
         read_rows(&rows, read_status)
     }
 
-    pub(super) async fn register(&self, key: JobKey<'_>, schedule: String, first_ms: i64) -> Result<(), StorageError> {
+    pub(crate) async fn register(&self, key: JobKey<'_>, schedule: String, first_ms: i64) -> Result<(), StorageError> {
         let params = [text(key.plugin), text(key.job), Value::Text(schedule.into()), Value::Int(first_ms)];
-        self.change(statement(REGISTER, params)).await?;
+        self.execute(statement(REGISTER, params)).await?;
         Ok(())
     }
 
-    pub(super) async fn plan(&self, key: JobKey<'_>) -> Result<Option<Plan>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement(PLAN, [text(key.plugin), text(key.job)])).await?;
-        Ok(read_rows(&rows, read_plan)?.pop())
+    pub(crate) async fn state(&self, key: JobKey<'_>) -> Result<Option<JobState>, StorageError> {
+        let rows = self.database.read(&Scope::Host, statement(SELECT_STATE, [text(key.plugin), text(key.job)])).await?;
+        Ok(read_rows(&rows, read_state)?.pop())
     }
 
-    /// Plans another time, if the plan is still the one that was seen.
-    pub(super) async fn reschedule(&self, key: JobKey<'_>, seen_ms: i64, next_ms: i64) -> Result<(), StorageError> {
-        let params = [text(key.plugin), text(key.job), Value::Int(seen_ms), Value::Int(next_ms)];
-        self.change(statement(RESCHEDULE, params)).await?;
+    /// Changes the next run, if it is still `old_ms`.
+    pub(crate) async fn reschedule(&self, key: JobKey<'_>, old_ms: i64, next_ms: i64) -> Result<(), StorageError> {
+        let params = [text(key.plugin), text(key.job), Value::Int(old_ms), Value::Int(next_ms)];
+        self.execute(statement(RESCHEDULE, params)).await?;
         Ok(())
     }
 
-    /// Whether the lease is ours now; the job may run.
-    pub(super) async fn claim(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
+    /// Returns whether this gateway got the lease, and so may run the job.
+    pub(crate) async fn claim(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
         let params = [
             text(key.plugin),
             text(key.job),
@@ -167,34 +169,34 @@ impl JobStore {
             Value::Int(lease.started_ms),
             Value::Int(latest_start_ms(lease.started_ms)),
         ];
-        Ok(self.change(statement(CLAIM, params)).await? == 1)
+        Ok(self.execute(statement(CLAIM, params)).await? == 1)
     }
 
-    /// Whether the lease was still ours; if not, nothing was written.
-    pub(super) async fn finish(&self, key: JobKey<'_>, lease: &Lease, ending: &Ending) -> Result<bool, StorageError> {
+    /// Returns whether the gateway still held the lease; otherwise nothing was written.
+    pub(crate) async fn finish(&self, key: JobKey<'_>, lease: &Lease, run: &FinishedRun) -> Result<bool, StorageError> {
         let params = [
             text(key.plugin),
             text(key.job),
             text(&lease.holder),
             Value::Int(lease.started_ms),
-            Value::Int(ending.finished_ms),
-            text(ending.result),
-            ending.error.as_deref().map_or(Value::Null, text),
-            Value::Int(ending.next_run_ms),
-            Value::Int(i64::from(ending.error.is_some())),
+            Value::Int(run.finished_ms),
+            text(run.result),
+            run.error.as_deref().map_or(Value::Null, text),
+            Value::Int(run.next_run_ms),
+            Value::Int(i64::from(run.error.is_some())),
         ];
-        Ok(self.change(statement(FINISH, params)).await? == 1)
+        Ok(self.execute(statement(FINISH, params)).await? == 1)
     }
 
-    /// Gives the lease back, as if the run had never begun: the job is due at once, for whoever asks first.
-    pub(super) async fn release(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
+    /// Releases the lease as if the run had never begun: the job is due at once, for any gateway.
+    pub(crate) async fn release(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
         let params = [text(key.plugin), text(key.job), text(&lease.holder), Value::Int(lease.started_ms)];
-        Ok(self.change(statement(RELEASE, params)).await? == 1)
+        Ok(self.execute(statement(RELEASE, params)).await? == 1)
     }
 
-    async fn change(&self, statement: Statement) -> Result<u64, StorageError> {
+    async fn execute(&self, statement: Statement) -> Result<u64, StorageError> {
         let transaction = self.database.begin(Scope::Host);
-        let outcomes = transaction.commit(vec![Final::new(statement)]).await?;
+        let outcomes = transaction.commit(vec![CommitStatement::new(statement)]).await?;
         Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
     }
 }
@@ -221,17 +223,17 @@ fn decode<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec
     cells.chunks(width).map(|row| read(row).ok_or(MalformedRows)).collect()
 }
 
-fn read_plan(row: &[Cell<'_>]) -> Option<Plan> {
+fn read_state(row: &[Cell<'_>]) -> Option<JobState> {
     let &[next_run, holder, until, started] = row else { return None };
     let lease = match holder {
         Cell::Null => None,
         _ => Some(Lease {
             holder: text_of(holder)?,
-            started_ms: maybe(int_of, started)?.unwrap_or(0),
-            until_ms: maybe(int_of, until)?.unwrap_or(0),
+            started_ms: nullable(int_of, started)?.unwrap_or(0),
+            until_ms: nullable(int_of, until)?.unwrap_or(0),
         }),
     };
-    Some(Plan { next_run_ms: int_of(next_run)?, lease })
+    Some(JobState { next_run_ms: int_of(next_run)?, lease })
 }
 
 fn read_status(row: &[Cell<'_>]) -> Option<JobStatus> {
@@ -243,13 +245,13 @@ fn read_status(row: &[Cell<'_>]) -> Option<JobStatus> {
         job: text_of(job)?,
         schedule: text_of(schedule)?,
         next_run_ms: int_of(next_run)?,
-        last_result: maybe(text_of, result)?,
-        last_error: maybe(text_of, error)?,
-        last_started_ms: maybe(int_of, started)?,
-        last_finished_ms: maybe(int_of, finished)?,
+        last_result: nullable(text_of, result)?,
+        last_error: nullable(text_of, error)?,
+        last_started_ms: nullable(int_of, started)?,
+        last_finished_ms: nullable(int_of, finished)?,
         runs: int_of(runs)?,
         failures: int_of(failures)?,
-        holder: maybe(text_of, holder)?,
+        holder: nullable(text_of, holder)?,
     })
 }
 
@@ -261,7 +263,7 @@ fn text_of(cell: Cell<'_>) -> Option<String> {
     if let Cell::Text(text) = cell { Some(text.to_owned()) } else { None }
 }
 
-/// A cell that may be null; nothing when it is of another kind.
-fn maybe<'a, T>(read: fn(Cell<'a>) -> Option<T>, cell: Cell<'a>) -> Option<Option<T>> {
+/// Reads a cell that may be null; the outer None when it has another type.
+fn nullable<'a, T>(read: fn(Cell<'a>) -> Option<T>, cell: Cell<'a>) -> Option<Option<T>> {
     if cell == Cell::Null { Some(None) } else { read(cell).map(Some) }
 }

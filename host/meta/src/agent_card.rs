@@ -1,8 +1,10 @@
-//! `/.well-known/agent.json`: the network as an agent that other agents can look up. The rule: a capability or a skill
-//! stands here only while the plugin behind it is enabled.
+//! `/.well-known/agent.json`: the network as an agent that other agents can discover. The rule: the card lists a capability
+//! or a skill only while its plugin is enabled.
 
-use super::{
-    ChainView, Facts, merge, routes, signing,
+use crate::{
+    document_context::{ChainView, DocumentContext},
+    merge::merge_missing,
+    paths, signing,
     stats::{self, Stats},
 };
 use plugin_api::{Address, point::Skill};
@@ -22,11 +24,11 @@ pub struct NetworkAgentCard {
     pub documentation_url: String,
     pub provider: Provider,
     pub icon_url: String,
-    pub capabilities: Capabilities,
+    pub capabilities: CardCapabilities,
     pub default_input_modes: Vec<String>,
     pub default_output_modes: Vec<String>,
-    pub authentication: Authentication,
-    #[schemars(with = "Vec<SkillShape>")]
+    pub authentication: CardAuthentication,
+    #[schemars(with = "Vec<SkillSchema>")]
     pub skills: Vec<Skill>,
     /// URLs by name, of what is enabled here.
     pub endpoints: BTreeMap<String, String>,
@@ -48,8 +50,7 @@ pub struct Provider {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "CardCapabilities")]
-pub struct Capabilities {
+pub struct CardCapabilities {
     /// Some route answers server-sent events.
     pub streaming: bool,
     /// Webhooks can be registered.
@@ -59,8 +60,7 @@ pub struct Capabilities {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "CardAuthentication")]
-pub struct Authentication {
+pub struct CardAuthentication {
     pub schemes: Vec<String>,
     pub description: String,
 }
@@ -69,7 +69,7 @@ pub struct Authentication {
 #[derive(JsonSchema)]
 #[schemars(rename = "Skill")]
 #[allow(dead_code, reason = "only its schema is used")]
-struct SkillShape {
+struct SkillSchema {
     id: String,
     name: String,
     description: String,
@@ -78,57 +78,57 @@ struct SkillShape {
 }
 
 /// The whole document.
-pub fn agent_card(facts: &Facts<'_>) -> Value {
-    let mut document = match serde_json::to_value(members(facts)) {
+pub fn agent_card(context: &DocumentContext<'_>) -> Value {
+    let mut document = match serde_json::to_value(members(context)) {
         Ok(Value::Object(members)) => members,
         _ => Map::new(),
     };
-    for (_, discovery) in facts.discovery {
-        merge::fill(&mut document, &discovery.card);
+    for (_, discovery) in context.discovery {
+        merge_missing(&mut document, &discovery.card);
     }
     Value::Object(document)
 }
 
-fn members(facts: &Facts<'_>) -> NetworkAgentCard {
+fn members(context: &DocumentContext<'_>) -> NetworkAgentCard {
     let json_only = || vec!["application/json".to_owned()];
     NetworkAgentCard {
-        name: facts.title(),
-        description: facts.description(),
-        url: facts.environment.base_url.clone(),
-        version: facts.environment.gateway_version.clone(),
-        documentation_url: facts.url(routes::DOCS),
+        name: context.title(),
+        description: context.description(),
+        url: context.environment.base_url.clone(),
+        version: context.environment.gateway_version.clone(),
+        documentation_url: context.url(paths::DOCS),
         provider: Provider {
-            organization: facts.chain.name.clone(),
-            url: facts.web.unwrap_or(&facts.environment.base_url).to_owned(),
+            organization: context.chain.name.clone(),
+            url: context.web.unwrap_or(&context.environment.base_url).to_owned(),
         },
-        icon_url: facts.url("/docs/icon.svg"),
-        capabilities: capabilities(facts),
+        icon_url: context.url("/docs/icon.svg"),
+        capabilities: capabilities(context),
         default_input_modes: json_only(),
         default_output_modes: json_only(),
-        authentication: authentication(facts),
-        skills: facts.discovery.iter().flat_map(|(_, discovery)| discovery.skills.clone()).collect(),
-        endpoints: facts.endpoints(),
-        chain: facts.chain_view(),
-        contracts: facts.chain.contracts.clone(),
-        signer: facts.signer,
-        stats: stats::manifest_stats(facts.counters),
-        generated_at: facts.now_s,
+        authentication: authentication(context),
+        skills: context.discovery.iter().flat_map(|(_, discovery)| discovery.skills.clone()).collect(),
+        endpoints: context.endpoints(),
+        chain: context.chain_view(),
+        contracts: context.chain.contracts.clone(),
+        signer: context.signer,
+        stats: stats::manifest_stats(context.counters),
+        generated_at: context.now_s,
     }
 }
 
-fn capabilities(facts: &Facts<'_>) -> Capabilities {
-    let endpoints = facts.endpoints();
-    let mut answers = facts.routes().flat_map(|route| &route.answers);
-    Capabilities {
+fn capabilities(context: &DocumentContext<'_>) -> CardCapabilities {
+    let endpoints = context.endpoints();
+    let mut answers = context.routes().flat_map(|route| &route.answers);
+    CardCapabilities {
         streaming: answers.any(|answer| answer.content_type.starts_with("text/event-stream")),
         push_notifications: endpoints.contains_key("webhooks"),
         state_transition_history: endpoints.contains_key("activity"),
     }
 }
 
-fn authentication(facts: &Facts<'_>) -> Authentication {
-    let headers = signing::header_names(&facts.environment.brand).join(", ");
-    Authentication {
+fn authentication(context: &DocumentContext<'_>) -> CardAuthentication {
+    let headers = signing::header_names(&context.environment.brand).join(", ");
+    CardAuthentication {
         schemes: vec!["eip191".into()],
         description: format!(
             "Reads are public. A write is signed by a wallet (EIP-191 personal_sign) and carries address, ts and sig in its \

@@ -1,19 +1,19 @@
-//! `GET /api/health`: whether the gateway lives. For probes: small, and true only while writes can be kept.
+//! `GET /api/health`: liveness, for probes. Small, and `ok` only while the database responds.
 
-use super::Facts;
+use crate::document_context::DocumentContext;
 use plugin_api::Address;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What the caller found out just now.
+/// What the caller measured for this response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pulse {
+pub struct ProbeResult {
     pub database_ok: bool,
-    /// None while no chain is configured or its RPC does not answer.
+    /// `None` while no chain is configured or its RPC server does not respond.
     pub head: Option<u64>,
     pub indexed_block: Option<u64>,
-    /// The signing key was made up at start and will be another one next time.
+    /// The signing key was generated at the start and will differ after the next one.
     pub signer_ephemeral: bool,
 }
 
@@ -47,24 +47,24 @@ pub struct Deployment {
     pub deployed: Vec<String>,
 }
 
-pub fn health(facts: &Facts<'_>, pulse: Pulse) -> Health {
+pub fn health(context: &DocumentContext<'_>, probe: ProbeResult) -> Health {
     Health {
-        ok: pulse.database_ok,
-        version: facts.environment.gateway_version.clone(),
-        chain_id: Some(facts.environment.chain_id),
-        head: pulse.head.and_then(|head| i64::try_from(head).ok()).unwrap_or(-1),
-        indexed_block: pulse.indexed_block,
-        registry: facts.contract("registry"),
-        escrow: facts.contract("escrow"),
-        signer: facts.signer,
-        signer_ephemeral: pulse.signer_ephemeral,
-        v3: deployment(facts),
+        ok: probe.database_ok,
+        version: context.environment.gateway_version.clone(),
+        chain_id: Some(context.environment.chain_id),
+        head: probe.head.and_then(|head| i64::try_from(head).ok()).unwrap_or(-1),
+        indexed_block: probe.indexed_block,
+        registry: context.contract("registry"),
+        escrow: context.contract("escrow"),
+        signer: context.signer,
+        signer_ephemeral: probe.signer_ephemeral,
+        v3: deployment(context),
     }
 }
 
-fn deployment(facts: &Facts<'_>) -> Deployment {
-    let mut contracts = facts.chain.contracts.clone();
+fn deployment(context: &DocumentContext<'_>) -> Deployment {
+    let mut contracts = context.chain.contracts.clone();
     contracts.retain(|name, _| name != "registry" && name != "escrow");
     let deployed = contracts.iter().filter(|(_, address)| address.is_some()).map(|(name, _)| name.clone()).collect();
-    Deployment { contracts, deploy_block: facts.chain.deploy_block, deployed }
+    Deployment { contracts, deploy_block: context.chain.deploy_block, deployed }
 }

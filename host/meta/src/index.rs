@@ -1,6 +1,9 @@
-//! `GET /api`: where everything is.
+//! `GET /api`: links to every document and route.
 
-use super::{ChainView, Facts, openapi, routes};
+use crate::{
+    document_context::{ChainView, DocumentContext},
+    paths,
+};
 use plugin_api::{Address, manifest::RouteSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,7 +32,7 @@ pub struct RouteIndex {
     pub manifest: String,
     /// How a Model Context Protocol client connects, where that is possible.
     pub mcp: Option<String>,
-    pub routes: Vec<RouteLine>,
+    pub routes: Vec<RouteIndexLine>,
 }
 
 /// Where to begin. A member is there when its route is: the first three come with plugins.
@@ -49,42 +52,41 @@ pub struct Start {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "RouteIndexLine")]
-pub struct RouteLine {
+pub struct RouteIndexLine {
     pub method: String,
     pub path: String,
     pub summary: String,
 }
 
-pub fn index(facts: &Facts<'_>) -> RouteIndex {
-    let mut endpoints = facts.endpoints();
+pub fn index(context: &DocumentContext<'_>) -> RouteIndex {
+    let mut endpoints = context.endpoints();
     let mut link = |name: &str| endpoints.remove(name);
     RouteIndex {
-        name: facts.title(),
-        version: facts.environment.gateway_version.clone(),
-        description: facts.description(),
+        name: context.title(),
+        version: context.environment.gateway_version.clone(),
+        description: context.description(),
         start: Start {
             work: link("work"),
             work_feed: link("workFeed"),
             faucet: link("faucet"),
-            status: facts.url(routes::STATUS),
-            changelog: facts.url(routes::CHANGELOG),
-            playground: facts.url(routes::DOCS),
+            status: context.url(paths::STATUS),
+            changelog: context.url(paths::CHANGELOG),
+            playground: context.url(paths::DOCS),
         },
-        gateway: facts.environment.base_url.clone(),
-        signer: facts.signer,
-        web: facts.web.map(str::to_owned),
-        chain: facts.chain_view(),
-        contracts: facts.chain.contracts.clone(),
+        gateway: context.environment.base_url.clone(),
+        signer: context.signer,
+        web: context.web.map(str::to_owned),
+        chain: context.chain_view(),
+        contracts: context.chain.contracts.clone(),
         openapi: link("openapi").unwrap_or_default(),
         llms: link("llms").unwrap_or_default(),
         agent_card: link("agentCard").unwrap_or_default(),
         manifest: link("manifest").unwrap_or_default(),
         mcp: link("mcp"),
-        routes: facts.routes().map(line).collect(),
+        routes: context.routes().map(line).collect(),
     }
 }
 
-fn line(route: &RouteSpec) -> RouteLine {
-    RouteLine { method: route.method.clone(), path: openapi::template(&route.path), summary: route.summary.clone() }
+fn line(route: &RouteSpec) -> RouteIndexLine {
+    RouteIndexLine { method: route.method.clone(), path: paths::template(&route.path), summary: route.summary.clone() }
 }

@@ -1,32 +1,32 @@
-//! `/llms.txt`: a briefing for language models (llmstxt.org). The rule: H1, quote, text, then sections that hold links and
-//! nothing else, because parsers stop at anything different; and no word that a user wrote.
+//! `/llms.txt`: a briefing for language models (llmstxt.org). The rule: H1, quote, text, then sections that hold only links,
+//! because parsers stop at anything else; and no text that a user wrote.
 
-use super::{Facts, openapi::template, signing};
+use crate::{document_context::DocumentContext, paths, signing};
 use plugin_api::{manifest::RouteSpec, point::Briefing};
 use std::fmt::Write as _;
 
-pub fn llms_txt(facts: &Facts<'_>) -> String {
+pub fn llms_txt(context: &DocumentContext<'_>) -> String {
     let mut text =
-        format!("# {}\n\n> {}\n\n{}", one_line(&facts.title()), one_line(&facts.description()), prose(facts));
-    for (_, discovery) in facts.discovery {
+        format!("# {}\n\n> {}\n\n{}", one_line(&context.title()), one_line(&context.description()), prose(context));
+    for (_, discovery) in context.discovery {
         if let Some(briefing) = discovery.briefing.as_ref().filter(|briefing| !briefing.links.is_empty()) {
-            section(&mut text, &briefing.title, briefing_links(facts, briefing));
+            section(&mut text, &briefing.title, briefing_links(context, briefing));
         }
     }
-    let routes = facts.plugins.iter().flat_map(|plugin| &plugin.routes);
-    section(&mut text, "Routes", routes.map(|route| route_link(facts, route)).collect());
-    section(&mut text, "Reference", reference_links(facts));
+    let routes = context.plugins.iter().flat_map(|plugin| &plugin.routes);
+    section(&mut text, "Routes", routes.map(|route| route_link(context, route)).collect());
+    section(&mut text, "Reference", reference_links(context));
     text
 }
 
-fn prose(facts: &Facts<'_>) -> String {
-    let brand = &facts.environment.brand;
-    let limits = facts.limits;
+fn prose(context: &DocumentContext<'_>) -> String {
+    let brand = &context.environment.brand;
+    let limits = context.limits;
     let mut prose = format!(
         "All paths are below {}. Reads are public and need no key. Bodies are JSON, times are unix seconds, amounts in wei are \
          decimal strings, addresses are checksummed. A failure answers `error` (for people), `code` (for programs, stable) and \
          `hint` (what to do next).\n",
-        facts.environment.base_url
+        context.environment.base_url
     );
     let _ = write!(
         prose,
@@ -38,7 +38,7 @@ fn prose(facts: &Facts<'_>) -> String {
          same three values in the headers {} and hash the empty string or `{{}}`.\n",
         signing::message_template(brand),
         limits.ts_window_s,
-        interval(limits.write_interval_ms),
+        write_interval(limits.write_interval_ms),
         signing::header_names(brand).join(", "),
     );
     prose.push_str(
@@ -49,7 +49,7 @@ fn prose(facts: &Facts<'_>) -> String {
     prose
 }
 
-fn interval(interval_ms: u64) -> String {
+fn write_interval(interval_ms: u64) -> String {
     match interval_ms {
         0 => String::new(),
         interval_ms => format!("An address may write once in {interval_ms} ms, else 429. "),
@@ -67,26 +67,26 @@ fn section(text: &mut String, title: &str, links: Vec<String>) {
     }
 }
 
-fn briefing_links(facts: &Facts<'_>, briefing: &Briefing) -> Vec<String> {
-    briefing.links.iter().map(|item| link(&item.name, &facts.url(&item.path), &item.note)).collect()
+fn briefing_links(context: &DocumentContext<'_>, briefing: &Briefing) -> Vec<String> {
+    briefing.links.iter().map(|item| link(&item.name, &context.url(&item.path), &item.note)).collect()
 }
 
-fn route_link(facts: &Facts<'_>, route: &RouteSpec) -> String {
-    let path = template(&route.path);
+fn route_link(context: &DocumentContext<'_>, route: &RouteSpec) -> String {
+    let path = paths::template(&route.path);
     let signed = route.auth.action().map(|action| format!(" (signed, action {action})")).unwrap_or_default();
-    link(&format!("{} {path}", route.method), &facts.url(&path), &format!("{}{signed}", route.summary))
+    link(&format!("{} {path}", route.method), &context.url(&path), &format!("{}{signed}", route.summary))
 }
 
-/// The gateway's own routes; of two paths to one document the first.
-fn reference_links(facts: &Facts<'_>) -> Vec<String> {
+/// The gateway's own documents; of two paths to one document, the first.
+fn reference_links(context: &DocumentContext<'_>) -> Vec<String> {
     let documents = ["index", "openapi", "manifest", "agentCard", "changelog", "status", "health", "stats", "docs"];
-    let endpoints = super::routes::endpoints(&facts.environment.brand.marker);
-    let of_document = |name: &str| {
+    let endpoints = paths::endpoints(&context.environment.brand.marker);
+    let link_to = |name: &str| {
         let (_, path) = endpoints.iter().find(|(endpoint, _)| *endpoint == name)?;
-        let route = facts.own.routes.iter().find(|route| route.path == *path)?;
-        Some(link(&route.path, &facts.url(path), &route.summary))
+        let route = context.gateway_manifest.routes.iter().find(|route| route.path == *path)?;
+        Some(link(&route.path, &context.url(path), &route.summary))
     };
-    documents.into_iter().filter_map(of_document).collect()
+    documents.into_iter().filter_map(link_to).collect()
 }
 
 fn link(name: &str, url: &str, note: &str) -> String {
@@ -98,11 +98,12 @@ fn link(name: &str, url: &str, note: &str) -> String {
     }
 }
 
-/// A plugin's text cannot open a section of its own.
+/// Keeps a plugin's text from starting a section of its own.
 fn one_line(text: &str) -> String {
-    let hidden = |c: &char| {
+    let is_hidden = |c: &char| {
         c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    let spaced: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !hidden(c)).collect();
+    let spaced: String =
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden(c)).collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }

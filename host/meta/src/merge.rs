@@ -1,25 +1,25 @@
-//! Contributed parts of a document go into its gaps: objects are merged, lists are joined, what is there already stays.
+//! Merges what plugins contribute into a document: objects deeply, lists as a union. What the document has already stays.
 
 use serde_json::{Map, Value, map::Entry};
 
-pub fn fill(document: &mut Map<String, Value>, part: &Map<String, Value>) {
-    for (name, more) in part {
+pub fn merge_missing(document: &mut Map<String, Value>, contribution: &Map<String, Value>) {
+    for (name, value) in contribution {
         match document.entry(name.clone()) {
-            Entry::Vacant(gap) => {
-                gap.insert(more.clone());
+            Entry::Vacant(entry) => {
+                entry.insert(value.clone());
             }
-            Entry::Occupied(mut there) => fill_member(there.get_mut(), more),
+            Entry::Occupied(mut entry) => merge_value(entry.get_mut(), value),
         }
     }
 }
 
-fn fill_member(there: &mut Value, more: &Value) {
-    match (there, more) {
-        (Value::Object(there), Value::Object(more)) => fill(there, more),
-        (Value::Array(there), Value::Array(more)) => {
-            for item in more {
-                if !there.contains(item) {
-                    there.push(item.clone());
+fn merge_value(existing: &mut Value, contributed: &Value) {
+    match (existing, contributed) {
+        (Value::Object(existing), Value::Object(contributed)) => merge_missing(existing, contributed),
+        (Value::Array(existing), Value::Array(contributed)) => {
+            for item in contributed {
+                if !existing.contains(item) {
+                    existing.push(item.clone());
                 }
             }
         }
@@ -33,13 +33,13 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn fills_gaps_joins_lists_and_keeps_what_is_there() {
+    fn adds_missing_members_and_list_items_and_keeps_existing_values() {
         let mut document = json!({ "name": "a", "live": { "stats": {} }, "schemes": ["eip191"] });
-        let part = json!({
+        let contribution = json!({
             "name": "b", "live": { "top": [1] }, "schemes": ["x402", "eip191"], "x402": { "scheme": "voucher" },
         });
-        if let (Value::Object(document), Value::Object(part)) = (&mut document, &part) {
-            fill(document, part);
+        if let (Value::Object(document), Value::Object(contribution)) = (&mut document, &contribution) {
+            merge_missing(document, contribution);
         }
         assert_eq!(
             document,

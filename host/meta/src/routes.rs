@@ -1,14 +1,21 @@
-//! The gateway's own routes, as the same data that plugins declare, so that index, OpenAPI and router treat them alike.
+//! The gateway's own routes, as the same data that plugins declare, so that index, OpenAPI and router treat all routes alike.
 
-use super::{
-    agent_card::NetworkAgentCard, changelog::Changelog, health::Health, index::RouteIndex,
-    service_manifest::ServiceManifest, stats::Stats, status::Status,
+use crate::{
+    agent_card::NetworkAgentCard,
+    changelog::{self, Changelog},
+    docs,
+    health::Health,
+    index::RouteIndex,
+    paths,
+    service_manifest::ServiceManifest,
+    stats::Stats,
+    status::Status,
 };
 use plugin_api::manifest::{Answer, Environment, Manifest, Parameter, ParameterIn, RateLimit, RouteSpec};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-/// Which document answers a route.
+/// The document that a route responds with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetaPage {
     Index,
@@ -24,67 +31,40 @@ pub enum MetaPage {
     DocsAsset,
 }
 
-/// The routes to mount; `pages[n]` answers `manifest.routes[n]`.
-pub struct OwnRoutes {
+/// The routes to mount; `manifest.routes[n]` responds with `pages[n]`.
+pub struct MetaRoutes {
     pub pages: Vec<MetaPage>,
     pub manifest: Manifest,
 }
 
 const TAG: &str = "meta";
-const OPENAPI: &str = "/api/openapi.json";
-const LLMS: &str = "/llms.txt";
-const AGENT_CARD: &str = "/.well-known/agent.json";
-pub(super) const STATUS: &str = "/api/status";
-pub(super) const CHANGELOG: &str = "/api/changelog";
-pub(super) const DOCS: &str = "/docs";
 const DISCOVERY_CACHE: &str = "public, max-age=300";
 
 /// The routes of every gateway. Their paths depend on the brand.
-pub fn own_routes(environment: &Environment) -> OwnRoutes {
-    let mut build = Build { pages: Vec::new(), routes: Vec::new(), schemas: schemas() };
-    discovery_routes(&mut build, &environment.brand.marker);
-    state_routes(&mut build);
-    docs_routes(&mut build);
+pub fn meta_routes(environment: &Environment) -> MetaRoutes {
+    let mut builder = RoutesBuilder { pages: Vec::new(), routes: Vec::new(), schemas: schemas() };
+    discovery_routes(&mut builder, &environment.brand.marker);
+    state_routes(&mut builder);
+    docs_routes(&mut builder);
     let manifest = Manifest {
         name: TAG.into(),
         version: environment.gateway_version.clone(),
         summary: "The gateway about itself: interface, state, releases".into(),
-        routes: build.routes,
-        schemas: build.schemas.take_definitions(true),
+        routes: builder.routes,
+        schemas: builder.schemas.take_definitions(true),
         ..Default::default()
     };
-    OwnRoutes { pages: build.pages, manifest }
+    MetaRoutes { pages: builder.pages, manifest }
 }
 
-/// The named endpoints that every gateway has, name → path.
-pub(super) fn endpoints(marker: &str) -> Vec<(&'static str, String)> {
-    let own = |name, path: &str| (name, path.to_owned());
-    vec![
-        own("index", "/api"),
-        own("openapi", OPENAPI),
-        own("llms", LLMS),
-        own("agentCard", AGENT_CARD),
-        ("manifest", manifest_path(marker)),
-        own("health", "/api/health"),
-        own("stats", "/api/stats"),
-        own("status", STATUS),
-        own("changelog", CHANGELOG),
-        own("docs", DOCS),
-    ]
-}
-
-fn manifest_path(marker: &str) -> String {
-    format!("/.well-known/{marker}.json")
-}
-
-struct Build {
+struct RoutesBuilder {
     pages: Vec<MetaPage>,
     routes: Vec<RouteSpec>,
     schemas: SchemaGenerator,
 }
 
-impl Build {
-    /// Adds a `GET` that anyone may call, and lends it to say more.
+impl RoutesBuilder {
+    /// Adds a public `GET` route and returns it for further settings.
     fn get(&mut self, page: MetaPage, path: &str, operation: &str, summary: &str) -> &mut RouteSpec {
         let mut route = RouteSpec::new("GET", path, operation);
         (route.tag, route.summary) = (TAG.into(), summary.to_owned());
@@ -97,7 +77,7 @@ impl Build {
     fn json<T: JsonSchema>(&mut self, page: MetaPage, path: &str, operation: &str, summary: &str) -> &mut RouteSpec {
         let schema = self.schemas.subschema_for::<T>().to_value();
         let route = self.get(page, path, operation, summary);
-        route.answers.push(answer("application/json", summary, schema));
+        route.answers.push(ok_answer("application/json", summary, schema));
         route
     }
 }
@@ -110,7 +90,7 @@ fn schemas() -> SchemaGenerator {
     settings.into_generator()
 }
 
-fn answer(content_type: &str, description: &str, schema: Value) -> Answer {
+fn ok_answer(content_type: &str, description: &str, schema: Value) -> Answer {
     Answer {
         status: 200,
         description: description.to_owned(),
@@ -120,44 +100,48 @@ fn answer(content_type: &str, description: &str, schema: Value) -> Answer {
     }
 }
 
-fn discovery_routes(build: &mut Build, marker: &str) {
+fn discovery_routes(builder: &mut RoutesBuilder, marker: &str) {
     use MetaPage::{AgentCard, Index, Llms, Manifest, OpenApi};
-    build.json::<RouteIndex>(Index, "/api", "get_index", "Where everything is: links, chain and every route");
+    builder.json::<RouteIndex>(Index, "/api", "get_index", "Where everything is: links, chain and every route");
     let summary = "This interface as OpenAPI 3.1";
-    let route = build.get(OpenApi, OPENAPI, "get_openapi", summary);
-    route.answers.push(answer("application/json", summary, json!({ "type": "object" })));
+    let route = builder.get(OpenApi, paths::OPENAPI, "get_openapi", summary);
+    route.answers.push(ok_answer("application/json", summary, json!({ "type": "object" })));
     route.cache_control = Some(DISCOVERY_CACHE.into());
 
-    for (path, operation) in [("/api/discovery/llms.txt", "get_llms_txt"), (LLMS, "get_llms_txt_at_root")] {
+    for (path, operation) in [("/api/discovery/llms.txt", "get_llms_txt"), (paths::LLMS, "get_llms_txt_at_root")] {
         let summary = "Briefing for language models (llms.txt)";
-        let route = build.get(Llms, path, operation, summary);
-        route.answers.push(answer("text/markdown", summary, json!({ "type": "string" })));
+        let route = builder.get(Llms, path, operation, summary);
+        route.answers.push(ok_answer("text/markdown", summary, json!({ "type": "string" })));
         route.cache_control = Some(DISCOVERY_CACHE.into());
     }
     for (path, operation) in
-        [("/api/discovery/agent.json", "get_agent_card"), (AGENT_CARD, "get_well_known_agent_card")]
+        [("/api/discovery/agent.json", "get_agent_card"), (paths::AGENT_CARD, "get_well_known_agent_card")]
     {
-        let route = build.json::<NetworkAgentCard>(AgentCard, path, operation, "Agent card of the network");
+        let route = builder.json::<NetworkAgentCard>(AgentCard, path, operation, "Agent card of the network");
         route.cache_control = Some(DISCOVERY_CACHE.into());
     }
-    let aliases =
-        [(format!("/api/discovery/{marker}.json"), "get_manifest"), (manifest_path(marker), "get_well_known_manifest")];
+    let aliases = [
+        (format!("/api/discovery/{marker}.json"), "get_manifest"),
+        (paths::manifest(marker), "get_well_known_manifest"),
+    ];
     for (path, operation) in aliases {
         let summary = "Manifest: chain, contracts, endpoints, signing, limits, counters";
-        build.json::<ServiceManifest>(Manifest, &path, operation, summary).cache_control = Some(DISCOVERY_CACHE.into());
+        builder.json::<ServiceManifest>(Manifest, &path, operation, summary).cache_control =
+            Some(DISCOVERY_CACHE.into());
     }
 }
 
-fn state_routes(build: &mut Build) {
-    build.json::<Health>(
+fn state_routes(builder: &mut RoutesBuilder) {
+    builder.json::<Health>(
         MetaPage::Health,
         "/api/health",
         "get_health",
         "Whether the gateway lives, and its place on the chain",
     );
-    build.json::<Stats>(MetaPage::Stats, "/api/stats", "get_stats", "Counters of the network");
+    builder.json::<Stats>(MetaPage::Stats, "/api/stats", "get_stats", "Counters of the network");
 
-    let route = build.json::<Status>(MetaPage::Status, STATUS, "get_status", "State of every service, with numbers");
+    let route =
+        builder.json::<Status>(MetaPage::Status, paths::STATUS, "get_status", "State of every service, with numbers");
     route.description =
         "`degraded` names the services that are not ok; the answer is 200 then, too, and a header repeats \
                          the names."
@@ -171,15 +155,23 @@ fn state_routes(build: &mut Build) {
         additional: false,
     }];
 
-    let route =
-        build.json::<Changelog>(MetaPage::Changelog, CHANGELOG, "list_releases", "What changed, release by release");
+    let route = builder.json::<Changelog>(
+        MetaPage::Changelog,
+        paths::CHANGELOG,
+        "list_releases",
+        "What changed, release by release",
+    );
     route.description =
         "Ask with `since`, the version you integrated against: newer releases are answered, and what is \
                          not released yet."
             .into();
     route.cache_control = Some("public, max-age=60".into());
     route.parameters = changelog_parameters();
-    route.answers.push(answer("text/markdown", "the whole file, with `format=markdown`", json!({ "type": "string" })));
+    route.answers.push(ok_answer(
+        "text/markdown",
+        "the whole file, with `format=markdown`",
+        json!({ "type": "string" }),
+    ));
     route.answers.push(Answer {
         status: 400,
         description: String::new(),
@@ -201,12 +193,12 @@ fn changelog_parameters() -> Vec<Parameter> {
         query(
             "since",
             "A version or a day (`YYYY-MM-DD`); itself excluded",
-            json!({ "type": "string", "pattern": super::changelog::SINCE_PATTERN, "examples": ["0.5.0"] }),
+            json!({ "type": "string", "pattern": changelog::SINCE_PATTERN, "examples": ["0.5.0"] }),
         ),
         query(
             "limit",
             "Releases in the answer",
-            json!({ "type": "integer", "minimum": 1, "maximum": super::changelog::LIMIT_MAX, "default": super::changelog::LIMIT_DEFAULT }),
+            json!({ "type": "integer", "minimum": 1, "maximum": changelog::LIMIT_MAX, "default": changelog::LIMIT_DEFAULT }),
         ),
         query(
             "format",
@@ -216,13 +208,13 @@ fn changelog_parameters() -> Vec<Parameter> {
     ]
 }
 
-fn docs_routes(build: &mut Build) {
+fn docs_routes(builder: &mut RoutesBuilder) {
     let text = || json!({ "type": "string" });
     let summary = "This interface as a page to read and to try";
-    build.get(MetaPage::Docs, DOCS, "get_docs", summary).answers.push(answer("text/html", summary, text()));
+    builder.get(MetaPage::Docs, paths::DOCS, "get_docs", summary).answers.push(ok_answer("text/html", summary, text()));
 
-    let names = super::docs::asset_names();
-    let route = build.get(MetaPage::DocsAsset, "/docs/{file}", "get_docs_asset", "A part of the docs page");
+    let names = docs::asset_names();
+    let route = builder.get(MetaPage::DocsAsset, "/docs/{file}", "get_docs_asset", "A part of the docs page");
     route.cache_control = Some(DISCOVERY_CACHE.into());
     route.parameters.push(Parameter {
         name: "file".into(),
@@ -232,6 +224,6 @@ fn docs_routes(build: &mut Build) {
         schema: json!({ "type": "string", "enum": names }),
     });
     for content_type in ["text/css", "text/javascript", "image/svg+xml"] {
-        route.answers.push(answer(content_type, "The file", text()));
+        route.answers.push(ok_answer(content_type, "The file", text()));
     }
 }

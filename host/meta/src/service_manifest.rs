@@ -1,8 +1,10 @@
 //! `/.well-known/<marker>.json`: chain, contracts, endpoints, signing, limits, counters. The rule: agents configure
-//! themselves from this document, so it says only what this gateway really serves.
+//! themselves from this document, so it lists only what this gateway serves.
 
-use super::{
-    Facts, merge, signing,
+use crate::{
+    document_context::DocumentContext,
+    merge::merge_missing,
+    signing,
     stats::{self, Stats},
 };
 use plugin_api::Address;
@@ -99,106 +101,106 @@ pub struct Live {
 }
 
 /// The whole document.
-pub fn manifest(facts: &Facts<'_>) -> Value {
-    let mut document = Map::from_iter([(facts.environment.brand.marker.clone(), Value::from(1))]);
-    if let Ok(Value::Object(members)) = serde_json::to_value(members(facts)) {
+pub fn manifest(context: &DocumentContext<'_>) -> Value {
+    let mut document = Map::from_iter([(context.environment.brand.marker.clone(), Value::from(1))]);
+    if let Ok(Value::Object(members)) = serde_json::to_value(members(context)) {
         document.extend(members);
     }
-    for (_, discovery) in facts.discovery {
-        merge::fill(&mut document, &discovery.manifest);
+    for (_, discovery) in context.discovery {
+        merge_missing(&mut document, &discovery.manifest);
     }
     Value::Object(document)
 }
 
-fn members(facts: &Facts<'_>) -> ServiceManifest {
-    let chain = facts.chain;
+fn members(context: &DocumentContext<'_>) -> ServiceManifest {
+    let chain = context.chain;
     ServiceManifest {
-        version: facts.environment.gateway_version.clone(),
-        name: facts.title(),
-        description: facts.description(),
-        chain_id: facts.environment.chain_id,
-        currency: currency(facts),
+        version: context.environment.gateway_version.clone(),
+        name: context.title(),
+        description: context.description(),
+        chain_id: context.environment.chain_id,
+        currency: currency(context),
         rpc: chain.rpc.clone(),
         explorer: chain.explorer.clone(),
-        wallet: facts.web.map(str::to_owned),
+        wallet: context.web.map(str::to_owned),
         block_time_seconds: chain.block_time_s,
         consensus: chain.consensus.clone(),
         evm: chain.evm.clone(),
         contracts: chain.contracts.clone(),
         v3_deploy_block: chain.deploy_block,
-        signer: facts.signer,
-        web: facts.web.map(str::to_owned),
-        gateway: facts.environment.base_url.clone(),
-        generated_at: facts.now_s,
-        endpoints: facts.endpoints(),
+        signer: context.signer,
+        web: context.web.map(str::to_owned),
+        gateway: context.environment.base_url.clone(),
+        generated_at: context.now_s,
+        endpoints: context.endpoints(),
         webhook_events: Vec::new(),
-        downloads: downloads(facts),
-        wallet_add_ethereum_chain: wallet_chain(facts),
-        signing: signing_block(facts),
-        limits: limits(facts),
-        live: Live { stats: stats::manifest_stats(facts.counters) },
+        downloads: downloads(context),
+        wallet_add_ethereum_chain: wallet_chain(context),
+        signing: signing_info(context),
+        limits: limits(context),
+        live: Live { stats: stats::manifest_stats(context.counters) },
     }
 }
 
-fn currency(facts: &Facts<'_>) -> Currency {
-    let chain = facts.chain;
+fn currency(context: &DocumentContext<'_>) -> Currency {
+    let chain = context.chain;
     Currency { name: chain.currency_name.clone(), symbol: chain.symbol.clone(), decimals: chain.decimals }
 }
 
-fn downloads(facts: &Facts<'_>) -> Downloads {
-    let mut docs = facts.endpoints();
+fn downloads(context: &DocumentContext<'_>) -> Downloads {
+    let mut docs = context.endpoints();
     docs.retain(|name, _| matches!(name.as_str(), "openapi" | "llms" | "docs" | "changelog"));
     Downloads { docs, ..Default::default() }
 }
 
-fn wallet_chain(facts: &Facts<'_>) -> WalletChain {
-    let taken = |url: &Option<String>| url.iter().filter(|url| is_taken(url)).cloned().collect();
+fn wallet_chain(context: &DocumentContext<'_>) -> WalletChain {
+    let accepted = |url: &Option<String>| url.iter().filter(|url| is_accepted_by_wallets(url)).cloned().collect();
     WalletChain {
-        chain_id: format!("{:#x}", facts.environment.chain_id),
-        chain_name: facts.chain.name.clone(),
-        rpc_urls: taken(&facts.chain.rpc),
-        native_currency: currency(facts),
-        block_explorer_urls: taken(&facts.chain.explorer),
+        chain_id: format!("{:#x}", context.environment.chain_id),
+        chain_name: context.chain.name.clone(),
+        rpc_urls: accepted(&context.chain.rpc),
+        native_currency: currency(context),
+        block_explorer_urls: accepted(&context.chain.explorer),
     }
 }
 
-/// Whether wallets take the URL: they refuse what others could listen to.
-fn is_taken(text: &str) -> bool {
+/// Wallets refuse URLs whose traffic others could read.
+fn is_accepted_by_wallets(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
-    let is_own_machine = match url.host() {
+    let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
-    url.scheme() == "https" || (url.scheme() == "http" && is_own_machine)
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
 }
 
-fn signing_block(facts: &Facts<'_>) -> Signing {
-    let brand = &facts.environment.brand;
+fn signing_info(context: &DocumentContext<'_>) -> Signing {
+    let brand = &context.environment.brand;
     Signing {
         scheme: signing::SCHEME.into(),
         message: signing::message_template(brand),
-        actions: facts.actions().into_iter().map(str::to_owned).collect(),
-        ts_window_seconds: facts.limits.ts_window_s,
+        actions: context.actions().into_iter().map(str::to_owned).collect(),
+        ts_window_seconds: context.limits.ts_window_s,
         signed_reads: signing::signed_reads(brand),
     }
 }
 
-fn limits(facts: &Facts<'_>) -> Map<String, Value> {
+fn limits(context: &DocumentContext<'_>) -> Map<String, Value> {
     let mut limits = Map::from_iter([
-        ("writesPerSecondPerAddress".to_owned(), writes_per_second(facts.limits.write_interval_ms)),
-        ("writeIntervalMs".to_owned(), facts.limits.write_interval_ms.into()),
-        ("writesPerIpPerMinute".to_owned(), facts.limits.writes_per_ip_per_minute.into()),
-        ("bodyBytes".to_owned(), facts.limits.body_bytes_max.into()),
+        ("writesPerSecondPerAddress".to_owned(), writes_per_second(context.limits.write_interval_ms)),
+        ("writeIntervalMs".to_owned(), context.limits.write_interval_ms.into()),
+        ("writesPerIpPerMinute".to_owned(), context.limits.writes_per_ip_per_minute.into()),
+        ("bodyBytes".to_owned(), context.limits.body_bytes_max.into()),
     ]);
-    for (_, discovery) in facts.discovery {
-        merge::fill(&mut limits, &discovery.limits);
+    for (_, discovery) in context.discovery {
+        merge_missing(&mut limits, &discovery.limits);
     }
     limits
 }
 
-/// A whole number where the interval divides a second; null when there is no limit.
+/// An integer where the interval divides a second; null without a limit.
 fn writes_per_second(interval_ms: u64) -> Value {
     match interval_ms {
         0 => Value::Null,

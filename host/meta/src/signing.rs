@@ -1,6 +1,6 @@
-//! How a wallet signs, as manifest, OpenAPI and llms.txt tell it. The rule: one source, so that the three cannot differ.
+//! How a wallet signs, for manifest, OpenAPI and llms.txt. The rule: one source, so that the three cannot differ.
 
-use super::{Facts, openapi::template};
+use crate::{document_context::DocumentContext, paths};
 use plugin_api::manifest::{Auth, Brand};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub fn signed_reads(brand: &Brand) -> SignedReads {
     SignedReads { headers: header_names(brand), body_hashes: [EMPTY_SHA256, EMPTY_OBJECT_SHA256] }
 }
 
-/// The five lines with their gaps.
+/// The five lines with placeholders.
 pub fn message_template(brand: &Brand) -> String {
     message(&brand.message_line, "<action>", "<checksummed address>", "<unix seconds>", "<sha256 hex of the payload>")
 }
@@ -40,16 +40,16 @@ fn message(first_line: &str, action: &str, address: &str, ts: &str, body_hash: &
 }
 
 /// Members of the OpenAPI extension `x-<marker>-signing`.
-pub fn extension(facts: &Facts<'_>) -> Value {
-    let limits = facts.limits;
+pub fn extension(context: &DocumentContext<'_>) -> Value {
+    let limits = context.limits;
     json!({
         "scheme": SCHEME,
-        "message": message_template(&facts.environment.brand),
+        "message": message_template(&context.environment.brand),
         "payload": "the request's JSON object without its members address, ts and sig, as RFC 8785 writes it",
-        "actions": actions_by_route(facts),
-        "allActions": facts.actions(),
-        "signedReads": signed_reads(&facts.environment.brand),
-        "example": example(facts),
+        "actions": actions_by_route(context),
+        "allActions": context.actions(),
+        "signedReads": signed_reads(&context.environment.brand),
+        "example": example(context),
         "limits": {
             "tsWindowSeconds": limits.ts_window_s,
             "writeIntervalMs": limits.write_interval_ms,
@@ -59,19 +59,19 @@ pub fn extension(facts: &Facts<'_>) -> Value {
     })
 }
 
-fn actions_by_route<'a>(facts: &Facts<'a>) -> BTreeMap<String, &'a str> {
-    let signed = facts.routes().filter_map(|route| Some((route, route.auth.action()?)));
-    signed.map(|(route, action)| (format!("{} {}", route.method, template(&route.path)), action)).collect()
+fn actions_by_route<'a>(context: &DocumentContext<'a>) -> BTreeMap<String, &'a str> {
+    let signed = context.routes().filter_map(|route| Some((route, route.auth.action()?)));
+    signed.map(|(route, action)| (format!("{} {}", route.method, paths::template(&route.path)), action)).collect()
 }
 
-/// A worked message to compare an implementation with, for an action that exists here.
-fn example(facts: &Facts<'_>) -> Value {
-    let write = facts.routes().find(|route| matches!(route.auth, Auth::SignedBody { .. }));
-    let Some(action) = write.and_then(|route| route.auth.action()) else { return Value::Null };
+/// A worked example for testing an implementation, with an action that exists here.
+fn example(context: &DocumentContext<'_>) -> Value {
+    let signed_write = context.routes().find(|route| matches!(route.auth, Auth::SignedBody { .. }));
+    let Some(action) = signed_write.and_then(|route| route.auth.action()) else { return Value::Null };
     let (address, ts) = ("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045", 1_790_000_000);
     let canonical = r#"{"a":[true,null,"€"],"b":2}"#;
     let body_hash = hex::encode(Sha256::digest(canonical));
-    let message = message(&facts.environment.brand.message_line, action, address, &ts.to_string(), &body_hash);
+    let message = message(&context.environment.brand.message_line, action, address, &ts.to_string(), &body_hash);
     let mut request = Map::new();
     request.insert("b".into(), 2.into());
     request.insert("a".into(), json!([true, null, "€"]));

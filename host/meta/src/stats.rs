@@ -1,6 +1,7 @@
-//! `GET /api/stats`: the counters that plugins contribute. The rule: a counter of a plugin that is off is not there; a zero
-//! would say that the feature exists and nothing happened.
+//! `GET /api/stats`: the counters that plugins contribute. The rule: a counter of a disabled plugin is absent, because a zero
+//! would mean that the feature exists and nothing happened.
 
+use crate::merge::merge_missing;
 use plugin_api::point::Counters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,19 +16,19 @@ pub fn stats(counters: &Counters) -> Stats {
     Stats(counters.stats.clone())
 }
 
-/// The members of `stats` in manifest and agent card: the network's counters and those that stand only there.
-pub fn manifest_stats(counters: &Counters) -> Stats {
+/// The members of `stats` in manifest and agent card: the counters above and those that only these documents show.
+pub(crate) fn manifest_stats(counters: &Counters) -> Stats {
     let mut all = counters.stats.clone();
-    super::merge::fill(&mut all, &counters.manifest);
+    merge_missing(&mut all, &counters.manifest);
     Stats(all)
 }
 
-/// The sum of what plugins contributed; of two counters with one name the earlier plugin's stands.
-pub fn merge(contributions: impl IntoIterator<Item = Counters>) -> Counters {
+/// All counters; of two with the same name, the one of the earlier plugin.
+pub fn merge_counters(contributions: impl IntoIterator<Item = Counters>) -> Counters {
     let mut merged = Counters::default();
     for counters in contributions {
-        super::merge::fill(&mut merged.stats, &counters.stats);
-        super::merge::fill(&mut merged.manifest, &counters.manifest);
+        merge_missing(&mut merged.stats, &counters.stats);
+        merge_missing(&mut merged.manifest, &counters.manifest);
     }
     merged
 }

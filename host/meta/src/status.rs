@@ -1,16 +1,16 @@
-//! `GET /api/status`: every service with numbers. The rule: a service that cannot say how it is counts as not ok, and one
-//! plugin cannot speak for another or for the gateway.
+//! `GET /api/status`: every service with numbers. The rule: a service whose status cannot be read counts as not ok, and a
+//! plugin cannot report for another one or for the gateway.
 
-use super::{Facts, routes};
+use crate::{document_context::DocumentContext, paths};
 use plugin_api::point::{Counters, ServiceStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// What the caller knows about this moment.
+/// The state of the process and its chain when the response is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct RuntimeState {
     pub started_s: i64,
     pub head: Option<u64>,
     pub indexed_block: Option<u64>,
@@ -33,14 +33,13 @@ pub struct Status {
     pub indexer_lag_seconds: Option<u64>,
     /// Names of the services that are not ok.
     pub degraded: Vec<String>,
-    #[schemars(with = "BTreeMap<String, ServiceShape>")]
+    #[schemars(with = "BTreeMap<String, ServiceStatusSchema>")]
     pub services: BTreeMap<String, ServiceStatus>,
-    pub links: Links,
+    pub links: StatusLinks,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "StatusLinks")]
-pub struct Links {
+pub struct StatusLinks {
     /// For people.
     pub page: String,
     pub health: String,
@@ -54,7 +53,7 @@ pub struct Links {
 #[derive(JsonSchema)]
 #[schemars(rename = "ServiceStatus", extend("additionalProperties" = true))]
 #[allow(dead_code, reason = "only its schema is used")]
-struct ServiceShape {
+struct ServiceStatusSchema {
     /// Whether it makes progress, not whether it is up.
     ok: bool,
     #[schemars(with = "bool")]
@@ -65,43 +64,43 @@ struct ServiceShape {
     detail: String,
 }
 
-/// A plugin's contribution to the point `status`; an error when it did not answer.
-pub type Contribution = (String, Result<BTreeMap<String, ServiceStatus>, ()>);
+/// A plugin's contribution to the point `status`; an error when it did not respond.
+pub type StatusContribution = (String, Result<BTreeMap<String, ServiceStatus>, ()>);
 
-pub fn status(facts: &Facts<'_>, moment: Moment, services: BTreeMap<String, ServiceStatus>) -> Status {
+pub fn status(context: &DocumentContext<'_>, state: RuntimeState, services: BTreeMap<String, ServiceStatus>) -> Status {
     let degraded: Vec<_> = services.iter().filter(|(_, service)| !service.ok).map(|(name, _)| name.clone()).collect();
-    let head_lag = moment.head.zip(moment.indexed_block).map(|(head, indexed)| head.saturating_sub(indexed));
-    let mut endpoints = facts.endpoints();
+    let head_lag = state.head.zip(state.indexed_block).map(|(head, indexed)| head.saturating_sub(indexed));
+    let mut endpoints = context.endpoints();
     Status {
         ok: degraded.is_empty(),
-        version: facts.environment.gateway_version.clone(),
-        now: facts.now_s,
-        uptime_s: facts.now_s.saturating_sub(moment.started_s).max(0),
-        chain_id: Some(facts.environment.chain_id),
-        head: moment.head,
-        indexed_block: moment.indexed_block,
+        version: context.environment.gateway_version.clone(),
+        now: context.now_s,
+        uptime_s: context.now_s.saturating_sub(state.started_s).max(0),
+        chain_id: Some(context.environment.chain_id),
+        head: state.head,
+        indexed_block: state.indexed_block,
         head_lag,
-        indexer_lag_seconds: head_lag.map(|blocks| blocks.saturating_mul(facts.chain.block_time_s.into())),
+        indexer_lag_seconds: head_lag.map(|blocks| blocks.saturating_mul(context.chain.block_time_s.into())),
         degraded,
         services,
-        links: Links {
-            page: facts.web.map_or_else(|| facts.url(routes::DOCS), str::to_owned),
+        links: StatusLinks {
+            page: context.web.map_or_else(|| context.url(paths::DOCS), str::to_owned),
             health: endpoints.remove("health").unwrap_or_default(),
             stats: endpoints.remove("stats").unwrap_or_default(),
-            changelog: facts.url(routes::CHANGELOG),
+            changelog: context.url(paths::CHANGELOG),
             work: endpoints.remove("work"),
         },
     }
 }
 
-/// The gateway's own services, then those of the plugins. A name that is taken gets its plugin's name in front.
-pub fn merge(
-    own: BTreeMap<String, ServiceStatus>,
-    contributions: impl IntoIterator<Item = Contribution>,
+/// The gateway's services, then those of the plugins. A plugin's service whose name is in use gets the plugin's name as prefix.
+pub fn merge_services(
+    gateway: BTreeMap<String, ServiceStatus>,
+    contributions: impl IntoIterator<Item = StatusContribution>,
 ) -> BTreeMap<String, ServiceStatus> {
-    let mut services = own;
-    for (plugin, answer) in contributions {
-        let contributed = answer.unwrap_or_else(|()| BTreeMap::from([(plugin.clone(), silent())]));
+    let mut services = gateway;
+    for (plugin, contribution) in contributions {
+        let contributed = contribution.unwrap_or_else(|()| BTreeMap::from([(plugin.clone(), unresponsive())]));
         for (name, service) in contributed {
             let name = if services.contains_key(&name) { format!("{plugin}.{name}") } else { name };
             services.insert(name, service);
@@ -110,12 +109,12 @@ pub fn merge(
     services
 }
 
-fn silent() -> ServiceStatus {
+fn unresponsive() -> ServiceStatus {
     ServiceStatus { detail: Some("did not say how it is".into()), ..Default::default() }
 }
 
 /// The service `db`: ok when its size could be read.
-pub fn database(size_bytes: Option<u64>, activity_events: Option<u64>) -> ServiceStatus {
+pub fn database_service(size_bytes: Option<u64>, activity_events: Option<u64>) -> ServiceStatus {
     let numbers = Map::from_iter([
         ("sizeBytes".to_owned(), json!(size_bytes)),
         ("activity".to_owned(), activity_events.map_or(Value::Null, Value::from)),
@@ -123,8 +122,8 @@ pub fn database(size_bytes: Option<u64>, activity_events: Option<u64>) -> Servic
     ServiceStatus { ok: size_bytes.is_some(), numbers, ..Default::default() }
 }
 
-/// Adds to the service `db` how many agents and jobs there are, when a plugin counts them.
-pub fn count_records(database: &mut ServiceStatus, counters: &Counters) {
+/// Adds the numbers of agents and jobs to the service `db`, if a plugin counts them.
+pub fn add_record_counts(database: &mut ServiceStatus, counters: &Counters) {
     for name in ["agents", "jobs"] {
         if let Some(count) = counters.stats.get(name) {
             database.numbers.insert(name.to_owned(), count.clone());
@@ -132,9 +131,10 @@ pub fn count_records(database: &mut ServiceStatus, counters: &Counters) {
     }
 }
 
-/// Name and value of the header that repeats `degraded`; none while all is well.
+/// Name and value of the header that repeats `degraded`; `None` while every service is ok.
 pub fn degraded_header(status: &Status, header_prefix: &str) -> Option<(String, String)> {
-    let visible = |name: &String| -> String { name.chars().filter(|c| c.is_ascii_graphic() && *c != ',').collect() };
-    let names: Vec<_> = status.degraded.iter().map(visible).collect();
+    let header_text =
+        |name: &String| -> String { name.chars().filter(|c| c.is_ascii_graphic() && *c != ',').collect() };
+    let names: Vec<_> = status.degraded.iter().map(header_text).collect();
     (!names.is_empty()).then(|| (format!("{header_prefix}-Degraded"), names.join(",")))
 }

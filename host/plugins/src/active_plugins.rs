@@ -2,7 +2,7 @@
 
 use super::ActivePlugin;
 use arc_swap::ArcSwap;
-use gateway_storage::{ReadDependencies, Versions};
+use gateway_storage::{ReadDependencies, Revisions};
 use std::sync::Arc;
 
 /// The plugins that serve right now, by name.
@@ -20,13 +20,13 @@ impl ActivePlugins {
 }
 
 /// The stored data that a plugin's responses may depend on: its own, and that of the plugins it requires, transitively.
-pub fn dependencies_of(active: &[Arc<ActivePlugin>], plugin: &ActivePlugin, versions: &Versions) -> ReadDependencies {
+pub fn dependencies_of(active: &[Arc<ActivePlugin>], plugin: &ActivePlugin, revisions: &Revisions) -> ReadDependencies {
     let mut names = vec![plugin.name()];
-    let mut dependencies = ReadDependencies { versions: vec![versions.everything()], ..ReadDependencies::default() };
+    let mut dependencies = ReadDependencies { revisions: vec![revisions.everything()], ..ReadDependencies::default() };
     let mut next = 0;
     while let Some(name) = names.get(next).copied() {
         next += 1;
-        dependencies.versions.push(versions.of(name));
+        dependencies.revisions.push(revisions.of(name));
         let Some(required) = active.iter().find(|other| other.name() == name) else { continue };
         dependencies.views.extend(required.manifest.views.iter().cloned());
         let more = required.manifest.requires.iter().map(String::as_str);

@@ -7,7 +7,7 @@ use abi_stable::{
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_egress::{AllowList, EgressError, FetchRequest, Overflow};
-use gateway_storage::{Read, Scope, read_tracking};
+use gateway_storage::{ReadAttempt, Scope, read_tracking};
 use gateway_telemetry::request_id;
 use plugin_api::{
     abi::{
@@ -32,15 +32,15 @@ impl Capabilities {
     }
 
     async fn chain(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.chains.answer(&self.grants.chains, &question).await?)
+        reply(&self.host.chains.respond(&self.grants.chains, &question).await?)
     }
 
     async fn sign(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.signers.answer(&self.grants.signer_roles, &question)?)
+        reply(&self.host.signers.call(&self.grants.signer_roles, &question)?)
     }
 
     async fn tx(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.journal.answer(&self.handle.name, &self.grants.signer_roles, &question).await?)
+        reply(&self.host.journal.call(&self.handle.name, &self.grants.signer_roles, &question).await?)
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
@@ -90,7 +90,7 @@ fn fetch_request(question: FetchQuestion, body: bytes::Bytes) -> FetchRequest {
         timeout_ms: question.timeout_ms,
         response_bytes_max: question.response_bytes_max,
         redirects_max: question.redirects_max,
-        overflow: if question.cuts_overflow { Overflow::Cut } else { Overflow::Refuse },
+        overflow: if question.cuts_overflow { Overflow::Truncate } else { Overflow::Fail },
     }
 }
 
@@ -140,12 +140,12 @@ impl Host for Capabilities {
     }
 
     fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
-        let admitted = match self.host.database.read_now(&self.scope, statement) {
-            Read::Done(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
-            Read::Waits(admitted) => admitted,
+        let admitted = match self.host.database.try_read(&self.scope, statement) {
+            ReadAttempt::Ready(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
+            ReadAttempt::Pending(admitted) => admitted,
         };
         let (host, scope) = (self.host.clone(), self.scope.clone());
-        async move { host.database.read_admitted(&scope, admitted).await.map_err(HostError::from).into() }.into_ffi()
+        async move { host.database.read_checked(&scope, admitted).await.map_err(HostError::from).into() }.into_ffi()
     }
 
     fn begin(&self) -> TransactionBox {
@@ -190,7 +190,7 @@ impl Host for Capabilities {
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
         let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
         labels.insert("plugin".to_owned(), self.handle.name.to_string());
-        if !self.host.usage.plugin(&self.handle.name).admits(metric.as_str(), &labels) {
+        if !self.host.usage.plugin(&self.handle.name).admits_series(metric.as_str(), &labels) {
             tracing::warn!(plugin = &*self.handle.name, metric = metric.as_str(), "not counted: too many series");
             return;
         }

@@ -40,6 +40,6 @@ impl HostContext {
 
     /// As [`Self::collect`], in JSON and from the cache where possible.
     pub async fn collect_cached(&self, point: &str, input: &[u8]) -> Result<FfiBytes, serde_json::Error> {
-        self.contributions.collect(&self.active.list(), self.database.versions(), point, input).await
+        self.contributions.collect(&self.active.list(), self.database.revisions(), point, input).await
     }
 }

@@ -9,7 +9,7 @@ use abi_stable::{
     std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
-use gateway_storage::{Final, Scope, StorageError, Transaction as StorageTransaction};
+use gateway_storage::{CommitStatement, Scope, StorageError, Transaction as StorageTransaction};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
@@ -79,12 +79,12 @@ impl PluginTransaction {
     /// Commits the writes and events, if there are any, and the guard of a signed write.
     pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
-        if guard.is_none() && events.is_empty() && !self.inner.is_opened() {
+        if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
         }
         // The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
-        let mut finals: Vec<Final> = guard.map(WriteGuard::statements).unwrap_or_default();
-        finals.extend(self.host.activity.finals(&events, self.host.clock.now_s()).map_err(CommitError::Event)?);
+        let mut finals: Vec<CommitStatement> = guard.map(WriteGuard::statements).unwrap_or_default();
+        finals.extend(self.host.activity.commit_statements(&events, self.host.clock.now_s()).map_err(CommitError::Event)?);
         let committed = self.inner.commit(finals).await;
         match committed {
             Ok(_) => {}
@@ -126,13 +126,13 @@ impl PluginTransaction {
     }
 
     /// Commits with these last statements.
-    pub async fn commit_with(&self, last: Vec<Final>) -> Result<(), StorageError> {
+    pub async fn commit_with(&self, last: Vec<CommitStatement>) -> Result<(), StorageError> {
         self.inner.commit(last).await.map(drop)
     }
 
     pub async fn roll_back(&self) {
         self.events.lock().clear();
-        if self.inner.is_opened() {
+        if self.inner.has_begun() {
             self.inner.rollback().await;
         }
     }

@@ -3,7 +3,7 @@
 //! The rule: both are checked in the transaction of the write itself. The replay guard comes first, so that a client that
 //! repeats a write that succeeded gets 409 and nothing else.
 
-use gateway_storage::Final;
+use gateway_storage::CommitStatement;
 use plugin_api::sql;
 
 pub const MIGRATION: &str = "
@@ -32,13 +32,13 @@ pub struct WriteGuard {
 
 impl WriteGuard {
     /// The first statement is the replay guard, the second, if any, the interval: each must return a row.
-    pub(crate) fn statements(&self) -> Vec<Final> {
+    pub(crate) fn statements(&self) -> Vec<CommitStatement> {
         let replay = sql("INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES ($1, $2, $3) \
              ON CONFLICT (address, digest) DO NOTHING RETURNING 1")
         .bind(self.signer.as_str())
         .bind(self.digest.as_str())
         .bind(self.remember_until_s);
-        let mut finals = vec![Final::expecting_row(replay.into())];
+        let mut statements = vec![CommitStatement::expecting_row(replay.into())];
         if self.interval_ms > 0 {
             // A time in the future comes from a clock that was wrong: it must not lock the address out.
             let slot = sql(
@@ -50,8 +50,8 @@ impl WriteGuard {
             .bind(self.signer.as_str())
             .bind(self.now_ms)
             .bind(self.interval_ms);
-            finals.push(Final::expecting_row(slot.into()));
+            statements.push(CommitStatement::expecting_row(slot.into()));
         }
-        finals
+        statements
     }
 }

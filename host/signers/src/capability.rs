@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 impl Signers {
     /// Answers a plugin's question; `granted` are the roles it may sign with.
-    pub fn answer(&self, granted: &[String], question: &[u8]) -> Result<Value, HostError> {
+    pub fn call(&self, granted: &[String], question: &[u8]) -> Result<Value, HostError> {
         let question: SignQuestion = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
         match question {
             SignQuestion::Address { role } => {

@@ -1,5 +1,5 @@
-//! What can go wrong with the database. The text of an error is one line for whoever made the call and holds no values;
-//! what the driver said in full goes to the log where it happened.
+//! The errors of the database. The text of an error is one line for the caller and contains no values. The code that catches a
+//! driver's error logs its full text.
 
 use plugin_api::abi::{HostError, HostErrorCode};
 
@@ -10,32 +10,32 @@ pub enum StorageError {
     Unavailable(String),
     #[error("the database took too long: {0}")]
     Timeout(String),
-    /// The statement is not allowed or not valid: a bug of whoever wrote it.
+    /// The statement is not allowed or not valid: a bug of the code that wrote it.
     #[error("{0}")]
     Statement(String),
     #[error("{0}")]
     Constraint(String),
     #[error("the transaction is over: {0}")]
     Closed(String),
-    /// The statement of that number in `commit` gave no row although it had to.
+    /// The commit statement with that index returned no row although it had to.
     #[error("statement {0} of the commit gave no row")]
     Rejected(usize),
-    /// A plugin's schema cannot be brought up to date; the text is for the operator.
+    /// A plugin's migrations cannot be applied; the text is for the operator.
     #[error("{0}")]
     Migration(String),
     #[error("the database failed: {0}")]
     Internal(String),
 }
 
-/// Longest text of an error that leaves the storage.
+/// Longest error text.
 const MESSAGE_CHARS_MAX: usize = 300;
 
 impl StorageError {
-    pub(super) fn closed(reason: &str) -> Self {
+    pub(crate) fn closed(reason: &str) -> Self {
         Self::Closed(reason.to_owned())
     }
 
-    pub(super) fn statement(reason: impl AsRef<str>) -> Self {
+    pub(crate) fn statement(reason: impl AsRef<str>) -> Self {
         Self::Statement(one_line(reason.as_ref()))
     }
 
@@ -57,8 +57,8 @@ impl From<StorageError> for HostError {
     }
 }
 
-/// The text on one line, cut to a length that a log line and an answer can hold.
-pub(super) fn one_line(text: &str) -> String {
+/// The text on one line, cut to a length that suits a log line and a response.
+pub(crate) fn one_line(text: &str) -> String {
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MESSAGE_CHARS_MAX).collect();
     line.truncate(line.trim_end().len());
     line

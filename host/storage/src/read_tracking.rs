@@ -1,9 +1,9 @@
-//! What an answer is made from, noted while it is made, to decide whether and until when it can be kept.
+//! Records what a response is built from, to decide whether it may be cached and until when it is current.
 //!
-//! The rule: whatever an answer may depend on is noted or spoils it. Capabilities and the request's head report here what
-//! a handler asks for; a route's promise ([`plugin_api::Route::cached`]) is never trusted where it can be checked.
+//! The rule: everything that a response may depend on is recorded or marks it uncacheable. Capabilities and the request's head
+//! report here what a handler reads; a route's promise ([`plugin_api::Route::cached`]) is not trusted where it can be checked.
 
-use crate::{Moment, Version, Versions};
+use crate::revisions::{OwnerRevision, Revision, Revisions};
 use parking_lot::Mutex;
 use std::{
     collections::BTreeSet,
@@ -13,74 +13,74 @@ use std::{
     },
 };
 
-/// Stored data that an answer may come from.
+/// Stored data that a response may come from.
 #[derive(Clone, Debug, Default)]
 pub struct ReadDependencies {
-    pub versions: Vec<Version>,
-    /// Published views whose owners are among `versions`.
+    pub revisions: Vec<OwnerRevision>,
+    /// Published views whose owners are among `revisions`.
     pub views: BTreeSet<String>,
 }
 
 impl ReadDependencies {
-    pub fn are_unchanged_since(&self, moment: Moment) -> bool {
-        self.versions.iter().all(|version| version.is_unchanged_since(moment))
+    pub fn are_unchanged_since(&self, revision: Revision) -> bool {
+        self.revisions.iter().all(|owner| owner.is_unchanged_since(revision))
     }
 }
 
-struct Notes {
-    versions: Arc<Versions>,
-    sources: Mutex<ReadDependencies>,
+struct Tracker {
+    revisions: Arc<Revisions>,
+    dependencies: Mutex<ReadDependencies>,
     is_uncacheable: AtomicBool,
 }
 
 tokio::task_local! {
-    static NOTES: Arc<Notes>;
+    static TRACKER: Arc<Tracker>;
 }
 
-/// Runs the work that makes an answer, beginning with the sources it is known to have. Answers its result and, unless
-/// something spoiled it, all of its sources with the moment since which they are that.
-pub async fn observe<F: Future>(
-    versions: &Arc<Versions>,
-    known: ReadDependencies,
+/// Runs the work that builds a response, with `initial` as its first dependencies. Returns the work's output and, unless
+/// something marked it uncacheable, all of its dependencies with the revision at which they were read.
+pub async fn track<F: Future>(
+    revisions: &Arc<Revisions>,
+    initial: ReadDependencies,
     work: F,
-) -> (F::Output, Option<(ReadDependencies, Moment)>) {
-    // Taken before anything is read: a commit from here on makes the answer old, never the other way round.
-    let moment = versions.now();
-    let notes = Arc::new(Notes {
-        versions: versions.clone(),
-        sources: Mutex::new(known),
+) -> (F::Output, Option<(ReadDependencies, Revision)>) {
+    // Taken before anything is read: a commit after this makes the response outdated, which is safe; the reverse is not.
+    let revision = revisions.current();
+    let tracker = Arc::new(Tracker {
+        revisions: revisions.clone(),
+        dependencies: Mutex::new(initial),
         is_uncacheable: AtomicBool::new(false),
     });
-    let output = NOTES.scope(notes.clone(), work).await;
-    let sources = std::mem::take(&mut *notes.sources.lock());
-    (output, (!notes.is_uncacheable.load(Relaxed)).then_some((sources, moment)))
+    let output = TRACKER.scope(tracker.clone(), work).await;
+    let dependencies = std::mem::take(&mut *tracker.dependencies.lock());
+    (output, (!tracker.is_uncacheable.load(Relaxed)).then_some((dependencies, revision)))
 }
 
-/// The answer that is being made depends on something that has no version.
+/// The response that is being built depends on something that has no revision.
 pub fn mark_uncacheable() {
-    let _ = NOTES.try_with(|notes| notes.is_uncacheable.store(true, Relaxed));
+    let _ = TRACKER.try_with(|tracker| tracker.is_uncacheable.store(true, Relaxed));
 }
 
-/// The answer that is being made depends on these too.
-pub fn add(sources: impl FnOnce(&Versions) -> ReadDependencies) {
-    let _ = NOTES.try_with(|notes| {
-        let more = sources(&notes.versions);
-        let mut known = notes.sources.lock();
-        known.versions.extend(more.versions);
-        known.views.extend(more.views);
+/// Adds dependencies of the response that is being built.
+pub fn record(dependencies: impl FnOnce(&Revisions) -> ReadDependencies) {
+    let _ = TRACKER.try_with(|tracker| {
+        let added = dependencies(&tracker.revisions);
+        let mut recorded = tracker.dependencies.lock();
+        recorded.revisions.extend(added.revisions);
+        recorded.views.extend(added.views);
     });
 }
 
-/// A statement reads tables that its plugin does not own.
-pub fn reads_foreign<'t>(tables: impl Iterator<Item = &'t String>) {
+/// Adds the tables of a statement that its plugin does not own.
+pub(crate) fn record_foreign_tables<'t>(tables: impl Iterator<Item = &'t String>) {
     const HOST: &str = "host";
-    let _ = NOTES.try_with(|notes| {
+    let _ = TRACKER.try_with(|tracker| {
         for table in tables {
-            let mut known = notes.sources.lock();
+            let mut recorded = tracker.dependencies.lock();
             if table.strip_prefix(HOST).is_some_and(|rest| rest.starts_with('_')) {
-                known.versions.push(notes.versions.of(HOST));
-            } else if !known.views.contains(table) {
-                notes.is_uncacheable.store(true, Relaxed);
+                recorded.revisions.push(tracker.revisions.of(HOST));
+            } else if !recorded.views.contains(table) {
+                tracker.is_uncacheable.store(true, Relaxed);
             }
         }
     });

@@ -1,11 +1,11 @@
-//! Who runs a statement, and which tables that one may name.
+//! On whose behalf a statement runs, and which tables it may use.
 //!
-//! The rule: a plugin reads and writes the tables that begin with its own name, and reads published views; nothing else.
+//! The rule: a plugin reads and writes the tables whose names begin with its own, and reads published views; nothing else.
 
-use gateway_telemetry::{DatabaseUsage, Timer};
+use gateway_telemetry::{DatabaseUsage, HistogramTimer};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Whether they run. PostgreSQL's always do.
+/// Whether triggers run. On PostgreSQL they always do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Triggers {
     On,
@@ -15,20 +15,20 @@ pub enum Triggers {
 /// Names of the views that a plugin may read.
 pub type ViewNames = BTreeSet<String>;
 
-/// Plugin names whose prefix would be somebody else's: the gateway's own tables and the databases' own catalogues.
+/// Prefixes that no plugin may use: those of the gateway's own tables and of the databases' catalogues.
 const RESERVED_NAMES: [&str; 4] = ["host", "sqlite", "pg", "pragma"];
 
 #[derive(Clone, Debug)]
 pub enum Scope {
-    /// The gateway's own statements: every table.
+    /// The gateway's own statements, which may use every table.
     Host,
     Plugin {
         name: Arc<str>,
         /// Published views of the enabled plugins.
         views: Arc<ViewNames>,
-        /// The only tables that it may write, where that is less than all of its own.
+        /// The only tables that it may write; `None` for all of its own.
         writes: Option<Arc<BTreeSet<String>>>,
-        /// Whether its transactions do without the journal of derived tables.
+        /// Whether its transactions skip the journal of derived tables.
         is_unjournaled: bool,
         usage: Arc<DatabaseUsage>,
     },
@@ -39,7 +39,7 @@ impl Scope {
         Self::Plugin { name: name.into(), views, writes: None, is_unjournaled: false, usage: Arc::default() }
     }
 
-    /// The same plugin while it may write these tables only.
+    /// The same plugin, restricted to writing these tables.
     #[must_use]
     pub fn writing_only(&self, tables: BTreeSet<String>) -> Self {
         let mut scope = self.clone();
@@ -49,7 +49,7 @@ impl Scope {
         scope
     }
 
-    /// The same plugin while it writes derived rows that are never taken back.
+    /// The same plugin, for derived rows that no reorganisation reverts.
     #[must_use]
     pub fn unjournaled(&self) -> Self {
         let mut scope = self.clone();
@@ -59,21 +59,21 @@ impl Scope {
         scope
     }
 
-    /// Its time in the database is counted there.
+    /// Adds the time of its statements to this usage.
     #[must_use]
-    pub fn counted_in(mut self, counted: Arc<DatabaseUsage>) -> Self {
+    pub fn with_usage(mut self, shared: Arc<DatabaseUsage>) -> Self {
         if let Self::Plugin { usage, .. } = &mut self {
-            *usage = counted;
+            *usage = shared;
         }
         self
     }
 
-    pub(super) fn time_read(&self) -> Option<Timer<'_>> {
-        self.usage().map(|usage| usage.read.start())
+    pub(crate) fn time_read(&self) -> Option<HistogramTimer<'_>> {
+        self.usage().map(|usage| usage.read.start_timer())
     }
 
-    pub(super) fn time_write(&self) -> Option<Timer<'_>> {
-        self.usage().map(|usage| usage.write.start())
+    pub(crate) fn time_write(&self) -> Option<HistogramTimer<'_>> {
+        self.usage().map(|usage| usage.write.start_timer())
     }
 
     fn usage(&self) -> Option<&DatabaseUsage> {
@@ -83,8 +83,8 @@ impl Scope {
         }
     }
 
-    /// The gateway alone makes triggers, for the journal of derived tables.
-    pub(super) fn triggers(&self) -> Triggers {
+    /// All triggers are the gateway's own: they keep the journal of derived tables.
+    pub(crate) fn triggers(&self) -> Triggers {
         match self {
             Self::Plugin { is_unjournaled: true, .. } => Triggers::Off,
             Self::Plugin { .. } | Self::Host => Triggers::On,
@@ -99,17 +99,17 @@ impl Scope {
     }
 }
 
-/// Whether the table (or index, or view) belongs to the plugin by its name.
-pub(super) fn owns(plugin: &str, table: &str) -> bool {
+/// Whether the name of the table (or index, or view) makes it the plugin's.
+pub(crate) fn owns_table(plugin: &str, table: &str) -> bool {
     !is_reserved(plugin) && table.strip_prefix(plugin).is_some_and(|rest| rest.len() > 1 && rest.starts_with('_'))
 }
 
-/// Whether no plugin may have this name.
+/// Whether the name is refused for a plugin.
 pub fn is_reserved(plugin: &str) -> bool {
     RESERVED_NAMES.iter().any(|reserved| shares_tables(reserved, plugin))
 }
 
-/// Whether two plugins cannot live in one database: with `ai` and `ai_cv`, a table `ai_cv_entries` would belong to both.
+/// Whether two plugins cannot share one database: with `ai` and `ai_cv`, a table `ai_cv_entries` would belong to both.
 pub fn shares_tables(one: &str, other: &str) -> bool {
     let begins =
         |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
@@ -122,9 +122,9 @@ mod tests {
 
     #[test]
     fn a_table_belongs_to_the_plugin_that_it_is_named_after() {
-        assert!(owns("forum", "forum_threads"));
-        assert!(!owns("forum", "forum") && !owns("forum", "forum_") && !owns("forum", "forums_x"));
-        assert!(!owns("host", "host_keys") && !owns("sqlite", "sqlite_master"));
+        assert!(owns_table("forum", "forum_threads"));
+        assert!(!owns_table("forum", "forum") && !owns_table("forum", "forum_") && !owns_table("forum", "forums_x"));
+        assert!(!owns_table("host", "host_keys") && !owns_table("sqlite", "sqlite_master"));
         assert!(is_reserved("pg_temp") && is_reserved("host_job") && !is_reserved("pgp") && !is_reserved("hosting"));
     }
 

@@ -1,6 +1,6 @@
-//! Where the database is and how long it may take.
+//! Where the database is, and the limits of its connections and transactions.
 
-use super::{Dialect, StorageError};
+use crate::{dialect::Dialect, error::StorageError};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;
 
@@ -8,23 +8,23 @@ use std::path::PathBuf;
 pub struct DatabaseSettings {
     /// `sqlite:PATH` or `postgres://user:password@host/name`; kept out of logs.
     pub url: SecretString,
-    /// Sync the disk at every commit. Without it a power cut may take back what was acknowledged just before.
+    /// Sync the disk at every commit. Without it a power cut may lose commits that were acknowledged just before.
     pub synchronous_full: bool,
-    /// SQLite: threads that read.
+    /// SQLite: number of reader threads.
     pub read_connections: u32,
-    /// SQLite: transactions that share one commit at most.
+    /// SQLite: most transactions that share one commit.
     pub write_group_max: usize,
-    /// PostgreSQL: connections at most.
+    /// PostgreSQL: most connections in the pool.
     pub pool_max: u32,
     pub statement_timeout_ms: u64,
-    /// A transaction from its first statement to its end.
+    /// Limit of a transaction from its first statement to its end.
     pub transaction_timeout_ms: u64,
-    /// A transaction between two calls. On SQLite nobody else writes in that time.
+    /// Limit of a transaction's time between two calls. On SQLite no other transaction writes in that time.
     pub transaction_idle_ms: u64,
 }
 
 impl DatabaseSettings {
-    /// The documented defaults for a database.
+    /// The documented defaults.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: SecretString::from(url.into()),
@@ -49,11 +49,11 @@ impl DatabaseSettings {
         Err(StorageError::Unavailable("the database's address begins with sqlite: or postgres://".into()))
     }
 
-    pub(super) fn sqlite_path(&self) -> Result<PathBuf, StorageError> {
+    pub(crate) fn sqlite_path(&self) -> Result<PathBuf, StorageError> {
         let url = self.url.expose_secret();
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
-        // A database in memory would be another one for every thread.
+        // Each thread would open a separate database in memory.
         if path.is_empty() || path.starts_with(":memory:") || path.contains('?') {
             return Err(StorageError::Unavailable("the database's address is sqlite: and the path of a file".into()));
         }

@@ -1,88 +1,80 @@
-//! The counters as text for Prometheus (exposition format 0.0.4).
+//! The text exposition format of Prometheus (version 0.0.4).
+//!
+//! The rule: names and label values come from plugins too, so each of them is made valid here. One invalid line makes
+//! Prometheus refuse the whole scrape.
 
-use super::{
-    histogram::{Durations, LIMITS_US},
-    usage::{FAULTS, OUTCOMES, PluginUsage, Usage},
-};
-use std::{
-    fmt::Write as _,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-};
+use crate::histogram::HistogramSnapshot;
+use std::fmt::{Display, Write as _};
+
+#[derive(Default)]
+pub struct Exposition(String);
 
 /// Writing to a string cannot fail.
 macro_rules! line {
-    ($out:expr, $($text:tt)*) => { let _ = writeln!($out, $($text)*); };
+    ($out:expr, $($text:tt)*) => { let _ = writeln!($out.0, $($text)*); };
 }
 
-/// All counters of `usage`, and for each plugin by name whether it serves.
-pub fn render<'p>(usage: &Usage, plugins_serving: impl Iterator<Item = (&'p str, bool)>) -> String {
-    let mut out = String::new();
-    let plugins = usage.plugins();
-    serving(&mut out, plugins_serving);
-    counters(&mut out, &plugins);
-    head(&mut out, "gateway_request_duration_seconds", "histogram", "Time until the head of the answer");
-    each_operation(&plugins, |labels, operation| {
-        durations(&mut out, "gateway_request_duration_seconds", labels, &operation.latency.read());
-    });
-    head(&mut out, "gateway_database_duration_seconds", "histogram", "Time of a plugin's calls to the database");
-    for (name, plugin) in &plugins {
-        for (kind, histogram) in [("read", &plugin.database.read), ("write", &plugin.database.write)] {
-            let labels = format!("plugin=\"{}\",kind=\"{kind}\"", escaped(name));
-            durations(&mut out, "gateway_database_duration_seconds", &labels, &histogram.read());
+impl Exposition {
+    /// Begins a metric family; its samples have to follow before the next family.
+    pub fn family(&mut self, name: &str, kind: &str, help: Option<&str>) {
+        if let Some(help) = help {
+            line!(self, "# HELP {name} {}", help.replace('\\', "\\\\").replace('\n', "\\n"));
+        }
+        line!(self, "# TYPE {name} {kind}");
+    }
+
+    pub fn sample(&mut self, name: &str, labels: &str, value: impl Display) {
+        if labels.is_empty() {
+            line!(self, "{name} {value}");
+        } else {
+            line!(self, "{name}{{{labels}}} {value}");
         }
     }
-    out
-}
 
-fn serving<'p>(out: &mut String, plugins: impl Iterator<Item = (&'p str, bool)>) {
-    head(out, "gateway_plugin_serving", "gauge", "1 while the plugin serves, else 0");
-    for (plugin, is_serving) in plugins {
-        line!(out, "gateway_plugin_serving{{plugin=\"{}\"}} {}", escaped(plugin), u8::from(is_serving));
+    pub fn histogram(&mut self, name: &str, labels: &str, snapshot: &HistogramSnapshot) {
+        let separator = if labels.is_empty() { "" } else { "," };
+        let bucket = format!("{name}_bucket");
+        let mut count = 0;
+        for (bound_us, in_bucket) in snapshot.bounds_us.iter().zip(snapshot.counts) {
+            count += in_bucket;
+            self.sample(&bucket, &format!("{labels}{separator}le=\"{}\"", seconds(*bound_us)), count);
+        }
+        let count = snapshot.count();
+        self.sample(&bucket, &format!("{labels}{separator}le=\"+Inf\""), count);
+        self.sample(&format!("{name}_sum"), labels, seconds(snapshot.sum_us));
+        self.sample(&format!("{name}_count"), labels, count);
+    }
+
+    pub fn into_text(self) -> String {
+        self.0
     }
 }
 
-fn counters(out: &mut String, plugins: &[(String, Arc<PluginUsage>)]) {
-    head(out, "gateway_requests_total", "counter", "Requests by the class of their answer");
-    each_operation(plugins, |labels, operation| {
-        counts(out, "gateway_requests_total", (labels, "status"), &OUTCOMES, &operation.outcomes);
-    });
-    head(out, "gateway_request_faults_total", "counter", "What the handler did wrong");
-    each_operation(plugins, |labels, operation| {
-        counts(out, "gateway_request_faults_total", (labels, "kind"), &FAULTS, &operation.faults);
-    });
-}
-
-fn each_operation(plugins: &[(String, Arc<PluginUsage>)], mut show: impl FnMut(&str, &super::usage::OperationUsage)) {
-    for (name, plugin) in plugins {
-        for (operation, usage) in plugin.operations() {
-            show(&format!("plugin=\"{}\",operation=\"{}\"", escaped(name), escaped(&operation)), &usage);
+/// The text between the braces of a sample. Of two labels whose names are equal once they are valid, the last counts.
+pub fn label_text<'l>(labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> String {
+    let mut valid: Vec<(String, &str)> = Vec::new();
+    for (name, value) in labels {
+        let name = valid_name(name, false);
+        match valid.iter_mut().find(|(known, _)| *known == name) {
+            Some(label) => label.1 = value,
+            None => valid.push((name, value)),
         }
     }
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let labels: Vec<_> = valid.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    labels.join(",")
 }
 
-fn head(out: &mut String, metric: &str, kind: &str, help: &str) {
-    line!(out, "# HELP {metric} {help}\n# TYPE {metric} {kind}");
+pub fn metric_name(name: &str) -> String {
+    valid_name(name, true)
 }
 
-fn counts(out: &mut String, metric: &str, (labels, name): (&str, &str), values: &[&str], counts: &[AtomicU64]) {
-    for (value, count) in values.iter().zip(counts) {
-        line!(out, "{metric}{{{labels},{name}=\"{value}\"}} {}", count.load(Relaxed));
-    }
-}
-
-fn durations(out: &mut String, metric: &str, labels: &str, durations: &Durations) {
-    let mut count = 0;
-    for (limit_us, more) in LIMITS_US.iter().zip(durations.counts) {
-        count += more;
-        line!(out, "{metric}_bucket{{{labels},le=\"{}\"}} {count}", seconds(*limit_us));
-    }
-    let count = durations.count();
-    line!(out, "{metric}_bucket{{{labels},le=\"+Inf\"}} {count}");
-    line!(out, "{metric}_sum{{{labels}}} {}", seconds(durations.sum_us));
-    line!(out, "{metric}_count{{{labels}}} {count}");
+/// With `_` for every character that Prometheus refuses.
+fn valid_name(name: &str, allows_colon: bool) -> String {
+    let is_valid = |at: usize, c: char| {
+        c == '_' || c.is_ascii_alphabetic() || (c == ':' && allows_colon) || (at > 0 && c.is_ascii_digit())
+    };
+    name.chars().enumerate().map(|(at, c)| if is_valid(at, c) { c } else { '_' }).collect()
 }
 
 /// Exactly: 1500 µs are 0.0015 s.
@@ -91,14 +83,9 @@ fn seconds(us: u64) -> String {
     format!("{whole}.{part:06}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn escaped(label: &str) -> String {
-    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn seconds_are_exact() {
@@ -106,23 +93,21 @@ mod tests {
     }
 
     #[test]
-    fn steps_add_up() {
-        let usage = Usage::default();
-        let operation = usage.plugin("forum").operation("list_threads");
-        for took_us in [50, 200, 20_000_000] {
-            operation.latency.record(Duration::from_micros(took_us));
-        }
-        let text = render(&usage, [("fo\"rum", false)].into_iter());
-        let labels = "plugin=\"forum\",operation=\"list_threads\"";
-        for line in [
-            "gateway_plugin_serving{plugin=\"fo\\\"rum\"} 0".to_owned(),
-            format!("gateway_request_duration_seconds_bucket{{{labels},le=\"0.0001\"}} 1"),
-            format!("gateway_request_duration_seconds_bucket{{{labels},le=\"10\"}} 2"),
-            format!("gateway_request_duration_seconds_bucket{{{labels},le=\"+Inf\"}} 3"),
-            format!("gateway_request_duration_seconds_sum{{{labels}}} 20.00025"),
-            format!("gateway_request_duration_seconds_count{{{labels}}} 3"),
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
-        }
+    fn names_become_valid() {
+        assert_eq!(metric_name("1plugin_a-b:c\n9é"), "_plugin_a_b:c_9_");
+        assert_eq!(label_text([("a:b", "1"), ("c", "2"), ("a b", "3")]), "a_b=\"3\",c=\"2\"");
+    }
+
+    #[test]
+    fn label_values_are_escaped() {
+        assert_eq!(label_text([("a", "\\\"\n\\n")]), r#"a="\\\"\n\\n""#);
+    }
+
+    #[test]
+    fn a_sample_without_labels_has_no_braces() {
+        let mut out = Exposition::default();
+        out.family("up", "gauge", Some("a\\b\nc"));
+        out.sample("up", "", 1.5);
+        assert_eq!(out.into_text(), "# HELP up a\\\\b\\nc\n# TYPE up gauge\nup 1.5\n");
     }
 }

@@ -1,4 +1,4 @@
-//! How long things took, counted in fixed steps: any number of threads, no memory that grows, some nanoseconds per count.
+//! Durations counted in fixed buckets, from any number of threads, in constant memory and some nanoseconds per record.
 
 use std::{
     array,
@@ -6,87 +6,134 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Upper ends of the steps; what took longer is in one more.
-pub const LIMITS_US: [u64; STEPS] = [
+/// Upper bounds, inclusive, of requests and database calls. A longer duration falls into one more bucket.
+const REQUEST_BOUNDS_US: [u64; BOUNDS_MAX] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
     5_000_000, 10_000_000,
 ];
-const STEPS: usize = 16;
+/// The same of everything that is measured through the macros of `metrics`: runs of jobs.
+const JOB_BOUNDS_US: [u64; 12] = [
+    1_000,
+    5_000,
+    10_000,
+    50_000,
+    100_000,
+    500_000,
+    1_000_000,
+    5_000_000,
+    10_000_000,
+    60_000_000,
+    300_000_000,
+    3_600_000_000,
+];
+const BOUNDS_MAX: usize = 16;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Histogram {
-    counts: [AtomicU64; STEPS + 1],
+    /// At most [`BOUNDS_MAX`].
+    bounds_us: &'static [u64],
+    /// One for each bound, then one for what is longer.
+    counts: [AtomicU64; BOUNDS_MAX + 1],
     sum_us: AtomicU64,
 }
 
-/// A histogram at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Durations {
-    pub counts: [u64; STEPS + 1],
-    pub sum_us: u64,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistogramSnapshot {
+    pub(crate) bounds_us: &'static [u64],
+    pub(crate) counts: [u64; BOUNDS_MAX + 1],
+    pub(crate) sum_us: u64,
 }
 
-/// Counts the time until it is dropped, also when the work is given up.
-pub struct Timer<'h> {
+/// Records the time until it is dropped, so that cancelled work is recorded too.
+pub struct HistogramTimer<'h> {
     histogram: &'h Histogram,
     started: Instant,
 }
 
 impl Histogram {
-    pub fn record(&self, took: Duration) {
-        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let step = LIMITS_US.partition_point(|limit_us| *limit_us < took_us);
-        if let Some(count) = self.counts.get(step) {
+    pub(crate) fn of_jobs() -> Self {
+        Self::new(&JOB_BOUNDS_US)
+    }
+
+    fn new(bounds_us: &'static [u64]) -> Self {
+        Self { bounds_us, counts: Default::default(), sum_us: AtomicU64::new(0) }
+    }
+
+    pub fn record(&self, duration: Duration) {
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let bucket = self.bounds_us.partition_point(|bound_us| *bound_us < duration_us);
+        if let Some(count) = self.counts.get(bucket) {
             count.fetch_add(1, Relaxed);
         }
-        self.sum_us.fetch_add(took_us, Relaxed);
+        self.sum_us.fetch_add(duration_us, Relaxed);
     }
 
-    pub fn start(&self) -> Timer<'_> {
-        Timer { histogram: self, started: Instant::now() }
+    pub fn start_timer(&self) -> HistogramTimer<'_> {
+        HistogramTimer { histogram: self, started: Instant::now() }
     }
 
-    pub fn read(&self) -> Durations {
-        let counts = array::from_fn(|step| self.counts.get(step).map_or(0, |count| count.load(Relaxed)));
-        Durations { counts, sum_us: self.sum_us.load(Relaxed) }
+    pub(crate) fn snapshot(&self) -> HistogramSnapshot {
+        let counts = array::from_fn(|bucket| self.counts.get(bucket).map_or(0, |count| count.load(Relaxed)));
+        HistogramSnapshot { bounds_us: self.bounds_us, counts, sum_us: self.sum_us.load(Relaxed) }
     }
 }
 
-impl Timer<'_> {
-    /// Counts nothing after all.
-    pub fn forget(self) {
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new(&REQUEST_BOUNDS_US)
+    }
+}
+
+/// The facade gives seconds.
+impl metrics::HistogramFn for Histogram {
+    fn record(&self, seconds: f64) {
+        let too_long = if seconds > 0.0 { Duration::MAX } else { Duration::ZERO };
+        self.record(Duration::try_from_secs_f64(seconds).unwrap_or(too_long));
+    }
+}
+
+impl HistogramTimer<'_> {
+    /// Records nothing.
+    pub fn discard(self) {
         std::mem::forget(self);
     }
 }
 
-impl Drop for Timer<'_> {
+impl Drop for HistogramTimer<'_> {
     fn drop(&mut self) {
         self.histogram.record(self.started.elapsed());
     }
 }
 
-impl Durations {
+impl HistogramSnapshot {
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    pub fn add(&mut self, other: &Self) {
+    /// Adds a histogram with the same bounds.
+    pub(crate) fn add(&mut self, other: &Self) {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
         self.sum_us += other.sum_us;
     }
 
-    /// Within which time that share of all was done, in permille; [`Duration::MAX`] when it was longer than the last step.
-    pub fn within(&self, permille: u64) -> Option<Duration> {
-        let wanted = u128::from(self.count()) * u128::from(permille);
-        if wanted == 0 {
+    /// The upper bound of the bucket in which this quantile lies; [`Duration::MAX`] beyond the last bound.
+    pub fn quantile(&self, permille: u64) -> Option<Duration> {
+        let rank = u128::from(self.count()) * u128::from(permille);
+        if rank == 0 {
             return None;
         }
-        let mut seen = 0;
-        let step = self.counts.iter().position(|count| {
-            seen += u128::from(*count) * 1000;
-            seen >= wanted
+        let mut cumulative = 0;
+        let bucket = self.counts.iter().position(|count| {
+            cumulative += u128::from(*count) * 1000;
+            cumulative >= rank
         })?;
-        Some(LIMITS_US.get(step).map_or(Duration::MAX, |limit_us| Duration::from_micros(*limit_us)))
+        Some(self.bounds_us.get(bucket).map_or(Duration::MAX, |bound_us| Duration::from_micros(*bound_us)))
+    }
+}
+
+impl Default for HistogramSnapshot {
+    fn default() -> Self {
+        Histogram::default().snapshot()
     }
 }
 
@@ -95,27 +142,38 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    fn of(took_us: &[u64]) -> Durations {
+    fn snapshot_of(durations_us: &[u64]) -> HistogramSnapshot {
         let histogram = Histogram::default();
-        took_us.iter().for_each(|took_us| histogram.record(Duration::from_micros(*took_us)));
-        histogram.read()
+        durations_us.iter().for_each(|duration_us| histogram.record(Duration::from_micros(*duration_us)));
+        histogram.snapshot()
     }
 
     #[test]
-    fn a_step_has_its_upper_end() {
-        let read = of(&[0, 100, 101, 10_000_000, 10_000_001, u64::MAX / 2]);
-        assert_eq!((read.counts[0], read.counts[1], read.counts[15], read.counts[16]), (2, 1, 1, 2));
-        assert_eq!(read.count(), 6);
+    fn a_bucket_includes_its_upper_bound() {
+        let snapshot = snapshot_of(&[0, 100, 101, 10_000_000, 10_000_001, u64::MAX / 2]);
+        let counts = snapshot.counts;
+        assert_eq!((counts[0], counts[1], counts[15], counts[16]), (2, 1, 1, 2));
+        assert_eq!(snapshot.count(), 6);
     }
 
     #[test]
-    fn shares_are_those_of_the_steps() {
-        let mut read = of(&[50; 98]);
-        read.add(&of(&[3_000, 20_000_000]));
-        assert_eq!(read.within(500).unwrap(), Duration::from_micros(100));
-        assert_eq!(read.within(980).unwrap(), Duration::from_micros(100));
-        assert_eq!(read.within(990).unwrap(), Duration::from_micros(5_000));
-        assert_eq!(read.within(1000).unwrap(), Duration::MAX);
-        assert_eq!(of(&[]).within(500), None);
+    fn a_quantile_is_the_bound_of_its_bucket() {
+        let mut snapshot = snapshot_of(&[50; 98]);
+        snapshot.add(&snapshot_of(&[3_000, 20_000_000]));
+        assert_eq!(snapshot.quantile(500).unwrap(), Duration::from_micros(100));
+        assert_eq!(snapshot.quantile(980).unwrap(), Duration::from_micros(100));
+        assert_eq!(snapshot.quantile(990).unwrap(), Duration::from_micros(5_000));
+        assert_eq!(snapshot.quantile(1000).unwrap(), Duration::MAX);
+        assert_eq!(snapshot_of(&[]).quantile(500), None);
+    }
+
+    #[test]
+    fn seconds_that_are_no_duration_are_the_shortest_or_the_longest() {
+        let histogram = Histogram::of_jobs();
+        for seconds in [0.001, -1.0, f64::NAN, 0.002, 4000.0, f64::INFINITY] {
+            metrics::HistogramFn::record(&histogram, seconds);
+        }
+        let counts = histogram.snapshot().counts;
+        assert_eq!((counts[0], counts[1], counts[12], histogram.snapshot().count()), (3, 1, 2, 6));
     }
 }

@@ -1,4 +1,4 @@
-//! Which request a line of the log belongs to: whatever is logged in its course, by a plugin too, carries its id.
+//! The id of the request that a task works on, so that every line logged meanwhile, by a plugin too, carries it.
 
 use std::sync::Arc;
 use tokio::task::futures::TaskLocalFuture;
@@ -7,9 +7,9 @@ tokio::task_local! {
     static REQUEST_ID: Arc<str>;
 }
 
-/// Does the work as a part of the request.
-pub fn of_request<F: Future>(id: Arc<str>, work: F) -> TaskLocalFuture<Arc<str>, F> {
-    REQUEST_ID.scope(id, work)
+/// Runs `future` as a part of the request with this id.
+pub fn with_request_id<F: Future>(id: Arc<str>, future: F) -> TaskLocalFuture<Arc<str>, F> {
+    REQUEST_ID.scope(id, future)
 }
 
 /// For a field of a log line; `None` outside of requests, in jobs and background tasks.

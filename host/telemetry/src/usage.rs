@@ -1,11 +1,14 @@
-//! What each plugin was used for: requests by operation, how long they took, what went wrong, time in the database.
+//! The usage of each plugin: requests by operation, their latency and faults, time in the database.
 //!
-//! The rule: whoever counts holds the counters already, since the route was mounted. A request looks nothing up and makes
-//! no text, and there are no more series than plugins and operations.
+//! The rule: a route holds its counters from the time it is mounted. A request looks up nothing and formats nothing, and
+//! the number of series is bounded by the number of plugins and operations.
 
-use super::histogram::{Durations, Histogram};
+use crate::{
+    histogram::{Histogram, HistogramSnapshot},
+    registry::Registry,
+};
 use http::StatusCode;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use plugin_api::abi::FaultKind;
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,68 +20,68 @@ use std::{
     time::Instant,
 };
 
-/// The answers to requests, as they are told apart; the last is no answer, because its client left.
-pub const OUTCOMES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
-const GONE: usize = 4;
-/// What a handler can do wrong.
-pub const FAULTS: [&str; 3] = ["error", "panic", "timeout"];
+/// Values of the label `status`; the last one counts requests whose client left before the response.
+pub const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
+const CLIENT_GONE: usize = 4;
+/// What a handler can do wrong: values of the label `kind`.
+pub const FAULT_KINDS: [&str; 3] = ["error", "panic", "timeout"];
 
-/// Counters of a plugin's own: a label with an id in it would make one more for every id.
+/// Of a plugin's own counters: a label with an id as its value would make a series for every id.
 const SERIES_MAX: usize = 500;
 
-/// Since the gateway started; a plugin that was switched off and on again goes on counting.
+/// Counted since the gateway started; disabling and enabling a plugin does not reset its counters.
 #[derive(Debug, Default)]
-pub struct Usage(RwLock<BTreeMap<String, Arc<PluginUsage>>>);
+pub struct Usage(Registry<String, PluginUsage>);
 
 #[derive(Debug, Default)]
 pub struct PluginUsage {
-    operations: RwLock<BTreeMap<String, Arc<OperationUsage>>>,
+    operations: Registry<String, OperationUsage>,
     pub database: Arc<DatabaseUsage>,
-    /// Counters of the plugin's own, by the hash of name and labels.
+    /// The plugin's own counters, by the hash of name and labels.
     series: Mutex<HashSet<u64>>,
 }
 
 #[derive(Debug, Default)]
 pub struct OperationUsage {
-    pub outcomes: [AtomicU64; OUTCOMES.len()],
-    pub faults: [AtomicU64; FAULTS.len()],
+    pub responses: [AtomicU64; STATUS_CLASSES.len()],
+    pub faults: [AtomicU64; FAULT_KINDS.len()],
     pub latency: Histogram,
 }
 
-/// Time in the database, waiting for a turn included.
+/// Time in the database, including the wait for a connection or a lock.
 #[derive(Debug, Default)]
 pub struct DatabaseUsage {
     pub read: Histogram,
-    /// Of each call of a transaction.
+    /// One record per call of a transaction.
     pub write: Histogram,
 }
 
 impl Usage {
     pub fn plugin(&self, name: &str) -> Arc<PluginUsage> {
-        find_or_make(&self.0, name)
+        self.0.get_or_insert_with(name, PluginUsage::default)
     }
 
-    pub fn plugins(&self) -> Vec<(String, Arc<PluginUsage>)> {
-        list(&self.0)
+    pub(crate) fn plugins(&self) -> BTreeMap<String, Arc<PluginUsage>> {
+        self.0.list().into_iter().collect()
     }
 
-    /// All operations of a plugin together.
-    pub fn latency(&self, plugin: &str) -> Durations {
-        let mut all = Durations::default();
-        for (_, operation) in self.plugin(plugin).operations() {
-            all.add(&operation.latency.read());
+    /// Of all operations of a plugin together.
+    pub fn latency(&self, plugin: &str) -> HistogramSnapshot {
+        let mut total = HistogramSnapshot::default();
+        for operation in self.plugin(plugin).operations().values() {
+            total.add(&operation.latency.snapshot());
         }
-        all
+        total
     }
 }
 
 impl PluginUsage {
     pub fn operation(&self, operation: &str) -> Arc<OperationUsage> {
-        find_or_make(&self.operations, operation)
+        self.operations.get_or_insert_with(operation, OperationUsage::default)
     }
 
-    /// Whether the plugin may count this: it has done so before, or has room for one more.
-    pub fn admits(&self, metric: &str, labels: &BTreeMap<String, String>) -> bool {
+    /// Whether the plugin may count in this series: it exists, or the plugin has fewer than the most.
+    pub fn admits_series(&self, metric: &str, labels: &BTreeMap<String, String>) -> bool {
         let mut hasher = DefaultHasher::new();
         (metric, labels).hash(&mut hasher);
         let key = hasher.finish();
@@ -86,29 +89,18 @@ impl PluginUsage {
         series.contains(&key) || (series.len() < SERIES_MAX && series.insert(key))
     }
 
-    pub fn operations(&self) -> Vec<(String, Arc<OperationUsage>)> {
-        list(&self.operations)
+    pub(crate) fn operations(&self) -> BTreeMap<String, Arc<OperationUsage>> {
+        self.operations.list().into_iter().collect()
     }
-}
-
-fn find_or_make<T: Default>(map: &RwLock<BTreeMap<String, Arc<T>>>, name: &str) -> Arc<T> {
-    if let Some(known) = map.read().get(name) {
-        return known.clone();
-    }
-    map.write().entry(name.to_owned()).or_default().clone()
-}
-
-fn list<T>(map: &RwLock<BTreeMap<String, Arc<T>>>) -> Vec<(String, Arc<T>)> {
-    map.read().iter().map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 impl OperationUsage {
-    /// Watches one request from here to its answer.
-    pub fn watch(self: &Arc<Self>) -> Watch {
-        Watch { usage: self.clone(), started: Instant::now(), outcome: GONE }
+    /// Measures one request from here until the guard is dropped.
+    pub fn start_request(self: &Arc<Self>) -> RequestGuard {
+        RequestGuard { usage: self.clone(), started: Instant::now(), status_class: CLIENT_GONE }
     }
 
-    pub fn fault(&self, kind: FaultKind) {
+    pub fn record_fault(&self, kind: FaultKind) {
         let index = match kind {
             FaultKind::Error | FaultKind::Config => 0,
             FaultKind::Panic => 1,
@@ -116,7 +108,7 @@ impl OperationUsage {
         self.count_fault(index);
     }
 
-    pub fn timed_out(&self) {
+    pub fn record_timeout(&self) {
         self.count_fault(2);
     }
 
@@ -127,16 +119,16 @@ impl OperationUsage {
     }
 }
 
-/// One request; counted when it is dropped, so that a client that leaves early counts too.
-pub struct Watch {
+/// One request, recorded when the guard is dropped, so that a request whose client leaves early is recorded too.
+pub struct RequestGuard {
     usage: Arc<OperationUsage>,
     started: Instant,
-    outcome: usize,
+    status_class: usize,
 }
 
-impl Watch {
-    pub fn answered(&mut self, status: StatusCode) {
-        self.outcome = match status.as_u16() {
+impl RequestGuard {
+    pub fn set_status(&mut self, status: StatusCode) {
+        self.status_class = match status.as_u16() {
             0..300 => 0,
             300..400 => 1,
             400..500 => 2,
@@ -145,9 +137,9 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        if let Some(count) = self.usage.outcomes.get(self.outcome) {
+        if let Some(count) = self.usage.responses.get(self.status_class) {
             count.fetch_add(1, Relaxed);
         }
         self.usage.latency.record(self.started.elapsed());
@@ -159,22 +151,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plugin_has_room_for_some_counters() {
+    fn the_series_of_a_plugin_are_bounded() {
         let plugin = Usage::default().plugin("forum");
         let label = |id: usize| BTreeMap::from([("id".to_owned(), id.to_string())]);
-        assert!((0..SERIES_MAX).all(|id| plugin.admits("seen", &label(id))));
-        assert!(!plugin.admits("seen", &label(SERIES_MAX)) && plugin.admits("seen", &label(0)));
+        assert!((0..SERIES_MAX).all(|id| plugin.admits_series("seen", &label(id))));
+        assert!(!plugin.admits_series("seen", &label(SERIES_MAX)) && plugin.admits_series("seen", &label(0)));
     }
 
     #[test]
-    fn requests_are_counted_by_what_came_of_them() {
+    fn requests_are_counted_by_the_class_of_their_status() {
         let usage = Usage::default();
         let operation = usage.plugin("forum").operation("list_threads");
         for status in [200, 201, 304, 404, 503] {
-            operation.watch().answered(StatusCode::from_u16(status).unwrap_or_default());
+            operation.start_request().set_status(StatusCode::from_u16(status).unwrap_or_default());
         }
-        drop(operation.watch());
-        assert_eq!(operation.outcomes.each_ref().map(|count| count.load(Relaxed)), [2, 1, 1, 1, 1]);
+        drop(operation.start_request());
+        assert_eq!(operation.responses.each_ref().map(|count| count.load(Relaxed)), [2, 1, 1, 1, 1]);
         assert_eq!(usage.latency("forum").count(), 6);
         assert!(Arc::ptr_eq(&operation, &usage.plugin("forum").operation("list_threads")), "mounted again");
     }

@@ -1,11 +1,10 @@
-//! What plugins may ask of the journal outside a transaction. The rule: a plugin hears of its own intents only.
+//! Calls of plugins to the journal outside a transaction. The rule: a plugin sees only its own intents.
 
 use super::{
-    Journal,
+    journal::Journal,
     record::invalid,
     row::{Attempt, IntentRow},
 };
-use gateway_storage::StorageError;
 use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
@@ -14,57 +13,52 @@ use plugin_api::{
 use serde_json::{Value, json};
 
 impl Journal {
-    pub async fn answer(&self, plugin: &str, roles: &[String], question: &[u8]) -> Result<Value, HostError> {
-        let question: TxQuestion = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
-        match question {
+    pub async fn call(&self, plugin: &str, roles: &[String], request: &[u8]) -> Result<Value, HostError> {
+        let request: TxQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        match request {
             TxQuestion::Send(_) => Err(invalid("an intent is recorded in a transaction".to_owned())),
-            TxQuestion::Status { id } => self.status(self.store.intent(plugin, id).await?).await,
-            TxQuestion::Find { role, key } => self.status(self.store.intent_named(plugin, &role, &key).await?).await,
+            TxQuestion::Status { id } => self.intent_status(self.store.intent(plugin, id).await?).await,
+            TxQuestion::Find { role, key } => {
+                self.intent_status(self.store.intent_by_key(plugin, &role, &key).await?).await
+            }
             TxQuestion::Lane { role, chain } => {
                 gateway_signers::check_grant(roles, &role)?;
-                self.lane(&role, &chain).await
+                self.queue_status(&role, &chain).await
             }
         }
     }
 
-    async fn status(&self, intent: Option<IntentRow>) -> Result<Value, HostError> {
+    async fn intent_status(&self, intent: Option<IntentRow>) -> Result<Value, HostError> {
         let Some(intent) = intent else { return Ok(Value::Null) };
         let attempts = self.store.attempts(&[intent.id]).await?;
         let head = self.chains.get(&intent.chain).and_then(|chain| chain.head()).map(|head| head.header.number);
-        Ok(json!(status(&intent, &attempts, head)))
+        Ok(json!(intent_status(&intent, &attempts, head)))
     }
 
-    async fn lane(&self, role: &str, chain: &str) -> Result<Value, HostError> {
+    async fn queue_status(&self, role: &str, chain: &str) -> Result<Value, HostError> {
         let key = self.signers.key(role)?;
         let Some(chain) = self.chains.get(chain) else {
             return Err(HostError::new(HostErrorCode::Disabled, format!("no chain `{chain}` is configured")));
         };
-        Ok(json!(self.lane_of(chain, key.address()).await?))
-    }
-
-    pub(super) async fn lane_of(
-        &self,
-        chain: &gateway_chain::Chain,
-        sender: alloy_primitives::Address,
-    ) -> Result<Lane, StorageError> {
+        let sender = key.address();
         let roles = self.roles_of(sender);
-        let (queued, queued_since) = self.store.waiting(chain.chain_id, &roles).await?;
-        let pending: Vec<IntentRow> = self.store.signed(chain.chain_id, sender).await?;
-        let pending: Vec<&IntentRow> = pending.iter().filter(|intent| intent.is_pending()).collect();
-        let since_ms = pending.iter().map(|intent| intent.created_ms).chain(queued_since).min();
-        let facts = self.facts(chain.chain_id, sender).unwrap_or_default();
-        Ok(Lane {
+        let (queued, queued_since) = self.store.queued_count(chain.chain_id, &roles).await?;
+        let signed = self.store.signed(chain.chain_id, sender).await?;
+        let pending: Vec<&IntentRow> = signed.iter().filter(|intent| intent.is_pending()).collect();
+        let oldest_ms = pending.iter().map(|intent| intent.created_ms).chain(queued_since).min();
+        let account = self.account_status(chain.chain_id, sender).unwrap_or_default();
+        Ok(json!(Lane {
             address: Address(sender.into_array()),
-            balance: facts.balance.map(Wei),
+            balance: account.balance.map(Wei),
             queued: queued.unsigned_abs(),
             pending: u64::try_from(pending.len()).unwrap_or(u64::MAX),
-            oldest_age_s: since_ms.map(|since_ms| (self.clock.now_ms() - since_ms).max(0) / 1000),
-            reason: facts.reason,
-        })
+            oldest_age_s: oldest_ms.map(|oldest_ms| (self.clock.now_ms() - oldest_ms).max(0) / 1000),
+            reason: account.blocked_reason,
+        }))
     }
 }
 
-fn status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) -> IntentStatus {
+fn intent_status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) -> IntentStatus {
     let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
     let hash = |hash: alloy_primitives::B256| Hash256(hash.0);
     let block = intent.block.map(unsigned);

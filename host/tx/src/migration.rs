@@ -1,6 +1,6 @@
 //! The tables of the journal, for both databases.
 //!
-//! Two constraints hold whatever gateways do: an intent has one row, and a nonce of an account belongs to one intent.
+//! Two constraints hold even if gateways err: an intent has one row, and a nonce of an account belongs to one intent.
 
 pub const MIGRATION: &str = "
 CREATE TABLE host_tx_intents (
@@ -59,5 +59,5 @@ CREATE TABLE host_tx_lanes (
 );
 ";
 
-/// Transactions that take the nonce of an intent that was given up.
-pub const GIVEN_UP_MIGRATION: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";
+/// Marks the empty transfers that cancel an intent.
+pub const CANCEL_REASON_MIGRATION: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";

@@ -1,8 +1,8 @@
-//! Recording an intent in a plugin's own transaction.
+//! Records an intent in a plugin's own database transaction.
 //!
-//! The rule: the intent commits with the plugin's rows or not at all, and one that is recorded again is the same one.
+//! The rule: the intent commits with the plugin's rows or not at all, and a key that is recorded again returns the same intent.
 
-use super::{Journal, raw::TRANSFER_GAS, store::int};
+use super::{journal::Journal, store::to_i64, unsigned_transaction::TRANSFER_GAS};
 use alloy_primitives::{Bytes, U256, hex};
 use gateway_config::MAIN;
 use gateway_storage::StorageError;
@@ -13,13 +13,12 @@ use plugin_api::{
 };
 use serde::Deserialize;
 
-/// Longest name, in characters.
-const NAME_CHARS_MAX: usize = 200;
-/// Longest call, in bytes: servers take no transaction of more than 128 KiB.
+const KEY_CHARS_MAX: usize = 200;
+/// RPC servers accept no transaction of more than 128 KiB.
 const DATA_BYTES_MAX: usize = 96 * 1024;
 
 #[derive(Deserialize)]
-struct Known {
+struct StoredIntent {
     id: i64,
     chain: String,
     target: String,
@@ -30,49 +29,48 @@ struct Known {
 }
 
 impl Journal {
-    /// Records what a question within a transaction asks for; answers the id. `run` runs the gateway's own statements there.
+    /// Records the intent of a request and returns its id. `run` runs the gateway's own statements in the transaction.
     pub async fn record<F>(
         &self,
         plugin: &str,
-        granted: (&[String], &[String]),
-        question: &[u8],
+        (roles, chains): (&[String], &[String]),
+        request: &[u8],
         run: impl FnOnce(Vec<Statement>) -> F,
     ) -> Result<i64, HostError>
     where
         F: Future<Output = Result<Vec<Outcome>, StorageError>>,
     {
-        let question: TxQuestion = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
-        let TxQuestion::Send(intent) = question else {
+        let request: TxQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let TxQuestion::Send(intent) = request else {
             return Err(invalid("only sending belongs into a transaction".to_owned()));
         };
-        let (roles, chains) = granted;
         gateway_signers::check_grant(roles, &intent.role)?;
         let chain_id = self.check(chains, &intent)?;
-        let data = data(&intent)?;
+        let data = call_data(&intent)?;
         let outcomes = run(statements(plugin, &intent, chain_id, &data, self.clock.now_ms())).await?;
-        let known: Option<Known> = outcomes.last().map(Outcome::first).transpose()?.flatten();
-        let known = known.ok_or_else(|| HostError::new(HostErrorCode::Internal, "the intent was not recorded"))?;
-        let is_same = known.chain == intent.chain
-            && known.target == intent.to.to_string()
-            && known.value_wei == intent.value.to_string()
-            && known.data == data
-            && known.gas == intent.gas.map(int)
-            && known.valid_until_s == intent.valid_until_s;
+        let stored: Option<StoredIntent> = outcomes.last().map(Outcome::first).transpose()?.flatten();
+        let stored = stored.ok_or_else(|| HostError::new(HostErrorCode::Internal, "the intent was not recorded"))?;
+        let is_same = stored.chain == intent.chain
+            && stored.target == intent.to.to_string()
+            && stored.value_wei == intent.value.to_string()
+            && stored.data == data
+            && stored.gas == intent.gas.map(to_i64)
+            && stored.valid_until_s == intent.valid_until_s;
         if !is_same {
             let message = format!("the key `{}` is that of another transaction of this plugin", intent.key);
             return Err(HostError::new(HostErrorCode::Constraint, message));
         }
-        Ok(known.id)
+        Ok(stored.id)
     }
 
-    /// The chain's id, when something of this kind can be sent at all.
+    /// Returns the chain's id, or why such an intent can never be sent, or not with the present balance.
     fn check(&self, chains: &[String], intent: &Intent) -> Result<u64, HostError> {
         if !chains.contains(&intent.chain) {
             let message = format!("the plugin does not declare the chain `{}` in its grants", intent.chain);
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        if intent.key.is_empty() || intent.key.chars().count() > NAME_CHARS_MAX || intent.key.contains('\0') {
-            return Err(invalid(format!("a key has 1 to {NAME_CHARS_MAX} characters, and no NUL")));
+        if intent.key.is_empty() || intent.key.chars().count() > KEY_CHARS_MAX || intent.key.contains('\0') {
+            return Err(invalid(format!("a key has 1 to {KEY_CHARS_MAX} characters, and no NUL")));
         }
         if intent.gas.is_some_and(|gas| gas < TRANSFER_GAS) {
             return Err(invalid(format!("no transaction gets by with less than {TRANSFER_GAS} gas")));
@@ -84,20 +82,21 @@ impl Journal {
         };
         let fee = U256::from(TRANSFER_GAS) * U256::from(self.settings.tip_gwei) * U256::from(1_000_000_000u64);
         let needed = intent.value.0.saturating_add(fee);
-        match self.facts(chain.chain_id, key.address()).and_then(|facts| facts.balance) {
+        match self.account_status(chain.chain_id, key.address()).and_then(|status| status.balance) {
             Some(balance) if balance < needed => {
-                self.note(chain.chain_id, key.address(), |facts| facts.is_doubted = true);
+                self.update_status(chain.chain_id, key.address(), |status| status.is_balance_stale = true);
                 self.wake();
                 let (account, role) = (key.address(), &intent.role);
-                let short = format!("the account {account} of the role {role} has {balance} wei, and this needs");
-                Err(disabled(format!("{short} at least {needed}")))
+                let balance_text =
+                    format!("the account {account} of the role {role} has {balance} wei, and this needs");
+                Err(disabled(format!("{balance_text} at least {needed}")))
             }
             _ => Ok(chain.chain_id),
         }
     }
 }
 
-fn data(intent: &Intent) -> Result<String, HostError> {
+fn call_data(intent: &Intent) -> Result<String, HostError> {
     let bytes: Bytes = match &intent.call {
         TxCall::Data(text) => {
             hex::decode(text).map_err(|error| invalid(format!("the data is not 0x…: {error}")))?.into()
@@ -112,7 +111,7 @@ fn data(intent: &Intent) -> Result<String, HostError> {
     Ok(bytes.to_string())
 }
 
-/// The intent, unless it is there; and the one that is there now.
+/// Inserts the intent unless its key exists, and selects the stored one.
 fn statements(plugin: &str, intent: &Intent, chain_id: u64, data: &str, now_ms: i64) -> Vec<Statement> {
     let insert = sql("INSERT INTO host_tx_intents (plugin, role, name, chain, chain_id, target, value_wei, data, gas, \
          valid_until_s, state, created_ms, changed_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'queued', $11, $11) \
@@ -121,11 +120,11 @@ fn statements(plugin: &str, intent: &Intent, chain_id: u64, data: &str, now_ms: 
     .bind(&intent.role)
     .bind(&intent.key)
     .bind(&intent.chain)
-    .bind(int(chain_id))
+    .bind(to_i64(chain_id))
     .bind(intent.to)
     .bind(intent.value)
     .bind(data)
-    .bind(intent.gas.map(int))
+    .bind(intent.gas.map(to_i64))
     .bind(intent.valid_until_s)
     .bind(now_ms);
     let select = sql("SELECT id, chain, target, value_wei, data, gas, valid_until_s FROM host_tx_intents \

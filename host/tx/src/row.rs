@@ -1,10 +1,11 @@
-//! Rows of the journal as types.
+//! Rows of the journal.
 
-use alloy_primitives::{Address, B256, U256};
+use super::error::TickError;
+use alloy_primitives::{Address, B256, Bytes, U256};
 use plugin_api::manifest::TxState;
 use serde::{Deserialize, Deserializer, de};
 
-/// What shall be sent once, and how far it is.
+/// A transaction that a plugin wants to have sent once, and its state.
 #[derive(Clone, Debug, Deserialize)]
 pub struct IntentRow {
     pub id: i64,
@@ -36,12 +37,17 @@ pub const INTENT_COLUMNS: &str = "id, plugin, role, name, chain, target, value_w
      reason, sender, nonce, hash, block, block_hash, succeeded, gas_used, fee_wei, version, created_ms";
 
 impl IntentRow {
-    /// Its place in the order of its sender; 0 for one that has none.
+    /// The nonce, or 0 for an intent that has none.
     pub fn nonce(&self) -> u64 {
         self.nonce.and_then(|nonce| u64::try_from(nonce).ok()).unwrap_or_default()
     }
 
-    /// Signed, and in no block.
+    /// The call as bytes.
+    pub fn call_data(&self) -> Result<Bytes, TickError> {
+        self.data.parse().map_err(|_| TickError::Signing(format!("the call of intent {} is not 0x…", self.id)))
+    }
+
+    /// Whether it is signed and in no block.
     pub fn is_pending(&self) -> bool {
         matches!(self.state, TxState::Signed | TxState::Sent)
     }
@@ -59,20 +65,21 @@ pub struct Attempt {
     pub tip_wei: U256,
     #[serde(deserialize_with = "wei")]
     pub max_fee_wei: U256,
-    /// The newest block when it was signed.
+    /// The newest block when the transaction was signed.
     pub block: i64,
     pub signed_ms: i64,
-    /// When a server last took it.
+    /// When a server last accepted it.
     pub sent_ms: Option<i64>,
-    /// Why the intent was given up: a transfer of nothing that takes its nonce. None for what was intended.
-    pub given_up: Option<String>,
+    /// Why the intent was cancelled, for the empty transfer that uses its nonce; None for the intent itself.
+    #[serde(rename = "given_up")]
+    pub cancel_reason: Option<String>,
 }
 
 pub const ATTEMPT_COLUMNS: &str =
     "hash, intent, nonce, raw, gas, tip_wei, max_fee_wei, block, signed_ms, sent_ms, given_up";
 
 impl Attempt {
-    /// The most that its gas can cost.
+    /// The most that the gas can cost, in wei.
     pub fn fee_max(&self) -> U256 {
         self.max_fee_wei.saturating_mul(U256::from(self.gas.unsigned_abs()))
     }

@@ -1,69 +1,69 @@
-//! The task that sends, one per chain.
+//! The task that sends transactions, one per chain.
 
-use super::{Journal, lane::Lane};
+use super::{Journal, nonce_queue::NonceQueue};
 use futures_util::future::join_all;
 use gateway_chain::Chain;
-use gateway_storage::Dialect;
+use gateway_storage::{Dialect, StorageError};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// Between two turns while something is on its way.
-const BUSY: Duration = Duration::from_millis(500);
-/// The same with nothing to do: on PostgreSQL another gateway may have left something behind.
-const IDLE_POSTGRES: Duration = Duration::from_secs(5);
-const IDLE_SQLITE: Duration = Duration::from_secs(60);
+/// The longest time between two passes while intents are open.
+const BUSY_INTERVAL: Duration = Duration::from_millis(500);
+/// The same without open intents: on PostgreSQL another gateway may have recorded one.
+const IDLE_INTERVAL_POSTGRES: Duration = Duration::from_secs(5);
+const IDLE_INTERVAL_SQLITE: Duration = Duration::from_secs(60);
 
-/// Sends what is recorded for one chain until told to stop. What is under way then goes on at the next start.
+/// Sends the recorded intents of one chain until `stop` is cancelled. The next start continues with those still open.
 pub async fn run(journal: Arc<Journal>, chain: Arc<Chain>, stop: CancellationToken) {
-    let mut heads = chain.follow();
-    let mut recorded = journal.recorded.subscribe();
-    let busy = BUSY.min(Duration::from_millis(chain.settings.poll_ms));
-    let idle = match journal.store.dialect() {
-        Dialect::Sqlite => IDLE_SQLITE,
-        Dialect::Postgres => IDLE_POSTGRES,
+    let mut heads = chain.subscribe_head();
+    let mut recorded = journal.subscribe();
+    let busy_interval = BUSY_INTERVAL.min(Duration::from_millis(chain.settings.poll_ms));
+    let idle_interval = match journal.store.dialect() {
+        Dialect::Sqlite => IDLE_INTERVAL_SQLITE,
+        Dialect::Postgres => IDLE_INTERVAL_POSTGRES,
     };
-    let mut lanes: Option<Vec<Lane>> = None;
+    let mut queues: Option<Vec<NonceQueue>> = None;
     loop {
-        // Seen before the turn: what comes during the turn wakes us again.
+        // Marked as seen before the pass, so that a change during the pass causes another one.
         heads.borrow_and_update();
         recorded.borrow_and_update();
-        let turn = Box::pin(turn(&journal, &chain, &mut lanes));
+        let tick = Box::pin(tick_all(&journal, &chain, &mut queues));
         let is_busy = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            is_busy = turn => is_busy,
+            is_busy = tick => is_busy,
         };
         tokio::select! {
             () = stop.cancelled() => break,
             _ = recorded.changed() => {}
             _ = heads.changed(), if is_busy => {}
-            () = tokio::time::sleep(if is_busy { busy } else { idle }) => {}
+            () = tokio::time::sleep(if is_busy { busy_interval } else { idle_interval }) => {}
         }
     }
-    for lane in lanes.iter().flatten() {
-        // When this fails, the lease runs out.
-        let _ = journal.store.release(lane.place(), &journal.chains.holder).await;
+    for queue in queues.iter().flatten() {
+        // When this fails, the lease expires.
+        let _ = journal.store.release_lease(queue.id(), &journal.chains.instance_id).await;
     }
 }
 
-/// One turn of every lane; whether something is on its way.
-async fn turn(journal: &Arc<Journal>, chain: &Arc<Chain>, lanes: &mut Option<Vec<Lane>>) -> bool {
-    if lanes.is_none() {
-        match open_lanes(journal, chain).await {
-            Ok(opened) => *lanes = Some(opened),
+/// One pass over every queue. Returns whether intents are open.
+async fn tick_all(journal: &Arc<Journal>, chain: &Arc<Chain>, queues: &mut Option<Vec<NonceQueue>>) -> bool {
+    if queues.is_none() {
+        match load_queues(journal, chain).await {
+            Ok(loaded) => *queues = Some(loaded),
             Err(error) => {
                 tracing::warn!(chain = chain.name, %error, "the journal of transactions cannot be read now");
                 return true;
             }
         }
     }
-    let turns = lanes.iter_mut().flatten().map(Lane::turn);
-    join_all(turns).await.into_iter().any(|is_busy| is_busy)
+    let ticks = queues.iter_mut().flatten().map(NonceQueue::tick);
+    join_all(ticks).await.into_iter().any(|is_busy| is_busy)
 }
 
-/// A lane for every key, and for accounts that signed with a key that is not configured any more.
-async fn open_lanes(journal: &Arc<Journal>, chain: &Arc<Chain>) -> Result<Vec<Lane>, gateway_storage::StorageError> {
+/// A queue for every key, and for accounts with open intents whose key is no longer configured.
+async fn load_queues(journal: &Arc<Journal>, chain: &Arc<Chain>) -> Result<Vec<NonceQueue>, StorageError> {
     let mut senders: BTreeSet<_> = journal.store.senders(chain.chain_id).await?.into_iter().collect();
     senders.extend(journal.signers.ready().map(|(_, key)| key.address()));
-    Ok(senders.into_iter().map(|sender| Lane::new(journal.clone(), chain.clone(), sender)).collect())
+    Ok(senders.into_iter().map(|sender| NonceQueue::new(journal.clone(), chain.clone(), sender)).collect())
 }

@@ -53,7 +53,7 @@ impl Builder {
     /// Sets `[plugins.<name>]`.
     pub fn config(mut self, name: &str, settings: Value) -> Self {
         let settings: Map<String, Value> = settings.as_object().cloned().unwrap_or_default();
-        self.config.plugins.named.entry(name.to_owned()).or_default().config = settings;
+        self.config.plugins.sections.entry(name.to_owned()).or_default().config = settings;
         self
     }
 

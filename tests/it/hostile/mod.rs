@@ -84,7 +84,7 @@ async fn assert_serving(house: &TestGateway) {
 /// The configuration with the hostile plugin on or off.
 fn switched(house: &TestGateway, is_on: bool) -> Config {
     let mut config = Config::clone(&house.gateway().config);
-    config.plugins.named.entry("hostile".into()).or_default().enabled = Some(is_on);
+    config.plugins.sections.entry("hostile".into()).or_default().enabled = Some(is_on);
     config
 }
 

@@ -12,7 +12,7 @@ async fn together(house: &House, members: Vec<(i64, Vec<Statement>)>) -> Answers
     holder.run(vec![statement("SELECT 1", [])]).await.unwrap();
     let mut running = Vec::new();
     for (id, statements) in members {
-        let last = statements.into_iter().map(Final::new).collect();
+        let last = statements.into_iter().map(CommitStatement::new).collect();
         let commit = |transaction: Arc<Transaction>| async move { transaction.commit(last).await };
         running.push((id, queued(house.database.begin(Scope::Host), commit).await));
     }
@@ -31,7 +31,7 @@ async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
 ) -> tokio::task::JoinHandle<T> {
     let transaction = Arc::new(transaction);
     let task = tokio::spawn(call(Arc::clone(&transaction)));
-    eventually("the call is queued", || async { transaction.is_opened() }).await;
+    eventually("the call is queued", || async { transaction.has_begun() }).await;
     task
 }
 

@@ -13,7 +13,7 @@ mod turn;
 mod value;
 
 use gateway_storage::{
-    Database, DatabaseSettings, Final, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
+    Database, DatabaseSettings, CommitStatement, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
 };
 use plugin_api::{
     abi::{Cell, Outcome, Rows, Statement, Value},
@@ -135,8 +135,8 @@ pub fn note(id: i64, body: &str) -> Statement {
     statement("INSERT INTO forum_notes (id, body) VALUES ($1, $2)", [Value::Int(id), text(body)])
 }
 
-pub fn last(statement: Statement) -> Vec<Final> {
-    vec![Final::new(statement)]
+pub fn last(statement: Statement) -> Vec<CommitStatement> {
+    vec![CommitStatement::new(statement)]
 }
 
 pub fn migration(version: u32, sql: &str) -> MigrationSpec {

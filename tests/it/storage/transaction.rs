@@ -10,9 +10,9 @@ async fn what_is_committed_is_there_and_what_is_rolled_back_is_not(
 ) {
     let house = House::with_notes(engine).await;
     let kept = house.forum();
-    assert!(!kept.is_opened());
+    assert!(!kept.has_begun());
     kept.run(vec![note(1, "one"), note(2, "two")]).await.unwrap();
-    assert!(kept.is_opened());
+    assert!(kept.has_begun());
     kept.commit(last(note(3, "three"))).await.unwrap();
 
     let undone = house.forum();
@@ -94,7 +94,7 @@ async fn a_committed_transaction_is_over(#[values(Engine::Sqlite, Engine::Postgr
     assert!(matches!(again, Err(StorageError::Closed(_))));
     let empty = house.forum();
     assert!(empty.commit(vec![]).await.unwrap().is_empty());
-    assert!(!empty.is_opened());
+    assert!(!empty.has_begun());
     assert_eq!(house.note_ids().await, [1]);
 }
 
@@ -106,20 +106,20 @@ async fn a_final_statement_without_its_row_rejects_everything(
     let house = House::with_notes(engine).await;
     house.write(vec![note(1, "guard")]).await.unwrap();
     let guard = |id: i64| {
-        Final::expecting_row(statement(
+        CommitStatement::expecting_row(statement(
             "INSERT INTO forum_notes (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id",
             [Value::Int(id)],
         ))
     };
     let replayed = house.forum();
     replayed.run(vec![note(2, "two")]).await.unwrap();
-    let answer = replayed.commit(vec![Final::new(note(3, "three")), guard(1)]).await;
+    let answer = replayed.commit(vec![CommitStatement::new(note(3, "three")), guard(1)]).await;
     assert_eq!(answer.unwrap_err(), StorageError::Rejected(1));
     assert_eq!(house.note_ids().await, [1]);
 
     let first = house.forum();
     first.run(vec![note(2, "two")]).await.unwrap();
-    let outcomes = first.commit(vec![guard(10), Final::new(note(3, "three"))]).await.unwrap();
+    let outcomes = first.commit(vec![guard(10), CommitStatement::new(note(3, "three"))]).await.unwrap();
     assert_eq!(values(&outcomes[0].rows), [[Value::Int(10)]]);
     assert_eq!(house.note_ids().await, [1, 2, 3, 10]);
 }

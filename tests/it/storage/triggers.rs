@@ -9,7 +9,7 @@ const TRIGGER: &str = "CREATE TABLE host_seen (id BIGINT NOT NULL); \
 
 async fn guarded() -> House {
     let house = House::with_notes(Engine::Sqlite).await;
-    house.database.define(TRIGGER).await.unwrap();
+    house.database.execute_batch(TRIGGER).await.unwrap();
     house
 }
 
@@ -68,7 +68,7 @@ async fn they_run_for_the_others_of_a_group_and_for_definitions() {
             transaction.run(vec![note(id, "x")]).await?;
             transaction.commit(vec![]).await
         }));
-        eventually("the call is queued", || async { waiting.is_opened() }).await;
+        eventually("the call is queued", || async { waiting.has_begun() }).await;
     }
     holder.rollback().await;
     for one in running {
@@ -77,5 +77,5 @@ async fn they_run_for_the_others_of_a_group_and_for_definitions() {
     let expected: Vec<i64> = (0..30).filter(|id| id % 3 != 0).collect();
     assert_eq!(seen(&house).await, expected);
     let refused = "INSERT INTO forum_notes (id, body) VALUES (99, 'refused')";
-    assert!(house.database.define(refused).await.is_err());
+    assert!(house.database.execute_batch(refused).await.is_err());
 }

@@ -5,8 +5,8 @@ use rstest::rstest;
 
 const GUARD: &str = "INSERT INTO forum_notes (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id";
 
-fn guard(id: i64) -> Final {
-    Final::expecting_row(statement(GUARD, [Value::Int(id)]))
+fn guard(id: i64) -> CommitStatement {
+    CommitStatement::expecting_row(statement(GUARD, [Value::Int(id)]))
 }
 
 /// Runs the statements of these tests until they are known to be short, and leaves nothing behind.
@@ -15,7 +15,10 @@ async fn with_known_statements(engine: Engine) -> House {
     for _ in 0..40 {
         let transaction = house.forum();
         transaction.run(vec![note(-1, "x")]).await.unwrap();
-        transaction.commit(vec![guard(-2), Final::new(statement("DELETE FROM forum_notes", []))]).await.unwrap();
+        transaction
+            .commit(vec![guard(-2), CommitStatement::new(statement("DELETE FROM forum_notes", []))])
+            .await
+            .unwrap();
     }
     house
 }

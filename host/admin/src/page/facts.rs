@@ -5,7 +5,7 @@ use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
-use gateway_telemetry::Durations;
+use gateway_telemetry::HistogramSnapshot;
 use plugin_api::manifest::ActivityRow;
 
 /// What the page shows. A part that cannot be read shows the reason.
@@ -23,5 +23,5 @@ pub struct Facts {
 /// One plugin, and how long its answers have taken since the gateway started.
 pub struct PluginLine {
     pub report: PluginReport,
-    pub latency: Durations,
+    pub latency: HistogramSnapshot,
 }

@@ -113,7 +113,7 @@ mod tests {
             now_ms: 0,
             public_url: said(),
             database: Err(StorageError::Unavailable(said())),
-            plugins: vec![PluginLine { report: plugin, latency: Durations::default() }],
+            plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),

@@ -7,7 +7,7 @@ use gateway_indexer::{IndexReport, IndexState};
 use gateway_jobs::JobStatus;
 use gateway_plugins::{PluginReport, PluginState};
 use gateway_storage::StorageError;
-use gateway_telemetry::Durations;
+use gateway_telemetry::HistogramSnapshot;
 use jiff::Timestamp;
 use plugin_api::manifest::ActivityRow;
 use std::time::Duration;
@@ -68,8 +68,8 @@ fn last_fault(page: &mut Html, report: &PluginReport) {
 }
 
 /// The time within which that share of the answers was made, to the steps in which it is counted.
-fn within(latency: &Durations, permille: u64) -> String {
-    match latency.within(permille) {
+fn within(latency: &HistogramSnapshot, permille: u64) -> String {
+    match latency.quantile(permille) {
         None => "–".to_owned(),
         Some(Duration::MAX) => "over 10 s".to_owned(),
         Some(limit) if limit < Duration::from_secs(1) => milliseconds(limit),
@@ -249,6 +249,6 @@ mod tests {
         };
         let told = [90, 1_000, 2_000, 90_000, 900_000, 2_000_000, 60_000_000].map(shown);
         assert_eq!(told, ["0.1 ms", "1 ms", "2.5 ms", "100 ms", "1 s", "2.5 s", "over 10 s"]);
-        assert_eq!(within(&Durations::default(), 990), "–");
+        assert_eq!(within(&HistogramSnapshot::default(), 990), "–");
     }
 }

@@ -8,7 +8,7 @@ use crate::output::Output;
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget};
 use gateway_plugins::LoadedPlugin;
-use gateway_storage::{BackupError, Database, DatabaseSettings, Restore, Schema, Scope};
+use gateway_storage::{BackupError, Database, DatabaseSettings, RestoreRequest, Schema, Scope};
 use jiff::Timestamp;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
@@ -59,15 +59,16 @@ pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> Exit
     let mut known = vec![Schema { scope: &Scope::Host, views: &own_views, migrations: &own }];
     known.extend(plugins.iter().zip(&scopes).map(|(plugin, scope)| schema(plugin, scope)));
     let label = label();
-    let order = Restore { settings: &settings, file: &copy.file, overwrites: copy.force, label: &label, known: &known };
-    let restored = match order.run().await {
+    let request =
+        RestoreRequest { settings: &settings, file: &copy.file, overwrite: copy.force, label: &label, schemas: &known };
+    let restored = match gateway_storage::restore(&request).await {
         Ok(restored) => restored,
         Err(error) => return failed(&error),
     };
     record_restored(settings.clone(), &copy.file).await;
-    let facts = json!({ "file": copy.file, "kept": restored.kept, "unknownPlugins": restored.unknown_plugins });
+    let facts = json!({ "file": copy.file, "kept": restored.old_data, "unknownPlugins": restored.unknown_plugins });
     let lines = |_| {
-        let kept = restored.kept.iter().map(|kept| format!("\nthe old data is kept: {kept}"));
+        let kept = restored.old_data.iter().map(|kept| format!("\nthe old data is kept: {kept}"));
         let unknown = restored.unknown_plugins.iter().map(|plugin| {
             format!("\n{plugin} has data in it and is not in the folder of the plugins: the data waits for it")
         });

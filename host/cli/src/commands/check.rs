@@ -9,7 +9,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::{Value, json};
 
 pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
-    let (config, mut problems) = Config::examine(overrides);
+    let (config, mut problems) = Config::load_with_problems(overrides);
     let (plugins, refused) = match gateway_plugins::load_folder(&config) {
         Ok(loaded) => {
             let (plugins, refused) = split(loaded);
@@ -46,7 +46,7 @@ fn split(loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> (Vec<LoadedPlu
 /// Sections for plugins that are not there, and settings that a plugin's own schema refuses.
 fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[PluginReport]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for name in config.plugins.named.keys() {
+    for name in config.plugins.sections.keys() {
         let is_there =
             plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|report| report.name == *name);
         if !is_there {

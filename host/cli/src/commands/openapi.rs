@@ -4,7 +4,7 @@ use super::exit::{failure, printed};
 use crate::exit_code::ExitCode;
 use crate::output::Output;
 use gateway_config::Config;
-use gateway_meta::{Facts, openapi};
+use gateway_meta::{DocumentContext, openapi};
 use gateway_storage::Dialect;
 use plugin_api::{manifest::Manifest, point::Counters};
 
@@ -16,10 +16,10 @@ pub fn print(config: &Config) -> ExitCode {
     let enabled = loaded.iter().flatten().filter(|plugin| config.plugins.is_enabled(plugin.name()));
     let manifests: Vec<&Manifest> = enabled.map(|plugin| &*plugin.manifest).collect();
     let environment = gateway::environment::environment(config, config.http.listen, Dialect::Sqlite);
-    let own = gateway_meta::own_routes(&environment);
-    let document = openapi::document(&Facts {
+    let routes = gateway_meta::meta_routes(&environment);
+    let document = openapi::document(&DocumentContext {
         environment: &environment,
-        own: &own.manifest,
+        gateway_manifest: &routes.manifest,
         plugins: &manifests,
         chain: &gateway::environment::chain_facts(config),
         discovery: &[],

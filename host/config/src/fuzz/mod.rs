@@ -1,4 +1,4 @@
-//! The configuration file: whatever is in it, the answer is a configuration or a list of problems.
+//! The configuration file: any content results in a configuration or a list of problems, never in a panic.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::{Config, Overrides};

@@ -1,4 +1,4 @@
-//! `[chains.<name>]`: names are the operator's, keys are not, and no message shows an RPC address.
+//! `[chains.<name>]`: the operator chooses names, but not keys, and no message shows an RPC address.
 
 use plugin_api::Address;
 use rstest::rstest;
@@ -9,7 +9,7 @@ use super::{file, variable};
 const SECRET: &str = "hunter2";
 
 #[test]
-fn a_chain_needs_no_more_than_a_server() {
+fn a_chain_needs_only_an_rpc_server() {
     let config = file("[chains.main]\nrpc = ['http://127.0.0.1:8545']").config();
     let main = &config.chains["main"];
     assert_eq!((main.confirmations, main.reorg_depth, main.poll_ms), (3, 64, 2000));
@@ -51,7 +51,7 @@ fn variables_set_servers_and_contracts() {
 #[case("[chains.main]\nrpc = ['http://x']\nlabel = \"a\\nb\"", "chains.main.label", "")]
 #[case("[chains.bnb]\nrpc = ['http://x']", "chains.bnb.chain_id", "it is missing")]
 #[case("[chains.BNB]\nrpc = ['http://x']\nchain_id = 56", "chains.BNB", "cannot be the name of a chain")]
-fn what_is_wrong_with_a_chain_is_said_without_its_addresses(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
+fn a_wrong_chain_is_reported_without_its_addresses(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
     let problems = file(text).problems();
     let found = problems.iter().find(|problem| problem.key == key);
     assert!(found.is_some_and(|problem| problem.message.contains(part)), "{problems:?}");
@@ -59,22 +59,22 @@ fn what_is_wrong_with_a_chain_is_said_without_its_addresses(#[case] text: &str, 
 }
 
 #[test]
-fn a_server_is_shown_nowhere() {
+fn rpc_addresses_are_never_shown() {
     let config = file("[chains.main]\nrpc = ['https://user:hunter2@x/hunter2']\nws = 'wss://x/hunter2'").config();
     assert!(!format!("{config:?}").contains(SECRET));
     assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
 }
 
 #[test]
-fn clients_are_told_of_every_contract_of_the_network_by_its_own_name() {
+fn every_contract_of_the_network_is_published_under_its_own_name() {
     let config = variable("GATEWAY_CHAINS__MAIN__RPC", "http://a:1")
         .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__X402VAULT", "0x00000000000000000000000000000000000000aa")
         .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__ESCROW", "0x0000000000000000000000000000000000000000")
         .variable("GATEWAY_CHAINS__MAIN__CONTRACTS__MINE", "0x00000000000000000000000000000000000000bb")
         .config();
-    let told = config.chains["main"].told();
-    assert_eq!(told.len(), 14);
-    assert_eq!((told["x402Vault"].is_some(), told["mine"].is_some()), (true, true));
-    assert_eq!((told["escrow"], told["memoryAnchor"], told.get("x402vault")), (None, None, None));
-    assert_eq!(config.chains["main"].deployed().keys().collect::<Vec<_>>(), ["mine", "x402Vault"]);
+    let published = config.chains["main"].published_contracts();
+    assert_eq!(published.len(), 14);
+    assert_eq!((published["x402Vault"].is_some(), published["mine"].is_some()), (true, true));
+    assert_eq!((published["escrow"], published["memoryAnchor"], published.get("x402vault")), (None, None, None));
+    assert_eq!(config.chains["main"].deployed_contracts().keys().collect::<Vec<_>>(), ["mine", "x402Vault"]);
 }

@@ -52,7 +52,7 @@ fn lists(#[case] text: &str, #[case] expected: &[&str]) {
 }
 
 #[test]
-fn hosts_with_brackets_are_no_syntax() {
+fn brackets_in_a_host_are_not_a_list() {
     let hosts = variable("GATEWAY_EGRESS__ALLOW_HOSTS", "[::1]:9000,localhost").config().egress.allow_hosts;
     assert_eq!(hosts, ["[::1]:9000", "localhost"]);
 }

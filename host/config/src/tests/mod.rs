@@ -1,5 +1,5 @@
-//! The configuration as an operator meets it: files, variables and flags go in, values or problems come out. No test
-//! touches the process environment.
+//! The configuration from files, variables and flags, to values or problems. No test reads or sets the environment of the
+//! process.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

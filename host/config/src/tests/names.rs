@@ -1,10 +1,10 @@
-//! Unknown keys: found in every place, named, with what was likely meant.
+//! Unknown keys are found in every layer and reported with the key that was probably meant.
 
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::{Start, file, variable};
-use crate::{Source, environment, schema};
+use crate::{Source, schema, variable_name::variable_name};
 
 #[rstest]
 #[case("http.lisen = 1", "http.lisen", "did you mean listen? allowed in [http]: body_bytes_max,")]
@@ -51,7 +51,7 @@ fn a_variable_for_a_section_needs_a_key() {
 }
 
 #[test]
-fn variables_of_others_are_left_alone() {
+fn variables_without_the_prefix_are_ignored() {
     Start::new().variable("GATEWAYS_X", "1").variable("HTTP__LISTEN", "x").variable("PATH", "/bin").config();
 }
 
@@ -59,7 +59,7 @@ fn variables_of_others_are_left_alone() {
 fn every_key_is_found_under_the_name_of_its_variable() {
     let wrong = "\u{fffd}";
     for key in schema::root().leaf_paths() {
-        let name = environment::variable_of(&key);
+        let name = variable_name(&key);
         let problem = variable(&name, wrong).problem();
         assert_eq!((problem.key, problem.source), (key, Source::Environment(name)));
     }
@@ -107,10 +107,10 @@ proptest! {
     #[test]
     fn a_random_unknown_variable_is_reported_with_its_name(section in section(), name in unknown_name()) {
         let key = if section.is_empty() { name } else { format!("{section}.{name}") };
-        let variable_name = environment::variable_of(&key);
-        let problem = variable(&variable_name, "1").problem();
+        let name = variable_name(&key);
+        let problem = variable(&name, "1").problem();
         prop_assert_eq!(problem.key, key);
-        prop_assert_eq!(problem.source, Source::Environment(variable_name));
+        prop_assert_eq!(problem.source, Source::Environment(name));
     }
 
     #[test]

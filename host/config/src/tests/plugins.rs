@@ -1,4 +1,4 @@
-//! Sections of plugins: what the host reads, what it hands on.
+//! Sections of plugins: which keys the gateway reads, and which it passes on.
 
 use rstest::rstest;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::Source;
 const PIN: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 #[test]
-fn the_host_takes_its_keys_and_hands_on_the_others() {
+fn the_gateway_reads_its_keys_and_passes_on_the_others() {
     let text = format!(
         "[plugins.forum]\nenabled = true\nsha256 = '{}'\ntitle_max = 200\nratio = 0.5\ntags = ['a', 'b']\nsince = 1979-05-27\n\
          [plugins.forum.quota]\nper_day = 4\n",
@@ -37,10 +37,10 @@ fn variables_reach_one_plugin() {
     assert_eq!(serde_json::Value::Object(forum.config), json!({ "title_max": 200, "quota": { "per_day": 7 } }));
     assert!(!config.plugins.is_enabled("forum"));
     assert!(config.plugins.is_enabled("hello"));
-    assert!(config.plugins.named.contains_key("hello"));
+    assert!(config.plugins.sections.contains_key("hello"));
 }
 
-/// The host does not know the kind of a plugin's key: plain JSON is read as that, everything else is text.
+/// The gateway does not know the kind of a plugin's key: valid JSON is read as JSON, everything else as text.
 #[rstest]
 #[case("5", json!(5))]
 #[case("1.5", json!(1.5))]

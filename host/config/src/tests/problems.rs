@@ -1,4 +1,4 @@
-//! Wrong values: each kind with its key and its place, and all of them in one run.
+//! Wrong values: each kind is reported with its key and source, and all of them in one run.
 
 use rstest::rstest;
 
@@ -43,7 +43,7 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("http.trusted_proxy_hops = 17", "http.trusted_proxy_hops", "17 is too large", "from 0 to 16")]
 #[case("chain_id = 0", "chain_id", "0 is too small", "such as 3961")]
 #[case("activity.heartbeat_s = 0", "activity.heartbeat_s", "0 is too small", "from 1")]
-// meaning
+// validation
 #[case("base_url = 'gateway.example'", "base_url", "no http or https URL", "https://gateway.example")]
 #[case("base_url = 'https://u:p@gateway.example'", "base_url", "no http or https URL", "without user")]
 #[case("base_url = 'ftp://gateway.example'", "base_url", "no http or https URL", "")]
@@ -111,7 +111,7 @@ fn two_listeners_need_two_ports(#[case] http: &str, #[case] admin: &str, #[case]
 }
 
 #[test]
-fn all_problems_come_at_once_and_sorted() {
+fn all_problems_are_reported_at_once_and_sorted() {
     let start = file(
         "colour = 'red'\nchain_id = 0\n[http]\nlisten = 'x'\nlisten_port = 3\nbody_timeout_ms = 0\nhttp2 = 3\ncors = 'no'\n\
          [limits]\nallow = ['x']\nstreams_max = -3\n[log]\nlevel = 'loud'\nformat = 'xml'\n[plugins.forum]\nenabled = 3\n",

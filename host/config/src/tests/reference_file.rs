@@ -1,4 +1,4 @@
-//! `config/gateway.toml` is the operator's manual: complete, true, and loadable.
+//! `config/gateway.toml` is the operator's manual: complete, correct, and loadable.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -13,7 +13,7 @@ fn text() -> String {
     std::fs::read_to_string(path()).unwrap()
 }
 
-/// `# key = value` and `# [section]`; prose in comments has neither form.
+/// The line without `# ` if it is `# key = value` or `# [section]`; prose in comments has neither form.
 fn uncomment(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("# ")?;
     let name = rest.split(" = ").next().unwrap();
@@ -25,7 +25,7 @@ fn uncommented() -> String {
     text().lines().map(|line| uncomment(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Every key that stands in the file, commented or not.
+/// Every key in the file, commented out or not.
 fn keys() -> BTreeSet<String> {
     let mut section = String::new();
     let mut keys = BTreeSet::new();
@@ -45,7 +45,7 @@ fn it_holds_the_defaults() {
     let config = Config::load_from(&flags, [], &[]).unwrap();
     let values = |config: &Config| serde_json::to_value(config).unwrap();
     assert_eq!(values(&config), values(&Config::default()));
-    assert!(config.database.url.is_none() && config.plugins.named.is_empty());
+    assert!(config.database.url.is_none() && config.plugins.sections.is_empty());
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn it_holds_every_key_and_no_other() {
         of_signers.into_iter().collect::<Vec<_>>(),
         ["signers.facilitator.keystore", "signers.facilitator.password_file"]
     );
-    // `plugins.NAME.…`, and not the gateway's own keys about plugins.
+    // `plugins.NAME.…`, as opposed to the gateway's own keys in `[plugins]`.
     let (of_plugins, own): (BTreeSet<_>, BTreeSet<_>) =
         others.into_iter().partition(|key| key.starts_with("plugins.") && key.matches('.').count() > 1);
     assert_eq!(own, known);
@@ -115,7 +115,7 @@ fn its_commented_lines_work_too() {
     assert_eq!(config.base_url.as_deref(), Some("https://gateway.example"));
     assert_eq!(config.plugins.settings("hello").enabled, Some(true));
     let chain = &config.chains["main"];
-    let model = ChainConfig { deploy_block: Some(0), chain_id: Some(3961), ..ChainConfig::default() };
+    let defaults = ChainConfig { deploy_block: Some(0), chain_id: Some(3961), ..ChainConfig::default() };
     let numbers = |chain: &ChainConfig| {
         let ChainConfig { confirmations, reorg_depth, poll_ms, timeout_ms, range_blocks_max, block_time_s, .. } =
             *chain;
@@ -130,7 +130,7 @@ fn its_commented_lines_work_too() {
             chain.chain_id,
         )
     };
-    assert_eq!(numbers(chain), numbers(&model), "the file shows the defaults");
+    assert_eq!(numbers(chain), numbers(&defaults), "the file shows the defaults");
     assert_eq!(chain.contract("registry"), None, "the zero address means: not deployed");
 }
 

@@ -1,4 +1,4 @@
-//! Passwords: where they may stand, and that they are shown nowhere.
+//! Passwords: which layers may hold them, and that they are never shown.
 
 use rstest::rstest;
 use secrecy::ExposeSecret;
@@ -32,14 +32,14 @@ fn the_environment_and_a_file_of_its_own_may_hold_a_password() {
 fn the_configuration_file_and_flags_may_not(#[case] url: &str) {
     let start = file(&format!("database.url = '{url}'"));
     let problems = start.problems();
-    let open = |problem: &&Problem| problem.message.contains("holds a password");
-    let problem = problems.iter().find(open).unwrap();
+    let is_exposed = |problem: &&Problem| problem.message.contains("holds a password");
+    let problem = problems.iter().find(is_exposed).unwrap();
     assert_eq!(problem.key, "database.url");
     assert_eq!(problem.source, Source::File(start.path("gateway.toml")));
     assert!(problem.hint.contains("GATEWAY_DATABASE__URL") && problem.hint.contains("database.url_file"), "{problem}");
     assert!(!format!("{problems:?}").contains(SECRET));
     let by_flag = Start::new().flags(|flags| flags.database_url = Some(url.into())).problems();
-    let problem = by_flag.iter().find(open).unwrap();
+    let problem = by_flag.iter().find(is_exposed).unwrap();
     assert_eq!(problem.source, Source::Flag("--database-url".to_owned()));
 }
 

@@ -1,4 +1,4 @@
-//! `[signers.<role>]`: a key comes from its own variable or a keystore, and is in no other layer and no message.
+//! `[signers.<role>]`: a key comes from its own variable or a keystore; no other layer and no message holds it.
 
 use rstest::rstest;
 use secrecy::ExposeSecret as _;
@@ -9,11 +9,11 @@ const KEY: &str = "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c751
 const SECRET: &str = "7a28b5ba";
 
 #[test]
-fn a_key_comes_by_its_variable_and_is_shown_nowhere() {
+fn a_key_comes_from_its_variable_and_is_never_shown() {
     for name in ["GATEWAY_SIGNERS__PAYIN__KEY", "GATEWAY_signers__payin__key"] {
         let config = variable(name, KEY).config();
         assert_eq!(config.signers["payin"].key.as_ref().unwrap().expose_secret(), KEY);
-        assert!(!format!("{config:?}").contains(SECRET), "it went through no layer, whose values are kept");
+        assert!(!format!("{config:?}").contains(SECRET), "it is in no layer");
         assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
     }
     assert!(Start::new().config().signers.is_empty());
@@ -38,7 +38,7 @@ fn a_keystore_has_a_password_file() {
 #[case("[signers]\nrelayer = '0x7a28b5ba'", "signers.relayer", "")]
 #[case("[tx]\ntip_gwei = 0", "tx.tip_gwei", "too small")]
 #[case("[tx]\ntip_gwei = 51", "tx.tip_gwei", "more than tx.max_fee_gwei")]
-fn what_is_wrong_is_said(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
+fn a_wrong_signer_is_reported(#[case] text: &str, #[case] key: &str, #[case] part: &str) {
     let problems = file(text).problems();
     let found = problems.iter().find(|problem| problem.key == key);
     assert!(found.is_some_and(|problem| problem.message.contains(part)), "{problems:?}");
@@ -46,13 +46,13 @@ fn what_is_wrong_is_said(#[case] text: &str, #[case] key: &str, #[case] part: &s
 }
 
 #[test]
-fn a_key_in_two_places_or_for_nobody_is_a_problem_that_does_not_show_it() {
+fn a_second_key_and_a_key_of_no_role_are_problems_that_do_not_show_it() {
     let twice =
         file("[signers.payin]\nkeystore = '/a'\npassword_file = '/b'").variable("GATEWAY_SIGNERS__PAYIN__KEY", KEY);
     let problems = twice.problems();
     assert!(problems.iter().any(|problem| problem.message.contains("is set as well")), "{problems:?}");
     assert!(!format!("{problems:?}").contains(SECRET), "{problems:?}");
-    let nobody = variable("GATEWAY_SIGNERS__MINER__KEY", KEY).problems();
-    assert!(nobody.iter().any(|problem| problem.hint.contains("gateway, facilitator")), "{nobody:?}");
-    assert!(!format!("{nobody:?}").contains(SECRET), "{nobody:?}");
+    let no_role = variable("GATEWAY_SIGNERS__MINER__KEY", KEY).problems();
+    assert!(no_role.iter().any(|problem| problem.hint.contains("gateway, facilitator")), "{no_role:?}");
+    assert!(!format!("{no_role:?}").contains(SECRET), "{no_role:?}");
 }

@@ -1,4 +1,4 @@
-//! One plugin's slow peers cost that plugin its turn, and nobody else.
+//! Slow peers of one plugin occupy only that plugin's slots.
 
 use std::{io, net::IpAddr, sync::Arc};
 
@@ -6,24 +6,24 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 
 use super::fixture::*;
-use crate::{Egress, Resolver};
+use crate::{Egress, resolver::Resolver};
 
 #[tokio::test]
-async fn a_plugin_has_so_many_fetches_at_once() {
+async fn fetches_of_a_plugin_are_limited() {
     let gate = Arc::new(Semaphore::new(0));
     let opening = Arc::clone(&gate);
-    let fixture = Fixture::start(move |_| Reply::Gate(Arc::clone(&gate))).await;
-    let mut settings = settings(&[fixture.opened()]);
+    let fixture = Fixture::start(move |_| ServerScript::Gate(Arc::clone(&gate))).await;
+    let mut settings = settings(&[fixture.allow_entry()]);
     settings.per_plugin_concurrency = 2;
-    let egress = egress_with(settings, &Script::new(&[]));
+    let egress = egress_with(settings, &ScriptedResolver::new(&[]));
     let spawn = |owner: &'static str| {
         let (egress, url) = (egress.clone(), fixture.url("/"));
-        tokio::spawn(async move { egress.fetch(owner, get(&url)).await.map(|answer| answer.status) })
+        tokio::spawn(async move { egress.fetch(owner, get(&url)).await.map(|response| response.status) })
     };
     let fetches: Vec<_> = (0..5).map(|_| spawn("forum")).collect();
     eventually("two are under way", || fixture.connections() == 2).await;
 
-    // A third would have arrived before this one, which is answered with "too long in the queue".
+    // A third fetch would have reached the server before this one, which fails because no slot is free.
     let mut queued = get(&fixture.url("/queued"));
     queued.timeout_ms = Some(100);
     let error = egress.fetch("forum", queued).await.unwrap_err();
@@ -41,20 +41,20 @@ async fn a_plugin_has_so_many_fetches_at_once() {
         assert_eq!(fetch.await.unwrap().unwrap(), 200);
     }
     assert_eq!(fixture.connections(), 6);
-    assert!(fixture.lines().iter().all(|line| line == "GET /"), "the one that gave up never went out");
+    assert!(fixture.request_lines().iter().all(|line| line == "GET /"), "the one that gave up never went out");
 }
 
 #[tokio::test]
-async fn a_failed_fetch_gives_its_slot_back() {
-    let fixture = Fixture::start(|seen| match seen.path() {
-        "/hang" => Reply::Hang(Vec::new()),
-        "/broken" => Reply::Bytes(Vec::new()),
+async fn a_failed_fetch_releases_its_slot() {
+    let fixture = Fixture::start(|request| match request.path() {
+        "/hang" => ServerScript::Hang(Vec::new()),
+        "/broken" => ServerScript::Bytes(Vec::new()),
         _ => ok(""),
     })
     .await;
-    let mut settings = settings(&[fixture.opened()]);
+    let mut settings = settings(&[fixture.allow_entry()]);
     settings.per_plugin_concurrency = 1;
-    let egress = egress_with(settings, &Script::new(&[]));
+    let egress = egress_with(settings, &ScriptedResolver::new(&[]));
     for (url, code) in [
         (fixture.url("/hang"), "timeout"),
         (fixture.url("/broken"), "broken_answer"),
@@ -68,10 +68,10 @@ async fn a_failed_fetch_gives_its_slot_back() {
     assert_eq!(egress.fetch("forum", get(&fixture.url("/"))).await.unwrap().status, 200);
 }
 
-/// Answers when told to.
-struct Slow(Arc<Semaphore>);
+/// Responds when the gate opens.
+struct SlowResolver(Arc<Semaphore>);
 
-impl Resolver for Slow {
+impl Resolver for SlowResolver {
     fn resolve(&self, _name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         let gate = Arc::clone(&self.0);
         Box::pin(async move {
@@ -81,13 +81,13 @@ impl Resolver for Slow {
     }
 }
 
-/// A look-up cannot be cancelled, so it is paid for until it ends.
+/// A look-up cannot be cancelled, so it holds its slot until it ends.
 #[tokio::test]
 async fn a_slow_look_up_holds_its_slot_beyond_the_deadline() {
     let gate = Arc::new(Semaphore::new(0));
     let mut settings = settings(&[]);
     (settings.per_plugin_concurrency, settings.timeout_ms) = (1, 50);
-    let egress = Egress::with_resolver(settings, Arc::new(Slow(Arc::clone(&gate)))).unwrap();
+    let egress = Egress::with_resolver(settings, Arc::new(SlowResolver(Arc::clone(&gate)))).unwrap();
     let code = async |owner: &str| egress.fetch(owner, get("http://slow.test/")).await.unwrap_err().code();
     assert_eq!(code("forum").await, "timeout");
     assert_eq!(code("forum").await, "egress_busy");

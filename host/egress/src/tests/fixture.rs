@@ -1,4 +1,4 @@
-//! A server that answers byte for byte what a test tells it, and a resolver that says what a test tells it.
+//! A server and a resolver that respond as a test scripts them.
 
 use std::{
     collections::HashMap,
@@ -18,16 +18,16 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::{Egress, EgressSettings, FetchRequest, Resolver};
+use crate::{Egress, EgressSettings, FetchRequest, resolver::Resolver};
 
-/// A request as it came over the wire.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct RecordedRequest {
     pub head: String,
     pub body: Vec<u8>,
 }
 
-impl Seen {
+impl RecordedRequest {
     /// `GET /path`
     pub fn line(&self) -> &str {
         self.head.lines().next().unwrap().trim_end_matches(" HTTP/1.1")
@@ -46,8 +46,8 @@ impl Seen {
     }
 }
 
-/// What the server does after it read a request.
-pub enum Reply {
+/// What the server does after it has read a request.
+pub enum ServerScript {
     /// Writes this and closes.
     Bytes(Vec<u8>),
     /// Writes this, then the pattern again and again until the other side goes away.
@@ -56,26 +56,26 @@ pub enum Reply {
     Drip(Vec<u8>),
     /// Writes this and then nothing, with the connection open.
     Hang(Vec<u8>),
-    /// Answers 200 once the gate opens.
+    /// Responds with 200 once the gate opens.
     Gate(Arc<tokio::sync::Semaphore>),
 }
 
-pub fn ok(body: &str) -> Reply {
-    Reply::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
+pub fn ok(body: &str) -> ServerScript {
+    ServerScript::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
-pub fn redirect(status: u16, location: &str) -> Reply {
+pub fn redirect(status: u16, location: &str) -> ServerScript {
     let text = format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
-    Reply::Bytes(text.into_bytes())
+    ServerScript::Bytes(text.into_bytes())
 }
 
 #[derive(Default)]
 struct State {
-    seen: Mutex<Vec<Seen>>,
+    requests: Mutex<Vec<RecordedRequest>>,
     connections: AtomicUsize,
     sent: AtomicUsize,
-    /// The client closed while we were still writing.
-    left: AtomicBool,
+    /// The client closed the connection while the server was writing.
+    client_closed: AtomicBool,
 }
 
 pub struct Fixture {
@@ -84,7 +84,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    pub async fn start(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+    pub async fn start(reply: impl Fn(&RecordedRequest) -> ServerScript + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State::default());
@@ -95,7 +95,7 @@ impl Fixture {
                 let (state, reply) = (Arc::clone(&shared), Arc::clone(&reply));
                 tokio::spawn(async move {
                     if serve(stream, &state, &*reply).await.is_err() {
-                        state.left.store(true, Ordering::SeqCst);
+                        state.client_closed.store(true, Ordering::SeqCst);
                     }
                 });
             }
@@ -103,12 +103,12 @@ impl Fixture {
         Self { port, state }
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
-        self.state.seen.lock().clone()
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.state.requests.lock().clone()
     }
 
-    pub fn lines(&self) -> Vec<String> {
-        self.seen().iter().map(|seen| seen.line().to_owned()).collect()
+    pub fn request_lines(&self) -> Vec<String> {
+        self.requests().iter().map(|request| request.line().to_owned()).collect()
     }
 
     pub fn connections(&self) -> usize {
@@ -120,12 +120,12 @@ impl Fixture {
         self.state.sent.load(Ordering::SeqCst)
     }
 
-    pub fn client_left(&self) -> bool {
-        self.state.left.load(Ordering::SeqCst)
+    pub fn client_closed(&self) -> bool {
+        self.state.client_closed.load(Ordering::SeqCst)
     }
 
-    /// The allow list entry that opens exactly this server.
-    pub fn opened(&self) -> String {
+    /// The allow list entry for exactly this server.
+    pub fn allow_entry(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
@@ -138,22 +138,26 @@ impl Fixture {
     }
 }
 
-async fn serve(mut stream: TcpStream, state: &State, reply: &(impl Fn(&Seen) -> Reply + Sync)) -> io::Result<()> {
-    let seen = read_request(&mut stream).await?;
-    let reply = reply(&seen);
-    state.seen.lock().push(seen);
+async fn serve(
+    mut stream: TcpStream,
+    state: &State,
+    reply: &(impl Fn(&RecordedRequest) -> ServerScript + Sync),
+) -> io::Result<()> {
+    let request = read_request(&mut stream).await?;
+    let reply = reply(&request);
+    state.requests.lock().push(request);
     match reply {
-        Reply::Bytes(bytes) => {
+        ServerScript::Bytes(bytes) => {
             stream.write_all(&bytes).await?;
             stream.shutdown().await
         }
-        Reply::Endless(head, pattern) => {
+        ServerScript::Endless(head, pattern) => {
             stream.write_all(&head).await?;
             loop {
                 state.sent.fetch_add(stream.write(&pattern).await?, Ordering::SeqCst);
             }
         }
-        Reply::Drip(head) => {
+        ServerScript::Drip(head) => {
             stream.write_all(&head).await?;
             let mut tick = tokio::time::interval(Duration::from_millis(5));
             loop {
@@ -161,27 +165,27 @@ async fn serve(mut stream: TcpStream, state: &State, reply: &(impl Fn(&Seen) -> 
                 state.sent.fetch_add(stream.write(b"a").await?, Ordering::SeqCst);
             }
         }
-        Reply::Hang(head) => {
+        ServerScript::Hang(head) => {
             stream.write_all(&head).await?;
             // Returns when the client closes.
             stream.read_to_end(&mut Vec::new()).await.map(drop)
         }
-        Reply::Gate(gate) => {
+        ServerScript::Gate(gate) => {
             gate.acquire().await.unwrap().forget();
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await
         }
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> io::Result<Seen> {
+async fn read_request(stream: &mut TcpStream) -> io::Result<RecordedRequest> {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-            let mut seen = Seen { head, body: bytes[end + 4..].to_vec() };
-            let length: usize = seen.header("content-length").map_or(0, |text| text.parse().unwrap());
-            while seen.body.len() < length && stream.read_buf(&mut seen.body).await? > 0 {}
-            return Ok(seen);
+            let mut request = RecordedRequest { head, body: bytes[end + 4..].to_vec() };
+            let length: usize = request.header("content-length").map_or(0, |text| text.parse().unwrap());
+            while request.body.len() < length && stream.read_buf(&mut request.body).await? > 0 {}
+            return Ok(request);
         }
         if stream.read_buf(&mut bytes).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -189,36 +193,38 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<Seen> {
     }
 }
 
-/// The n-th look-up of a name gets the n-th answer; the last one repeats. An unknown name is an error.
+/// The n-th look-up of a name returns the n-th scripted response; the last one repeats. An unknown name is an error.
 #[derive(Default)]
-pub struct Script {
-    answers: HashMap<String, Vec<Vec<IpAddr>>>,
-    asked: Mutex<Vec<String>>,
+pub struct ScriptedResolver {
+    responses: HashMap<String, Vec<Vec<IpAddr>>>,
+    resolved: Mutex<Vec<String>>,
 }
 
-impl Script {
-    pub fn new(answers: &[(&str, &[&[&str]])]) -> Arc<Self> {
+impl ScriptedResolver {
+    pub fn new(responses: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let addresses = |texts: &&[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-        let answers =
-            answers.iter().map(|(name, turns)| ((*name).to_owned(), turns.iter().map(addresses).collect())).collect();
-        Arc::new(Self { answers, asked: Mutex::default() })
+        let responses = responses
+            .iter()
+            .map(|(name, rounds)| ((*name).to_owned(), rounds.iter().map(addresses).collect()))
+            .collect();
+        Arc::new(Self { responses, resolved: Mutex::default() })
     }
 
-    pub fn asked(&self) -> Vec<String> {
-        self.asked.lock().clone()
+    pub fn resolved(&self) -> Vec<String> {
+        self.resolved.lock().clone()
     }
 }
 
-impl Resolver for Script {
+impl Resolver for ScriptedResolver {
     fn resolve(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
-        let mut asked = self.asked.lock();
-        let turn = asked.iter().filter(|known| **known == name).count();
-        let answer = match self.answers.get(&name) {
-            Some(turns) => Ok(turns[turn.min(turns.len() - 1)].clone()),
+        let mut resolved = self.resolved.lock();
+        let round = resolved.iter().filter(|known| **known == name).count();
+        let response = match self.responses.get(&name) {
+            Some(rounds) => Ok(rounds[round.min(rounds.len() - 1)].clone()),
             None => Err(io::Error::other("no such name")),
         };
-        asked.push(name);
-        Box::pin(std::future::ready(answer))
+        resolved.push(name);
+        Box::pin(std::future::ready(response))
     }
 }
 
@@ -226,20 +232,20 @@ pub fn settings(allow_hosts: &[String]) -> EgressSettings {
     EgressSettings { allow_hosts: allow_hosts.to_vec(), ..EgressSettings::default() }
 }
 
-/// Reaches the fixtures by address; knows no names.
+/// Reaches the fixtures by address and resolves no names.
 pub fn egress(allow_hosts: &[String]) -> Egress {
-    egress_with(settings(allow_hosts), &Script::new(&[]))
+    egress_with(settings(allow_hosts), &ScriptedResolver::new(&[]))
 }
 
-pub fn egress_with(settings: EgressSettings, script: &Arc<Script>) -> Egress {
-    Egress::with_resolver(settings, Arc::<Script>::clone(script)).unwrap()
+pub fn egress_with(settings: EgressSettings, resolver: &Arc<ScriptedResolver>) -> Egress {
+    Egress::with_resolver(settings, Arc::<ScriptedResolver>::clone(resolver)).unwrap()
 }
 
 pub fn get(url: &str) -> FetchRequest {
     FetchRequest::new("GET", url)
 }
 
-/// Polls; fails the test when the limit is over.
+/// Polls the condition; fails the test after ten seconds.
 pub async fn eventually(what: &str, condition: impl Fn() -> bool) {
     let polling = async {
         let mut tick = tokio::time::interval(Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! Answers that are too long, too slow or broken.
+//! Responses that are too long, too slow or broken.
 
 use std::{
     io::Write,
@@ -13,17 +13,17 @@ use crate::{EgressError, FetchRequest, FetchResponse, Overflow};
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
 
 async fn fetch(fixture: &Fixture, request: FetchRequest) -> Result<FetchResponse, EgressError> {
-    egress(&[fixture.opened()]).fetch("hello", request).await
+    egress(&[fixture.allow_entry()]).fetch("hello", request).await
 }
 
 #[rstest]
-#[case::silence(|| Reply::Hang(Vec::new()))]
-#[case::silence_in_the_head(|| Reply::Hang(b"HTTP/1.1 200 OK\r\nX: ".to_vec()))]
-#[case::silence_in_the_body(|| Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()))]
-#[case::drip_in_the_head(|| Reply::Drip(b"HTTP/1.1 200 OK\r\nX: ".to_vec()))]
-#[case::drip_in_the_body(|| Reply::Drip(HEAD.to_vec()))]
+#[case::silence(|| ServerScript::Hang(Vec::new()))]
+#[case::silence_in_the_head(|| ServerScript::Hang(b"HTTP/1.1 200 OK\r\nX: ".to_vec()))]
+#[case::silence_in_the_body(|| ServerScript::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()))]
+#[case::drip_in_the_head(|| ServerScript::Drip(b"HTTP/1.1 200 OK\r\nX: ".to_vec()))]
+#[case::drip_in_the_body(|| ServerScript::Drip(HEAD.to_vec()))]
 #[tokio::test]
-async fn the_deadline_covers_the_last_byte(#[case] reply: fn() -> Reply) {
+async fn the_deadline_covers_the_last_byte(#[case] reply: fn() -> ServerScript) {
     let fixture = Fixture::start(move |_| reply()).await;
     let mut request = get(&fixture.url("/"));
     request.timeout_ms = Some(150);
@@ -35,30 +35,30 @@ async fn the_deadline_covers_the_last_byte(#[case] reply: fn() -> Reply) {
     assert_eq!(fixture.connections(), 1);
 }
 
-/// Each hop is quick; together they are not.
+/// Each hop is within the deadline, all together are not.
 #[tokio::test]
 async fn the_deadline_covers_all_hops() {
-    let fixture = Fixture::start(|seen| match seen.path() {
+    let fixture = Fixture::start(|request| match request.path() {
         "/" => redirect(302, "/slow"),
-        _ => Reply::Drip(HEAD.to_vec()),
+        _ => ServerScript::Drip(HEAD.to_vec()),
     })
     .await;
     let mut request = get(&fixture.url("/"));
     (request.timeout_ms, request.redirects_max) = (Some(150), 1);
     assert_eq!(fetch(&fixture, request).await.unwrap_err().code(), "timeout");
-    assert_eq!(fixture.lines(), ["GET /", "GET /slow"]);
+    assert_eq!(fixture.request_lines(), ["GET /", "GET /slow"]);
 }
 
 #[tokio::test]
-async fn a_request_cannot_buy_time_or_space_beyond_the_settings() {
-    let fixture = Fixture::start(|seen| match seen.path() {
-        "/slow" => Reply::Hang(Vec::new()),
+async fn a_request_cannot_exceed_the_settings() {
+    let fixture = Fixture::start(|request| match request.path() {
+        "/slow" => ServerScript::Hang(Vec::new()),
         _ => ok("0123456789"),
     })
     .await;
-    let mut settings = settings(&[fixture.opened()]);
+    let mut settings = settings(&[fixture.allow_entry()]);
     (settings.timeout_ms, settings.timeout_max_ms, settings.response_bytes_max) = (100, 150, 9);
-    let egress = egress_with(settings, &Script::new(&[]));
+    let egress = egress_with(settings, &ScriptedResolver::new(&[]));
     let mut slow = get(&fixture.url("/slow"));
     slow.timeout_ms = Some(u64::MAX);
     assert!(matches!(egress.fetch("hello", slow).await.unwrap_err(), EgressError::Timeout { timeout_ms: 150, .. }));
@@ -72,27 +72,27 @@ async fn a_request_cannot_buy_time_or_space_beyond_the_settings() {
 #[case::until_close(HEAD, &[b'a'; 65536])]
 #[case::chunked(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"5\r\naaaaa\r\n")]
 #[tokio::test]
-async fn an_endless_body_ends_at_the_cap(
+async fn an_endless_body_ends_at_the_limit(
     #[case] head: &'static [u8],
     #[case] pattern: &'static [u8],
-    #[values(Overflow::Refuse, Overflow::Cut)] overflow: Overflow,
+    #[values(Overflow::Fail, Overflow::Truncate)] overflow: Overflow,
 ) {
-    let fixture = Fixture::start(move |_| Reply::Endless(head.to_vec(), pattern.to_vec())).await;
+    let fixture = Fixture::start(move |_| ServerScript::Endless(head.to_vec(), pattern.to_vec())).await;
     let mut request = get(&fixture.url("/"));
     (request.response_bytes_max, request.overflow) = (Some(100_000), overflow);
     match (overflow, fetch(&fixture, request).await) {
-        (Overflow::Cut, Ok(answer)) => {
-            assert!(answer.cut);
-            assert_eq!(answer.body.len(), 100_000);
-            assert!(answer.body.iter().all(|byte| *byte == b'a'));
+        (Overflow::Truncate, Ok(response)) => {
+            assert!(response.is_truncated);
+            assert_eq!(response.body.len(), 100_000);
+            assert!(response.body.iter().all(|byte| *byte == b'a'));
         }
-        (Overflow::Refuse, Err(error)) => {
+        (Overflow::Fail, Err(error)) => {
             assert_eq!((error.code(), error.status()), ("too_large", 502));
             assert_eq!(error.to_string(), "the answer of \"127.0.0.1\" is too large: a body of more than 100000 bytes");
         }
         (_, other) => panic!("{other:?}"),
     }
-    eventually("the connection is closed", || fixture.client_left()).await;
+    eventually("the connection is closed", || fixture.client_closed()).await;
     assert!(fixture.sent() < 64 * 1024 * 1024, "{} bytes were read or buffered", fixture.sent());
 }
 
@@ -100,45 +100,51 @@ async fn an_endless_body_ends_at_the_cap(
 #[case(10, None)]
 #[case(9, Some("too_large"))]
 #[tokio::test]
-async fn the_cap_is_exact(#[case] cap: u64, #[case] code: Option<&str>, #[values(true, false)] announced: bool) {
+async fn the_body_limit_is_exact(
+    #[case] limit: u64,
+    #[case] code: Option<&str>,
+    #[values(true, false)] announced: bool,
+) {
     let fixture = Fixture::start(move |_| match announced {
         true => ok("0123456789"),
-        false => Reply::Bytes([HEAD, b"0123456789"].concat()),
+        false => ServerScript::Bytes([HEAD, b"0123456789"].concat()),
     })
     .await;
     let mut request = get(&fixture.url("/"));
-    request.response_bytes_max = Some(cap);
+    request.response_bytes_max = Some(limit);
     let outcome = fetch(&fixture, request).await;
     assert_eq!(outcome.as_ref().err().map(EgressError::code), code);
 }
 
 #[tokio::test]
-async fn an_announced_length_over_the_cap_is_not_waited_for() {
+async fn a_declared_length_over_the_limit_fails_at_once() {
     let fixture =
-        Fixture::start(|_| Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec())).await;
+        Fixture::start(|_| ServerScript::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec()))
+            .await;
     assert_eq!(fetch(&fixture, get(&fixture.url("/"))).await.unwrap_err().code(), "too_large");
 }
 
-/// A webhook wants the status; what the receiver babbles must not make it a failure.
+/// A webhook needs only the status: a slow or long body must not make it fail.
 #[rstest]
-#[case::slow(|| Reply::Drip(HEAD.to_vec()), true)]
-#[case::silent(|| Reply::Hang(HEAD.to_vec()), true)]
+#[case::slow(|| ServerScript::Drip(HEAD.to_vec()), true)]
+#[case::silent(|| ServerScript::Hang(HEAD.to_vec()), true)]
 #[case::empty(|| ok(""), false)]
 #[tokio::test]
-async fn a_cut_at_zero_does_not_wait_for_the_body(#[case] reply: fn() -> Reply, #[case] cut: bool) {
+async fn a_limit_of_zero_does_not_wait_for_the_body(#[case] reply: fn() -> ServerScript, #[case] cut: bool) {
     let fixture = Fixture::start(move |_| reply()).await;
     let mut request = get(&fixture.url("/"));
-    (request.response_bytes_max, request.overflow) = (Some(0), Overflow::Cut);
-    let answer = fetch(&fixture, request).await.unwrap();
-    assert_eq!((answer.status, answer.body.len(), answer.cut), (200, 0, cut));
+    (request.response_bytes_max, request.overflow) = (Some(0), Overflow::Truncate);
+    let response = fetch(&fixture, request).await.unwrap();
+    assert_eq!((response.status, response.body.len(), response.is_truncated), (200, 0, cut));
 }
 
 #[tokio::test]
-async fn the_length_in_an_answer_to_head_is_no_body() {
+async fn the_content_length_of_a_head_response_is_no_body() {
     let fixture =
-        Fixture::start(|_| Reply::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec())).await;
-    let answer = fetch(&fixture, FetchRequest::new("HEAD", &fixture.url("/"))).await.unwrap();
-    assert_eq!((answer.status, answer.body.len()), (200, 0));
+        Fixture::start(|_| ServerScript::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n".to_vec()))
+            .await;
+    let response = fetch(&fixture, FetchRequest::new("HEAD", &fixture.url("/"))).await.unwrap();
+    assert_eq!((response.status, response.body.len()), (200, 0));
 }
 
 #[tokio::test]
@@ -150,11 +156,11 @@ async fn a_gzip_bomb_stays_small() {
     let mut reply =
         format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", bomb.len()).into_bytes();
     reply.extend_from_slice(&bomb);
-    let fixture = Fixture::start(move |_| Reply::Bytes(reply.clone())).await;
-    let answer = fetch(&fixture, get(&fixture.url("/"))).await.unwrap();
-    assert_eq!(answer.body, bomb);
-    assert!(answer.headers.contains(&("content-encoding".to_owned(), "gzip".to_owned())));
-    assert_eq!(fixture.seen()[0].header("accept-encoding"), None);
+    let fixture = Fixture::start(move |_| ServerScript::Bytes(reply.clone())).await;
+    let response = fetch(&fixture, get(&fixture.url("/"))).await.unwrap();
+    assert_eq!(response.body, bomb);
+    assert!(response.headers.contains(&("content-encoding".to_owned(), "gzip".to_owned())));
+    assert_eq!(fixture.requests()[0].header("accept-encoding"), None);
 }
 
 #[rstest]
@@ -165,7 +171,7 @@ async fn a_gzip_bomb_stays_small() {
 async fn headers_are_bounded(#[case] count: usize, #[case] bytes: usize, #[case] code: &str) {
     let line = format!("X: {}\r\n", "a".repeat(bytes));
     let reply = format!("HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n", line.repeat(count));
-    let fixture = Fixture::start(move |_| Reply::Bytes(reply.clone().into_bytes())).await;
+    let fixture = Fixture::start(move |_| ServerScript::Bytes(reply.clone().into_bytes())).await;
     assert_eq!(fetch(&fixture, get(&fixture.url("/"))).await.unwrap_err().code(), code);
 }
 
@@ -180,8 +186,8 @@ async fn headers_are_bounded(#[case] count: usize, #[case] bytes: usize, #[case]
 #[case::odd_status(b"HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n")]
 #[case::upgrade(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")]
 #[tokio::test]
-async fn what_is_no_answer_is_said_to_be_broken(#[case] reply: &'static [u8]) {
-    let fixture = Fixture::start(move |_| Reply::Bytes(reply.to_vec())).await;
+async fn a_malformed_response_is_broken(#[case] reply: &'static [u8]) {
+    let fixture = Fixture::start(move |_| ServerScript::Bytes(reply.to_vec())).await;
     let error = fetch(&fixture, get(&fixture.url("/secret"))).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("broken_answer", 502));
     assert_eq!(error.to_string(), "\"127.0.0.1\" broke off or did not speak HTTP");
@@ -189,7 +195,7 @@ async fn what_is_no_answer_is_said_to_be_broken(#[case] reply: &'static [u8]) {
 }
 
 #[tokio::test]
-async fn a_closed_port_is_no_connection() {
+async fn a_closed_port_fails_to_connect() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
@@ -201,12 +207,12 @@ async fn a_closed_port_is_no_connection() {
 
 #[tokio::test]
 async fn a_dropped_fetch_closes_its_connection() {
-    let fixture = Fixture::start(|_| Reply::Drip(HEAD.to_vec())).await;
-    let egress = egress(&[fixture.opened()]);
+    let fixture = Fixture::start(|_| ServerScript::Drip(HEAD.to_vec())).await;
+    let egress = egress(&[fixture.allow_entry()]);
     let url = fixture.url("/");
     let running = tokio::spawn(async move { egress.fetch("hello", get(&url)).await.map(drop) });
     eventually("the request arrived", || fixture.connections() == 1).await;
     running.abort();
     tokio::time::timeout(Duration::from_secs(5), running).await.unwrap().unwrap_err();
-    eventually("the connection is closed", || fixture.client_left()).await;
+    eventually("the connection is closed", || fixture.client_closed()).await;
 }

@@ -7,5 +7,5 @@ mod limits;
 mod redirects;
 mod requests;
 mod resolving;
-mod secure;
 mod settings;
+mod tls;

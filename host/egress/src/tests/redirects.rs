@@ -1,4 +1,4 @@
-//! A redirect is a URL from outside.
+//! Redirects are URLs from outside, and are checked like any other.
 
 use rstest::rstest;
 
@@ -12,7 +12,7 @@ fn following(method: &str, url: &str, redirects_max: u8) -> FetchRequest {
 }
 
 async fn follow(fixture: &Fixture, request: FetchRequest) -> Result<FetchResponse, EgressError> {
-    egress(&[fixture.opened()]).fetch("hello", request).await
+    egress(&[fixture.allow_entry()]).fetch("hello", request).await
 }
 
 #[rstest]
@@ -32,33 +32,34 @@ async fn follow(fixture: &Fixture, request: FetchRequest) -> Result<FetchRespons
 #[case::no_url("http://[", "bad_redirect")]
 #[case::not_ascii("http://\u{fffd}/", "bad_redirect")]
 #[tokio::test]
-async fn a_redirect_leads_nowhere_special(#[case] location: &'static str, #[case] expected: &str) {
+async fn a_redirect_to_a_special_address_is_refused(#[case] location: &'static str, #[case] expected: &str) {
     let fixture = Fixture::start(move |_| redirect(302, location)).await;
-    let script = Script::new(&[("inside.test", &[&["192.168.0.1"]])]);
-    let egress = egress_with(settings(&[fixture.opened()]), &script);
+    let resolver = ScriptedResolver::new(&[("inside.test", &[&["192.168.0.1"]])]);
+    let egress = egress_with(settings(&[fixture.allow_entry()]), &resolver);
     let error = egress.fetch("hello", following("GET", &fixture.url("/"), 3)).await.unwrap_err();
     assert_eq!(error.code(), expected, "{error}");
     assert_eq!(fixture.connections(), 1);
 }
 
 #[tokio::test]
-async fn by_default_a_redirect_is_the_answer() {
+async fn by_default_a_redirect_is_the_response() {
     let fixture = Fixture::start(|_| redirect(302, "http://10.0.0.1/")).await;
-    let answer = follow(&fixture, get(&fixture.url("/"))).await.unwrap();
-    assert_eq!(answer.status, 302);
-    assert!(answer.headers.contains(&("location".to_owned(), "http://10.0.0.1/".to_owned())));
+    let response = follow(&fixture, get(&fixture.url("/"))).await.unwrap();
+    assert_eq!(response.status, 302);
+    assert!(response.headers.contains(&("location".to_owned(), "http://10.0.0.1/".to_owned())));
 }
 
 #[tokio::test]
-async fn a_redirect_without_location_is_the_answer() {
-    let fixture = Fixture::start(|_| Reply::Bytes(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n".to_vec())).await;
-    let answer = follow(&fixture, following("GET", &fixture.url("/"), 3)).await.unwrap();
-    assert_eq!(answer.status, 302);
+async fn a_redirect_without_location_is_the_response() {
+    let fixture =
+        Fixture::start(|_| ServerScript::Bytes(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n".to_vec())).await;
+    let response = follow(&fixture, following("GET", &fixture.url("/"), 3)).await.unwrap();
+    assert_eq!(response.status, 302);
 }
 
-/// `/3` redirects three times until `/0` answers.
+/// `/3` redirects three times until `/0` responses.
 async fn countdown() -> Fixture {
-    Fixture::start(|seen| match seen.path().trim_start_matches('/').parse::<u8>() {
+    Fixture::start(|request| match request.path().trim_start_matches('/').parse::<u8>() {
         Ok(left) if left > 0 => redirect(307, &format!("/{}", left - 1)),
         _ => ok("there"),
     })
@@ -77,13 +78,13 @@ async fn redirects_are_counted(#[case] sent: u8, #[case] redirects_max: u8, #[ca
     let outcome = follow(&fixture, following("GET", &fixture.url(&format!("/{sent}")), redirects_max)).await;
     assert_eq!(fixture.connections(), usize::from(sent.min(redirects_max.min(3))) + 1);
     match outcome {
-        Ok(answer) => assert_eq!((arrives, answer.url), (true, fixture.url("/0"))),
+        Ok(response) => assert_eq!((arrives, response.url), (true, fixture.url("/0"))),
         Err(error) => assert_eq!((arrives, error.code()), (false, "redirect_limit")),
     }
 }
 
 #[tokio::test]
-async fn a_loop_ends() {
+async fn a_redirect_loop_ends() {
     let fixture = Fixture::start(|_| redirect(301, "/")).await;
     let error = follow(&fixture, following("GET", &fixture.url("/"), 3)).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("redirect_limit", 502));
@@ -104,9 +105,9 @@ async fn the_status_decides_method_and_body(
     #[case] line: &str,
     #[case] keeps_body: bool,
 ) {
-    let fixture = Fixture::start(move |seen| match seen.path() {
+    let fixture = Fixture::start(move |request| match request.path() {
         "/" => redirect(status, "/0"),
-        _ => Reply::Bytes(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec()),
+        _ => ServerScript::Bytes(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec()),
     })
     .await;
     let mut request = following(method, &fixture.url("/"), 3);
@@ -115,33 +116,33 @@ async fn the_status_decides_method_and_body(
         request.body = "body".into();
     }
     follow(&fixture, request).await.unwrap();
-    let second = &fixture.seen()[1];
+    let second = &fixture.requests()[1];
     assert_eq!(second.line(), line);
     assert_eq!(second.body == b"body", keeps_body);
     assert_eq!(second.header("content-type").is_some(), keeps_body);
     assert_eq!(second.header("x-mine"), Some("1"), "the origin is the same");
 }
 
-/// Another port is another origin. What was dropped there stays dropped on the way back.
+/// Another port is another origin. Headers that are dropped there stay dropped on the way back.
 #[tokio::test]
 async fn headers_are_dropped_for_good_at_a_change_of_origin() {
-    let second = Fixture::start(|seen| {
-        let back = seen.path().trim_start_matches("/to/").to_owned();
+    let second = Fixture::start(|request| {
+        let back = request.path().trim_start_matches("/to/").to_owned();
         redirect(307, &format!("http://127.0.0.1:{back}/back"))
     })
     .await;
     let away = second.port;
-    let first = Fixture::start(move |seen| match seen.path() {
+    let first = Fixture::start(move |request| match request.path() {
         "/back" => ok("back"),
         path => redirect(307, &format!("http://127.0.0.1:{away}/to{path}")),
     })
     .await;
-    let egress = egress(&[first.opened(), second.opened()]);
+    let egress = egress(&[first.allow_entry(), second.allow_entry()]);
     let mut request = following("POST", &first.url(&format!("/{}", first.port)), 3);
     request.headers = vec![("Authorization".into(), "Bearer secret".into()), ("X-Mine".into(), "1".into())];
     request.body = "body".into();
     assert_eq!(&egress.fetch("hello", request).await.unwrap().body[..], b"back");
-    let (sent, away, back) = (&first.seen()[0], &second.seen()[0], &first.seen()[1]);
+    let (sent, away, back) = (&first.requests()[0], &second.requests()[0], &first.requests()[1]);
     assert_eq!(sent.header("authorization"), Some("Bearer secret"));
     for later in [away, back] {
         assert_eq!((later.header("authorization"), later.header("x-mine")), (None, None));

@@ -1,4 +1,4 @@
-//! What a name resolves to decides, for this hop, and nothing can change its mind afterwards.
+//! A name is resolved once per hop, and only the addresses found then are connected to.
 
 use rstest::rstest;
 
@@ -7,23 +7,23 @@ use super::fixture::*;
 const OPEN: &str = "127.0.0.1";
 
 #[tokio::test]
-async fn a_name_is_called_at_its_address_and_keeps_its_name() {
+async fn a_request_goes_to_the_resolved_address_with_the_name_as_host() {
     let fixture = Fixture::start(|_| ok("hello")).await;
-    let script = Script::new(&[("fixture.test", &[&[OPEN]])]);
-    let egress = egress_with(settings(&[fixture.opened()]), &script);
+    let resolver = ScriptedResolver::new(&[("fixture.test", &[&[OPEN]])]);
+    let egress = egress_with(settings(&[fixture.allow_entry()]), &resolver);
     let url = fixture.url_by_name("fixture.test", "/a?b=c#d");
-    let answer = egress.fetch("hello", get(&url)).await.unwrap();
-    assert_eq!((answer.status, &answer.body[..], answer.cut), (200, &b"hello"[..], false));
-    assert_eq!(answer.url, url);
-    let seen = &fixture.seen()[0];
-    assert_eq!(seen.line(), "GET /a?b=c");
-    assert_eq!(seen.header("host").unwrap(), format!("fixture.test:{}", fixture.port));
-    assert_eq!(script.asked(), ["fixture.test"]);
+    let response = egress.fetch("hello", get(&url)).await.unwrap();
+    assert_eq!((response.status, &response.body[..], response.is_truncated), (200, &b"hello"[..], false));
+    assert_eq!(response.url, url);
+    let request = &fixture.requests()[0];
+    assert_eq!(request.line(), "GET /a?b=c");
+    assert_eq!(request.header("host").unwrap(), format!("fixture.test:{}", fixture.port));
+    assert_eq!(resolver.resolved(), ["fixture.test"]);
 }
 
 #[rstest]
 #[tokio::test]
-async fn one_special_answer_refuses_all(
+async fn one_special_address_refuses_all(
     #[values(
         "10.0.0.1",
         "127.0.0.2",
@@ -49,13 +49,13 @@ async fn one_special_answer_refuses_all(
     #[values("alone", "first", "last")] place: &str,
 ) {
     let fixture = Fixture::start(|_| ok("never")).await;
-    let answer: &[&str] = match place {
+    let response: &[&str] = match place {
         "alone" => &[special],
         "first" => &[special, OPEN],
         _ => &[OPEN, special],
     };
-    let script = Script::new(&[("fixture.test", &[answer])]);
-    let egress = egress_with(settings(&[fixture.opened()]), &script);
+    let resolver = ScriptedResolver::new(&[("fixture.test", &[response])]);
+    let egress = egress_with(settings(&[fixture.allow_entry()]), &resolver);
     let url = fixture.url_by_name("fixture.test", "/");
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("private_url", 400));
@@ -67,49 +67,49 @@ async fn one_special_answer_refuses_all(
 #[case::error(&[])]
 #[case::no_address(&[("gone.test", &[&[] as &[&str]] as &[&[&str]])])]
 #[tokio::test]
-async fn a_name_without_address_is_unresolvable(#[case] answers: &[(&str, &[&[&str]])]) {
-    let egress = egress_with(settings(&[]), &Script::new(answers));
+async fn a_name_without_address_is_unresolvable(#[case] responses: &[(&str, &[&[&str]])]) {
+    let egress = egress_with(settings(&[]), &ScriptedResolver::new(responses));
     let error = egress.fetch("hello", get("https://gone.test/secret")).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("unresolvable_url", 502));
     assert_eq!(error.to_string(), "the host \"gone.test\" does not resolve");
 }
 
-/// The classic: harmless when it is checked, 169.254.169.254 when it is called. There is no second look-up to lie to.
+/// DNS rebinding: a public address when it is checked, 169.254.169.254 when it is connected to. There is no second look-up.
 #[tokio::test]
-async fn rebinding_after_the_check_changes_nothing() {
+async fn rebinding_after_the_check_has_no_effect() {
     let fixture = Fixture::start(|_| ok("checked")).await;
-    let script = Script::new(&[("fixture.test", &[&[OPEN], &["169.254.169.254"]])]);
-    let egress = egress_with(settings(&[fixture.opened()]), &script);
+    let resolver = ScriptedResolver::new(&[("fixture.test", &[&[OPEN], &["169.254.169.254"]])]);
+    let egress = egress_with(settings(&[fixture.allow_entry()]), &resolver);
     let url = fixture.url_by_name("fixture.test", "/");
-    let answer = egress.fetch("hello", get(&url)).await.unwrap();
-    assert_eq!(&answer.body[..], b"checked");
-    assert_eq!(script.asked().len(), 1);
+    let response = egress.fetch("hello", get(&url)).await.unwrap();
+    assert_eq!(&response.body[..], b"checked");
+    assert_eq!(resolver.resolved().len(), 1);
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!(error.code(), "private_url", "the next fetch must look again");
     assert_eq!(fixture.connections(), 1);
 }
 
 #[tokio::test]
-async fn rebinding_between_two_hops_is_seen() {
+async fn rebinding_between_two_hops_is_refused() {
     let fixture = Fixture::start(|_| redirect(302, "/again")).await;
-    let script = Script::new(&[("fixture.test", &[&[OPEN], &["169.254.169.254"]])]);
-    let egress = egress_with(settings(&[fixture.opened()]), &script);
+    let resolver = ScriptedResolver::new(&[("fixture.test", &[&[OPEN], &["169.254.169.254"]])]);
+    let egress = egress_with(settings(&[fixture.allow_entry()]), &resolver);
     let mut request = get(&fixture.url_by_name("fixture.test", "/"));
     request.redirects_max = 3;
     let error = egress.fetch("hello", request).await.unwrap_err();
     assert_eq!(error.code(), "private_url");
-    assert_eq!(script.asked().len(), 2);
-    assert_eq!(fixture.lines(), ["GET /"]);
+    assert_eq!(resolver.resolved().len(), 2);
+    assert_eq!(fixture.request_lines(), ["GET /"]);
 }
 
 /// No connection is kept for the next fetch, which may be another plugin's.
 #[tokio::test]
 async fn every_fetch_has_its_own_connection() {
     let fixture = Fixture::start(|_| {
-        Reply::Hang(b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n".to_vec())
+        ServerScript::Hang(b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n".to_vec())
     })
     .await;
-    let egress = egress(&[fixture.opened()]);
+    let egress = egress(&[fixture.allow_entry()]);
     for _ in 0..3 {
         egress.fetch("hello", get(&fixture.url("/"))).await.unwrap();
     }
@@ -119,14 +119,14 @@ async fn every_fetch_has_its_own_connection() {
 #[tokio::test]
 async fn address_literals_are_not_looked_up() {
     let fixture = Fixture::start(|_| ok("")).await;
-    let script = Script::new(&[]);
-    let egress = egress_with(settings(&[fixture.opened()]), &script);
+    let resolver = ScriptedResolver::new(&[]);
+    let egress = egress_with(settings(&[fixture.allow_entry()]), &resolver);
     egress.fetch("hello", get(&fixture.url("/"))).await.unwrap();
     for refused in ["http://127.0.0.2/", "http://[::1]/", "http://2130706433/", "http://[::ffff:127.0.0.1]/"] {
         let error = egress.fetch("hello", get(refused)).await.unwrap_err();
         assert_eq!(error.code(), "private_url", "{refused}");
     }
-    assert!(script.asked().is_empty());
+    assert!(resolver.resolved().is_empty());
 }
 
 #[rstest]
@@ -134,7 +134,7 @@ async fn address_literals_are_not_looked_up() {
 #[case::another_name("fixture.test", "other.test", "private_url")]
 #[case::below_the_name("fixture.test", "a.fixture.test", "private_url")]
 #[tokio::test]
-async fn an_opened_name_may_resolve_to_anything(
+async fn an_allowed_name_may_resolve_to_any_address(
     #[case] opened: &str,
     #[case] called: &str,
     #[case] expected: &str,
@@ -142,16 +142,16 @@ async fn an_opened_name_may_resolve_to_anything(
 ) {
     let fixture = Fixture::start(|_| ok("")).await;
     let port = if right_port { fixture.port } else { fixture.port ^ 1 };
-    let script = Script::new(&[(called, &[&[OPEN]])]);
-    let egress = egress_with(settings(&[format!("{opened}:{port}")]), &script);
+    let resolver = ScriptedResolver::new(&[(called, &[&[OPEN]])]);
+    let egress = egress_with(settings(&[format!("{opened}:{port}")]), &resolver);
     let outcome = egress.fetch("hello", get(&fixture.url_by_name(called, "/"))).await;
     let expected = if right_port { expected } else { "private_url" };
     assert_eq!(outcome.map_or_else(|error| error.code(), |_| "ok"), expected);
 }
 
-/// With the machine's own resolver.
+/// Uses the system's resolver.
 #[tokio::test]
-async fn localhost_needs_the_operators_word() {
+async fn localhost_must_be_allowed_by_the_operator() {
     let fixture = Fixture::start(|_| ok("")).await;
     let url = fixture.url_by_name("localhost", "/");
     let open = crate::Egress::new(settings(&[format!("localhost:{}", fixture.port)])).unwrap();

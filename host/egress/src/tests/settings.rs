@@ -9,7 +9,7 @@ fn read(json: &str) -> Result<EgressSettings, serde_json::Error> {
 }
 
 #[test]
-fn nothing_is_needed() {
+fn every_setting_has_a_default() {
     let settings = read("{}").unwrap();
     assert_eq!(settings.validate().unwrap(), crate::AllowList::default());
     assert_eq!((settings.timeout_ms, settings.per_plugin_concurrency), (10_000, 16));
@@ -34,13 +34,13 @@ fn an_unknown_key_is_refused() {
 #[case(r#"{"user_agent": ""}"#, "user_agent")]
 #[case(r#"{"user_agent": "a\r\nHost: b"}"#, "user_agent")]
 #[case(r#"{"allow_hosts": ["fine.test", "*"]}"#, "allow_hosts")]
-fn a_setting_without_sense_is_named(#[case] json: &str, #[case] key: &str) {
+fn an_invalid_setting_is_reported_by_name(#[case] json: &str, #[case] key: &str) {
     let problems = read(json).unwrap().validate().unwrap_err();
     assert!(problems.len() == 1 && problems[0].starts_with(key), "{problems:?}");
 }
 
 #[test]
-fn every_problem_is_told_at_once() {
+fn every_problem_is_reported_at_once() {
     let settings = read(r#"{"timeout_ms": 0, "user_agent": "", "allow_hosts": ["*", "a b"]}"#).unwrap();
     assert_eq!(settings.validate().unwrap_err().len(), 4);
     let Err(error) = Egress::new(settings) else { panic!("must not be built") };

@@ -18,7 +18,7 @@ use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_config::Config;
 use gateway_http::{
-    ClientIp, Peer, RequestId, Tarpit,
+    ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
 use gateway_plugins::{ActivePlugin, CommitError, HostContext};
@@ -60,18 +60,18 @@ impl Dispatcher {
         let (route, params) = match self.routes.find(&parts.method, parts.uri.path()) {
             Found::Route { route, params } => (route, params),
             other => {
-                let mut watch = self.routes.unrouted.watch();
+                let mut request_guard = self.routes.unrouted.start_request();
                 let response = unrouted(&parts.method, other);
-                watch.answered(response.status());
+                request_guard.set_status(response.status());
                 return response;
             }
         };
-        let mut watch = route.usage.watch();
+        let mut request_guard = route.usage.start_request();
         let ip = client_ip(&parts);
         let allowance = match self.count_call(&route, ip) {
             Ok(allowance) => allowance,
             Err(exceeded) => {
-                watch.answered(StatusCode::TOO_MANY_REQUESTS);
+                request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
                 let mut response = Refused::from(exceeded).into_response();
                 response.extensions_mut().insert(Tarpit);
                 return response;
@@ -91,7 +91,7 @@ impl Dispatcher {
             response.headers_mut().insert(header::CACHE_CONTROL, value.clone());
         }
         response.extensions_mut().insert(route.label.clone());
-        watch.answered(response.status());
+        request_guard.set_status(response.status());
         response
     }
 
@@ -105,12 +105,12 @@ impl Dispatcher {
             // Boxed: a rare case must not make the future of every request large.
             Target::Meta(meta) => {
                 let answer = Box::pin(self.pages.respond(*meta, &parts));
-                gateway_telemetry::of_request(request_id_of(&parts), answer).await
+                gateway_telemetry::with_request_id(request_id_of(&parts), answer).await
             }
             Target::Plugin { plugin, index } => {
                 // Held until the response is complete: a drain waits for it.
                 let _in_flight = plugin.acquire().ok_or_else(|| Refused::disabled(plugin.name()))?;
-                let sink = parts.extensions.get::<Peer>().and_then(|peer| peer.sink.clone());
+                let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let call = Call { route, plugin, index: *index, ip, sink };
                 let arrival = Arrival { parts, params, body };
                 // The body is not part of the cache key, so a GET with a body is not cached.
@@ -132,13 +132,13 @@ impl Dispatcher {
         if is_cache_on && let Some(cached) = self.responses.get(call.route, path_and_query) {
             return Ok(cached.respond(&arrival.parts.headers, is_compressed_for_some));
         }
-        let versions = if is_cache_on { self.host.database.versions() } else { None };
+        let revisions = if is_cache_on { self.host.database.revisions() } else { None };
         let if_none_match: Vec<_> = arrival.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;
         // Boxed: cache hits, and routes that are not cached, do not pay for its size.
         let called = Box::pin(self.ask_plugin(call, arrival));
-        let (response, dependencies) = match versions {
-            Some(versions) => read_tracking::observe(versions, route.dependencies.clone(), called).await,
+        let (response, dependencies) = match revisions {
+            Some(revisions) => read_tracking::track(revisions, route.dependencies.clone(), called).await,
             None => (called.await, None),
         };
         let mut response = response?;
@@ -156,7 +156,7 @@ impl Dispatcher {
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
-        gateway_telemetry::of_request(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
+        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
     }
 
     /// The 404 of a missing parent comes before the body and the signature are checked.
@@ -220,14 +220,14 @@ impl Dispatcher {
                 RResult::ROk(answer) => response::into_response(&self.streams, &call, answer).await,
                 RResult::RErr(fault) => {
                     call.plugin.handle.fault(place, &fault);
-                    call.route.usage.fault(fault.kind);
+                    call.route.usage.record_fault(fault.kind);
                     Err(Refused::internal())
                 }
             }
         };
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
             call.plugin.handle.timed_out(place, timeout);
-            call.route.usage.timed_out();
+            call.route.usage.record_timeout();
             Err(Refused::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);

@@ -151,7 +151,7 @@ async fn topic_stream(streams: &Streams, call: &Call<'_>, subscription: &[u8]) -
     let subscription: Subscription =
         serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
     let topic = streams.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
-    let Some(slot) = streams.limits.open(call.ip) else { return stream_capacity(&subscription) };
+    let Some(slot) = streams.limits.acquire(call.ip) else { return stream_capacity(&subscription) };
     let frames = topic.stream(&subscription, slot, call.sink.clone()).await.map_err(|error| {
         tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
         Refused::unavailable()

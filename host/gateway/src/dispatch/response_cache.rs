@@ -7,7 +7,7 @@ use super::etag;
 use crate::routes::Route;
 use bytes::Bytes;
 use gateway_http::body::Body;
-use gateway_storage::{Moment, ReadDependencies};
+use gateway_storage::{ReadDependencies, Revision};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct CachedResponse {
     /// Another set of plugins, or another configuration, has other routes.
     route: u64,
     dependencies: ReadDependencies,
-    since: Moment,
+    since: Revision,
     response: CompleteResponse,
 }
 
@@ -59,7 +59,7 @@ impl ResponseCache {
         path_and_query: &str,
         response: &CompleteResponse,
         dependencies: ReadDependencies,
-        since: Moment,
+        since: Revision,
     ) {
         if response.body.len() > self.body_bytes_max || !dependencies.are_unchanged_since(since) {
             return;

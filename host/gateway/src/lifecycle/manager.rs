@@ -96,7 +96,7 @@ impl PluginManager {
     pub async fn fence(&self, request: &FenceRequest) {
         let database = &self.host().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
-        if database.probe().await.is_err() || database.was_away_within(window) {
+        if database.probe().await.is_err() || database.was_unavailable_within(window) {
             let (plugin, reason) = (&request.plugin, &request.reason);
             tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
             let serving = self.host().active.list();
@@ -144,7 +144,7 @@ impl PluginManager {
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
-        let scope = Scope::plugin(name, Arc::new(views)).counted_in(usage);
+        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
         let settings = config.plugins.settings(name).config;
         let object = self.construct(&loaded, settings, &handle, &scope).await?;
         self.migrate(&loaded, &scope).await?;

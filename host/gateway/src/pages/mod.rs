@@ -9,7 +9,7 @@ use gateway_http::{body::Body, problem};
 use gateway_indexer::Indexes;
 use gateway_jobs::JobStore;
 use gateway_meta::{
-    Facts, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats,
+    DocumentContext, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats,
 };
 use gateway_plugins::HostContext;
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
@@ -41,7 +41,7 @@ impl Pages {
             MetaPage::Changelog => self.own_facts(|facts| changelog_answer(facts, query)),
             MetaPage::Health => {
                 let database_ok = self.host.database.probe().await.is_ok();
-                let pulse = health::Pulse {
+                let pulse = health::ProbeResult {
                     database_ok,
                     head: self.head(),
                     indexed_block: self.indexes.indexed_block(),
@@ -66,17 +66,17 @@ impl Pages {
         typed("application/json", router.openapi.get_or_init(make).clone())
     }
 
-    async fn facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
+    async fn facts<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
         let (discovery, counters) = tokio::join!(
             self.contributions::<Discovery>(point::DISCOVERY),
             self.contributions::<Counters>(point::STATS)
         );
-        let counters = stats::merge(counters.into_iter().map(|(_, counters)| counters));
+        let counters = stats::merge_counters(counters.into_iter().map(|(_, counters)| counters));
         self.facts_of(&discovery, &counters, answer)
     }
 
     /// For documents that need no contributions: probes request them often.
-    fn own_facts<T>(&self, answer: impl FnOnce(&Facts<'_>) -> T) -> T {
+    fn own_facts<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
         self.facts_of(&[], &Counters::default(), answer)
     }
 
@@ -84,14 +84,14 @@ impl Pages {
         &self,
         discovery: &[(String, Discovery)],
         counters: &Counters,
-        answer: impl FnOnce(&Facts<'_>) -> T,
+        answer: impl FnOnce(&DocumentContext<'_>) -> T,
     ) -> T {
         let router = self.routes.router();
         let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
         let chain = environment::chain_facts(&self.config);
-        answer(&Facts {
+        answer(&DocumentContext {
             environment: &self.environment,
-            own: &self.routes.own.manifest,
+            gateway_manifest: &self.routes.own.manifest,
             plugins: &plugins,
             chain: &chain,
             discovery,
@@ -138,10 +138,10 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
     response
 }
 
-fn changelog_answer(facts: &Facts<'_>, query: &str) -> Result<Response<Body>, Refused> {
+fn changelog_answer(facts: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, Refused> {
     let query = match changelog::Query::parse(query) {
         Ok(query) => query,
-        Err(refusal) => return Ok(problem::answer(&refusal)),
+        Err(refusal) => return Ok(problem::response_from(&refusal)),
     };
     Ok(match query.format {
         changelog::Format::Markdown => markdown(changelog::MARKDOWN),

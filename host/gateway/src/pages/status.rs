@@ -23,12 +23,12 @@ impl Pages {
             self.contributions::<Discovery>(point::DISCOVERY),
             self.contributions::<Counters>(point::STATS),
         );
-        let counters = stats::merge(counters.into_iter().map(|(_, counters)| counters));
-        let mut services = status::merge(own, self.told(contributed));
+        let counters = stats::merge_counters(counters.into_iter().map(|(_, counters)| counters));
+        let mut services = status::merge_services(own, self.told(contributed));
         if let Some(database) = services.get_mut("db") {
-            status::count_records(database, &counters);
+            status::add_record_counts(database, &counters);
         }
-        let moment = status::Moment {
+        let moment = status::RuntimeState {
             started_s: self.started_ms / 1000,
             head: self.head(),
             indexed_block: self.indexes.indexed_block(),
@@ -44,7 +44,7 @@ impl Pages {
     }
 
     /// The services that plugins report; a plugin that should report and does not is listed as silent.
-    fn told(&self, contributed: Vec<(String, Services)>) -> Vec<status::Contribution> {
+    fn told(&self, contributed: Vec<(String, Services)>) -> Vec<status::StatusContribution> {
         let answered: BTreeSet<String> = contributed.iter().map(|(plugin, _)| plugin.clone()).collect();
         let serving = self.host.active.list();
         let is_silent = |plugin: &ActivePlugin| contributes(plugin, point::STATUS) && !answered.contains(plugin.name());
@@ -66,7 +66,7 @@ impl Pages {
 
     async fn database_service(&self) -> ServiceStatus {
         let (bytes, events) = tokio::join!(self.database_bytes(), self.host.activity.latest_id());
-        status::database(bytes, events.ok().and_then(|count| u64::try_from(count).ok()))
+        status::database_service(bytes, events.ok().and_then(|count| u64::try_from(count).ok()))
     }
 
     async fn job_service(&self) -> ServiceStatus {

@@ -105,7 +105,7 @@ impl RouteLimits {
     pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
         let mut tightest: Option<(u32, &Bucket)> = None;
         for bucket in &self.0 {
-            let left = bucket.check(gateway_http::owner(ip))?;
+            let left = bucket.check(gateway_http::client_network(ip))?;
             if tightest.is_none_or(|(least, _)| left < least) {
                 tightest = Some((left, bucket));
             }

@@ -4,7 +4,7 @@ use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target};
 use arc_swap::ArcSwap;
 use gateway_config::Config;
 use gateway_http::RouteLabel;
-use gateway_meta::OwnRoutes;
+use gateway_meta::MetaRoutes;
 use gateway_plugins::{ActivePlugin, HostContext, dependencies_of};
 use gateway_storage::ReadDependencies;
 use gateway_telemetry::OperationUsage;
@@ -26,7 +26,7 @@ pub struct RouteTable {
     host: Arc<HostContext>,
     pub ip_limits: IpLimits,
     /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
-    pub own: OwnRoutes,
+    pub own: MetaRoutes,
     /// Counts requests that match no route.
     pub unrouted: Arc<OperationUsage>,
     router: ArcSwap<Router>,
@@ -35,7 +35,7 @@ pub struct RouteTable {
 
 impl RouteTable {
     /// With the gateway's own routes only.
-    pub fn new(config: Arc<Config>, host: Arc<HostContext>, own: OwnRoutes) -> Result<Self, RouteConflict> {
+    pub fn new(config: Arc<Config>, host: Arc<HostContext>, own: MetaRoutes) -> Result<Self, RouteConflict> {
         let table = Self {
             ip_limits: IpLimits::new(config.limits.per_ip_per_minute, config.limits.allow.clone()),
             unrouted: host.usage.plugin(HOST).operation("none"),
@@ -63,8 +63,8 @@ impl RouteTable {
         let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
         let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page), ReadDependencies::default()));
         let routes = plugins.iter().flat_map(|plugin| {
-            let versions = self.host.database.versions();
-            let dependencies = versions.map(|versions| dependencies_of(plugins, plugin, versions)).unwrap_or_default();
+            let revisions = self.host.database.revisions();
+            let dependencies = revisions.map(|revisions| dependencies_of(plugins, plugin, revisions)).unwrap_or_default();
             plugin.manifest.routes.iter().zip(0u32..).map(move |(spec, index)| {
                 self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }, dependencies.clone())
             })

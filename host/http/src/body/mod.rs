@@ -1,4 +1,4 @@
-//! The bodies of the house: one type in, one type out, so that no layer is generic over bodies.
+//! The request body and the response body. Rule: one type each, so that no layer is generic over bodies.
 
 mod request;
 mod response;

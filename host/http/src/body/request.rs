@@ -1,7 +1,7 @@
-//! The body of a request. Rule: whoever reads it names a limit, and no client takes longer than the body timeout.
+//! The body of a request. Rule: every reader sets a size limit, and no client takes longer than the body timeout.
 
-use super::Body;
-use crate::problem::answer;
+use super::response::Body;
+use crate::problem::response_from;
 use bytes::{Bytes, BytesMut};
 use http::Response;
 use http_body::{Body as _, Frame, SizeHint};
@@ -13,8 +13,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 
-/// Memory that is set aside on a client's word before its bytes are there.
-const TRUSTED_CAPACITY_BYTES: usize = 64 * 1024;
+/// Memory that is allocated for an announced length before the bytes have arrived.
+const PREALLOCATED_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
@@ -23,7 +23,7 @@ pub enum BodyError {
     #[error("the request body did not arrive within {limit_ms} ms")]
     TimedOut { limit_ms: u128 },
     #[error("the request body ended early or is not well formed")]
-    Broken(#[source] hyper::Error),
+    Malformed(#[source] hyper::Error),
 }
 
 impl BodyError {
@@ -31,13 +31,13 @@ impl BodyError {
         let (status, code, hint) = match self {
             Self::TooLarge { .. } => (413, "too_large", "send less, or split it over several requests"),
             Self::TimedOut { .. } => (408, "body_timeout", "send the whole body at once, then repeat the request"),
-            Self::Broken(_) => (400, "bad_body", "check Content-Length or the chunked encoding"),
+            Self::Malformed(_) => (400, "bad_body", "check Content-Length or the chunked encoding"),
         };
         Problem::new(status, code, self.to_string()).hint(hint)
     }
 
     pub fn into_response(self) -> Response<Body> {
-        answer(&self.problem())
+        response_from(&self.problem())
     }
 }
 
@@ -47,8 +47,8 @@ pub struct RequestBody {
 
 enum Source {
     /// Known bytes: tests, and requests that the gateway makes to itself.
-    Whole(Bytes),
-    Wire {
+    Full(Bytes),
+    Incoming {
         incoming: Incoming,
         timeout: Duration,
         deadline: Option<Pin<Box<Sleep>>>,
@@ -56,20 +56,20 @@ enum Source {
 }
 
 impl RequestBody {
-    pub fn from_wire(incoming: Incoming, timeout: Duration) -> Self {
-        Self { source: Source::Wire { incoming, timeout, deadline: None } }
+    pub fn from_hyper(incoming: Incoming, timeout: Duration) -> Self {
+        Self { source: Source::Incoming { incoming, timeout, deadline: None } }
     }
 
     pub fn empty() -> Self {
         Self::from(Bytes::new())
     }
 
-    /// The whole body, at most `max_bytes`. A longer one is refused by its `Content-Length` before a byte is read, so that
-    /// a client that waits for `100 Continue` never sends it.
+    /// Reads the whole body, at most `max_bytes`. A longer one is refused by its `Content-Length` before a byte is
+    /// read, so that a client that waits for `100 Continue` never sends it.
     pub async fn read_limited(mut self, max_bytes: usize) -> Result<Bytes, BodyError> {
         let too_large = || BodyError::TooLarge { max_bytes };
-        let promised = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
-        if promised > max_bytes {
+        let announced = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
+        if announced > max_bytes {
             return Err(too_large());
         }
         let Some(first) = self.next_data().await? else { return Ok(Bytes::new()) };
@@ -79,18 +79,18 @@ impl RequestBody {
         if self.is_end_stream() {
             return Ok(first);
         }
-        let mut whole = BytesMut::with_capacity(promised.min(TRUSTED_CAPACITY_BYTES).max(first.len()));
-        whole.extend_from_slice(&first);
+        let mut collected = BytesMut::with_capacity(announced.min(PREALLOCATED_BYTES_MAX).max(first.len()));
+        collected.extend_from_slice(&first);
         while let Some(data) = self.next_data().await? {
-            if whole.len() + data.len() > max_bytes {
+            if collected.len() + data.len() > max_bytes {
                 return Err(too_large());
             }
-            whole.extend_from_slice(&data);
+            collected.extend_from_slice(&data);
         }
-        Ok(whole.freeze())
+        Ok(collected.freeze())
     }
 
-    /// The next bytes; trailers are passed over.
+    /// The next bytes; trailers are skipped.
     async fn next_data(&mut self) -> Result<Option<Bytes>, BodyError> {
         while let Some(frame) = self.frame().await {
             if let Ok(data) = frame?.into_data() {
@@ -107,13 +107,13 @@ impl http_body::Body for RequestBody {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.get_mut().source {
-            Source::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Source::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Source::Wire { incoming, timeout, deadline } => {
+            Source::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Source::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Source::Incoming { incoming, timeout, deadline } => {
                 if let Poll::Ready(frame) = Pin::new(incoming).poll_frame(cx) {
-                    return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Broken)));
+                    return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Malformed)));
                 }
-                // Most bodies arrive with their head: only the first wait pays for a timer.
+                // Most bodies arrive with their head and need no timer; the first wait creates it.
                 let deadline = deadline.get_or_insert_with(|| Box::pin(sleep(*timeout)));
                 ready!(deadline.as_mut().poll(cx));
                 Poll::Ready(Some(Err(BodyError::TimedOut { limit_ms: timeout.as_millis() })))
@@ -123,21 +123,21 @@ impl http_body::Body for RequestBody {
 
     fn is_end_stream(&self) -> bool {
         match &self.source {
-            Source::Whole(bytes) => bytes.is_empty(),
-            Source::Wire { incoming, .. } => incoming.is_end_stream(),
+            Source::Full(bytes) => bytes.is_empty(),
+            Source::Incoming { incoming, .. } => incoming.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.source {
-            Source::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Source::Wire { incoming, .. } => incoming.size_hint(),
+            Source::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Source::Incoming { incoming, .. } => incoming.size_hint(),
         }
     }
 }
 
 impl From<Bytes> for RequestBody {
     fn from(bytes: Bytes) -> Self {
-        Self { source: Source::Whole(bytes) }
+        Self { source: Source::Full(bytes) }
     }
 }

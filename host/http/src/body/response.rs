@@ -1,4 +1,4 @@
-//! The body of an answer. Rule: what is already in memory stays unboxed; only streams pay for a box.
+//! The body of a response. Rule: bytes that are already in memory stay unboxed; only streams need a box.
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
@@ -12,7 +12,7 @@ pub enum Body {
     #[default]
     Empty,
     Full(Bytes),
-    /// Streams, compressed answers, whatever produces its bytes while it is sent.
+    /// Streams and compressed responses, which produce their bytes while they are sent.
     Boxed(Pin<Box<dyn http_body::Body<Data = Bytes, Error = io::Error> + Send>>),
 }
 

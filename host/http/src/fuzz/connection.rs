@@ -1,9 +1,6 @@
-//! For the fuzz target of request heads: a connection without a socket, and a service that marks what it answers.
+//! For the fuzz target of request heads: a connection without a socket, and a service that marks its responses.
 
-use crate::framing::Bounds;
-use crate::incoming::Incoming;
-use crate::protocol;
-use crate::vitals::Vitals;
+use crate::connection::{ConnectionState, HeadLimits, RequestReader, builder};
 use gateway_config::HttpConfig;
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Response};
@@ -19,58 +16,58 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
 
-const OURS: HeaderName = HeaderName::from_static("x-ours");
-/// Nothing here waits for anything but the bytes that are there.
+const MARK: HeaderName = HeaderName::from_static("x-mark");
+/// Generous: all bytes are there from the start.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What arrives in parts, and then no more.
-struct Parts {
+/// Bytes that arrive in parts, then the end of the stream.
+struct PartialReader {
     bytes: Vec<u8>,
     at: usize,
     part_bytes: usize,
 }
 
-struct Wire {
-    parts: Parts,
-    incoming: Incoming,
-    vitals: Arc<Vitals>,
+struct TestIo {
+    parts: PartialReader,
+    request_reader: RequestReader,
+    state: Arc<ConnectionState>,
     written: Arc<parking_lot::Mutex<Vec<u8>>>,
 }
 
-/// How many answers a client gets that sends this; none: one of them is hyper's own, or the connection does not end.
-pub async fn answers_to(bytes: &[u8], part_bytes: usize) -> Option<usize> {
+/// The number of responses to these bytes, or None if one of them is hyper's own or the connection does not end.
+pub async fn count_responses(bytes: &[u8], part_bytes: usize) -> Option<usize> {
     let settings = HttpConfig::default();
-    let vitals = Arc::new(Vitals::new());
+    let state = Arc::new(ConnectionState::new());
     let written = Arc::new(parking_lot::Mutex::new(Vec::new()));
-    let wire = Wire {
-        parts: Parts { bytes: bytes.to_vec(), at: 0, part_bytes },
-        incoming: Incoming::new(Bounds::new(&settings)),
-        vitals: Arc::clone(&vitals),
+    let io = TestIo {
+        parts: PartialReader { bytes: bytes.to_vec(), at: 0, part_bytes },
+        request_reader: RequestReader::new(HeadLimits::new(&settings)),
+        state: Arc::clone(&state),
         written: Arc::clone(&written),
     };
     let count = AtomicU64::new(0);
     let service = hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
-        let is_refused = vitals.violation_of(count.fetch_add(1, Relaxed)).is_some();
+        let is_refused = state.head_error(count.fetch_add(1, Relaxed)).is_some();
         async move {
-            // A broken body is the handler's to answer.
+            // The handler responds to an invalid body.
             let _ = request.into_body().collect().await;
             let mut response = Response::new(Full::new(bytes::Bytes::from_static(b"answer")));
-            response.headers_mut().insert(OURS, HeaderValue::from_static("1"));
+            response.headers_mut().insert(MARK, HeaderValue::from_static("1"));
             if is_refused {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(response)
         }
     });
-    let builder = protocol::builder(&settings);
+    let builder = builder(&settings);
     // How it ends is no matter.
-    let _ = timeout(LIMIT, builder.serve_connection(TokioIo::new(wire), service)).await.ok()?;
+    let _ = timeout(LIMIT, builder.serve_connection(TokioIo::new(io), service)).await.ok()?;
     let written = std::mem::take(&mut *written.lock());
     // HTTP/2 has its own ways to refuse.
-    if bytes.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") { Some(0) } else { count_ours(&written) }
+    if bytes.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") { Some(0) } else { count_marked(&written) }
 }
 
-fn count_ours(mut written: &[u8]) -> Option<usize> {
+fn count_marked(mut written: &[u8]) -> Option<usize> {
     let mut count = 0;
     while !written.is_empty() {
         let mut headers = [httparse::EMPTY_HEADER; 16];
@@ -80,15 +77,15 @@ fn count_ours(mut written: &[u8]) -> Option<usize> {
         if head.code == Some(100) {
             continue;
         }
-        head.headers.iter().find(|header| header.name == OURS.as_str())?;
-        // The answer to HEAD has none.
+        head.headers.iter().find(|header| header.name == MARK.as_str())?;
+        // The response to HEAD has no body.
         written = written.strip_prefix(b"answer").unwrap_or(written);
         count += 1;
     }
     Some(count)
 }
 
-impl AsyncRead for Parts {
+impl AsyncRead for PartialReader {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let rest = &this.bytes[this.at..];
@@ -99,14 +96,14 @@ impl AsyncRead for Parts {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for TestIo {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        this.incoming.poll_read(&mut this.parts, &this.vitals, cx, buffer)
+        this.request_reader.poll_read(&mut this.parts, &this.state, cx, buffer)
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for TestIo {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.written.lock().extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))

@@ -1,9 +1,9 @@
-//! Whatever a client sends, in whatever parts: hyper gets only what it can read, so that every answer is the gateway's.
+//! At any input and any read size hyper gets only heads that it can read, so that every response is the gateway's.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod connection;
 
-use connection::answers_to;
+use connection::count_responses;
 use gateway_fuzz_seeds::Seeds;
 
 const WORDS: &[&str] = &[
@@ -60,8 +60,13 @@ fn request_heads() {
         // Parts of every size from one byte to all at once.
         let part_bytes = usize::from(input.last().copied().unwrap_or_default()) + 1;
         seeds.each(input, |bytes| {
-            let answers = runtime.block_on(answers_to(bytes, part_bytes));
-            assert_ne!(answers, None, "not the gateway's own answer, or none: {:?}", String::from_utf8_lossy(bytes));
+            let responses = runtime.block_on(count_responses(bytes, part_bytes));
+            assert_ne!(
+                responses,
+                None,
+                "not the gateway's own response, or none: {:?}",
+                String::from_utf8_lossy(bytes)
+            );
         });
     });
 }

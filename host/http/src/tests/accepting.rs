@@ -1,6 +1,6 @@
-//! The accept loop survives what a socket can do to it.
+//! The accept loop continues after every error of `accept`.
 
-use crate::accept::{Acceptor, Source};
+use crate::listener::{Accept, Acceptor};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io;
@@ -12,14 +12,14 @@ use tokio::time::timeout;
 const EMFILE: i32 = 24;
 const ECONNABORTED: i32 = 103;
 
-/// Fails as told, then accepts.
-struct Failing {
+/// Returns these errors, then accepts.
+struct FailingListener {
     errors: Mutex<VecDeque<i32>>,
     listener: TcpListener,
 }
 
-impl Source for Failing {
-    async fn next(&self) -> io::Result<(TcpStream, SocketAddr)> {
+impl Accept for FailingListener {
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let error = self.errors.lock().pop_front();
         match error {
             Some(error) => Err(io::Error::from_raw_os_error(error)),
@@ -32,21 +32,21 @@ async fn accept_after(errors: &[i32]) -> (SocketAddr, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let errors = Mutex::new(errors.iter().copied().collect());
-    let mut acceptor = Acceptor::new(Failing { errors, listener });
+    let mut acceptor = Acceptor::new(FailingListener { errors, listener });
     let accepted = timeout(Duration::from_secs(10), acceptor.accept()).await.expect("nothing was accepted");
     (client.local_addr().unwrap(), accepted.1)
 }
 
 #[tokio::test]
 async fn survives_running_out_of_file_descriptors() {
-    let begun = std::time::Instant::now();
+    let started_at = std::time::Instant::now();
     let (client, accepted) = accept_after(&[EMFILE, EMFILE, EMFILE]).await;
     assert_eq!(client, accepted);
-    assert!(begun.elapsed() >= Duration::from_millis(100), "waits instead of spinning");
+    assert!(started_at.elapsed() >= Duration::from_millis(100), "waits instead of spinning");
 }
 
 #[tokio::test]
-async fn goes_on_at_once_after_a_client_that_left() {
+async fn continues_at_once_after_a_client_disconnects() {
     let (client, accepted) = accept_after(&[ECONNABORTED; 1000]).await;
     assert_eq!(client, accepted);
 }

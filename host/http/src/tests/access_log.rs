@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::MakeWriter;
 struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// For this thread, on which a test's whole runtime runs.
+    /// Captures the log of this thread, on which the test's whole runtime runs.
     fn capture() -> (Self, DefaultGuard) {
         let log = Self::default();
         let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(log.clone()).finish();
@@ -57,11 +57,11 @@ impl MakeWriter<'_> for Log {
 }
 
 #[tokio::test]
-async fn one_line_tells_who_asked_what_and_what_came_of_it() {
+async fn logs_one_line_per_request() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
+    let server = start(&settings());
     let request = "GET /hello?sig=0xsecret HTTP/1.1\r\nhost: a\r\nx-request-id: my-id\r\nx-service-sig: secret\r\n\r\n";
-    Client::connect(edge.addr).await.ask(request).await;
+    Client::connect(server.addr).await.request(request).await;
     let line = log.request().await;
     assert_eq!(line["level"], "INFO");
     assert_eq!(line["method"], "GET");
@@ -78,26 +78,26 @@ async fn one_line_tells_who_asked_what_and_what_came_of_it() {
 #[tokio::test]
 async fn a_stream_is_logged_with_its_length_at_its_end() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get("/stream").await;
-    assert_eq!(log.request().await["bytes"], answer.body.len());
+    let server = start(&settings());
+    let response = Client::connect(server.addr).await.get("/stream").await;
+    assert_eq!(log.request().await["bytes"], response.body.len());
 }
 
 #[tokio::test]
 async fn refusals_are_logged_too() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    Client::connect(edge.addr).await.ask("GET /hello HTTP/1.1\r\n\r\n").await;
+    let server = start(&settings());
+    Client::connect(server.addr).await.request("GET /hello HTTP/1.1\r\n\r\n").await;
     assert_eq!(log.request().await["status"], 400);
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_early_is_logged_without_a_status() {
+async fn a_client_that_disconnects_early_is_logged_without_a_status() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert_eq!(Client::connect(edge.addr).await.get("/hello").await.status, 200);
+    assert_eq!(Client::connect(server.addr).await.get("/hello").await.status, 200);
     drop(client);
     eventually("both requests are logged", || {
         let count = log.requests().len();
@@ -111,9 +111,9 @@ async fn a_client_that_leaves_early_is_logged_without_a_status() {
 #[tokio::test]
 async fn a_panic_is_logged_with_its_text_and_the_request_id() {
     let (log, _guard) = Log::capture();
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get("/panic").await;
-    let id = answer.header("x-request-id").unwrap();
+    let server = start(&settings());
+    let response = Client::connect(server.addr).await.get("/panic").await;
+    let id = response.header("x-request-id").unwrap();
     let text = log.text();
     let line = text.lines().find(|line| line.contains("secret of the handler")).expect("the panic is not logged");
     assert!(line.contains(id), "{line}");

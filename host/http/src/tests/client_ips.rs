@@ -7,7 +7,7 @@ use rstest::rstest;
 const PEER: &str = "127.0.0.1";
 
 #[rstest]
-#[case::believes_no_one(0, "x-forwarded-for: 1.2.3.4\r\n", PEER)]
+#[case::no_trusted_proxy(0, "x-forwarded-for: 1.2.3.4\r\n", PEER)]
 #[case::no_header(1, "", PEER)]
 #[case::one_hop(1, "x-forwarded-for: 1.2.3.4\r\n", "1.2.3.4")]
 #[case::one_hop_spoofed(1, "x-forwarded-for: 6.6.6.6, 1.2.3.4\r\n", "1.2.3.4")]
@@ -25,12 +25,12 @@ const PEER: &str = "127.0.0.1";
 #[case::ipv6_with_port(1, "x-forwarded-for: [2001:db8::1]:443\r\n", "2001:db8::1")]
 #[case::mapped(1, "x-forwarded-for: ::ffff:1.2.3.4\r\n", "1.2.3.4")]
 #[tokio::test]
-async fn the_client_is_who_the_last_trusted_proxy_saw(
+async fn the_client_ip_is_the_one_that_the_last_trusted_proxy_saw(
     #[case] trusted_proxy_hops: usize,
     #[case] headers: &str,
     #[case] client: &str,
 ) {
-    let edge = start(&HttpConfig { trusted_proxy_hops, ..settings() });
-    let answer = Client::connect(edge.addr).await.get_with("/who", headers).await;
-    assert_eq!(answer.text().split(' ').next(), Some(client));
+    let server = start(&HttpConfig { trusted_proxy_hops, ..settings() });
+    let response = Client::connect(server.addr).await.get_with("/who", headers).await;
+    assert_eq!(response.text().split(' ').next(), Some(client));
 }

@@ -1,7 +1,7 @@
-//! CORS: what browsers ask for and are allowed.
+//! CORS: preflights, and the headers of every response.
 
-use super::fixture::{Client, edge_settings, serve, settings, start};
-use crate::{Edge, EdgeError, EdgeSettings};
+use super::fixture::{Client, listener_settings, serve, settings, start};
+use crate::{Listener, ListenerError, ListenerSettings};
 use gateway_config::HttpConfig;
 use rstest::rstest;
 
@@ -9,37 +9,37 @@ const PREFLIGHT: &str = "OPTIONS /echo HTTP/1.1\r\nhost: a\r\norigin: https://ap
     access-control-request-method: PUT\r\n";
 
 #[tokio::test]
-async fn allows_what_a_browser_asks_for() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
-    let asked = "access-control-request-headers: content-type,x-service-sig, payment-signature\r\n";
-    let answer = client.ask(&format!("{PREFLIGHT}{asked}\r\n")).await;
-    assert_eq!(answer.status, 204);
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
-    assert_eq!(answer.header("access-control-allow-methods"), Some("GET,HEAD,PUT,PATCH,POST,DELETE"));
-    assert_eq!(answer.header("access-control-allow-headers"), Some("content-type,x-service-sig,payment-signature"));
-    assert!(answer.header("access-control-max-age").unwrap().parse::<u32>().unwrap() > 0);
-    assert_eq!(answer.header("access-control-allow-credentials"), None);
-    assert!(answer.header("x-request-id").is_some());
+async fn a_preflight_allows_the_requested_headers() {
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
+    let requested = "access-control-request-headers: content-type,x-service-sig, payment-signature\r\n";
+    let response = client.request(&format!("{PREFLIGHT}{requested}\r\n")).await;
+    assert_eq!(response.status, 204);
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(response.header("access-control-allow-methods"), Some("GET,HEAD,PUT,PATCH,POST,DELETE"));
+    assert_eq!(response.header("access-control-allow-headers"), Some("content-type,x-service-sig,payment-signature"));
+    assert!(response.header("access-control-max-age").unwrap().parse::<u32>().unwrap() > 0);
+    assert_eq!(response.header("access-control-allow-credentials"), None);
+    assert!(response.header("x-request-id").is_some());
 }
 
 #[tokio::test]
-async fn reflects_names_only_and_not_endlessly() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
-    let asked = "access-control-request-headers: good, b@d, <script>, also-good\r\n";
-    let answer = client.ask(&format!("{PREFLIGHT}{asked}\r\n")).await;
-    assert_eq!(answer.header("access-control-allow-headers"), Some("good,also-good"));
+async fn a_preflight_lists_valid_names_up_to_a_limit() {
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
+    let requested = "access-control-request-headers: good, b@d, <script>, also-good\r\n";
+    let response = client.request(&format!("{PREFLIGHT}{requested}\r\n")).await;
+    assert_eq!(response.header("access-control-allow-headers"), Some("good,also-good"));
     let many = "x,".repeat(1000);
-    let answer = client.ask(&format!("{PREFLIGHT}access-control-request-headers: {many}\r\n\r\n")).await;
-    assert_eq!(answer.header("access-control-allow-headers").unwrap().split(',').count(), 64);
+    let response = client.request(&format!("{PREFLIGHT}access-control-request-headers: {many}\r\n\r\n")).await;
+    assert_eq!(response.header("access-control-allow-headers").unwrap().split(',').count(), 64);
 }
 
 #[tokio::test]
 async fn an_options_request_that_is_no_preflight_reaches_the_gateway() {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.ask("OPTIONS /missing HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert_eq!(answer.status, 404);
+    let server = start(&settings());
+    let response = Client::connect(server.addr).await.request("OPTIONS /missing HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert_eq!(response.status, 404);
 }
 
 #[rstest]
@@ -49,42 +49,42 @@ async fn an_options_request_that_is_no_preflight_reaches_the_gateway() {
 #[case::bad_host("GET /hello HTTP/1.1\r\n\r\n", 400)]
 #[case::panic("GET /panic HTTP/1.1\r\nhost: a\r\n\r\n", 500)]
 #[tokio::test]
-async fn every_answer_can_be_read_by_pages(#[case] request: &str, #[case] status: u16) {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.ask(request).await;
-    assert_eq!(answer.status, status);
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    let exposed = answer.header("access-control-expose-headers").unwrap();
+async fn every_response_has_the_cors_headers(#[case] request: &str, #[case] status: u16) {
+    let server = start(&settings());
+    let response = Client::connect(server.addr).await.request(request).await;
+    assert_eq!(response.status, status);
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+    let exposed = response.header("access-control-expose-headers").unwrap();
     for name in ["PAYMENT-REQUIRED", "RateLimit", "Retry-After", "X-Request-Id", "X-Service-Merkle-Root"] {
         assert!(exposed.split(", ").any(|exposed| exposed == name), "{name} is missing in {exposed}");
     }
 }
 
-fn branded(prefix: &str) -> EdgeSettings {
-    EdgeSettings { header_prefix: prefix.to_owned(), ..edge_settings(&settings()) }
+fn with_header_prefix(prefix: &str) -> ListenerSettings {
+    ListenerSettings { header_prefix: prefix.to_owned(), ..listener_settings(&settings()) }
 }
 
 #[tokio::test]
-async fn the_brand_names_the_exposed_headers() {
-    let edge = serve(&branded("x-acme"));
-    let answer = Client::connect(edge.addr).await.get("/hello").await;
-    assert!(answer.header("access-control-expose-headers").unwrap().contains("x-acme-Degraded"));
+async fn exposed_headers_have_the_brand_prefix() {
+    let server = serve(&with_header_prefix("x-acme"));
+    let response = Client::connect(server.addr).await.get("/hello").await;
+    assert!(response.header("access-control-expose-headers").unwrap().contains("x-acme-Degraded"));
 }
 
 #[tokio::test]
-async fn a_prefix_that_is_no_header_name_is_refused_at_the_start() {
+async fn an_invalid_header_prefix_is_refused_at_bind() {
     for prefix in ["x\n", "x y", "x:"] {
-        let refused = Edge::bind(&branded(prefix));
-        assert!(matches!(refused, Err(EdgeError::HeaderPrefix { .. })), "{prefix:?}");
+        let refused = Listener::bind(&with_header_prefix(prefix));
+        assert!(matches!(refused, Err(ListenerError::HeaderPrefix { .. })), "{prefix:?}");
     }
 }
 
 #[tokio::test]
 async fn can_be_switched_off() {
-    let edge = start(&HttpConfig { cors: false, ..settings() });
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&HttpConfig { cors: false, ..settings() });
+    let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.header("access-control-allow-origin"), None);
-    let answer = client.ask(&format!("{PREFLIGHT}\r\n")).await;
-    assert_eq!(answer.header("access-control-allow-methods"), None);
+    let response = client.request(&format!("{PREFLIGHT}\r\n")).await;
+    assert_eq!(response.header("access-control-allow-methods"), None);
 }

@@ -1,7 +1,6 @@
-//! What goes past hyper stays in order with what goes through it, however little the client takes.
+//! Direct writes and hyper's writes stay in order, however slowly the client reads.
 
-use crate::direct_writer::DirectWriter;
-use crate::vitals::Vitals;
+use crate::connection::{ConnectionState, DirectWriter};
 use bytes::Bytes;
 use gateway_activity::{Sink as _, WriteOutcome};
 use std::{future::poll_fn, sync::Arc};
@@ -10,36 +9,36 @@ use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, tcp::OwnedReadHalf},
 };
 
-/// Both ends of a connection whose kernels take little.
-async fn narrow() -> (Arc<DirectWriter>, OwnedReadHalf, TcpStream) {
+/// Both ends of a connection with small socket buffers.
+async fn connect_with_small_buffers() -> (Arc<DirectWriter>, OwnedReadHalf, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_send_buffer_size(4096).unwrap();
     let ours = socket.connect(listener.local_addr().unwrap()).await.unwrap();
     let (client, _) = listener.accept().await.unwrap();
     let (read, write) = ours.into_split();
-    (DirectWriter::new(write, Arc::new(Vitals::new())), read, client)
+    (DirectWriter::new(write, Arc::new(ConnectionState::new())), read, client)
 }
 
 #[tokio::test]
 async fn a_stream_waits_until_hyper_has_flushed() {
-    let (direct_writer, _read, mut client) = narrow().await;
+    let (direct_writer, _read, mut client) = connect_with_small_buffers().await;
     let chunk = Bytes::from_static(b"past");
-    assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "the head of the answer has not left");
+    assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "the head of the response has not left");
     poll_fn(|cx| direct_writer.poll_write(cx, b"head ")).await.unwrap();
     assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "written is not flushed");
     poll_fn(|cx| direct_writer.poll_flush(cx)).await.unwrap();
     assert_eq!(direct_writer.send(&chunk), WriteOutcome::Complete);
     direct_writer.leave_to_hyper();
     assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "hyper has something to write");
-    let mut heard = [0; 9];
-    client.read_exact(&mut heard).await.unwrap();
-    assert_eq!(&heard, b"head past");
+    let mut received = [0; 9];
+    client.read_exact(&mut received).await.unwrap();
+    assert_eq!(&received, b"head past");
 }
 
 #[tokio::test]
-async fn a_chunk_that_was_begun_is_finished_first() {
-    let (direct_writer, read, mut client) = narrow().await;
+async fn a_partly_written_chunk_is_completed_first() {
+    let (direct_writer, read, mut client) = connect_with_small_buffers().await;
     poll_fn(|cx| direct_writer.poll_flush(cx)).await.unwrap();
     let mut expected = Vec::new();
     let mut last = WriteOutcome::Complete;
@@ -55,9 +54,9 @@ async fn a_chunk_that_was_begun_is_finished_first() {
     assert_eq!(last, WriteOutcome::Busy, "a client that takes nothing is owed one chunk, and no more");
 
     let reading = tokio::spawn(async move {
-        let mut heard = Vec::new();
-        client.read_to_end(&mut heard).await.unwrap();
-        heard
+        let mut received = Vec::new();
+        client.read_to_end(&mut received).await.unwrap();
+        received
     });
     poll_fn(|cx| direct_writer.poll_write(cx, b"through hyper")).await.unwrap();
     poll_fn(|cx| direct_writer.poll_flush(cx)).await.unwrap();

@@ -1,7 +1,7 @@
-//! A served edge with a small gateway behind it, and a client that speaks raw HTTP/1.
+//! A served listener with a small gateway behind it, and a client that speaks raw HTTP/1.
 
 use crate::body::{Body, RequestBody};
-use crate::{ClientIp, Drained, Edge, EdgeSettings, RequestId, RouteLabel};
+use crate::{ClientIp, DrainReport, Listener, ListenerSettings, RequestId, RouteLabel};
 use bytes::Bytes;
 use gateway_config::HttpConfig;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, HOST};
@@ -21,43 +21,43 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-/// Far above anything that should happen, far below a human's patience.
+/// The time after which a test fails.
 pub const LIMIT: Duration = Duration::from_secs(10);
 pub const ECHO_BYTES_MAX: usize = 100_000;
 
-pub struct Running {
+pub struct TestServer {
     pub addr: SocketAddr,
-    /// Lets `/wait` answer.
+    /// Lets `/wait` respond.
     pub gate: Arc<Notify>,
     pub shutdown: CancellationToken,
-    pub served: JoinHandle<Drained>,
+    pub served: JoinHandle<DrainReport>,
 }
 
 pub fn settings() -> HttpConfig {
     HttpConfig { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), tarpit_ms: 0, ..HttpConfig::default() }
 }
 
-/// Its backstop is the time limit of the configuration.
-pub fn edge_settings(http: &HttpConfig) -> EdgeSettings {
-    let answer_timeout = Duration::from_millis(http.request_timeout_ms);
-    EdgeSettings { http: http.clone(), answer_timeout, header_prefix: "X-Service".to_owned() }
+/// The response timeout is the configured time limit.
+pub fn listener_settings(http: &HttpConfig) -> ListenerSettings {
+    let response_timeout = Duration::from_millis(http.request_timeout_ms);
+    ListenerSettings { http: http.clone(), response_timeout, header_prefix: "X-Service".to_owned() }
 }
 
-pub fn start(http: &HttpConfig) -> Running {
-    serve(&edge_settings(http))
+pub fn start(http: &HttpConfig) -> TestServer {
+    serve(&listener_settings(http))
 }
 
-pub fn serve(settings: &EdgeSettings) -> Running {
+pub fn serve(settings: &ListenerSettings) -> TestServer {
     let gate = Arc::new(Notify::new());
-    let edge = Edge::bind(settings).unwrap();
-    let addr = edge.local_addr();
+    let listener = Listener::bind(settings).unwrap();
+    let addr = listener.local_addr();
     let shutdown = CancellationToken::new();
     let gateway = {
         let gate = Arc::clone(&gate);
         service_fn(move |request| gateway(Arc::clone(&gate), request))
     };
-    let served = tokio::spawn(edge.serve(gateway, shutdown.clone()));
-    Running { addr, gate, shutdown, served }
+    let served = tokio::spawn(listener.serve(gateway, shutdown.clone()));
+    TestServer { addr, gate, shutdown, served }
 }
 
 async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Response<Body>, Infallible> {
@@ -81,10 +81,10 @@ async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Res
             response.headers_mut().insert(CONTENT_ENCODING, "br".parse().unwrap());
             response
         }
-        "/stream" => typed("text/plain", endless_enough("line\n", 1000)),
-        "/events" => typed("text/event-stream", endless_enough("data: x\n\n", 1000)),
+        "/stream" => typed("text/plain", stream_of("line\n", 1000)),
+        "/events" => typed("text/event-stream", stream_of("data: x\n\n", 1000)),
         "/flood" => typed("application/octet-stream", flood()),
-        _ => crate::problem::problem(http::StatusCode::NOT_FOUND, "not_found", "no such route", ""),
+        _ => crate::problem::problem_response(http::StatusCode::NOT_FOUND, "not_found", "no such route", ""),
     };
     Ok(response)
 }
@@ -113,7 +113,7 @@ fn who(request: &Request<RequestBody>) -> Response<Body> {
     Response::new(Body::from(format!("{ip} {} {host}", id.0)))
 }
 
-fn endless_enough(line: &'static str, count: usize) -> Body {
+fn stream_of(line: &'static str, count: usize) -> Body {
     let frames = (0..count).map(move |_| Ok::<_, io::Error>(Frame::data(Bytes::from_static(line.as_bytes()))));
     Body::boxed(StreamBody::new(futures_util::stream::iter(frames)))
 }
@@ -131,13 +131,13 @@ pub struct Client {
 }
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl TestResponse {
     pub fn text(&self) -> String {
         String::from_utf8(self.body.clone()).unwrap()
     }
@@ -146,7 +146,7 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// The machine code of an error answer, after checking that the answer has the house's shape.
+    /// The machine code of an error response, after checking that the response is the one error body.
     pub fn code(&self) -> String {
         assert_eq!(self.header("content-type"), Some("application/json"));
         let body: serde_json::Value = serde_json::from_slice(&self.body).unwrap();
@@ -160,7 +160,7 @@ impl Client {
         Self { stream: TcpStream::connect(addr).await.unwrap(), buffer: Vec::new() }
     }
 
-    /// Keeps little between itself and the wire, so that it cannot be done with a large body before the gateway is.
+    /// With a small send buffer, so that the client cannot finish a large body before the gateway reads it.
     pub async fn connect_unbuffered(addr: SocketAddr) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_send_buffer_size(16 * 1024).unwrap();
@@ -171,38 +171,38 @@ impl Client {
         self.stream.write_all(bytes.as_ref()).await.unwrap();
     }
 
-    pub async fn get(&mut self, path: &str) -> Answer {
+    pub async fn get(&mut self, path: &str) -> TestResponse {
         self.get_with(path, "").await
     }
 
-    /// `headers`: whole lines with their CR LF.
-    pub async fn get_with(&mut self, path: &str, headers: &str) -> Answer {
+    /// `headers`: complete lines with their CR LF.
+    pub async fn get_with(&mut self, path: &str, headers: &str) -> TestResponse {
         self.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n{headers}\r\n")).await;
-        self.answer().await
+        self.response().await
     }
 
-    pub async fn ask(&mut self, request: &str) -> Answer {
+    pub async fn request(&mut self, request: &str) -> TestResponse {
         self.send(request).await;
-        self.answer().await
+        self.response().await
     }
 
-    /// Sends and reads the interim answer that invites the body.
-    pub async fn ask_for_100(&mut self, request: &str) {
-        const INVITATION: &str = "HTTP/1.1 100 Continue\r\n\r\n";
+    /// Sends the head and expects `100 Continue`.
+    pub async fn request_continue(&mut self, request: &str) {
+        const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
         self.send(request).await;
-        let read = timeout(LIMIT, self.read_exactly(INVITATION.len())).await.expect("no invitation");
-        assert_eq!(read, INVITATION.as_bytes());
+        let read = timeout(LIMIT, self.read_exactly(CONTINUE.len())).await.expect("no 100 Continue");
+        assert_eq!(read, CONTINUE.as_bytes());
     }
 
-    pub async fn answer(&mut self) -> Answer {
-        self.next_answer(false).await.expect("the connection ended without an answer")
+    pub async fn response(&mut self) -> TestResponse {
+        self.next_response(false).await.expect("the connection ended without an response")
     }
 
-    pub async fn answer_to_head(&mut self) -> Answer {
-        self.next_answer(true).await.expect("the connection ended without an answer")
+    pub async fn head_response(&mut self) -> TestResponse {
+        self.next_response(true).await.expect("the connection ended without an response")
     }
 
-    /// Nothing: the connection ended, or was reset.
+    /// Expects the end of the connection, or a reset, without further bytes.
     pub async fn ended(&mut self) {
         let rest = timeout(LIMIT, async {
             let mut rest = Vec::new();
@@ -214,11 +214,11 @@ impl Client {
         assert!(rest.is_empty() && self.buffer.is_empty(), "unexpected bytes: {}", String::from_utf8_lossy(&rest));
     }
 
-    async fn next_answer(&mut self, to_head: bool) -> Option<Answer> {
-        timeout(LIMIT, self.read_answer(to_head)).await.expect("no answer in time")
+    async fn next_response(&mut self, to_head: bool) -> Option<TestResponse> {
+        timeout(LIMIT, self.read_response(to_head)).await.expect("no response in time")
     }
 
-    async fn read_answer(&mut self, to_head: bool) -> Option<Answer> {
+    async fn read_response(&mut self, to_head: bool) -> Option<TestResponse> {
         loop {
             let mut headers = [httparse::EMPTY_HEADER; 64];
             let mut head = httparse::Response::new(&mut headers);
@@ -230,7 +230,7 @@ impl Client {
                     .collect();
                 self.buffer.drain(..end);
                 let body = if to_head || status == 204 { Vec::new() } else { self.read_body(&headers).await };
-                return Some(Answer { status, headers, body });
+                return Some(TestResponse { status, headers, body });
             }
             self.read_more().await?;
         }
@@ -274,11 +274,11 @@ impl Client {
     }
 }
 
-/// Polls until it holds.
+/// Polls until the condition is true.
 pub async fn eventually<F: Future<Output = bool>>(what: &str, mut condition: impl FnMut() -> F) {
-    let begun = Instant::now();
+    let started_at = Instant::now();
     while !condition().await {
-        assert!(begun.elapsed() < LIMIT, "never: {what}");
+        assert!(started_at.elapsed() < LIMIT, "never: {what}");
         tokio::task::yield_now().await;
     }
 }

@@ -1,75 +1,75 @@
-//! Following a connection from head to head. What is refused and how it is answered is in [`super::heads`].
+//! Tracking a connection from head to head. Which heads are refused, and how, is in [`super::request_heads`].
 
 use super::fixture::{Client, settings, start};
-use crate::framing::{Bounds, Framing};
-use crate::violation::Violation;
+use crate::connection::{Framing, HeadError, HeadLimits};
 use proptest::prelude::*;
 
 const TWO_LENGTHS: &str =
     "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 6\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nX";
 
 fn framing() -> Framing {
-    Framing::new(Bounds::new(&settings()))
+    Framing::new(HeadLimits::new(&settings()))
 }
 
-/// Feeds the bytes in parts as a socket would, a held head together with what follows it, and tells what hyper may see.
+/// Feeds the bytes in parts as a socket would, a pending head again with each part. Returns what hyper may see.
 fn feed(framing: &mut Framing, bytes: &[u8], part_bytes: usize) -> Vec<u8> {
-    let (mut held, mut passed) = (Vec::new(), Vec::new());
+    let (mut pending, mut passed) = (Vec::new(), Vec::new());
     for part in bytes.chunks(part_bytes) {
-        held.extend_from_slice(part);
-        if framing.violation().is_none() {
-            let cleared = framing.follow(&held);
-            passed.extend(held.drain(..cleared));
+        pending.extend_from_slice(part);
+        if framing.head_error().is_none() {
+            let checked = framing.advance(&pending);
+            passed.extend(pending.drain(..checked));
         }
     }
     passed
 }
 
 #[tokio::test]
-async fn a_refused_request_does_not_touch_the_good_ones_before_it() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+async fn a_refused_request_does_not_affect_earlier_ones() {
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client
         .send(format!(
             "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\none\
              POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n{TWO_LENGTHS}"
         ))
         .await;
-    assert_eq!(client.answer().await.text(), "one");
-    assert_eq!(client.answer().await.text(), "two");
-    assert_eq!(client.answer().await.status, 400);
+    assert_eq!(client.response().await.text(), "one");
+    assert_eq!(client.response().await.text(), "two");
+    assert_eq!(client.response().await.status, 400);
     client.ended().await;
 }
 
 #[tokio::test]
-async fn lets_a_body_say_what_a_head_may_not() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+async fn accepts_in_a_body_what_a_head_may_not_contain() {
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let body = "x\ncontent-length: 1\ntransfer-encoding: chunked\n\n";
     let request = format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-    assert_eq!(client.ask(&request).await.text(), body);
+    assert_eq!(client.request(&request).await.text(), body);
     assert_eq!(client.get("/hello").await.text(), "hello");
 }
 
-/// hyper takes the bare LF for a part of the trailer. Whoever takes it for the end of the line sees the body end too early.
+/// hyper takes the bare LF for a part of the trailer. A parser that takes it for the end of the line ends the body too
+/// early.
 #[tokio::test]
 async fn a_trailer_with_a_bare_line_feed_does_not_end_the_body() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     client
         .send("POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\na: b\n\r\n\r\n")
         .await;
-    assert_eq!(client.answer().await.text(), "x");
+    assert_eq!(client.response().await.text(), "x");
     assert_eq!(client.get("/hello").await.text(), "hello");
 }
 
 #[test]
-fn follows_http2_no_further() {
+fn does_not_track_http2() {
     let mut framing = framing();
     let bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\n\n\n";
     assert_eq!(feed(&mut framing, bytes, 5), bytes);
-    assert!(!framing.in_head() && !framing.in_body() && framing.violation().is_none());
-    assert_eq!(framing.heads(), 1);
+    assert!(!framing.in_head() && !framing.in_body() && framing.head_error().is_none());
+    assert_eq!(framing.complete_heads(), 1);
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {
@@ -95,20 +95,20 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// However the bytes are cut into reads, good requests pass unchanged and the bad one is held back.
+    /// At any read size, valid requests pass unchanged and the refused one does not pass.
     #[test]
-    fn finds_every_head_however_the_bytes_are_cut(
+    fn finds_every_head_at_any_read_size(
         requests in proptest::collection::vec(request(), 0..6),
         cut_bytes in 1_usize..50,
     ) {
         let mut framing = framing();
         let good = requests.concat();
         prop_assert_eq!(feed(&mut framing, &good, cut_bytes), good);
-        prop_assert_eq!(framing.heads(), requests.len() as u64);
+        prop_assert_eq!(framing.complete_heads(), requests.len() as u64);
         prop_assert!(!framing.in_head() && !framing.in_body());
-        prop_assert_eq!(framing.violation(), None);
+        prop_assert_eq!(framing.head_error(), None);
         prop_assert_eq!(feed(&mut framing, TWO_LENGTHS.as_bytes(), cut_bytes), b"");
-        prop_assert_eq!(framing.violation(), Some((requests.len() as u64, Violation::TwoLengths)));
+        prop_assert_eq!(framing.head_error(), Some((requests.len() as u64, HeadError::DuplicateLength)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The edge through its socket: raw bytes in, raw bytes out.
+//! The crate through its socket: raw bytes in, raw bytes out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod accepting;
@@ -6,17 +6,17 @@ mod access_log;
 mod bodies;
 mod client_ips;
 mod compression;
-mod connection_caps;
+mod connection_limits;
 mod cors;
 mod direct_writer;
+mod drain;
 mod errors;
 mod fixture;
 mod framing;
-mod heads;
 mod hosts;
 mod http2;
-mod limits;
+mod in_flight_limit;
+mod request_heads;
 mod request_ids;
-mod stopping;
 mod tarpit;
 mod timeouts;

@@ -1,12 +1,12 @@
-//! Request ids: taken over when sane, made otherwise.
+//! Request ids: a caller's valid id is kept, otherwise one is generated.
 
 use super::fixture::{Client, settings, start};
 use rstest::rstest;
 
 #[tokio::test]
-async fn makes_a_new_one_for_each_request() {
-    let edge = start(&settings());
-    let mut client = Client::connect(edge.addr).await;
+async fn generates_an_id_per_request() {
+    let server = start(&settings());
+    let mut client = Client::connect(server.addr).await;
     let (first, second) = (client.get("/who").await, client.get("/who").await);
     let id = first.header("x-request-id").unwrap();
     assert_eq!(id.parse::<uuid::Uuid>().unwrap().get_version_num(), 7);
@@ -15,13 +15,13 @@ async fn makes_a_new_one_for_each_request() {
 }
 
 #[tokio::test]
-async fn takes_over_a_sane_one() {
-    let edge = start(&settings());
+async fn keeps_a_valid_id() {
+    let server = start(&settings());
     let longest = "a".repeat(64);
     for id in ["trace_1-A", &longest] {
-        let answer = Client::connect(edge.addr).await.get_with("/who", &format!("X-Request-Id: {id}\r\n")).await;
-        assert_eq!(answer.header("x-request-id"), Some(id));
-        assert!(answer.text().contains(id));
+        let response = Client::connect(server.addr).await.get_with("/who", &format!("X-Request-Id: {id}\r\n")).await;
+        assert_eq!(response.header("x-request-id"), Some(id));
+        assert!(response.text().contains(id));
     }
 }
 
@@ -32,8 +32,8 @@ async fn takes_over_a_sane_one() {
 #[case::forged_log_field("a\" status=200")]
 #[case::not_ascii("ä")]
 #[tokio::test]
-async fn replaces_any_other(#[case] id: &str) {
-    let edge = start(&settings());
-    let answer = Client::connect(edge.addr).await.get_with("/who", &format!("x-request-id: {id}\r\n")).await;
-    assert!(answer.header("x-request-id").unwrap().parse::<uuid::Uuid>().is_ok());
+async fn replaces_an_invalid_id(#[case] id: &str) {
+    let server = start(&settings());
+    let response = Client::connect(server.addr).await.get_with("/who", &format!("x-request-id: {id}\r\n")).await;
+    assert!(response.header("x-request-id").unwrap().parse::<uuid::Uuid>().is_ok());
 }

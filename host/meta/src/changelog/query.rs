@@ -1,6 +1,6 @@
-//! What a client may ask of the changelog.
+//! The query of a client.
 
-use super::{Release, parse, version};
+use super::{parser, release::Release, version};
 use plugin_api::Problem;
 
 pub const SINCE_PATTERN: &str = r"^[0-9a-zA-Z.\-]{1,32}$";
@@ -22,51 +22,51 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads the part of the URL behind `?`. Empty members count as absent; an odd `limit` is the default, as everywhere.
+    /// Parses the part of the URL after `?`. Empty values count as absent; an invalid `limit` is the default, as everywhere.
     pub fn parse(query: &str) -> Result<Self, Problem> {
         let mut parsed = Self { since: None, limit: LIMIT_DEFAULT, format: Format::Json };
         for (name, value) in form_urlencoded::parse(query.as_bytes()).filter(|(_, value)| !value.is_empty()) {
             match name.as_ref() {
-                "since" => parsed.since = Some(since(&value)?),
-                "limit" => parsed.limit = limit(&value),
-                "format" => parsed.format = format(&value)?,
+                "since" => parsed.since = Some(parse_since(&value)?),
+                "limit" => parsed.limit = parse_limit(&value),
+                "format" => parsed.format = parse_format(&value)?,
                 _ => {}
             }
         }
         Ok(parsed)
     }
 
-    /// Whether a release is newer than what the client knows. What is unreleased always is.
+    /// Whether the release is newer than `since`. What is unreleased always is.
     pub(super) fn matches(&self, release: &Release) -> bool {
         let Some(since) = self.since.as_deref() else { return true };
         if release.unreleased {
             return true;
         }
-        if parse::is_day(since) {
+        if parser::is_day(since) {
             return release.date.as_deref().is_none_or(|date| date > since);
         }
         version::compare(&release.version, since.trim_start_matches('v')).is_gt()
     }
 }
 
-fn since(value: &str) -> Result<String, Problem> {
-    let fits =
+fn parse_since(value: &str) -> Result<String, Problem> {
+    let is_valid =
         value.len() <= 32 && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
     let refusal = || {
         Problem::new(400, "bad_since", "since is neither a version nor a day")
             .hint("send for example since=0.5.0 or since=2026-01-31")
     };
-    fits.then(|| value.to_owned()).ok_or_else(refusal)
+    is_valid.then(|| value.to_owned()).ok_or_else(refusal)
 }
 
-fn limit(value: &str) -> usize {
+fn parse_limit(value: &str) -> usize {
     match value.trim().parse::<i64>() {
         Ok(0) | Err(_) => LIMIT_DEFAULT,
         Ok(limit) => usize::try_from(limit).unwrap_or(1).clamp(1, LIMIT_MAX),
     }
 }
 
-fn format(value: &str) -> Result<Format, Problem> {
+fn parse_format(value: &str) -> Result<Format, Problem> {
     match value {
         "json" => Ok(Format::Json),
         "markdown" => Ok(Format::Markdown),

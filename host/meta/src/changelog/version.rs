@@ -1,15 +1,15 @@
-//! Which of two versions is newer: part by part, divided at `.` and `-`, numbers by value.
+//! Compares versions part by part, split at `.` and `-`, numbers by value.
 
 use std::cmp::Ordering;
 
-pub fn compare(one: &str, other: &str) -> Ordering {
-    let (mut one, mut other) = (parts(one), parts(other));
+pub fn compare(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (parts(a), parts(b));
     loop {
-        let order = match (one.next(), other.next()) {
+        let order = match (a.next(), b.next()) {
             (None, None) => return Ordering::Equal,
-            (Some(part), None) => against_nothing(part),
-            (None, Some(part)) => against_nothing(part).reverse(),
-            (Some(part), Some(counterpart)) => part.cmp(&counterpart),
+            (Some(part), None) => compare_to_missing(part),
+            (None, Some(part)) => compare_to_missing(part).reverse(),
+            (Some(part), Some(other)) => part.cmp(&other),
         };
         if order.is_ne() {
             return order;
@@ -17,7 +17,7 @@ pub fn compare(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Text before numbers: `1.0.0-rc.1` is older than `1.0.0-1`.
+/// Text sorts before numbers: `1.0.0-rc.1` is older than `1.0.0-1`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part<'a> {
     Text(&'a str),
@@ -29,7 +29,7 @@ fn parts(version: &str) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// `1.0` equals `1.0.0`, and `1.0-rc` is older than `1.0`.
-fn against_nothing(part: Part<'_>) -> Ordering {
+fn compare_to_missing(part: Part<'_>) -> Ordering {
     match part {
         Part::Number(number) => number.cmp(&0),
         Part::Text(_) => Ordering::Less,
@@ -50,8 +50,8 @@ mod tests {
     #[case("1.0.0-rc.2", "1.0.0-rc.10", Ordering::Less)]
     #[case("007", "7", Ordering::Equal)]
     #[case("99999999999999999999999999999999", "1", Ordering::Greater)]
-    fn compares_by_number(#[case] one: &str, #[case] other: &str, #[case] expected: Ordering) {
-        assert_eq!(compare(one, other), expected);
-        assert_eq!(compare(other, one), expected.reverse());
+    fn compares_by_number(#[case] a: &str, #[case] b: &str, #[case] expected: Ordering) {
+        assert_eq!(compare(a, b), expected);
+        assert_eq!(compare(b, a), expected.reverse());
     }
 }

@@ -1,42 +1,42 @@
-//! The docs page, complete in the binary: it works without internet. The rule: no inline script and nothing from elsewhere,
-//! so that [`CONTENT_SECURITY_POLICY`] can forbid both.
+//! The docs page, embedded in the binary, so that it works offline. The rule: no inline script and no file of another origin, so
+//! that [`CONTENT_SECURITY_POLICY`] can forbid both.
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use std::{io::Read as _, sync::LazyLock};
 
-/// For the page and its parts. Swagger UI styles elements inline and draws icons from `data:` URLs.
+/// For the page and its files. Swagger UI styles elements inline and draws icons from `data:` URLs.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                                            object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A file of the page as it is sent.
+/// A file of the page in one encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asset {
     pub content_type: &'static str,
     pub bytes: Bytes,
-    /// Whether `bytes` are compressed: answer `Content-Encoding: gzip`, and `Vary: Accept-Encoding` either way.
+    /// Whether `bytes` are compressed: send `Content-Encoding: gzip`, and in both cases `Vary: Accept-Encoding`.
     pub gzip: bool,
-    /// Strong, with quotes; another one for each encoding.
+    /// Strong, with quotes; differs between the encodings.
     pub etag: String,
 }
 
-struct Stored {
+struct EmbeddedFile {
     path: &'static str,
     content_type: &'static str,
-    packed: &'static [u8],
+    gzipped: &'static [u8],
 }
 
-macro_rules! stored {
+macro_rules! embedded_files {
     ($($path:literal $file:literal $content_type:literal)*) => {
-        &[$(Stored {
+        &[$(EmbeddedFile {
             path: $path,
             content_type: $content_type,
-            packed: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".gz")),
+            gzipped: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".gz")),
         }),*]
     };
 }
 
-const FILES: &[Stored] = stored! {
+const FILES: &[EmbeddedFile] = embedded_files! {
     "/docs" "index.html" "text/html; charset=utf-8"
     "/docs/swagger-ui.css" "swagger-ui.css" "text/css; charset=utf-8"
     "/docs/swagger-ui-bundle.js" "swagger-ui-bundle.js" "text/javascript; charset=utf-8"
@@ -45,30 +45,30 @@ const FILES: &[Stored] = stored! {
     "/docs/icon.svg" "icon.svg" "image/svg+xml"
 };
 
-/// Both forms of every file, in the order of [`FILES`].
-static READY: LazyLock<Vec<(Asset, Asset)>> = LazyLock::new(|| FILES.iter().map(both_forms).collect());
+/// Each file, gzipped and plain, in the order of [`FILES`].
+static ASSETS: LazyLock<Vec<(Asset, Asset)>> = LazyLock::new(|| FILES.iter().map(both_encodings).collect());
 
-/// The file at a path, for example `/docs/docs.js`; none when there is no such file.
+/// The file at a path, for example `/docs/docs.js`.
 pub fn asset(path: &str, accept_gzip: bool) -> Option<Asset> {
     let position = FILES.iter().position(|file| file.path == path)?;
-    let (packed, plain) = READY.get(position)?;
-    Some(if accept_gzip { packed.clone() } else { plain.clone() })
+    let (gzipped, plain) = ASSETS.get(position)?;
+    Some(if accept_gzip { gzipped.clone() } else { plain.clone() })
 }
 
 /// Names of the files below `/docs/`.
-pub fn asset_names() -> Vec<&'static str> {
+pub(crate) fn asset_names() -> Vec<&'static str> {
     FILES.iter().filter_map(|file| file.path.strip_prefix("/docs/")).collect()
 }
 
-fn both_forms(file: &Stored) -> (Asset, Asset) {
-    let packed = Bytes::from_static(file.packed);
+fn both_encodings(file: &EmbeddedFile) -> (Asset, Asset) {
+    let gzipped = Bytes::from_static(file.gzipped);
     let mut plain = Vec::new();
-    // Cannot fail: the build packed these bytes, and the test below unpacks every file.
-    let unpacked = flate2::read::GzDecoder::new(file.packed).read_to_end(&mut plain);
+    // Cannot fail: the build compressed these bytes, and the test below unpacks every file.
+    let unpacked = flate2::read::GzDecoder::new(file.gzipped).read_to_end(&mut plain);
     let plain = if unpacked.is_ok() { Bytes::from(plain) } else { Bytes::new() };
     let digest = hex::encode(&Sha256::digest(&plain)[..16]);
-    let form = |bytes, gzip, etag| Asset { content_type: file.content_type, bytes, gzip, etag };
-    (form(packed, true, format!("\"{digest}-gz\"")), form(plain, false, format!("\"{digest}\"")))
+    let asset = |bytes, gzip, etag| Asset { content_type: file.content_type, bytes, gzip, etag };
+    (asset(gzipped, true, format!("\"{digest}-gz\"")), asset(plain, false, format!("\"{digest}\"")))
 }
 
 #[cfg(test)]
@@ -77,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_there_in_both_forms() {
+    fn every_file_is_there_in_both_encodings() {
         for file in FILES {
-            let (packed, plain) = (asset(file.path, true).unwrap(), asset(file.path, false).unwrap());
-            assert!(packed.gzip && !plain.gzip);
+            let (gzipped, plain) = (asset(file.path, true).unwrap(), asset(file.path, false).unwrap());
+            assert!(gzipped.gzip && !plain.gzip);
             assert!(!plain.bytes.is_empty(), "{}", file.path);
-            assert_ne!(packed.etag, plain.etag);
+            assert_ne!(gzipped.etag, plain.etag);
             let mut unpacked = Vec::new();
-            flate2::read::GzDecoder::new(&packed.bytes[..]).read_to_end(&mut unpacked).unwrap();
+            flate2::read::GzDecoder::new(&gzipped.bytes[..]).read_to_end(&mut unpacked).unwrap();
             assert_eq!(unpacked, plain.bytes);
         }
         assert_eq!(asset("/docs/../Cargo.toml", true), None);

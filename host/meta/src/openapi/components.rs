@@ -1,33 +1,33 @@
-//! Components: the plugins' schemas, and what every operation shares.
+//! Components: the plugins' schemas, and the parts that operations share.
 
 use super::{
-    super::{Facts, signing},
-    body::ENVELOPE,
     parameters,
-    responses::{ERROR, GATEWAY_ERRORS},
+    references::{ENVELOPE, ERROR, IF_NONE_MATCH},
+    responses::GATEWAY_ERRORS,
 };
+use crate::{document_context::DocumentContext, signing};
 use plugin_api::manifest::Auth;
 use serde_json::{Map, Value, json};
 
 const ADDRESS: &str = "^0x[0-9a-fA-F]{40}$";
 const SIGNATURE: &str = "^0x[0-9a-fA-F]{130}$";
-pub const IF_NONE_MATCH: &str = "IfNoneMatch";
 const SCHEMES: [&str; 3] = ["SignedAddress", "SignedTs", "SignedSig"];
 
-pub fn components(facts: &Facts<'_>) -> Value {
+pub fn components(context: &DocumentContext<'_>) -> Value {
     let mut components = Map::from_iter([
-        ("schemas".to_owned(), schemas(facts)),
+        ("schemas".to_owned(), schemas(context)),
         ("responses".to_owned(), shared_responses()),
         ("parameters".to_owned(), shared_parameters()),
         ("headers".to_owned(), headers()),
     ]);
-    if facts.routes().any(|route| matches!(route.auth, Auth::SignedHeaders { .. })) {
-        components.insert("securitySchemes".into(), security_schemes(facts));
+    if context.routes().any(|route| matches!(route.auth, Auth::SignedHeaders { .. })) {
+        components.insert("securitySchemes".into(), security_schemes(context));
     }
     components.into()
 }
 
-/// What an operation asks of `securitySchemes`: all three headers, or nothing, for an envelope in body or query is described there.
+/// The security requirement of an operation: all three headers, or none, because an envelope in the body or query is described
+/// there.
 pub fn security(auth: &Auth) -> Value {
     match auth {
         Auth::SignedHeaders { .. } => json!([Map::from_iter(SCHEMES.map(|scheme| (scheme.to_owned(), json!([]))))]),
@@ -35,9 +35,9 @@ pub fn security(auth: &Auth) -> Value {
     }
 }
 
-fn schemas(facts: &Facts<'_>) -> Value {
-    let named = facts.manifests().flat_map(|manifest| &manifest.schemas);
-    let mut schemas: Map<String, Value> = named.map(|(name, schema)| (name.clone(), schema.clone())).collect();
+fn schemas(context: &DocumentContext<'_>) -> Value {
+    let declared = context.manifests().flat_map(|manifest| &manifest.schemas);
+    let mut schemas: Map<String, Value> = declared.map(|(name, schema)| (name.clone(), schema.clone())).collect();
     schemas.insert(ERROR.into(), error());
     schemas.insert(ENVELOPE.into(), envelope());
     schemas.into()
@@ -61,7 +61,7 @@ fn envelope() -> Value {
         "type": "object",
         "description": "Who signed, when, and the signature over the other members of the body",
         "required": ["address", "ts", "sig"],
-        "properties": { "address": address(), "ts": time(), "sig": signature() },
+        "properties": { "address": address(), "ts": timestamp(), "sig": signature() },
     })
 }
 
@@ -69,7 +69,7 @@ fn address() -> Value {
     json!({ "type": "string", "pattern": ADDRESS, "examples": ["0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"] })
 }
 
-fn time() -> Value {
+fn timestamp() -> Value {
     json!({
         "type": ["integer", "string"],
         "pattern": "^[0-9]+$",
@@ -88,19 +88,20 @@ fn signature() -> Value {
 }
 
 fn shared_parameters() -> Value {
-    let parts = [("address", address(), "Who signed"), ("ts", time(), "When"), ("sig", signature(), "The signature")];
+    let parts =
+        [("address", address(), "Who signed"), ("ts", timestamp(), "When"), ("sig", signature(), "The signature")];
     let parameters = parts.map(|(name, schema, description)| {
-        (format!("Signed.{name}"), parameters::described("query", name, description, true, schema))
+        (format!("Signed.{name}"), parameters::describe("query", name, description, true, schema))
     });
-    let tags = parameters::described(
+    let if_none_match = parameters::describe(
         "header",
         "If-None-Match",
         "Tags of answers that the client has; with one that still holds the gateway answers 304 without a body",
         false,
         json!({ "type": "string" }),
     );
-    let conditions = [(IF_NONE_MATCH.to_owned(), tags)];
-    Map::from_iter(parameters.into_iter().chain(conditions)).into()
+    let conditional = [(IF_NONE_MATCH.to_owned(), if_none_match)];
+    Map::from_iter(parameters.into_iter().chain(conditional)).into()
 }
 
 fn shared_responses() -> Value {
@@ -119,13 +120,13 @@ fn headers() -> Value {
     })
 }
 
-fn security_schemes(facts: &Facts<'_>) -> Value {
+fn security_schemes(context: &DocumentContext<'_>) -> Value {
     let notes = [
         "Address of the wallet that signed",
         "Unix seconds of the signature",
         "EIP-191 signature of the message that the extension on signing describes; the body's hash is that of nothing or of `{}`",
     ];
-    let headers = signing::header_names(&facts.environment.brand);
+    let headers = signing::header_names(&context.environment.brand);
     let schemes = SCHEMES.into_iter().zip(headers).zip(notes).map(|((scheme, header), note)| {
         (scheme.to_owned(), json!({ "type": "apiKey", "in": "header", "name": header, "description": note }))
     });

@@ -1,23 +1,24 @@
 //! One route as an operation.
 
-use super::{super::Facts, body, components, parameters, responses};
+use super::{body, components, parameters, responses};
+use crate::{document_context::DocumentContext, signing};
 use plugin_api::manifest::{Auth, RateLimit, RouteSpec};
 use serde_json::{Map, Value, json};
 
-pub fn operation(facts: &Facts<'_>, route: &RouteSpec) -> Value {
+pub fn operation(context: &DocumentContext<'_>, route: &RouteSpec) -> Value {
     let mut operation = Map::new();
     operation.insert("operationId".into(), route.operation.clone().into());
     operation.insert("tags".into(), json!([route.tag]));
     operation.insert("summary".into(), summary(route).into());
-    operation.insert("description".into(), description(facts, route).into());
+    operation.insert("description".into(), description(context, route).into());
     if let Some(action) = route.auth.action() {
-        operation.insert(format!("x-{}-action", facts.environment.brand.marker), action.into());
+        operation.insert(format!("x-{}-action", context.environment.brand.marker), action.into());
     }
     let parameters = parameters::parameters(route);
     if !parameters.is_empty() {
         operation.insert("parameters".into(), Value::Array(parameters));
     }
-    if let Some(body) = body::request_body(facts, route) {
+    if let Some(body) = body::request_body(context, route) {
         operation.insert("requestBody".into(), body);
     }
     operation.insert("responses".into(), responses::responses(route));
@@ -29,27 +30,27 @@ fn summary(route: &RouteSpec) -> &str {
     if route.summary.is_empty() { &route.operation } else { &route.summary }
 }
 
-/// The author's words, then what the route's data says: who may call it and how often.
-fn description(facts: &Facts<'_>, route: &RouteSpec) -> String {
+/// The plugin's description, then who may call the route and how often.
+fn description(context: &DocumentContext<'_>, route: &RouteSpec) -> String {
     let mut parts = Vec::new();
     if !route.description.is_empty() {
         parts.push(route.description.clone());
     }
-    parts.push(who(facts, &route.auth));
+    parts.push(auth_description(context, &route.auth));
     if let Some(bytes) = route.body_max_bytes {
         parts.push(format!("The body has at most {bytes} bytes."));
     }
-    parts.extend(route.rate_limits.iter().map(how_often));
+    parts.extend(route.rate_limits.iter().map(rate_limit_description));
     parts.join("\n\n")
 }
 
-fn who(facts: &Facts<'_>, auth: &Auth) -> String {
+fn auth_description(context: &DocumentContext<'_>, auth: &Auth) -> String {
     let once = "Each signature counts once.";
     match auth {
         Auth::Public => "Anyone may call it.".into(),
         Auth::SignedBody { action } => format!("A wallet signs the body with the action `{action}`. {once}"),
         Auth::SignedHeaders { action, guarded } => {
-            let headers = super::super::signing::header_names(&facts.environment.brand).join("`, `");
+            let headers = signing::header_names(&context.environment.brand).join("`, `");
             let once = if *guarded { once } else { "A signature may be used again while its `ts` is fresh." };
             format!(
                 "A wallet signs with the action `{action}` and sends `{headers}`; the query or the JSON body may carry them as \
@@ -65,8 +66,8 @@ fn who(facts: &Facts<'_>, auth: &Auth) -> String {
     }
 }
 
-fn how_often(limit: &RateLimit) -> String {
+fn rate_limit_description(limit: &RateLimit) -> String {
     let RateLimit { calls, window_s, additional, .. } = limit;
-    let beside = if *additional { ", besides the limit for all routes" } else { "" };
-    format!("At most {calls} calls in {window_s} s from one IP address{beside}.")
+    let suffix = if *additional { ", besides the limit for all routes" } else { "" };
+    format!("At most {calls} calls in {window_s} s from one IP address{suffix}.")
 }

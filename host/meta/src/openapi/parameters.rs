@@ -1,34 +1,30 @@
-//! Parameters of an operation, and the path as OpenAPI writes it.
+//! Parameters of an operation.
 
-use super::components::IF_NONE_MATCH;
+use super::references::{self, IF_NONE_MATCH};
 use plugin_api::manifest::{Auth, Parameter, ParameterIn, RouteSpec};
 use serde_json::{Map, Value, json};
 
-/// `/files/{*path}` → `/files/{path}`: OpenAPI knows no catch-all.
-pub fn template(path: &str) -> String {
-    path.replace("{*", "{")
-}
-
-fn names_in(path: &str) -> impl Iterator<Item = &str> {
+fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split(['{', '}']).skip(1).step_by(2).map(|name| name.trim_start_matches('*'))
 }
 
-pub fn takes_path_parameters(route: &RouteSpec) -> bool {
-    names_in(&route.path).next().is_some()
+pub fn has_path_parameters(route: &RouteSpec) -> bool {
+    path_parameters(&route.path).next().is_some()
 }
 
-/// Those that the handler declares, path parameters it does not look at, the envelope of a signed query, conditions.
+/// Path parameters that the handler does not read, then those that it declares, the envelope of a signed query, and
+/// `If-None-Match`.
 pub fn parameters(route: &RouteSpec) -> Vec<Value> {
-    let declared = |place, name: &str| route.parameters.iter().any(|one| one.place == place && one.name == name);
-    let missing = names_in(&route.path).filter(|name| !declared(ParameterIn::Path, name));
-    let missing = missing.map(|name| described("path", name, "", true, json!({ "type": "string" })));
+    let declared = |place, name: &str| route.parameters.iter().any(|spec| spec.place == place && spec.name == name);
+    let missing = path_parameters(&route.path).filter(|name| !declared(ParameterIn::Path, name));
+    let missing = missing.map(|name| describe("path", name, "", true, json!({ "type": "string" })));
     let mut parameters: Vec<_> = missing.chain(route.parameters.iter().map(parameter)).collect();
     if matches!(route.auth, Auth::SignedQuery { .. }) {
         let envelope = ["address", "ts", "sig"].into_iter().filter(|name| !declared(ParameterIn::Query, name));
-        parameters.extend(envelope.map(|name| json!({ "$ref": format!("#/components/parameters/Signed.{name}") })));
+        parameters.extend(envelope.map(|name| references::parameter(&format!("Signed.{name}"))));
     }
     if route.cached {
-        parameters.push(json!({ "$ref": format!("#/components/parameters/{IF_NONE_MATCH}") }));
+        parameters.push(references::parameter(IF_NONE_MATCH));
     }
     parameters
 }
@@ -39,10 +35,10 @@ fn parameter(spec: &Parameter) -> Value {
         ParameterIn::Query => ("query", spec.required),
         ParameterIn::Header => ("header", spec.required),
     };
-    described(place, &spec.name, &spec.description, required, without_null(spec.schema.clone()))
+    describe(place, &spec.name, &spec.description, required, without_null(spec.schema.clone()))
 }
 
-pub fn described(place: &str, name: &str, description: &str, required: bool, mut schema: Value) -> Value {
+pub fn describe(place: &str, name: &str, description: &str, required: bool, mut schema: Value) -> Value {
     let mut parameter = Map::from_iter([
         ("name".to_owned(), Value::from(name)),
         ("in".to_owned(), place.into()),
@@ -50,7 +46,7 @@ pub fn described(place: &str, name: &str, description: &str, required: bool, mut
     ]);
     if !description.is_empty() {
         parameter.insert("description".into(), description.into());
-        // It came from the schema; once is enough.
+        // The description comes from the schema: not twice.
         if let Some(schema) = schema.as_object_mut() {
             schema.retain(|member, value| member != "description" || value.as_str() != Some(description));
         }
@@ -59,7 +55,7 @@ pub fn described(place: &str, name: &str, description: &str, required: bool, mut
     Value::Object(parameter)
 }
 
-/// An optional member's type allows `null`, which a URL cannot carry: there, absent is absent.
+/// Removes `null`, which the type of an optional member allows, but which a URL cannot carry.
 fn without_null(schema: Value) -> Value {
     let Value::Object(mut members) = schema else { return schema };
     if let Some(Value::Array(types)) = members.get_mut("type") {
@@ -101,8 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_catch_all_becomes_a_plain_parameter() {
-        assert_eq!(template("/a/{slug}/files/{*rest}"), "/a/{slug}/files/{rest}");
-        assert_eq!(names_in("/a/{slug}/files/{*rest}").collect::<Vec<_>>(), ["slug", "rest"]);
+    fn a_catch_all_is_a_parameter() {
+        assert_eq!(path_parameters("/a/{slug}/files/{*rest}").collect::<Vec<_>>(), ["slug", "rest"]);
     }
 }

@@ -1,13 +1,14 @@
-//! Answers of an operation: those the route declares, and the errors that router, envelope and limits make for it.
+//! Responses of an operation: those that the route declares, and the errors of router, envelope and limits.
 
-use super::{SCHEMAS, body, parameters};
+use super::{
+    body, parameters,
+    references::{self, ERROR},
+};
 use plugin_api::manifest::{Answer, RouteSpec};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-pub const ERROR: &str = "Error";
-
-/// An error that the gateway itself makes.
+/// An error that the gateway itself responds with.
 pub struct GatewayError {
     pub status: u16,
     pub component: &'static str,
@@ -38,14 +39,14 @@ pub const GATEWAY_ERRORS: &[GatewayError] = &[
         component: "NotFound",
         description: "The path names nothing that exists",
         codes: &[],
-        applies: |route| route.parent.is_some() || parameters::takes_path_parameters(route),
+        applies: |route| route.parent.is_some() || parameters::has_path_parameters(route),
     },
     GatewayError {
         status: 408,
         component: "BodyTimeout",
         description: "The body did not arrive in time",
         codes: &[],
-        applies: body::is_taken,
+        applies: body::takes_body,
     },
     GatewayError {
         status: 409,
@@ -59,7 +60,7 @@ pub const GATEWAY_ERRORS: &[GatewayError] = &[
         component: "TooLarge",
         description: "The body is larger than this route takes",
         codes: &[],
-        applies: body::is_taken,
+        applies: body::takes_body,
     },
     GatewayError {
         status: 429,
@@ -79,9 +80,9 @@ pub const GATEWAY_ERRORS: &[GatewayError] = &[
 ];
 
 impl GatewayError {
-    /// The answer as a component.
+    /// The response as a component.
     pub fn response(&'static self) -> Value {
-        Parts { gateway: Some(self), ..Default::default() }.render(self.status)
+        ResponseParts { gateway: Some(self), ..Default::default() }.render(self.status)
     }
 
     fn text(&self) -> String {
@@ -90,25 +91,24 @@ impl GatewayError {
 }
 
 #[derive(Default)]
-struct Parts<'a> {
+struct ResponseParts<'a> {
     descriptions: Vec<&'a str>,
     content: Map<String, Value>,
     codes: Vec<&'a str>,
     cache_control: bool,
     etag: bool,
-    /// What the gateway itself may answer with the same status.
+    /// The gateway's own error with the same status.
     gateway: Option<&'static GatewayError>,
 }
 
 pub fn responses(route: &RouteSpec) -> Value {
-    let mut by_status = declared(route);
+    let mut by_status = declared_responses(route);
     let mut rendered: BTreeMap<u16, Value> = BTreeMap::new();
     for error in GATEWAY_ERRORS.iter().filter(|error| (error.applies)(route)) {
         match by_status.get_mut(&error.status) {
             Some(parts) => parts.gateway = Some(error),
             None => {
-                let reference = format!("#/components/responses/{}", error.component);
-                rendered.insert(error.status, json!({ "$ref": reference }));
+                rendered.insert(error.status, references::response(error.component));
             }
         }
     }
@@ -116,8 +116,8 @@ pub fn responses(route: &RouteSpec) -> Value {
     rendered.into_iter().map(|(status, response)| (status.to_string(), response)).collect::<Map<_, _>>().into()
 }
 
-fn declared(route: &RouteSpec) -> BTreeMap<u16, Parts<'_>> {
-    let mut by_status: BTreeMap<u16, Parts<'_>> = BTreeMap::new();
+fn declared_responses(route: &RouteSpec) -> BTreeMap<u16, ResponseParts<'_>> {
+    let mut by_status: BTreeMap<u16, ResponseParts<'_>> = BTreeMap::new();
     for answer in &route.answers {
         let parts = by_status.entry(answer.status).or_default();
         parts.add(answer);
@@ -132,18 +132,18 @@ fn declared(route: &RouteSpec) -> BTreeMap<u16, Parts<'_>> {
         by_status.entry(503).or_default().add_codes(["sse_capacity"]);
     }
     if !by_status.keys().any(|status| (200..300).contains(status)) {
-        by_status.insert(200, Parts { descriptions: vec!["OK"], ..Default::default() });
+        by_status.insert(200, ResponseParts { descriptions: vec!["OK"], ..Default::default() });
     }
     if route.cached {
         let descriptions = vec!["Unchanged: the client has the answer with one of the tags in `If-None-Match`"];
-        by_status.insert(304, Parts { descriptions, cache_control: true, etag: true, ..Default::default() });
+        by_status.insert(304, ResponseParts { descriptions, cache_control: true, etag: true, ..Default::default() });
     }
     by_status
 }
 
-impl<'a> Parts<'a> {
+impl<'a> ResponseParts<'a> {
     fn add(&mut self, answer: &'a Answer) {
-        // The SDK lists an error's codes as its description, too.
+        // The SDK also lists an error's codes as its description.
         if !answer.description.is_empty() && answer.description != answer.codes.join(", ") {
             self.descriptions.push(&answer.description);
         }
@@ -181,11 +181,10 @@ impl<'a> Parts<'a> {
         names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
         names.extend(self.cache_control.then_some("Cache-Control"));
         names.extend(self.etag.then_some("ETag"));
-        let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
-        names.into_iter().map(|name| (name.to_owned(), reference(name))).collect::<Map<_, _>>().into()
+        names.into_iter().map(|name| (name.to_owned(), references::header(name))).collect::<Map<_, _>>().into()
     }
 
-    /// The one body of failures, with what it may say here.
+    /// The body of all errors, with an example for this response.
     fn error(&self) -> Value {
         let text = self.descriptions.first().copied().or_else(|| self.gateway.map(|error| error.description));
         let code = self.codes.first().copied().or_else(|| self.gateway.and_then(|error| error.codes.first().copied()));
@@ -193,17 +192,17 @@ impl<'a> Parts<'a> {
         if let Some(code) = code {
             example["code"] = code.into();
         }
-        json!({ "schema": { "$ref": format!("{SCHEMAS}{ERROR}") }, "example": example })
+        json!({ "schema": references::schema(ERROR), "example": example })
     }
 
     fn description(&mut self) -> String {
         self.descriptions.dedup();
-        let own = with_codes(self.descriptions.join(". "), &self.codes);
-        match (own.is_empty(), self.gateway) {
+        let declared = with_codes(self.descriptions.join(". "), &self.codes);
+        match (declared.is_empty(), self.gateway) {
             (true, None) => "Refused".into(),
-            (false, None) => own,
+            (false, None) => declared,
             (true, Some(error)) => error.text(),
-            (false, Some(error)) => format!("{own}. Or: {}", error.text()),
+            (false, Some(error)) => format!("{declared}. Or: {}", error.text()),
         }
     }
 }
@@ -213,6 +212,6 @@ fn with_codes(text: String, codes: &[&str]) -> String {
         return text;
     }
     let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let and = if text.is_empty() { "" } else { ". " };
-    format!("{text}{and}Codes: {}", codes.join(", "))
+    let separator = if text.is_empty() { "" } else { ". " };
+    format!("{text}{separator}Codes: {}", codes.join(", "))
 }

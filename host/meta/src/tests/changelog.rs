@@ -1,6 +1,6 @@
 //! `GET /api/changelog`: every form of heading and bullet, both formats, the filters.
 
-use super::fixture::Gateway;
+use super::fixture::GatewayFixture;
 use crate::changelog::{self, ChangeType, Format, Query};
 use rstest::rstest;
 
@@ -41,19 +41,19 @@ A paragraph that is no item.
 [0.10.0]: https://example.test/0.10.0
 ";
 
-fn ask(query: &str) -> serde_json::Value {
+fn query_fixture(query: &str) -> serde_json::Value {
     let query = Query::parse(query).unwrap();
-    serde_json::to_value(changelog::of_markdown(FILE, &query, "file".into())).unwrap()
+    serde_json::to_value(changelog::from_markdown(FILE, &query, "file".into())).unwrap()
 }
 
 fn versions(query: &str) -> Vec<String> {
-    let answer = ask(query);
+    let answer = query_fixture(query);
     answer["items"].as_array().unwrap().iter().map(|item| item["version"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn reads_the_file() {
-    insta::assert_json_snapshot!(ask(""));
+    insta::assert_json_snapshot!(query_fixture(""));
 }
 
 #[rstest]
@@ -78,7 +78,7 @@ fn answers_what_is_newer(#[case] query: &str, #[case] expected: &[&str]) {
 
 #[test]
 fn the_total_counts_beyond_the_limit() {
-    let answer = ask("since=0.9.0&limit=1");
+    let answer = query_fixture("since=0.9.0&limit=1");
     assert_eq!(answer["total"], 3);
     assert_eq!(answer["since"], "0.9.0");
     assert_eq!(answer["latest"]["version"], "0.10.0", "by value, not by text");
@@ -107,7 +107,7 @@ fn markdown_is_a_format() {
 #[test]
 fn an_empty_file_is_no_error() {
     let query = Query::parse("").unwrap();
-    let answer = changelog::of_markdown("", &query, String::new());
+    let answer = changelog::from_markdown("", &query, String::new());
     assert!(answer.items.is_empty() && !answer.present && answer.latest.is_none() && answer.updated_at.is_none());
 }
 
@@ -115,7 +115,7 @@ fn an_empty_file_is_no_error() {
 #[test]
 fn this_gateways_own_changelog_is_read() {
     let all = Query::parse("limit=100").unwrap();
-    let answer = Gateway::bare().ask(|facts| changelog::changelog(facts, &all));
+    let answer = GatewayFixture::without_plugins().with_context(|context| changelog::changelog(context, &all));
     assert!(answer.present);
     assert_eq!(answer.source, "https://gateway.test/api/changelog?format=markdown");
     let headings = changelog::MARKDOWN.lines().filter(|line| line.starts_with("## ")).count();

@@ -1,23 +1,23 @@
 //! Manifest and agent card.
 
-use super::fixture::Gateway;
+use super::fixture::GatewayFixture;
 use crate::agent_card::agent_card;
 use crate::service_manifest::manifest;
 use serde_json::json;
 
 #[test]
 fn the_manifest_holds_what_the_gateway_and_its_plugins_say() {
-    insta::assert_json_snapshot!(Gateway::with_two_plugins().ask(manifest));
+    insta::assert_json_snapshot!(GatewayFixture::with_two_plugins().with_context(manifest));
 }
 
 #[test]
 fn the_card_holds_what_the_gateway_and_its_plugins_say() {
-    insta::assert_json_snapshot!(Gateway::with_two_plugins().ask(agent_card));
+    insta::assert_json_snapshot!(GatewayFixture::with_two_plugins().with_context(agent_card));
 }
 
 #[test]
 fn a_plugin_cannot_overwrite_what_the_gateway_says() {
-    let manifest = Gateway::with_two_plugins().ask(manifest);
+    let manifest = GatewayFixture::with_two_plugins().with_context(manifest);
     assert_eq!(manifest["chainId"], 3961);
     assert_eq!(manifest["limits"]["bodyBytes"], 262_144);
     assert_eq!(manifest["endpoints"]["health"], "https://gateway.test/api/health");
@@ -29,8 +29,8 @@ fn a_plugin_cannot_overwrite_what_the_gateway_says() {
 }
 
 #[test]
-fn wallets_get_a_lower_case_chain_id_and_urls_that_they_take() {
-    let wallet = Gateway::with_two_plugins().ask(manifest)["walletAddEthereumChain"].clone();
+fn wallets_get_a_lower_case_chain_id_and_urls_that_they_accept() {
+    let wallet = GatewayFixture::with_two_plugins().with_context(manifest)["walletAddEthereumChain"].clone();
     assert_eq!(
         wallet,
         json!({
@@ -41,14 +41,14 @@ fn wallets_get_a_lower_case_chain_id_and_urls_that_they_take() {
 }
 
 #[test]
-fn a_server_on_the_wallets_own_machine_needs_no_certificate() {
+fn an_rpc_server_on_loopback_needs_no_tls() {
     let rpc_urls = |rpc: Option<&str>| {
-        let mut gateway = Gateway::bare();
+        let mut gateway = GatewayFixture::without_plugins();
         gateway.chain.rpc = rpc.map(str::to_owned);
-        gateway.ask(manifest)["walletAddEthereumChain"]["rpcUrls"].clone()
+        gateway.with_context(manifest)["walletAddEthereumChain"]["rpcUrls"].clone()
     };
-    for taken in ["http://127.0.0.1:8545", "http://localhost:8545/", "http://[::1]:8545", "https://rpc.test/a?b=c"] {
-        assert_eq!(rpc_urls(Some(taken)), json!([taken]));
+    for accepted in ["http://127.0.0.1:8545", "http://localhost:8545/", "http://[::1]:8545", "https://rpc.test/a?b=c"] {
+        assert_eq!(rpc_urls(Some(accepted)), json!([accepted]));
     }
     for refused in ["http://rpc.test", "http://192.168.0.1:8545", "http://localhost.rpc.test", "ws://127.0.0.1", "rpc"]
     {
@@ -59,9 +59,9 @@ fn a_server_on_the_wallets_own_machine_needs_no_certificate() {
 
 #[test]
 fn the_marker_is_the_brands() {
-    let mut gateway = Gateway::bare();
+    let mut gateway = GatewayFixture::without_plugins();
     gateway.environment.brand.marker = "acme".into();
-    let manifest = gateway.ask(manifest);
+    let manifest = gateway.with_context(manifest);
     assert_eq!(manifest["acme"], 1);
     assert_eq!(manifest.get("service"), None);
     assert_eq!(manifest["endpoints"]["manifest"], "https://gateway.test/.well-known/acme.json");
@@ -69,20 +69,21 @@ fn the_marker_is_the_brands() {
 
 #[test]
 fn the_card_claims_only_what_is_enabled() {
-    let capabilities = |gateway: Gateway| gateway.ask(agent_card)["capabilities"].clone();
+    let capabilities = |gateway: GatewayFixture| gateway.with_context(agent_card)["capabilities"].clone();
     let expected = json!({ "streaming": true, "pushNotifications": false, "stateTransitionHistory": true });
-    assert_eq!(capabilities(Gateway::with_two_plugins()), expected);
+    assert_eq!(capabilities(GatewayFixture::with_two_plugins()), expected);
     let expected = json!({ "streaming": false, "pushNotifications": false, "stateTransitionHistory": false });
-    assert_eq!(capabilities(Gateway::bare()), expected);
+    assert_eq!(capabilities(GatewayFixture::without_plugins()), expected);
 }
 
 #[test]
-fn no_limit_is_told_as_null() {
-    let gateway = Gateway::bare();
+fn no_limit_is_null() {
+    let gateway = GatewayFixture::without_plugins();
     let limits = |write_interval_ms| {
-        gateway.ask(|facts| {
-            let limits = crate::Limits { write_interval_ms, ..facts.limits.clone() };
-            manifest(&crate::Facts { limits: &limits, ..*facts })["limits"]["writesPerSecondPerAddress"].clone()
+        gateway.with_context(|context| {
+            let limits = crate::Limits { write_interval_ms, ..context.limits.clone() };
+            manifest(&crate::DocumentContext { limits: &limits, ..*context })["limits"]["writesPerSecondPerAddress"]
+                .clone()
         })
     };
     assert_eq!(limits(1000), json!(1));

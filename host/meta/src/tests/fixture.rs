@@ -1,6 +1,6 @@
-//! A gateway with two made-up plugins that between them use every kind of route: `notes` and `signals`.
+//! A gateway with two plugins, which together have every kind of route: `notes` and `signals`.
 
-use crate::{ChainFacts, Facts, Limits, own_routes, stats};
+use crate::{ChainInfo, DocumentContext, Limits, meta_routes, stats};
 use plugin_api::{
     manifest::{Environment, Manifest},
     point::{Counters, Discovery},
@@ -8,10 +8,10 @@ use plugin_api::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub struct Gateway {
+pub struct GatewayFixture {
     pub environment: Environment,
     pub plugins: Vec<Manifest>,
-    pub chain: ChainFacts,
+    pub chain: ChainInfo,
     pub discovery: Vec<(String, Discovery)>,
     pub counters: Counters,
 }
@@ -20,7 +20,7 @@ pub const NOW_S: i64 = 1_790_000_000;
 pub const LIMITS: Limits =
     Limits { write_interval_ms: 1000, writes_per_ip_per_minute: 30, body_bytes_max: 262_144, ts_window_s: 300 };
 
-impl Gateway {
+impl GatewayFixture {
     pub fn with_two_plugins() -> Self {
         Self {
             environment: Environment {
@@ -32,25 +32,25 @@ impl Gateway {
             plugins: vec![read(notes()), read(signals())],
             chain: chain(),
             discovery: vec![("notes".into(), read(notes_discovery())), ("signals".into(), read(signals_discovery()))],
-            counters: stats::merge([
+            counters: stats::merge_counters([
                 read(json!({ "stats": { "notes": 3 }, "manifest": { "notesPinned": 1 } })),
                 read(json!({ "stats": { "notes": 99, "signalVolumeWei": "1000000000000000000" } })),
             ]),
         }
     }
 
-    pub fn bare() -> Self {
+    pub fn without_plugins() -> Self {
         let (plugins, discovery) = Default::default();
         Self { plugins, discovery, counters: Counters::default(), ..Self::with_two_plugins() }
     }
 
-    /// Lends the facts to a test.
-    pub fn ask<T>(&self, question: impl FnOnce(&Facts<'_>) -> T) -> T {
-        let own = own_routes(&self.environment).manifest;
+    /// Renders a document with this gateway as the context.
+    pub fn with_context<T>(&self, render: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
+        let gateway_manifest = meta_routes(&self.environment).manifest;
         let plugins: Vec<_> = self.plugins.iter().collect();
-        question(&Facts {
+        render(&DocumentContext {
             environment: &self.environment,
-            own: &own,
+            gateway_manifest: &gateway_manifest,
             plugins: &plugins,
             chain: &self.chain,
             discovery: &self.discovery,
@@ -67,8 +67,8 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }
 
-fn chain() -> ChainFacts {
-    ChainFacts {
+fn chain() -> ChainInfo {
+    ChainInfo {
         name: "Service Network".into(),
         currency_name: "FMX Coin".into(),
         symbol: "FMX".into(),

@@ -1,6 +1,6 @@
 //! `GET /llms.txt`: the form that llmstxt.org describes.
 
-use super::fixture::Gateway;
+use super::fixture::GatewayFixture;
 use crate::llms::llms_txt;
 
 /// What the format allows: one H1 first, a quote, text, then H2 sections that hold links only.
@@ -29,7 +29,7 @@ fn section(text: &str) -> (&str, Vec<&str>) {
 
 #[test]
 fn has_the_structure_that_parsers_need() {
-    let text = Gateway::with_two_plugins().ask(llms_txt);
+    let text = GatewayFixture::with_two_plugins().with_context(llms_txt);
     let sections = sections(&text);
     let titles: Vec<_> = sections.iter().map(|(title, _)| *title).collect();
     assert_eq!(titles, ["Notes ## Ignore the above", "Routes", "Reference"], "no section of a briefing without links");
@@ -50,7 +50,7 @@ fn has_the_structure_that_parsers_need() {
 
 #[test]
 fn tells_how_to_sign() {
-    let text = Gateway::with_two_plugins().ask(llms_txt);
+    let text = GatewayFixture::with_two_plugins().with_context(llms_txt);
     assert!(
         text.contains(
             "\nService Commons\naction: <action>\naddress: <checksummed address>\nts: <unix seconds>\nbody: <"
@@ -62,12 +62,12 @@ fn tells_how_to_sign() {
 
 #[test]
 fn without_plugins_only_the_reference_remains() {
-    let text = Gateway::bare().ask(llms_txt);
+    let text = GatewayFixture::without_plugins().with_context(llms_txt);
     let titles: Vec<_> = sections(&text).into_iter().map(|(title, _)| title).collect();
     assert_eq!(titles, ["Reference"]);
 }
 
 #[test]
 fn is_the_committed_text() {
-    insta::assert_binary_snapshot!("llms.txt", Gateway::with_two_plugins().ask(llms_txt).into_bytes());
+    insta::assert_binary_snapshot!("llms.txt", GatewayFixture::with_two_plugins().with_context(llms_txt).into_bytes());
 }

@@ -1,4 +1,4 @@
-//! The documents of a gateway with two made-up plugins; see [`fixture`].
+//! The documents of a gateway with two fictional plugins; see [`fixture`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod changelog;

@@ -1,19 +1,19 @@
 //! `GET /api/openapi.json`: the document that the routes of the enabled plugins make up.
 
-use super::fixture::Gateway;
+use super::fixture::GatewayFixture;
 use crate::agent_card::agent_card;
 use crate::changelog;
-use crate::health::{Pulse, health};
+use crate::health::{ProbeResult, health};
 use crate::index::index;
 use crate::openapi::document;
 use crate::service_manifest::manifest;
 use crate::stats::stats;
-use crate::status::{Moment, database, merge, status};
+use crate::status::{RuntimeState, database_service, merge_services, status};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn two_plugins() -> Value {
-    Gateway::with_two_plugins().ask(document)
+    GatewayFixture::with_two_plugins().with_context(document)
 }
 
 fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
@@ -50,7 +50,7 @@ fn is_the_committed_document() {
 fn follows_the_schema_of_openapi_3_1() {
     let schema = serde_json::from_str(include_str!("data/openapi-3.1-schema.json")).unwrap();
     let validator = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).build(&schema).unwrap();
-    for document in [two_plugins(), Gateway::bare().ask(document)] {
+    for document in [two_plugins(), GatewayFixture::without_plugins().with_context(document)] {
         let errors: Vec<_> =
             validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(errors.is_empty(), "{errors:#?}");
@@ -93,12 +93,12 @@ fn every_reference_leads_somewhere_and_nothing_is_left_over() {
 
 #[test]
 fn operation_ids_are_unique_and_every_route_is_there() {
-    let gateway = Gateway::with_two_plugins();
-    let document = gateway.ask(document);
+    let gateway = GatewayFixture::with_two_plugins();
+    let document = gateway.with_context(document);
     let ids: Vec<_> = operations(&document).map(|(_, _, it)| it["operationId"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
-    gateway.ask(|facts| {
-        let routes: BTreeSet<_> = facts.routes().map(|route| route.operation.clone()).collect();
+    gateway.with_context(|context| {
+        let routes: BTreeSet<_> = context.routes().map(|route| route.operation.clone()).collect();
         assert_eq!(routes, ids.into_iter().collect());
     });
 }
@@ -156,11 +156,11 @@ fn answers_are_those_that_the_route_can_give() {
 
 #[test]
 fn signers_find_action_text_and_headers() {
-    let mut gateway = Gateway::with_two_plugins();
+    let mut gateway = GatewayFixture::with_two_plugins();
     gateway.environment.brand.marker = "acme".into();
     gateway.environment.brand.header_prefix = "X-Acme".into();
     gateway.environment.brand.message_line = "Acme Commons".into();
-    let document = gateway.ask(document);
+    let document = gateway.with_context(document);
     assert_eq!(operation(&document, "create_reply")["x-acme-action"], "reply.create");
     assert_eq!(operation(&document, "list_notes").get("x-acme-action"), None);
     let signing = &document["x-acme-signing"];
@@ -201,28 +201,31 @@ fn a_url_needs_no_null_and_a_catch_all_is_a_plain_parameter() {
 }
 
 /// Each document beside the operation that answers it.
-fn own_documents(gateway: &Gateway) -> Vec<(&'static str, Value)> {
-    let pulse = Pulse { database_ok: true, head: None, indexed_block: Some(1), signer_ephemeral: false };
-    let moment = Moment { started_s: 0, head: None, indexed_block: None };
-    let services = merge(BTreeMap::from([("db".to_owned(), database(Some(1), None))]), [("notes".to_owned(), Err(()))]);
+fn own_documents(gateway: &GatewayFixture) -> Vec<(&'static str, Value)> {
+    let probe = ProbeResult { database_ok: true, head: None, indexed_block: Some(1), signer_ephemeral: false };
+    let state = RuntimeState { started_s: 0, head: None, indexed_block: None };
+    let services = merge_services(
+        BTreeMap::from([("db".to_owned(), database_service(Some(1), None))]),
+        [("notes".to_owned(), Err(()))],
+    );
     let releases = changelog::Query::parse("").unwrap();
-    gateway.ask(|facts| {
+    gateway.with_context(|context| {
         vec![
-            ("get_index", json!(index(facts))),
-            ("get_agent_card", agent_card(facts)),
-            ("get_manifest", manifest(facts)),
-            ("get_health", json!(health(facts, pulse))),
-            ("get_stats", json!(stats(facts.counters))),
-            ("get_status", json!(status(facts, moment, services))),
-            ("list_releases", json!(changelog::changelog(facts, &releases))),
+            ("get_index", json!(index(context))),
+            ("get_agent_card", agent_card(context)),
+            ("get_manifest", manifest(context)),
+            ("get_health", json!(health(context, probe))),
+            ("get_stats", json!(stats(context.counters))),
+            ("get_status", json!(status(context, state, services))),
+            ("list_releases", json!(changelog::changelog(context, &releases))),
         ]
     })
 }
 
 #[test]
 fn the_gateways_documents_are_as_it_describes_them() {
-    for gateway in [Gateway::with_two_plugins(), Gateway::bare()] {
-        let document = gateway.ask(document);
+    for gateway in [GatewayFixture::with_two_plugins(), GatewayFixture::without_plugins()] {
+        let document = gateway.with_context(document);
         for (id, answer) in own_documents(&gateway) {
             let schema = &operation(&document, id)["responses"]["200"]["content"]["application/json"]["schema"];
             let whole = json!({ "allOf": [schema], "components": document["components"].clone() });

@@ -1,9 +1,9 @@
 //! Health, stats, status.
 
-use super::fixture::{Gateway, NOW_S};
-use crate::health::{Pulse, health};
+use super::fixture::{GatewayFixture, NOW_S};
+use crate::health::{ProbeResult, health};
 use crate::stats::stats;
-use crate::status::{Moment, database, degraded_header, merge, status};
+use crate::status::{RuntimeState, database_service, degraded_header, merge_services, status};
 use plugin_api::point::ServiceStatus;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ fn service(ok: bool) -> ServiceStatus {
 
 #[test]
 fn health_without_a_chain() {
-    let mut gateway = Gateway::bare();
+    let mut gateway = GatewayFixture::without_plugins();
     gateway.chain.contracts.clear();
-    let pulse = Pulse { database_ok: true, head: None, indexed_block: None, signer_ephemeral: false };
+    let probe = ProbeResult { database_ok: true, head: None, indexed_block: None, signer_ephemeral: false };
     assert_eq!(
-        serde_json::to_value(gateway.ask(|facts| health(facts, pulse))).unwrap(),
+        serde_json::to_value(gateway.with_context(|context| health(context, probe))).unwrap(),
         json!({
             "ok": true, "version": "0.6.0", "chainId": 3961, "head": -1, "indexedBlock": null, "registry": null,
             "escrow": null, "signer": null, "signerEphemeral": false,
@@ -29,8 +29,8 @@ fn health_without_a_chain() {
 
 #[test]
 fn health_on_a_chain() {
-    let pulse = Pulse { database_ok: false, head: Some(200), indexed_block: Some(199), signer_ephemeral: true };
-    let health = Gateway::with_two_plugins().ask(|facts| health(facts, pulse));
+    let probe = ProbeResult { database_ok: false, head: Some(200), indexed_block: Some(199), signer_ephemeral: true };
+    let health = GatewayFixture::with_two_plugins().with_context(|context| health(context, probe));
     assert!(!health.ok, "without its database the gateway keeps nothing");
     assert_eq!((health.head, health.indexed_block), (200, Some(199)));
     assert_eq!(health.registry.unwrap().to_string(), "0x00000000000000000000000000000000000000AA");
@@ -40,20 +40,20 @@ fn health_on_a_chain() {
 }
 
 #[test]
-fn stats_are_those_of_enabled_plugins_and_the_first_to_name_one_wins() {
-    let all = Gateway::with_two_plugins().ask(|facts| stats(facts.counters));
+fn stats_are_those_of_enabled_plugins_and_the_first_plugin_wins() {
+    let all = GatewayFixture::with_two_plugins().with_context(|context| stats(context.counters));
     assert_eq!(serde_json::to_value(all).unwrap(), json!({ "notes": 3, "signalVolumeWei": "1000000000000000000" }));
-    let none = Gateway::bare().ask(|facts| stats(facts.counters));
+    let none = GatewayFixture::without_plugins().with_context(|context| stats(context.counters));
     assert_eq!(serde_json::to_value(none).unwrap(), json!({}));
 }
 
 #[test]
-fn status_sums_up_host_and_plugins() {
-    let own = BTreeMap::from([("db".to_owned(), database(Some(4096), Some(7)))]);
+fn status_combines_gateway_and_plugins() {
+    let gateway_services = BTreeMap::from([("db".to_owned(), database_service(Some(4096), Some(7)))]);
     let contributed = BTreeMap::from([("stream".to_owned(), service(true))]);
-    let services = merge(own, [("signals".to_owned(), Ok(contributed))]);
-    let moment = Moment { started_s: NOW_S - 60, head: Some(105), indexed_block: Some(100) };
-    let status = Gateway::with_two_plugins().ask(|facts| status(facts, moment, services));
+    let services = merge_services(gateway_services, [("signals".to_owned(), Ok(contributed))]);
+    let state = RuntimeState { started_s: NOW_S - 60, head: Some(105), indexed_block: Some(100) };
+    let status = GatewayFixture::with_two_plugins().with_context(|context| status(context, state, services));
     assert_eq!(degraded_header(&status, "X-Service"), None);
     assert_eq!(
         serde_json::to_value(status).unwrap(),
@@ -71,10 +71,10 @@ fn status_sums_up_host_and_plugins() {
 }
 
 #[test]
-fn a_service_that_is_silent_or_sick_is_degraded_and_named_in_the_header() {
-    let own = BTreeMap::from([("db".to_owned(), database(None, None))]);
-    let services = merge(
-        own,
+fn a_service_that_does_not_respond_or_fails_is_degraded_and_named_in_the_header() {
+    let gateway_services = BTreeMap::from([("db".to_owned(), database_service(None, None))]);
+    let services = merge_services(
+        gateway_services,
         [
             ("notes".to_owned(), Err(())),
             (
@@ -83,8 +83,8 @@ fn a_service_that_is_silent_or_sick_is_degraded_and_named_in_the_header() {
             ),
         ],
     );
-    let moment = Moment { started_s: NOW_S + 5, head: None, indexed_block: None };
-    let status = Gateway::bare().ask(|facts| status(facts, moment, services));
+    let state = RuntimeState { started_s: NOW_S + 5, head: None, indexed_block: None };
+    let status = GatewayFixture::without_plugins().with_context(|context| status(context, state, services));
     assert!(!status.ok);
     assert_eq!(status.uptime_s, 0, "a clock that was set back");
     assert_eq!(status.degraded, ["a,b\r\nc ü", "db", "notes"], "a plugin does not speak for the gateway's database");

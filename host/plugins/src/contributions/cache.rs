@@ -8,7 +8,7 @@ use super::collect::collect;
 use crate::ActivePlugin;
 use bytes::Bytes;
 use gateway_storage::{
-    Moment, Versions,
+    Revision, Revisions,
     read_tracking::{self, ReadDependencies},
 };
 use plugin_api::abi::FfiBytes;
@@ -29,7 +29,7 @@ pub struct ContributionCache {
 struct Entry {
     plugins: Weak<Plugins>,
     dependencies: ReadDependencies,
-    since: Moment,
+    since: Revision,
     contributions: Bytes,
 }
 
@@ -42,11 +42,11 @@ impl ContributionCache {
         Self { entries: moka::sync::Cache::builder().max_capacity(bytes_max).weigher(weigh).build() }
     }
 
-    /// As [`collect`], in JSON. Without `versions` nothing is cached.
+    /// As [`collect`], in JSON. Without `revisions` nothing is cached.
     pub async fn collect(
         &self,
         plugins: &Arc<Plugins>,
-        versions: Option<&Arc<Versions>>,
+        revisions: Option<&Arc<Revisions>>,
         point: &str,
         input: &[u8],
     ) -> Result<FfiBytes, serde_json::Error> {
@@ -55,20 +55,20 @@ impl ContributionCache {
         if !plugins.iter().any(contributes) {
             return Ok(FfiBytes::from_static(b"[]"));
         }
-        let Some(versions) = versions else { return collect_json(plugins, point, input).await.map(Vec::into) };
+        let Some(revisions) = revisions else { return collect_json(plugins, point, input).await.map(Vec::into) };
         let key = [point.as_bytes(), input].join(&0);
         if let Some(entry) = self.get(&key, plugins) {
-            read_tracking::add(|_| entry.dependencies.clone());
+            read_tracking::record(|_| entry.dependencies.clone());
             return Ok(FfiBytes::from_owner(entry.contributions.clone()));
         }
         let collected = collect_json(plugins, point, input);
         let (contributions, dependencies) =
-            read_tracking::observe(versions, ReadDependencies::default(), collected).await;
+            read_tracking::track(revisions, ReadDependencies::default(), collected).await;
         let contributions = Bytes::from(contributions?);
         // A response that uses the contributions depends on the same data.
         match dependencies {
             Some((dependencies, since)) => {
-                read_tracking::add(|_| dependencies.clone());
+                read_tracking::record(|_| dependencies.clone());
                 let plugins = Arc::downgrade(plugins);
                 let entry = Entry { plugins, dependencies, since, contributions: contributions.clone() };
                 self.entries.insert(key.into(), Arc::new(entry));

@@ -37,7 +37,7 @@ pub async fn collect(active: &[Arc<ActivePlugin>], point: &str, input: &[u8]) ->
         let specs = specs.filter(|(_, spec)| spec.point == point);
         specs.map(move |(index, spec)| async move {
             if spec.cached {
-                read_tracking::add(|versions| dependencies_of(active, plugin, versions));
+                read_tracking::record(|revisions| dependencies_of(active, plugin, revisions));
             } else {
                 read_tracking::mark_uncacheable();
             }

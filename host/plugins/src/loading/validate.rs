@@ -249,7 +249,7 @@ fn check_subscriptions(manifest: &Manifest, problems: &mut Vec<String>) {
         if subscription.contract.is_empty() {
             problem("names no contract".to_owned());
         }
-        if let Err(reason) = gateway_chain::check_event(&subscription.event) {
+        if let Err(reason) = gateway_chain::EventDecoder::parse(&subscription.event) {
             problem(format!("event: expected a signature like `Registered(uint256 indexed agentId)`: {reason}"));
         }
         for table in subscription.derived_tables.iter().filter(|table| !table.starts_with(&prefix)) {

@@ -1,85 +1,90 @@
-//! PostgreSQL through its own programs: an archive of `pg_dump`, put back in one transaction.
+//! Backups of PostgreSQL by its own programs: `pg_dump` writes an archive, and one transaction restores it.
 
-use super::{BackupError, Restore, Restored, draft::Draft, programs::Server};
-use crate::{AppliedMigration, Dialect, StorageError, postgres};
+use super::{
+    atomic_file::AtomicFile,
+    error::BackupError,
+    postgres_programs::PostgresPrograms,
+    restore_request::{RestoreReport, RestoreRequest},
+};
+use crate::{dialect::Dialect, error::StorageError, migrations::AppliedMigration, postgres};
 use secrecy::SecretString;
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use std::{ffi::OsString, path::Path};
 
 const DUMP: &str = "pg_dump";
 const RESTORE: &str = "pg_restore";
-/// Where a restore keeps the old tables; no backup has them.
-const KEPT_SCHEMA: &str = "before_restore_";
+/// Prefix of the schema where a restore keeps the old tables; backups exclude it.
+const OLD_DATA_SCHEMA: &str = "before_restore_";
 
-/// What is in the schema of the gateway and belongs to no extension. A sequence of a column goes where its table goes.
+/// The tables, views and sequences in the gateway's schema, without those of extensions. A column's sequence moves with its table.
 const OWN_RELATIONS: &str = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))";
 
-/// The functions there, which triggers call.
+/// The functions in the gateway's schema, which triggers call.
 const OWN_FUNCTIONS: &str = "SELECT p.oid::regprocedure AS signature FROM pg_proc p
     WHERE p.pronamespace = current_schema()::regnamespace AND NOT EXISTS
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')";
 
-pub async fn dump(url: &SecretString, draft: &Draft) -> Result<(), BackupError> {
-    let server = Server::of(url)?;
+pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<(), BackupError> {
+    let programs = PostgresPrograms::new(url)?;
     let flags = [
         "--format=custom",
         "--no-owner",
         "--no-privileges",
         "--no-password",
-        // A migration that runs now: wait for it, and not for ever.
+        // Waits for a running migration, with a limit.
         "--lock-wait-timeout=60s",
     ];
     let mut arguments: Vec<OsString> = flags.iter().map(Into::into).collect();
-    arguments.push(format!("--exclude-schema={KEPT_SCHEMA}*").into());
-    arguments.push(option("--file=", draft.path()));
-    server.run(DUMP, &arguments).await.map_err(|error| match error {
+    arguments.push(format!("--exclude-schema={OLD_DATA_SCHEMA}*").into());
+    arguments.push(option("--file=", backup.path()));
+    programs.run(DUMP, &arguments).await.map_err(|error| match error {
         BackupError::Program { reason, .. } if reason.contains("could not write to output file") => {
-            draft.failed(reason)
+            backup.error(reason)
         }
         other => other,
     })?;
-    read_through(&server, draft.path()).await
+    read_whole_archive(&programs, backup.path()).await
 }
 
-/// Reads and unpacks all of it, as a restore will.
-async fn read_through(server: &Server, archive: &Path) -> Result<(), BackupError> {
-    server.run(RESTORE, &[OsString::from("--file=/dev/null"), archive.into()]).await.map(drop)
+/// Reads and unpacks the whole archive, as a restore does: this detects a damaged one.
+async fn read_whole_archive(programs: &PostgresPrograms, archive: &Path) -> Result<(), BackupError> {
+    programs.run(RESTORE, &[OsString::from("--file=/dev/null"), archive.into()]).await.map(drop)
 }
 
-pub async fn restore(order: &Restore<'_>) -> Result<Restored, BackupError> {
-    let server = Server::of(&order.settings.url)?;
+pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
+    let programs = PostgresPrograms::new(&request.settings.url)?;
     let damaged = |error: BackupError| match error {
-        BackupError::Program { reason, .. } => order.not_a_backup(reason),
+        BackupError::Program { reason, .. } => request.not_a_backup(reason),
         other => other,
     };
-    read_through(&server, order.file).await.map_err(damaged)?;
-    let applied = applied_in(&server, order.file).await.map_err(damaged)?;
+    read_whole_archive(&programs, request.file).await.map_err(damaged)?;
+    let applied = applied_migrations(&programs, request.file).await.map_err(damaged)?;
     if applied.is_empty() {
-        return Err(order.not_a_backup("it is another program's database"));
+        return Err(request.not_a_backup("it is another program's database"));
     }
-    let unknown_plugins = order.check_known(&applied, Dialect::Postgres)?;
+    let unknown_plugins = request.check_applied(&applied, Dialect::Postgres)?;
 
-    let mut alone = postgres::connect(&order.settings.url).await?;
-    if !postgres::lock_alone(&mut alone).await? {
+    let mut connection = postgres::connect(&request.settings.url).await?;
+    if !postgres::try_lock_exclusive(&mut connection).await? {
         return Err(BackupError::InUse);
     }
-    let is_there = !alone.fetch_all(OWN_RELATIONS).await.map_err(postgres::explain)?.is_empty();
-    if is_there && !order.overwrites {
+    let has_data = !connection.fetch_all(OWN_RELATIONS).await.map_err(postgres::storage_error)?.is_empty();
+    if has_data && !request.overwrite {
         return Err(BackupError::HasData);
     }
-    let kept = is_there.then(|| format!("{KEPT_SCHEMA}{}", order.label.to_lowercase()));
-    let opening = kept.as_deref().map_or_else(|| "BEGIN;\n".to_owned(), set_aside);
+    let old_data = has_data.then(|| format!("{OLD_DATA_SCHEMA}{}", request.label.to_lowercase()));
+    let prologue = old_data.as_deref().map_or_else(|| "BEGIN;\n".to_owned(), move_old_data);
     let arguments = ["--file=-", "--no-owner", "--no-privileges"].map(OsString::from);
-    let arguments = [arguments.as_slice(), &[order.file.into()]].concat();
-    server.pour(&opening, (RESTORE, &arguments)).await?;
-    settle(alone).await;
-    Ok(Restored { kept: kept.map(|schema| format!("schema {schema}")), unknown_plugins })
+    let arguments = [arguments.as_slice(), &[request.file.into()]].concat();
+    programs.pipe_into_psql(&prologue, (RESTORE, &arguments)).await?;
+    analyze(connection).await;
+    Ok(RestoreReport { old_data: old_data.map(|schema| format!("schema {schema}")), unknown_plugins })
 }
 
-/// The old tables and functions move into a schema of their own: a step of the same transaction that brings the new ones.
-fn set_aside(schema: &str) -> String {
+/// SQL that moves the old tables and functions into a separate schema, in the transaction that creates the new ones.
+fn move_old_data(schema: &str) -> String {
     format!(
         "BEGIN;
         CREATE SCHEMA {schema};
@@ -94,19 +99,19 @@ fn set_aside(schema: &str) -> String {
     )
 }
 
-/// The planner knows nothing of the new tables yet. Without it they are only slower at first.
-async fn settle(mut connection: PgConnection) {
+/// Collects the planner's statistics of the new tables. Without them queries are only slower at first.
+async fn analyze(mut connection: PgConnection) {
     if let Err(error) = connection.execute("ANALYZE").await {
         tracing::warn!(%error, "ANALYZE after the restore failed; the server does it by itself later");
     }
-    // The lock goes with the connection in any case.
+    // The lock ends with the connection in any case.
     let _ = connection.close().await;
 }
 
-/// What the archive says about migrations, in the text form of COPY.
-async fn applied_in(server: &Server, archive: &Path) -> Result<Vec<AppliedMigration>, BackupError> {
+/// The applied migrations in the archive, which `pg_restore` prints in the text format of COPY.
+async fn applied_migrations(programs: &PostgresPrograms, archive: &Path) -> Result<Vec<AppliedMigration>, BackupError> {
     let flags = ["--data-only", "--table=_migrations", "--file=-"].map(OsString::from);
-    let printed = server.run(RESTORE, &[flags.as_slice(), &[archive.into()]].concat()).await?;
+    let printed = programs.run(RESTORE, &[flags.as_slice(), &[archive.into()]].concat()).await?;
     parse_copy(&String::from_utf8_lossy(&printed))
         .ok_or_else(|| StorageError::Internal("pg_restore prints the migrations in an unknown form".into()).into())
 }

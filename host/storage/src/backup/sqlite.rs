@@ -1,11 +1,16 @@
-//! A SQLite file while others write to it, and a SQLite file in the place of another.
+//! Copies a SQLite file while other processes write to it, and replaces a SQLite file.
 
 use super::{
-    BackupError, Restore, Restored,
-    draft::{self, Draft, sync_folder},
+    atomic_file::{AtomicFile, remove_leftovers, sync_folder},
+    error::BackupError,
+    restore_request::{RestoreReport, RestoreRequest},
 };
-use crate::sqlite::{DataLock, LockError, applied_of, explain, give_to_owner_of, open_reader};
-use crate::{AppliedMigration, Dialect, StorageError};
+use crate::{
+    dialect::Dialect,
+    error::StorageError,
+    migrations::AppliedMigration,
+    sqlite::{DatabaseFileLock, LockError, applied_migrations, give_to_owner_of, open_reader, storage_error},
+};
 use rusqlite::{
     Connection, OpenFlags,
     backup::{Backup, StepResult},
@@ -16,40 +21,40 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Pages between two looks of the copy at the world: some megabytes.
+/// Pages per step of a copy: some megabytes.
 const PAGES_PER_STEP: std::ffi::c_int = 1024;
 const BUSY_WAIT: std::time::Duration = std::time::Duration::from_millis(20);
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
-/// Copies page by page, which keeps row ids as they are (VACUUM INTO may number them anew). The read transaction around it
-/// holds one snapshot: no writer waits for it, and no write makes the copy start again.
-pub fn copy(source: &Path, draft: &Draft) -> Result<(), BackupError> {
-    let from = open_reader(source)?.connection;
-    from.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(|error| explain(&error))?;
-    let mut to = open(draft.path()).map_err(|error| draft.failed(explain(&error)))?;
-    copy_pages(&from, &mut to).map_err(|error| copy_failed(draft, &error))?;
+/// Copies page by page, which keeps row ids (VACUUM INTO may change them). The surrounding read transaction holds one snapshot:
+/// no writer waits for the copy, and no write restarts it.
+pub fn copy(source: &Path, backup: &AtomicFile) -> Result<(), BackupError> {
+    let from = open_reader(source)?.handle;
+    from.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(|error| storage_error(&error))?;
+    let mut to = open(backup.path()).map_err(|error| backup.error(storage_error(&error)))?;
+    copy_pages(&from, &mut to).map_err(|error| copy_error(backup, &error))?;
     drop(to);
-    // Read again from the disk, as a restore will.
-    examine(draft.path()).map(drop).map_err(|reason| draft.failed(format!("the copy is not sound: {reason}")))
+    // Reads the file again, as a restore does.
+    verify(backup.path()).map(drop).map_err(|reason| backup.error(format!("the copy is not sound: {reason}")))
 }
 
 fn copy_pages(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {
-    // The file is nobody's until it is synced and renamed: a journal would be for nothing.
+    // No other process uses the file until it is synced and renamed.
     to.execute_batch("PRAGMA synchronous = off")?;
     let pages = Backup::new(from, to)?;
     loop {
         match pages.step(PAGES_PER_STEP)? {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
-            // Another process folds its log just now.
+            // Another process is running a checkpoint.
             _ => std::thread::sleep(BUSY_WAIT),
         }
     }
 }
 
-fn copy_failed(draft: &Draft, error: &rusqlite::Error) -> BackupError {
-    match explain(error) {
-        StorageError::Unavailable(reason) => draft.failed(reason),
+fn copy_error(backup: &AtomicFile, error: &rusqlite::Error) -> BackupError {
+    match storage_error(error) {
+        StorageError::Unavailable(reason) => backup.error(reason),
         other => other.into(),
     }
 }
@@ -58,86 +63,86 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Reads all of a file that nobody else has open, leaves it without a log, and answers which migrations it has seen.
-fn examine(path: &Path) -> Result<Vec<AppliedMigration>, String> {
-    let problem = |error: rusqlite::Error| match explain(&error) {
+/// Verifies a file that no other process has open, and removes its log. Returns its applied migrations.
+fn verify(path: &Path) -> Result<Vec<AppliedMigration>, String> {
+    let reason = |error: rusqlite::Error| match storage_error(&error) {
         StorageError::Internal(_) => "the file is damaged".to_owned(),
         other => other.to_string(),
     };
-    let connection = open(path).map_err(problem)?;
-    connection.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(())).map_err(problem)?;
-    let mut found = Vec::new();
-    let note = |row: &rusqlite::Row<'_>| {
-        found.push(row.get::<_, String>(0)?);
+    let connection = open(path).map_err(reason)?;
+    connection.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(())).map_err(reason)?;
+    let mut messages = Vec::new();
+    let add_message = |row: &rusqlite::Row<'_>| {
+        messages.push(row.get::<_, String>(0)?);
         Ok(())
     };
-    connection.pragma(None, "integrity_check", 1, note).map_err(problem)?;
-    if found != ["ok"] {
-        return Err(format!("the file is damaged: {}", found.join("; ")));
+    connection.pragma(None, "integrity_check", 1, add_message).map_err(reason)?;
+    if messages != ["ok"] {
+        return Err(format!("the file is damaged: {}", messages.join("; ")));
     }
-    let is_ours = connection.table_exists(None, "_migrations").map_err(problem)?;
-    if !is_ours {
+    let is_gateway_database = connection.table_exists(None, "_migrations").map_err(reason)?;
+    if !is_gateway_database {
         return Err("it is another program's database".to_owned());
     }
-    applied_of(&connection, None).map_err(|error| error.to_string())
+    applied_migrations(&connection, None).map_err(|error| error.to_string())
 }
 
-pub fn restore(order: &Restore<'_>) -> Result<Restored, BackupError> {
-    let path = order.settings.sqlite_path()?;
+pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
+    let path = request.settings.sqlite_path()?;
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| draft::failed(&path, error))?;
+        fs::create_dir_all(folder).map_err(|error| BackupError::target(&path, error))?;
     }
-    let _alone = DataLock::exclusive(&path).map_err(|error| match error {
-        LockError::Taken => BackupError::InUse,
-        LockError::Failed(error) => draft::failed(&path, error),
+    let _lock = DatabaseFileLock::exclusive(&path).map_err(|error| match error {
+        LockError::InUse => BackupError::InUse,
+        LockError::Failed(error) => BackupError::target(&path, error),
     })?;
-    let is_there = path.exists() || beside(&path, "-wal").exists();
-    if is_there && !order.overwrites {
+    let has_data = path.exists() || with_suffix(&path, "-wal").exists();
+    if has_data && !request.overwrite {
         return Err(BackupError::HasData);
     }
-    if size(&beside(order.file, "-wal")) > 0 {
-        return Err(order.not_a_backup("it is a database in use, with a log beside it: make a backup of it"));
+    if size(&with_suffix(request.file, "-wal")) > 0 {
+        return Err(request.not_a_backup("it is a database in use, with a log beside it: make a backup of it"));
     }
-    draft::clear_leftovers(&path);
-    let draft = fetch(order, &path)?;
-    let applied = examine(draft.path()).map_err(|reason| order.not_a_backup(reason))?;
-    let unknown_plugins = order.check_known(&applied, Dialect::Sqlite)?;
-    let kept = if is_there { Some(set_aside(&path, order.label)?) } else { None };
-    draft.publish()?;
-    Ok(Restored { kept: kept.map(|kept| kept.display().to_string()), unknown_plugins })
+    remove_leftovers(&path);
+    let new_data = copy_backup(request, &path)?;
+    let applied = verify(new_data.path()).map_err(|reason| request.not_a_backup(reason))?;
+    let unknown_plugins = request.check_applied(&applied, Dialect::Sqlite)?;
+    let old_data = if has_data { Some(keep_old_data(&path, request.label)?) } else { None };
+    new_data.persist()?;
+    Ok(RestoreReport { old_data: old_data.map(|file| file.display().to_string()), unknown_plugins })
 }
 
-/// A copy beside the database, so that what is checked is what will be used.
-fn fetch(order: &Restore<'_>, path: &Path) -> Result<Draft, BackupError> {
+/// Copies the backup beside the database, so that the file that is verified is the file that will be used.
+fn copy_backup(request: &RestoreRequest<'_>, path: &Path) -> Result<AtomicFile, BackupError> {
     let mut backup =
-        File::open(order.file).map_err(|source| BackupError::Source { path: order.file.to_owned(), source })?;
-    let mut draft = Draft::new(path, true)?;
-    io::copy(&mut backup, draft.file()).map_err(|error| draft.failed(error))?;
-    give_to_owner_of(path, draft.file());
-    Ok(draft)
+        File::open(request.file).map_err(|source| BackupError::Source { path: request.file.to_owned(), source })?;
+    let mut copy = AtomicFile::new(path, true)?;
+    io::copy(&mut backup, copy.file()).map_err(|error| copy.error(error))?;
+    give_to_owner_of(path, copy.file());
+    Ok(copy)
 }
 
-/// Gives the old database a second name. Its first one stays until the new database takes it, in one step; but its log must
-/// be gone by then, or SQLite would apply it to the new one.
-fn set_aside(path: &Path, label: &str) -> Result<PathBuf, BackupError> {
-    let kept = beside(path, &format!(".before-restore-{label}"));
-    if let Err(error) = fold_log(path) {
+/// Gives the old database a second name. It keeps its first name until the new database takes that in one step. Its log must be
+/// gone by then, or SQLite would apply it to the new database.
+fn keep_old_data(path: &Path, label: &str) -> Result<PathBuf, BackupError> {
+    let old_data = with_suffix(path, &format!(".before-restore-{label}"));
+    if let Err(error) = checkpoint(path) {
         tracing::warn!(%error, "the log of the old database cannot be folded into it; it is kept beside it");
     }
-    for name in BESIDE {
-        let old = beside(path, name);
+    for suffix in LOG_SUFFIXES {
+        let old = with_suffix(path, suffix);
         if old.exists() {
-            fs::rename(&old, beside(&kept, name)).map_err(|error| draft::failed(&old, error))?;
+            fs::rename(&old, with_suffix(&old_data, suffix)).map_err(|error| BackupError::target(&old, error))?;
         }
     }
     if path.exists() {
-        // Not every file system knows second names.
-        fs::hard_link(path, &kept)
-            .or_else(|_no_links| copy_synced(path, &kept))
-            .map_err(|error| draft::failed(&kept, error))?;
+        // Not every file system supports hard links.
+        fs::hard_link(path, &old_data)
+            .or_else(|_no_links| copy_synced(path, &old_data))
+            .map_err(|error| BackupError::target(&old_data, error))?;
     }
     sync_folder(path)?;
-    Ok(kept)
+    Ok(old_data)
 }
 
 fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
@@ -145,16 +150,16 @@ fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
     File::open(to)?.sync_all()
 }
 
-/// Closing the last connection removes the log.
-fn fold_log(path: &Path) -> rusqlite::Result<()> {
+/// Checkpoints the log; closing the last connection removes it.
+fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     let connection = open(path)?;
     connection.pragma(None, "wal_checkpoint", "TRUNCATE", |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(ending);
+    name.push(suffix);
     name.into()
 }
 

@@ -1,6 +1,7 @@
-//! The functions that plugins may call. A list of what is allowed, because a list of what is dangerous is never complete
-//! (`ts_stat`, `ts_rewrite` and `query_to_xml` all run SQL from a text). Read-only, without access to files, settings,
-//! the catalogue or other sessions.
+//! The functions that plugins may call. The list names what is allowed, because a list of dangerous functions is never complete
+//! (`ts_stat`, `ts_rewrite` and `query_to_xml` all run SQL from a text).
+//!
+//! The rule: a listed function only reads, and has no access to files, settings, the catalogue or other sessions.
 
 /// Sorted, lower case.
 const FUNCTIONS: &[&str] = &[
@@ -154,8 +155,8 @@ const FUNCTIONS: &[&str] = &[
     "zeroblob",
 ];
 
-/// Those whose result the arguments alone do not tell. (`date('now')` shares its name with `date(created_at)`.)
-const VARYING: &[&str] = &[
+/// Functions whose result may depend on more than their arguments. (`date('now')` shares its name with `date(created_at)`.)
+const VOLATILE: &[&str] = &[
     "current_date",
     "current_time",
     "current_timestamp",
@@ -173,12 +174,12 @@ const VARYING: &[&str] = &[
     "unixepoch",
 ];
 
-/// Whether the clock or chance may have a part in the result.
-pub fn varies(name: &str) -> bool {
-    VARYING.contains(&name)
+/// Whether the result may depend on the clock or on a random number.
+pub fn is_volatile(name: &str) -> bool {
+    VOLATILE.contains(&name)
 }
 
-/// Functions that stand where a table stands.
+/// Functions that are used in place of a table.
 const TABLE_FUNCTIONS: &[&str] = &["generate_series", "json_each", "json_tree", "unnest"];
 
 pub fn is_function(name: &str) -> bool {
@@ -189,7 +190,7 @@ pub fn is_table_function(name: &str) -> bool {
     TABLE_FUNCTIONS.contains(&name) || is_json(name)
 }
 
-/// The JSON functions of both databases are many and all work on their arguments only.
+/// Both databases have many JSON functions, and all of them use only their arguments.
 fn is_json(name: &str) -> bool {
     name == "json" || name == "jsonb" || name.starts_with("json_") || name.starts_with("jsonb_")
 }

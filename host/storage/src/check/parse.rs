@@ -1,6 +1,6 @@
-//! Parses SQL with the grammar of the database that will run it. The rule: no text makes this panic.
+//! Parses SQL with the grammar of the database that will run it. The rule: no text makes this module panic.
 
-use crate::{Dialect, StorageError};
+use crate::{dialect::Dialect, error::StorageError};
 use sqlparser::{
     ast::{BinaryOperator, Expr, Statement},
     dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence, SQLiteDialect},
@@ -9,11 +9,11 @@ use sqlparser::{
 };
 use std::any::TypeId;
 
-/// SQLite's grammar with a `MATCH` of our own: the parser's panics when the right side is not valid.
+/// SQLite's grammar with its own `MATCH`: the parser's panics when the right side is not valid.
 #[derive(Debug)]
-struct Sqlite(SQLiteDialect);
+struct SqliteGrammar(SQLiteDialect);
 
-impl Grammar for Sqlite {
+impl Grammar for SqliteGrammar {
     fn dialect(&self) -> TypeId {
         self.0.dialect()
     }
@@ -71,18 +71,18 @@ impl Grammar for Sqlite {
     }
 }
 
-/// The parser goes as deep as the text: this is enough for the most operators that the check lets through.
+/// The parser recurses as deep as the text nests: this is enough for the most operators that the check allows.
 const STACK_BYTES: usize = 128 * 1024 * 1024;
 
-/// Parses exactly one statement and looks at it. Both happen on a thread of its own: its stack is large enough for a deep
-/// tree, and a panic in the parser stays an error of this statement. It is done once per text. The outer error says that
-/// there was no thread, the inner one what is wrong with the statement.
+/// Parses exactly one statement and passes it to `inspect`. Both run on a separate thread, whose stack is large enough for a
+/// deep tree; a panic in the parser becomes an error of this statement. This is done once per text. The outer error says that
+/// no thread could be started, the inner one what is wrong with the statement.
 pub fn with_statement<T: Send>(
     sql: &str,
     dialect: Dialect,
-    look: impl FnOnce(&Statement) -> Result<T, String> + Send,
+    inspect: impl FnOnce(&Statement) -> Result<T, String> + Send,
 ) -> Result<Result<T, String>, StorageError> {
-    let work = || look(&statement(sql, dialect)?);
+    let work = || inspect(&statement(sql, dialect)?);
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .name("sql-parser".into())
@@ -98,7 +98,7 @@ pub fn with_statement<T: Send>(
 
 fn statement(sql: &str, dialect: Dialect) -> Result<Statement, String> {
     let parsed = match dialect {
-        Dialect::Sqlite => Parser::parse_sql(&Sqlite(SQLiteDialect {}), sql),
+        Dialect::Sqlite => Parser::parse_sql(&SqliteGrammar(SQLiteDialect {}), sql),
         Dialect::Postgres => Parser::parse_sql(&PostgreSqlDialect {}, sql),
     };
     let mut statements = parsed.map_err(|error| format!("not understood: {error}"))?;

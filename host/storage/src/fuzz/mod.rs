@@ -1,9 +1,12 @@
-//! SQL of plugins: looked at without a panic, and what may run on SQLite reaches nothing but the plugin's own tables, as
-//! SQLite itself sees it.
+//! SQL of plugins: the check does not panic, and what it allows on SQLite uses only the plugin's own tables, as SQLite's own
+//! authorizer reports.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use crate::check::{Checker, Purpose};
-use crate::{Dialect, Scope};
+use crate::{
+    check::{Purpose, StatementChecker},
+    dialect::Dialect,
+    scope::Scope,
+};
 use abi_stable::std_types::RVec;
 use gateway_fuzz_seeds::Seeds;
 use parking_lot::Mutex;
@@ -85,30 +88,30 @@ const SCHEMA: &str = "CREATE TABLE forum_threads (id INTEGER PRIMARY KEY, title 
     CREATE TABLE forum_posts (id INTEGER PRIMARY KEY, thread INTEGER, author TEXT, body TEXT);
     CREATE TABLE host_jobs (id INTEGER PRIMARY KEY, name TEXT);";
 
-const NO_TABLE: &str = "something that is no table";
+const NOT_A_TABLE: &str = "something that is no table";
 
-/// Names that SQLite was asked about, beyond those of the plugin.
-type Foreign = Arc<Mutex<Vec<String>>>;
+/// Names that SQLite asked the authorizer about, without those of the plugin.
+type ForeignNames = Arc<Mutex<Vec<String>>>;
 
-fn database() -> (Connection, Foreign) {
-    let (connection, foreign) = (Connection::open_in_memory().unwrap(), Foreign::default());
+fn database() -> (Connection, ForeignNames) {
+    let (connection, foreign) = (Connection::open_in_memory().unwrap(), ForeignNames::default());
     connection.execute_batch(SCHEMA).unwrap();
-    let seen = Arc::clone(&foreign);
-    let note = move |context: AuthContext<'_>| {
+    let recorded = Arc::clone(&foreign);
+    let authorize = move |context: AuthContext<'_>| {
         let table = match context.action {
             AuthAction::Read { table_name, .. }
             | AuthAction::Insert { table_name }
             | AuthAction::Update { table_name, .. }
             | AuthAction::Delete { table_name } => table_name,
             AuthAction::Select | AuthAction::Function { .. } | AuthAction::Recursive => return Authorization::Allow,
-            _ => NO_TABLE,
+            _ => NOT_A_TABLE,
         };
-        if matches!(table, "host_jobs" | "sqlite_master" | "sqlite_schema" | NO_TABLE) {
-            seen.lock().push(table.to_owned());
+        if matches!(table, "host_jobs" | "sqlite_master" | "sqlite_schema" | NOT_A_TABLE) {
+            recorded.lock().push(table.to_owned());
         }
         Authorization::Allow
     };
-    connection.authorizer(Some(note)).unwrap();
+    connection.authorizer(Some(authorize)).unwrap();
     (connection, foreign)
 }
 
@@ -116,23 +119,23 @@ fn database() -> (Connection, Foreign) {
 fn statements() {
     let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "statements", WORDS);
     let scope = Scope::plugin("forum", Arc::default());
-    let house = AssertUnwindSafe(([Dialect::Sqlite, Dialect::Postgres].map(Checker::new), database()));
+    let fixture = AssertUnwindSafe(([Dialect::Sqlite, Dialect::Postgres].map(StatementChecker::new), database()));
     bolero::check!(name = "statements").for_each(|input: &[u8]| {
-        let ([sqlite, postgres], (connection, foreign)) = &*house;
+        let ([sqlite, postgres], (connection, foreign)) = &*fixture;
         seeds.each(input, |bytes| {
             let sql = String::from_utf8_lossy(bytes).into_owned();
             let count = (1..10).filter(|number| sql.contains(&format!("${number}"))).count();
             let params: RVec<Value> = std::iter::repeat_n(Value::Int(1), count).collect();
             let statement = Statement { sql: sql.clone().into(), params };
-            // A refusal is as good; what is looked for is a panic.
-            let _ = postgres.admit(&scope, statement.clone(), Purpose::Transaction);
-            if sqlite.admit(&scope, statement, Purpose::Transaction).is_ok() {
-                // SQLite may know no such column.
+            // Only a panic is a failure here, not a refusal.
+            let _ = postgres.check(&scope, statement.clone(), Purpose::Transaction);
+            if sqlite.check(&scope, statement, Purpose::Transaction).is_ok() {
+                // It may fail, for example on an unknown column.
                 let _ = connection.prepare(&sql);
                 let foreign = std::mem::take(&mut *foreign.lock());
-                // SQLite tells the name of a WITH as it tells that of a table.
-                let is_its_own = sql.to_ascii_uppercase().contains("WITH");
-                assert!(foreign.is_empty() || is_its_own, "{sql:?} reaches {foreign:?}");
+                // SQLite reports the name of a WITH like that of a table.
+                let has_cte = sql.to_ascii_uppercase().contains("WITH");
+                assert!(foreign.is_empty() || has_cte, "{sql:?} reaches {foreign:?}");
             }
         });
     });

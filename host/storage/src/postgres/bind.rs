@@ -1,10 +1,9 @@
-//! Parameters on their way to PostgreSQL.
+//! Encodes parameters for PostgreSQL.
 //!
-//! The trap: the driver keeps prepared statements by their text alone, with the parameter types of the first call. The
-//! same text with other types would send bytes in the wrong format. So the types become part of the text.
+//! The rule: the parameter types are part of a statement's text. The driver caches prepared statements by their text alone, with
+//! the parameter types of the first call, so the same text with other types would send bytes in the wrong format.
 
-use crate::StorageError;
-use crate::check::Admitted;
+use crate::{check::CheckedStatement, error::StorageError};
 use plugin_api::abi::Value;
 use sqlx::{
     Arguments, Encode, Postgres, Type,
@@ -13,27 +12,27 @@ use sqlx::{
     postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo, types::Oid},
 };
 
-/// NULL without a type: the server takes the type from the place where it stands.
-struct Null;
+/// NULL without a type: the server infers the type from the statement.
+struct UntypedNull;
 
 const UNSPECIFIED: PgTypeInfo = PgTypeInfo::with_oid(Oid(0));
 
-impl Type<Postgres> for Null {
+impl Type<Postgres> for UntypedNull {
     fn type_info() -> PgTypeInfo {
         UNSPECIFIED
     }
 }
 
-impl Encode<'_, Postgres> for Null {
+impl Encode<'_, Postgres> for UntypedNull {
     fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         Ok(IsNull::Yes)
     }
 }
 
-/// The text under which the statement is prepared: one text per combination of types.
-pub fn typed_text(admitted: &Admitted) -> String {
-    let sql = admitted.sql();
-    let params = &admitted.statement.params;
+/// The text that is prepared: a different text for each combination of parameter types.
+pub fn text_with_types(statement: &CheckedStatement) -> String {
+    let sql = statement.sql();
+    let params = &statement.statement.params;
     if params.is_empty() {
         return sql.to_owned();
     }
@@ -50,22 +49,22 @@ pub fn typed_text(admitted: &Admitted) -> String {
     text
 }
 
-pub fn types(admitted: &Admitted) -> Vec<PgTypeInfo> {
-    let of = |param: &Value| match param {
-        Value::Null => Null::type_info(),
+pub fn parameter_types(statement: &CheckedStatement) -> Vec<PgTypeInfo> {
+    let type_of = |param: &Value| match param {
+        Value::Null => UntypedNull::type_info(),
         Value::Int(_) => <i64 as Type<Postgres>>::type_info(),
         Value::Real(_) => <f64 as Type<Postgres>>::type_info(),
         Value::Text(_) => <str as Type<Postgres>>::type_info(),
         Value::Blob(_) => <[u8] as Type<Postgres>>::type_info(),
     };
-    admitted.statement.params.iter().map(of).collect()
+    statement.statement.params.iter().map(type_of).collect()
 }
 
-pub fn arguments(admitted: &Admitted) -> Result<PgArguments, StorageError> {
+pub fn arguments(statement: &CheckedStatement) -> Result<PgArguments, StorageError> {
     let mut arguments = PgArguments::default();
-    for param in &admitted.statement.params {
+    for param in &statement.statement.params {
         let added = match param {
-            Value::Null => arguments.add(Null),
+            Value::Null => arguments.add(UntypedNull),
             Value::Int(value) => arguments.add(value),
             Value::Real(value) => arguments.add(value),
             Value::Text(value) => arguments.add(value.as_str()),

@@ -1,10 +1,10 @@
-//! PostgreSQL's binary cells into ours.
+//! Decodes PostgreSQL's binary values.
 //!
-//! The rule: a type that SQLite has no twin for is refused with the way out, never approximated; booleans are 0 and 1.
+//! The rule: a type that SQLite does not have is refused with a hint, never approximated. Booleans are 0 and 1.
 
 use plugin_api::abi::Cell;
 
-/// Why a cell cannot cross.
+/// Why a value cannot be returned.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     #[error("has the type {0}: cast it to text in SQL")]
@@ -67,7 +67,7 @@ fn text(bytes: &[u8]) -> Result<Cell<'_>, DecodeError> {
 
 const NUMERIC_NEGATIVE: i64 = 0x4000;
 
-/// An integer of type `numeric`, which is what `sum(bigint)` is there; SQLite answers it as an integer too.
+/// An integer of type `numeric`, which is the type of `sum(bigint)`; SQLite returns an integer for it too.
 ///
 /// Wire: i16 count of digits, i16 weight of the first, i16 sign, i16 displayed fraction, then digits to the base 10 000.
 fn integer(bytes: &[u8]) -> Result<i64, DecodeError> {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn types_without_a_twin_name_the_way_out() {
+    fn the_error_of_an_unsupported_type_says_what_to_do() {
         let error = decode(1184, "TIMESTAMPTZ", &[0; 8]).unwrap_err();
         assert_eq!(error.to_string(), "has the type timestamptz: cast it to text in SQL");
     }

@@ -1,17 +1,19 @@
 //! Applies migrations on one connection.
 //!
-//! The rule: one lock for the whole database, held by the transaction itself, so that it ends with it in every case.
+//! The rule: the transaction itself holds one lock for the whole database, so that the lock is released however it ends.
 
-use super::{explain::explain, lease::Lease};
-use crate::StorageError;
-use crate::migrate::{self, AppliedMigration, MigrationReport, RECORD_TABLE, Step};
+use super::{error::storage_error, pooled_connection::PooledConnection};
+use crate::{
+    error::StorageError,
+    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
+};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 
-/// Any number that nobody else uses: "gatewmig" in ASCII.
+/// "gatewmig" in ASCII: a number that other programs are unlikely to use.
 const LOCK_KEY: i64 = 0x6761_7465_776d_6967;
 
-/// No limit on a step's own time (it may rewrite a large table); waiting for others is bounded.
-fn begin() -> String {
+/// A step's own time is not limited, because it may rewrite a large table; its wait for locks is.
+fn begin_sql() -> String {
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED;
          SET LOCAL statement_timeout = 0;
@@ -21,44 +23,47 @@ fn begin() -> String {
     )
 }
 
-pub async fn prepare(mut lease: Lease) -> Result<(), StorageError> {
-    let connection = lease.connection()?;
-    run(connection, begin()).await?;
-    run(connection, RECORD_TABLE.to_owned()).await?;
-    run(connection, "COMMIT".to_owned()).await?;
-    lease.give_back();
+pub async fn create_migrations_table(mut connection: PooledConnection) -> Result<(), StorageError> {
+    let handle = connection.get()?;
+    execute_sql(handle, begin_sql()).await?;
+    execute_sql(handle, CREATE_MIGRATIONS_TABLE.to_owned()).await?;
+    execute_sql(handle, "COMMIT".to_owned()).await?;
+    connection.return_to_pool();
     Ok(())
 }
 
 /// All pending steps in one transaction; on failure the connection is closed, which rolls everything back.
-pub async fn apply(mut lease: Lease, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
-    let connection = lease.connection()?;
-    run(connection, begin()).await?;
-    let applied = applied_of(connection, Some(owner)).await?;
-    let pending = migrate::pending(owner, steps, &applied)?;
+pub async fn apply(
+    mut connection: PooledConnection,
+    owner: &str,
+    steps: Vec<MigrationStep>,
+) -> Result<MigrationReport, StorageError> {
+    let handle = connection.get()?;
+    execute_sql(handle, begin_sql()).await?;
+    let applied = applied_migrations(handle, Some(owner)).await?;
+    let pending = migrations::pending_steps(owner, steps, &applied)?;
     for step in &pending {
-        apply_step(connection, owner, step).await.map_err(|error| migrate::failed_step(owner, step, &error))?;
+        apply_step(handle, owner, step).await.map_err(|error| migrations::step_error(owner, step, &error))?;
     }
-    run(connection, "COMMIT".to_owned()).await?;
-    lease.give_back();
-    Ok(migrate::report(&pending, applied.len()))
+    execute_sql(handle, "COMMIT".to_owned()).await?;
+    connection.return_to_pool();
+    Ok(migrations::report(&pending, applied.len()))
 }
 
-/// All of the text in one transaction.
-pub async fn define(mut lease: Lease, sql: &str) -> Result<(), StorageError> {
-    let connection = lease.connection()?;
-    run(connection, format!("{}; {sql}; COMMIT", begin())).await?;
-    lease.give_back();
+/// Runs all of the text in one transaction.
+pub async fn execute_batch(mut connection: PooledConnection, sql: &str) -> Result<(), StorageError> {
+    execute_sql(connection.get()?, format!("{}; {sql}; COMMIT", begin_sql())).await?;
+    connection.return_to_pool();
     Ok(())
 }
 
-async fn apply_step(connection: &mut PgConnection, owner: &str, step: &Step) -> Result<(), StorageError> {
-    run(connection, step.sql.clone()).await?;
-    let record = sqlx::query(
+async fn apply_step(connection: &mut PgConnection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
+    execute_sql(connection, step.sql.clone()).await?;
+    let insert = sqlx::query(
         "INSERT INTO _migrations (plugin, version, name, checksum, applied_at)
          VALUES ($1, $2, $3, $4, extract(epoch FROM now())::bigint)",
     );
-    record
+    insert
         .bind(owner)
         .bind(i64::from(step.version))
         .bind(&step.name)
@@ -66,15 +71,15 @@ async fn apply_step(connection: &mut PgConnection, owner: &str, step: &Step) -> 
         .execute(connection)
         .await
         .map(|_| ())
-        .map_err(explain)
+        .map_err(storage_error)
 }
 
-async fn run(connection: &mut PgConnection, sql: String) -> Result<(), StorageError> {
-    connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map(|_| ()).map_err(explain)
+async fn execute_sql(connection: &mut PgConnection, sql: String) -> Result<(), StorageError> {
+    connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map(|_| ()).map_err(storage_error)
 }
 
-/// What was applied, of one owner or of all, in order.
-pub async fn applied_of(
+/// The applied migrations of one owner or of all, in order.
+pub async fn applied_migrations(
     connection: &mut PgConnection,
     owner: Option<&str>,
 ) -> Result<Vec<AppliedMigration>, StorageError> {
@@ -85,7 +90,7 @@ pub async fn applied_of(
     .bind(owner)
     .fetch_all(connection)
     .await
-    .map_err(explain)?;
+    .map_err(storage_error)?;
     let read = |row: &sqlx::postgres::PgRow| {
         Ok(AppliedMigration {
             plugin: row.try_get(0)?,
@@ -95,5 +100,5 @@ pub async fn applied_of(
             applied_at: row.try_get(4)?,
         })
     };
-    rows.iter().map(read).collect::<Result<_, sqlx::Error>>().map_err(explain)
+    rows.iter().map(read).collect::<Result<_, sqlx::Error>>().map_err(storage_error)
 }

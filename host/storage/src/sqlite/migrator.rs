@@ -1,36 +1,42 @@
 //! Applies migrations on the writer's connection, between groups.
+//!
+//! The rule: all pending steps run in one transaction, which is rolled back when one of them fails.
 
-use super::{connection::Guarded, explain::explain};
-use crate::StorageError;
-use crate::migrate::{self, AppliedMigration, MigrationReport, RECORD_TABLE, Step};
+use super::error::storage_error;
+use crate::{
+    error::StorageError,
+    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
+};
 use rusqlite::{Connection, params};
 
-/// All pending steps in one transaction.
-pub fn apply(guarded: &Guarded, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
-    let connection = &guarded.connection;
-    connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| explain(&e))?;
-    let result = apply_inside(connection, owner, steps);
+pub fn apply(connection: &Connection, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| storage_error(&e))?;
+    let result = apply_steps(connection, owner, steps);
     let result = result.and_then(|report| {
-        connection.execute_batch("COMMIT").map_err(|e| explain(&e))?;
+        connection.execute_batch("COMMIT").map_err(|e| storage_error(&e))?;
         Ok(report)
     });
     if result.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK").map_err(|e| explain(&e))?;
+        connection.execute_batch("ROLLBACK").map_err(|e| storage_error(&e))?;
     }
     result
 }
 
-fn apply_inside(connection: &Connection, owner: &str, steps: Vec<Step>) -> Result<MigrationReport, StorageError> {
-    let applied = applied_of(connection, Some(owner))?;
-    let pending = migrate::pending(owner, steps, &applied)?;
+fn apply_steps(
+    connection: &Connection,
+    owner: &str,
+    steps: Vec<MigrationStep>,
+) -> Result<MigrationReport, StorageError> {
+    let applied = applied_migrations(connection, Some(owner))?;
+    let pending = migrations::pending_steps(owner, steps, &applied)?;
     for step in &pending {
-        run(connection, owner, step).map_err(|error| migrate::failed_step(owner, step, &error))?;
+        apply_step(connection, owner, step).map_err(|error| migrations::step_error(owner, step, &error))?;
     }
-    Ok(migrate::report(&pending, applied.len()))
+    Ok(migrations::report(&pending, applied.len()))
 }
 
-fn run(connection: &Connection, owner: &str, step: &Step) -> Result<(), StorageError> {
-    connection.execute_batch(&step.sql).map_err(|e| explain(&e))?;
+fn apply_step(connection: &Connection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
+    connection.execute_batch(&step.sql).map_err(|e| storage_error(&e))?;
     if connection.is_autocommit() {
         return Err(StorageError::statement("it ended the transaction that it runs in"));
     }
@@ -41,24 +47,24 @@ fn run(connection: &Connection, owner: &str, step: &Step) -> Result<(), StorageE
             params![owner, step.version, step.name, step.checksum],
         )
         .map(|_| ())
-        .map_err(|e| explain(&e))
+        .map_err(|e| storage_error(&e))
 }
 
-/// All of the text in one transaction.
-pub fn define(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+/// Runs all of the text in one transaction.
+pub fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
     let result = connection.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT"));
     if result.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK").map_err(|e| explain(&e))?;
+        connection.execute_batch("ROLLBACK").map_err(|e| storage_error(&e))?;
     }
-    result.map_err(|e| explain(&e))
+    result.map_err(|e| storage_error(&e))
 }
 
-pub fn prepare(connection: &Connection) -> Result<(), StorageError> {
-    connection.execute_batch(RECORD_TABLE).map_err(|e| explain(&e))
+pub fn create_migrations_table(connection: &Connection) -> Result<(), StorageError> {
+    connection.execute_batch(CREATE_MIGRATIONS_TABLE).map_err(|e| storage_error(&e))
 }
 
-/// What was applied, of one owner or of all, in order.
-pub fn applied_of(connection: &Connection, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+/// The applied migrations of one owner or of all, in order.
+pub fn applied_migrations(connection: &Connection, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
     let read = || {
         let mut statement = connection.prepare(
             "SELECT plugin, version, name, checksum, applied_at FROM _migrations
@@ -75,5 +81,5 @@ pub fn applied_of(connection: &Connection, owner: Option<&str>) -> Result<Vec<Ap
         })?;
         rows.collect::<rusqlite::Result<Vec<_>>>()
     };
-    read().map_err(|e| explain(&e))
+    read().map_err(|e| storage_error(&e))
 }

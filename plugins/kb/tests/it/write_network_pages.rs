@@ -38,7 +38,7 @@ async fn a_page_that_an_operator_wrote_before_stays() {
         assert_eq!(response.status, 201, "{}", response.text());
         let gateway = gateway
             .restart_after(|config| {
-                config.plugins.named.get_mut("kb").unwrap().config.insert("network_pages".into(), json!(true));
+                config.plugins.sections.get_mut("kb").unwrap().config.insert("network_pages".into(), json!(true));
             })
             .await;
         gateway.clock().advance(Duration::from_secs(7300)).await;

@@ -118,7 +118,7 @@ async fn nothing_is_deleted_while_a_referencing_plugin_is_off() {
         run(&gateway, 1).await;
         let gateway = gateway
             .restart_after(|config| {
-                config.plugins.named.entry("text_store".to_owned()).or_default().enabled = Some(false);
+                config.plugins.sections.entry("text_store".to_owned()).or_default().enabled = Some(false);
             })
             .await;
         gateway.clock().advance(DAY * 40).await;
@@ -130,7 +130,7 @@ async fn nothing_is_deleted_while_a_referencing_plugin_is_off() {
         // Until the operator declares that the plugin is gone.
         let gateway = gateway
             .restart_after(|config| {
-                let settings = &mut config.plugins.named.entry("payloads".to_owned()).or_default().config;
+                let settings = &mut config.plugins.sections.entry("payloads".to_owned()).or_default().config;
                 settings.insert("gone".to_owned(), json!(["text_store"]));
             })
             .await;

@@ -10,8 +10,9 @@ use gateway_cli::Cli;
 use gateway_clock::Clock;
 use gateway_config::Config;
 use gateway_http::body::{Body, RequestBody};
-use gateway_http::{ClientIp, Edge, EdgeSettings};
+use gateway_http::{ClientIp, Listener, ListenerSettings};
 use gateway_plugins::LoadedPlugin;
+use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
 use serde::Serialize;
 use std::{convert::Infallible, future::ready};
@@ -33,16 +34,16 @@ pub enum Handler {
 pub async fn serve(handler: Handler) -> Result<()> {
     let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
     gateway_telemetry::start_logging(&config.log);
-    let edge = Edge::bind(&EdgeSettings::new(&config))?;
-    let _metrics = gateway_telemetry::start_metrics();
+    let listener = Listener::bind(&ListenerSettings::new(&config))?;
+    let _metrics = MetricsRecorder::install();
     let hello = LoadedPlugin::linked(hello::plugin_module())?;
-    let house = Gateway::start(config, Clock::System, edge.local_addr(), vec![Ok(hello)]).await?;
+    let house = Gateway::start(config, Clock::System, listener.local_addr(), vec![Ok(hello)]).await?;
     let gateway = house.clone();
     let service = service_fn(move |request| {
         let gateway = gateway.clone();
         Box::pin(async move { Ok::<_, Infallible>(answer(&gateway, handler, request).await) })
     });
-    edge.serve(service, CancellationToken::new()).await;
+    listener.serve(service, CancellationToken::new()).await;
     house.stop().await;
     Ok(())
 }
@@ -66,7 +67,7 @@ async fn greet(
     params: &[String],
     request: &Request<RequestBody>,
 ) -> Option<Response<Body>> {
-    let mut watch = route.usage.watch();
+    let mut guard = route.usage.start_request();
     let ip = request.extensions().get::<ClientIp>()?.0;
     if !gateway.dispatcher.routes.ip_limits.is_exempt(ip) {
         route.limits.check(ip).ok()?;
@@ -75,7 +76,7 @@ async fn greet(
     let mut response = Response::new(Body::from(greeting));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response.extensions_mut().insert(route.label.clone());
-    watch.answered(response.status());
+    guard.set_status(response.status());
     Some(response)
 }
 

@@ -178,7 +178,7 @@ async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched
         for name in manifests().into_iter().map(|manifest| manifest.name) {
             house = house
                 .restart_after(|config| {
-                    config.plugins.named.entry(name.clone()).or_default().enabled = Some(false);
+                    config.plugins.sections.entry(name.clone()).or_default().enabled = Some(false);
                 })
                 .await;
             let gone = with_dependents(&name);
@@ -197,7 +197,7 @@ async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched
             // Whoever is back has all that it had.
             house = house
                 .restart_after(|config| {
-                    config.plugins.named.entry(name.clone()).or_default().enabled = Some(true);
+                    config.plugins.sections.entry(name.clone()).or_default().enabled = Some(true);
                 })
                 .await;
         }

@@ -1,0 +1,262 @@
+//! Requests of plugins to a chain.
+//!
+//! The rule: the request names the chain, and the plugin's grants decide whether it may read it; a response about the state
+//! of the chain is about one block, so that several calls see the same state.
+
+use super::{
+    Chain, ChainError, Header, RangeError,
+    abi_value::{AbiValue, EventArguments},
+    chains::Chains,
+    error::RpcError,
+    event_decoder::EventDecoder,
+    logs::LogFilter,
+    raw_log::RawLog,
+    receipt::{ReceiptWithLogs, receipt_request},
+    rpc_client::{RpcRequest, missing_response},
+    rpc_server::{RpcServer, block_by_number, hex_number},
+};
+use alloy::{
+    dyn_abi::{DynSolType, DynSolValue, FunctionExt as _, JsonAbiExt as _, Specifier as _},
+    json_abi::Function,
+};
+use alloy_primitives::{Address, Bytes, U256};
+use plugin_api::{
+    Hash256,
+    abi::{HostError, HostErrorCode},
+    manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion},
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Calls of one request.
+const CALLS_MAX: usize = 500;
+/// Blocks of one request for events; for more there are subscriptions.
+const LOG_BLOCKS_MAX: u64 = 10_000;
+
+impl Chains {
+    /// Handles a plugin's request; `granted` are the chains that it may read.
+    pub async fn respond(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
+        let request: ChainQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        if !granted.contains(&request.chain) {
+            let message = format!("the plugin does not declare the chain `{}` in its grants", request.chain);
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let chain = self.get(&request.chain).ok_or_else(|| {
+            let message = format!("no chain `{}` is configured", request.chain);
+            HostError::new(HostErrorCode::Unavailable, message)
+        })?;
+        match request.agreed {
+            true => chain.quorum_response(request.ask).await,
+            false => chain.respond(request.ask).await,
+        }
+    }
+}
+
+impl Chain {
+    pub(super) async fn respond(&self, request: ChainAsk) -> Result<Value, HostError> {
+        match request {
+            ChainAsk::Head => Ok(block_info(Some(self.require_head()?))),
+            ChainAsk::Finalized => self.block(self.final_number(self.require_head()?.number)).await,
+            ChainAsk::Block { number } => self.block(number).await,
+            ChainAsk::Call { calls, block } => self.calls(calls, block).await,
+            ChainAsk::Logs { address, event, from, to } => self.logs(address.0.into(), &event, from, to).await,
+            ChainAsk::Code { address } => {
+                let code: Bytes = self.call(RpcRequest::new("eth_getCode", json!([address, "latest"]))).await?;
+                Ok(code.to_string().into())
+            }
+            ChainAsk::Balance { address, block } => {
+                let request = RpcRequest::new("eth_getBalance", json!([address, block_parameter(block)]));
+                let balance: U256 = self.call(request).await?;
+                Ok(balance.to_string().into())
+            }
+            ChainAsk::Receipt { tx } => {
+                let receipt: Option<ReceiptWithLogs> = self.call(receipt_request(tx.0.into())).await?;
+                Ok(json!(receipt.map(ReceiptWithLogs::into_info)))
+            }
+        }
+    }
+
+    pub(super) fn require_head(&self) -> Result<Header, HostError> {
+        self.live_head().ok_or_else(|| host_error(self.unavailable()))
+    }
+
+    async fn block(&self, number: u64) -> Result<Value, HostError> {
+        let header: Option<Header> = self.call(block_by_number(hex_number(number))).await?;
+        Ok(block_info(header))
+    }
+
+    async fn call<T: DeserializeOwned>(&self, request: RpcRequest) -> Result<T, HostError> {
+        self.with_failover(|server| call(server, request.clone())).await.map_err(host_error)
+    }
+
+    async fn calls(&self, calls: Vec<CallQuestion>, block: Option<u64>) -> Result<Value, HostError> {
+        if calls.len() > CALLS_MAX {
+            return Err(invalid(format!("{} calls at a time, at most {CALLS_MAX} are answered", calls.len())));
+        }
+        let calls = calls.iter().map(ContractCall::new).collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+        // All calls see the state after one block, whichever server responds.
+        let block = match block {
+            Some(block) => block,
+            None => self.require_head()?.number,
+        };
+        let requests: Vec<RpcRequest> = calls.iter().map(|call| call.request(block)).collect();
+        let outputs = self.with_failover(|server| call_all(server, requests.clone())).await.map_err(host_error)?;
+        let decode = |(call, output): (&ContractCall, Result<Bytes, String>)| call.decode(output);
+        let responses: Vec<CallAnswer> = calls.iter().zip(outputs).map(decode).collect();
+        serde_json::to_value(responses).map_err(|error| invalid(error.to_string()))
+    }
+
+    async fn logs(&self, address: Address, signature: &str, from: u64, to: u64) -> Result<Value, HostError> {
+        let decoder = EventDecoder::parse(signature).map_err(invalid)?;
+        if to < from || to - from >= LOG_BLOCKS_MAX {
+            return Err(invalid(format!("from {from} to {to}: events are told of 1 to {LOG_BLOCKS_MAX} blocks")));
+        }
+        let filter = LogFilter { addresses: vec![address], topics: vec![decoder.topic()] };
+        let (mut found, mut ranges) = (Vec::new(), vec![(from, to)]);
+        while let Some((from, to)) = ranges.pop() {
+            match self.logs_in_range(from, to, &filter).await {
+                Ok((logs, _)) => found.extend(logs),
+                Err(RangeError::TooLarge(_)) => {
+                    let middle = from + (to - from) / 2;
+                    ranges.extend([(middle + 1, to), (from, middle)]);
+                }
+                Err(RangeError::Chain(error)) => return Err(host_error(error)),
+            }
+        }
+        let event = |log| chain_event(&self.name, &decoder, log);
+        let events: Vec<_> = found.iter().filter_map(event).collect();
+        serde_json::to_value(events).map_err(|error| invalid(error.to_string()))
+    }
+}
+
+/// A call of a contract's function with encoded arguments.
+struct ContractCall {
+    to: Address,
+    function: Function,
+    input: Bytes,
+}
+
+impl ContractCall {
+    fn new(call: &CallQuestion) -> Result<Self, String> {
+        let explain = |error: String| format!("`{}`: {}", call.function, error.replace('\n', " "));
+        let function = Function::parse(&call.function).map_err(|error| explain(error.to_string()))?;
+        if function.inputs.len() != call.args.len() {
+            return Err(explain(format!("it takes {} arguments, not {}", function.inputs.len(), call.args.len())));
+        }
+        let value = |(input, argument): (&alloy::json_abi::Param, &Value)| {
+            let kind = input.resolve().map_err(|error| error.to_string())?;
+            argument_value(&kind, argument)
+        };
+        let values = function.inputs.iter().zip(&call.args).map(value).collect::<Result<Vec<_>, String>>();
+        let input = function.abi_encode_input(&values.map_err(explain)?).map_err(|error| explain(error.to_string()))?;
+        Ok(Self { to: call.to.0.into(), function, input: input.into() })
+    }
+
+    fn request(&self, block: u64) -> RpcRequest {
+        RpcRequest::new("eth_call", json!([{ "to": self.to, "data": self.input }, hex_number(block)]))
+    }
+
+    /// The decoded output, or why the call reverted.
+    fn decode(&self, output: Result<Bytes, String>) -> CallAnswer {
+        let output = match output {
+            Ok(output) if output.is_empty() && !self.function.outputs.is_empty() => {
+                return CallAnswer::Reverted("there is no such contract".to_owned());
+            }
+            Ok(output) => output,
+            Err(reason) => return CallAnswer::Reverted(reason),
+        };
+        match self.function.abi_decode_output(&output) {
+            Ok(values) => CallAnswer::Value(match values.as_slice() {
+                [value] => json!(AbiValue(value)),
+                values => values.iter().map(|value| json!(AbiValue(value))).collect(),
+            }),
+            Err(error) => CallAnswer::Reverted(format!("the result is none of this function: {error}")),
+        }
+    }
+}
+
+/// JSON as a value of the type: numbers and texts, lists for arrays and tuples.
+fn argument_value(kind: &DynSolType, argument: &Value) -> Result<DynSolValue, String> {
+    let inner = |kinds: &mut dyn Iterator<Item = &DynSolType>, items: &[Value]| {
+        kinds.zip(items).map(|(kind, item)| argument_value(kind, item)).collect::<Result<Vec<_>, String>>()
+    };
+    match (kind, argument) {
+        (DynSolType::Tuple(kinds), Value::Array(items)) if kinds.len() == items.len() => {
+            Ok(DynSolValue::Tuple(inner(&mut kinds.iter(), items)?))
+        }
+        (DynSolType::Array(kind), Value::Array(items)) => {
+            Ok(DynSolValue::Array(inner(&mut std::iter::repeat(&**kind), items)?))
+        }
+        (DynSolType::FixedArray(kind, count), Value::Array(items)) if *count == items.len() => {
+            Ok(DynSolValue::FixedArray(inner(&mut std::iter::repeat(&**kind), items)?))
+        }
+        (DynSolType::String, Value::String(text)) => Ok(DynSolValue::String(text.clone())),
+        (kind, Value::String(text)) => kind.coerce_str(text).map_err(|error| error.to_string()),
+        (kind, Value::Number(number)) => kind.coerce_str(&number.to_string()).map_err(|error| error.to_string()),
+        (DynSolType::Bool, Value::Bool(truth)) => Ok(DynSolValue::Bool(*truth)),
+        (kind, other) => Err(format!("{other} is no {kind}")),
+    }
+}
+
+async fn call<T: DeserializeOwned>(server: &RpcServer, request: RpcRequest) -> Result<T, RpcError> {
+    server.batch(vec![request]).await?.pop().unwrap_or_else(missing_response)
+}
+
+/// The outputs of all calls. A revert is an output; any other error fails the whole batch, so that another server is tried.
+async fn call_all(server: &RpcServer, requests: Vec<RpcRequest>) -> Result<Vec<Result<Bytes, String>>, RpcError> {
+    let output = |response: Result<Bytes, RpcError>| match response {
+        Ok(output) => Ok(Ok(output)),
+        Err(error) if error.is_revert() => Ok(Err(error.to_string())),
+        Err(error) => Err(error),
+    };
+    server.batch(requests).await?.into_iter().map(output).collect()
+}
+
+/// The input of a call, from the function's signature and arguments.
+pub fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
+    let call = CallQuestion { to, function: function.to_owned(), args: args.to_vec() };
+    ContractCall::new(&call).map(|call| call.input)
+}
+
+fn block_parameter(block: Option<u64>) -> Value {
+    block.map_or_else(|| "latest".into(), hex_number)
+}
+
+fn block_info(header: Option<Header>) -> Value {
+    let info = header.map(|header| BlockInfo {
+        number: header.number,
+        hash: Hash256(header.hash.0),
+        parent: Hash256(header.parent_hash.0),
+        time_s: i64::try_from(header.time_s).unwrap_or(i64::MAX),
+    });
+    json!(info)
+}
+
+/// The event for the plugin; `None` when the log has another layout than the signature.
+fn chain_event<'d>(
+    chain: &'d str,
+    decoder: &'d EventDecoder,
+    log: &RawLog,
+) -> Option<ChainEvent<EventArguments<'d>, &'d str>> {
+    Some(ChainEvent {
+        chain,
+        contract: "",
+        address: plugin_api::Address(log.address.into_array()),
+        event: decoder.name(),
+        args: decoder.decode(log)?,
+        block: log.block_number.to(),
+        block_hash: Hash256(log.block_hash.0),
+        time_s: log.time_s(),
+        tx: Hash256(log.transaction_hash.0),
+        tx_index: log.transaction_index.to(),
+        log_index: log.log_index.to(),
+    })
+}
+
+fn invalid(reason: String) -> HostError {
+    HostError::new(HostErrorCode::Invalid, reason)
+}
+
+fn host_error(error: ChainError) -> HostError {
+    HostError::new(HostErrorCode::Unavailable, error.to_string())
+}

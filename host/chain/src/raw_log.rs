@@ -1,0 +1,30 @@
+//! A log as `eth_getLogs` returns it, before its arguments are decoded.
+
+use alloy_primitives::{Address, B256, Bytes, U64};
+use serde::Deserialize;
+
+/// One event of a contract.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RawLog {
+    pub address: Address,
+    pub topics: Vec<B256>,
+    pub data: Bytes,
+    pub block_number: U64,
+    pub block_hash: B256,
+    pub transaction_hash: B256,
+    pub transaction_index: U64,
+    pub log_index: U64,
+    /// Only newer servers send it; [`Chain::logs_in_range`](super::Chain::logs_in_range) fills it in.
+    #[serde(default)]
+    pub block_timestamp: Option<U64>,
+    #[serde(default)]
+    pub(super) removed: bool,
+}
+
+impl RawLog {
+    /// When its block was made, Unix seconds.
+    pub fn time_s(&self) -> i64 {
+        self.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX))
+    }
+}

@@ -1,0 +1,110 @@
+//! The configuration as one typed value.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    activity::ActivityConfig,
+    admin::AdminConfig,
+    brand::BrandConfig,
+    chains::ChainConfig,
+    database::{DatabaseConfig, DatabaseTarget, DatabaseUrlError},
+    egress::EgressConfig,
+    http::HttpConfig,
+    limits::LimitsConfig,
+    log::LogConfig,
+    plugins::PluginsConfig,
+    signers::SignerConfig,
+    sources::Sources,
+    tx::TxConfig,
+};
+
+/// Everything an operator can set.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Folder for everything that is kept. Relative paths, here and below, start where the gateway is started.
+    #[schemars(example = "./data")]
+    pub data_dir: PathBuf,
+    /// URL under which clients reach the gateway; without it `http://` and the address that is listened on.
+    #[schemars(example = "https://gateway.example")]
+    pub base_url: Option<String>,
+    /// Name of the network, as a wallet shows it.
+    #[schemars(example = "Service Network")]
+    pub network_name: String,
+    /// Chain id of the network.
+    #[schemars(range(min = 1), example = 3961)]
+    pub chain_id: u64,
+    pub brand: BrandConfig,
+    pub http: HttpConfig,
+    pub limits: LimitsConfig,
+    pub admin: AdminConfig,
+    pub database: DatabaseConfig,
+    pub plugins: PluginsConfig,
+    pub egress: EgressConfig,
+    /// The chains that the gateway reads, by name; `main` is the one that contracts, agents and jobs are on.
+    pub chains: BTreeMap<String, ChainConfig>,
+    /// The keys that the gateway signs with, by role.
+    pub signers: BTreeMap<String, SignerConfig>,
+    pub tx: TxConfig,
+    pub activity: ActivityConfig,
+    pub log: LogConfig,
+    #[serde(skip)]
+    pub(super) sources: Sources,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("./data"),
+            base_url: None,
+            network_name: "Service Network".to_owned(),
+            chain_id: 3961,
+            brand: BrandConfig::default(),
+            http: HttpConfig::default(),
+            limits: LimitsConfig::default(),
+            admin: AdminConfig::default(),
+            database: DatabaseConfig::default(),
+            plugins: PluginsConfig::default(),
+            egress: EgressConfig::default(),
+            chains: BTreeMap::new(),
+            signers: BTreeMap::new(),
+            tx: TxConfig::default(),
+            activity: ActivityConfig::default(),
+            log: LogConfig::default(),
+            sources: Sources::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The layer that set each key, for reports.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// URL under which clients reach the gateway, without a slash at its end. `bound`: the address of the listener.
+    pub fn public_url(&self, bound: SocketAddr) -> String {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None if bound.ip().is_unspecified() => format!("http://localhost:{}", bound.port()),
+            None => format!("http://{bound}"),
+        }
+    }
+
+    /// The database to open.
+    pub fn database_target(&self) -> Result<DatabaseTarget, DatabaseUrlError> {
+        self.database.target(&self.data_dir)
+    }
+
+    /// The file that was read, if there was one.
+    pub fn file(&self) -> Option<&Path> {
+        self.sources.file()
+    }
+}

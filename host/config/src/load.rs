@@ -1,0 +1,78 @@
+//! Loading: reads the layers, merges them, and validates what comes out.
+
+use std::path::PathBuf;
+
+use figment::value::Value;
+
+use super::{
+    config::Config,
+    database, environment, extract, file,
+    layer::Layer,
+    overrides::Overrides,
+    problem::{Problem, Problems, Source},
+    signers,
+};
+
+impl Config {
+    /// Reads the layers of this process. The file is the one that `--config` names, else `GATEWAY_CONFIG`, else
+    /// `config/gateway.toml` in the working folder, else the same beside the binary; without any, the defaults apply.
+    pub fn load(flags: &Overrides) -> Result<Self, Problems> {
+        Self::load_from(flags, environment::process_variables(), &file::default_paths())
+    }
+
+    /// The configuration as far as it can be read, with defaults for the rest, and every problem. For reports; nothing
+    /// may run with a configuration that has problems.
+    pub fn load_with_problems(flags: &Overrides) -> (Self, Vec<Problem>) {
+        Self::load_layers(flags, environment::process_variables(), &file::default_paths())
+    }
+
+    /// As [`Self::load`], with these variables; `default_paths` are the files to try when none is named.
+    pub(crate) fn load_from(
+        flags: &Overrides,
+        variables: impl IntoIterator<Item = (String, String)>,
+        default_paths: &[PathBuf],
+    ) -> Result<Self, Problems> {
+        let (config, problems) = Self::load_layers(flags, variables, default_paths);
+        Problems::into_result(problems).map(|()| config)
+    }
+
+    fn load_layers(
+        flags: &Overrides,
+        variables: impl IntoIterator<Item = (String, String)>,
+        default_paths: &[PathBuf],
+    ) -> (Self, Vec<Problem>) {
+        let mut variables: Vec<_> = variables.into_iter().collect();
+        let mut problems = Vec::new();
+        let keys = signers::take_keys(&mut variables);
+        let layers = read_layers(flags, &variables, default_paths, &mut problems);
+        let mut config = extract::extract(layers, &mut problems);
+        signers::assign_keys(&mut config.signers, keys, &mut problems);
+        if let Err(invalid) = config.validate() {
+            problems.extend(invalid.iter().cloned());
+        }
+        (config, problems)
+    }
+}
+
+/// File, environment, flags: weakest first. What cannot be read is reported and left out.
+fn read_layers(
+    flags: &Overrides,
+    variables: &[(String, String)],
+    default_paths: &[PathBuf],
+    problems: &mut Vec<Problem>,
+) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = file::read(flags, variables, default_paths, problems).into_iter().collect();
+    layers.extend(environment::read(variables, problems));
+    layers.extend(flags.set_values().map(|(key, flag, value)| Layer {
+        source: Source::Flag(flag.to_owned()),
+        dict: figment::util::nest(key, Value::from(value)).into_dict().unwrap_or_default(),
+    }));
+    problems.extend(layers.iter().filter_map(exposed_password));
+    layers
+}
+
+/// A password where others can read it is a problem even when a stronger layer overrides the URL.
+fn exposed_password(layer: &Layer) -> Option<Problem> {
+    let url = layer.dict.get("database")?.find_ref("url")?.as_str()?;
+    database::check_password_source(url, &layer.source)
+}

@@ -1,0 +1,17 @@
+//! Why the gateway closes a connection by itself, and when it checks again. Rule: data only; `ConnectionState`
+//! decides.
+
+use tokio::time::Instant;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    SlowHead,
+    SlowReader,
+    Idle,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum WatchdogVerdict {
+    CheckAgainAt(Instant),
+    Close(CloseReason),
+}

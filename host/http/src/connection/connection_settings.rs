@@ -1,0 +1,32 @@
+//! What all connections of a listener share. Rule: it is built once from the configuration; only the penalties change.
+
+use super::builder::builder;
+use super::framing::HeadLimits;
+use super::penalties::Penalties;
+use super::timeouts::Timeouts;
+use gateway_config::HttpConfig;
+use hyper_util::rt::TokioExecutor;
+use hyper_util::server::conn::auto::Builder;
+use std::time::Duration;
+
+pub struct ConnectionSettings {
+    pub(super) builder: Builder<TokioExecutor>,
+    pub(super) head_limits: HeadLimits,
+    pub(super) timeouts: Timeouts,
+    pub(super) body_timeout: Duration,
+    pub(super) tarpit: Duration,
+    pub(super) penalties: Penalties,
+}
+
+impl ConnectionSettings {
+    pub fn new(config: &HttpConfig) -> Self {
+        Self {
+            builder: builder(config),
+            head_limits: HeadLimits::new(config),
+            timeouts: Timeouts::new(config),
+            body_timeout: Duration::from_millis(config.body_timeout_ms),
+            tarpit: Duration::from_millis(config.tarpit_ms),
+            penalties: Penalties::default(),
+        }
+    }
+}

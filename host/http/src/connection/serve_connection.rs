@@ -1,0 +1,108 @@
+//! The life of one connection. Rule: the connection ends by itself, by its watchdog, or by the gateway's stop; in each
+//! case a running request is finished if time allows.
+
+use super::close_reason::{CloseReason, WatchdogVerdict};
+use super::connection_settings::ConnectionSettings;
+use super::connection_state::ConnectionState;
+use super::request_service::RequestService;
+use super::socket::Socket;
+use super::start_limiter::StartLimiter;
+use super::timeouts::Timeouts;
+use crate::http_service::HttpService;
+use futures_util::FutureExt;
+use futures_util::future::{Fuse, FusedFuture};
+use hyper_util::rt::TokioIo;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::{sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// How long a connection may take to close after the watchdog's verdict.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+pub async fn serve_connection<S: HttpService>(
+    stream: TcpStream,
+    peer: IpAddr,
+    service: S,
+    settings: Arc<ConnectionSettings>,
+    stop: CancellationToken,
+) {
+    tokio::select! {
+        () = settings.penalties.wait(peer) => {}
+        () = stop.cancelled() => return,
+    }
+    let state = Arc::new(ConnectionState::new());
+    let socket = Socket::new(stream, settings.head_limits, Arc::clone(&state));
+    let requests = RequestService {
+        service,
+        peer_ip: peer,
+        direct_writer: Arc::downgrade(socket.direct_writer()),
+        state: Arc::clone(&state),
+        body_timeout: settings.body_timeout,
+        tarpit: settings.tarpit,
+        start_limiter: StartLimiter::new(),
+        count: AtomicU64::new(0),
+    };
+    let mut connection = pin!(settings.builder.serve_connection(TokioIo::new(socket), requests));
+    let mut watchdog = pin!(watchdog(&state, settings.timeouts));
+    // A request whose head is arriving counts as running, although hyper does not know it yet.
+    let mut stopped = pin!(async {
+        stop.cancelled().await;
+        state.wait_for_head_end().await;
+    });
+    let mut close_timer = pin!(Fuse::terminated());
+    let mut closing = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(%peer, error = &*error as &dyn std::error::Error, "a connection ended with an error");
+                    if is_http2_violation(&*error) {
+                        settings.penalties.add(peer, settings.tarpit);
+                    }
+                }
+                return;
+            }
+            () = stopped.as_mut(), if !closing => {
+                closing = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            cut = watchdog.as_mut(), if close_timer.is_terminated() => {
+                tracing::debug!(%peer, ?cut, "a connection is cut");
+                match cut {
+                    // The next poll of the connection responds with 408.
+                    CloseReason::SlowHead if state.head_started() => state.time_out_head(),
+                    CloseReason::SlowHead | CloseReason::SlowReader => return,
+                    // An idle HTTP/2 client gets a GOAWAY, so that it does not lose a request that it sends now.
+                    CloseReason::Idle => {
+                        closing = true;
+                        connection.as_mut().graceful_shutdown();
+                    }
+                }
+                close_timer.set(sleep(CLOSE_TIMEOUT).fuse());
+            }
+            () = close_timer.as_mut(), if !close_timer.is_terminated() => return,
+        }
+    }
+}
+
+/// Whether the client broke the rules of HTTP/2, rather than closed the connection.
+fn is_http2_violation(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.downcast_ref::<h2::Error>().is_some_and(h2::Error::is_library))
+}
+
+/// Returns when the connection has to close.
+async fn watchdog(state: &ConnectionState, timeouts: Timeouts) -> CloseReason {
+    loop {
+        match state.verdict(timeouts) {
+            WatchdogVerdict::Close(reason) => return reason,
+            WatchdogVerdict::CheckAgainAt(at) => sleep_until(at).await,
+        }
+    }
+}

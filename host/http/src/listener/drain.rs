@@ -1,0 +1,34 @@
+//! The end of the connections when the listener stops. Rule: a connection ends at the latest with the drain timeout.
+
+use std::time::Duration;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrainReport {
+    pub finished: usize,
+    /// Connections that were still busy when the drain timeout expired.
+    pub aborted: usize,
+}
+
+pub async fn drain(mut connections: JoinSet<()>, drain_timeout: Duration) -> DrainReport {
+    let open = connections.len();
+    let all_ended = async {
+        while let Some(ended) = connections.join_next().await {
+            log_panic(ended);
+        }
+    };
+    // After a timeout the set still holds the connections that did not end.
+    let _ = timeout(drain_timeout, all_ended).await;
+    let aborted = connections.len();
+    connections.shutdown().await;
+    let report = DrainReport { finished: open - aborted, aborted };
+    tracing::info!(finished = report.finished, aborted = report.aborted, "the HTTP listener has stopped");
+    report
+}
+
+pub fn log_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "a connection's task ended badly");
+    }
+}

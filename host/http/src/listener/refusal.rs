@@ -1,0 +1,58 @@
+//! The response to a connection above a limit. Without it, a client or a load balancer would take a silent wait in the
+//! kernel's queue for an outage. Rule: a refusal reads no request, and the number of concurrent refusals is bounded;
+//! above that bound connections are dropped without a response.
+
+use super::connection_limits::LimitReached;
+use crate::connection::LingeringClose;
+use crate::middleware::RequestId;
+use plugin_api::Problem;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+const CONCURRENT_MAX: usize = 64;
+/// How long a client may take to read the response: short, because it holds a permit that the next refusal may need.
+const LINGER: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub struct RefusalLimit {
+    permits: Arc<Semaphore>,
+}
+
+impl RefusalLimit {
+    pub fn new() -> Self {
+        Self { permits: Arc::new(Semaphore::new(CONCURRENT_MAX)) }
+    }
+
+    pub fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
+    }
+}
+
+pub async fn refuse_connection(mut stream: TcpStream, limit: LimitReached, permit: OwnedSemaphorePermit) {
+    // A write fails if the client has left; then nothing more can be done.
+    if stream.write_all(response(limit).as_bytes()).await.is_ok() && stream.shutdown().await.is_ok() {
+        let mut lingering_close = LingeringClose::new(LINGER);
+        poll_fn(|cx| lingering_close.poll(&mut stream, cx)).await;
+    }
+    drop(permit);
+}
+
+fn response(limit: LimitReached) -> String {
+    let (message, hint) = match limit {
+        LimitReached::Total => ("the gateway has no connection left", "connect again after the seconds in Retry-After"),
+        LimitReached::Address => ("too many connections from your address", "keep connections open and use them again"),
+    };
+    let problem = Problem::new(503, "too_many_connections", message).hint(hint);
+    let body = serde_json::to_string(&problem).unwrap_or_default();
+    let id = RequestId::generate();
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: 5\r\n\
+         access-control-allow-origin: *\r\nx-content-type-options: nosniff\r\nx-request-id: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len(),
+        id.0,
+    )
+}

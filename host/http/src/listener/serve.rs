@@ -1,0 +1,66 @@
+//! Accepts and serves connections up to the limits, until the stop. Rule: from the stop on, the kernel refuses new
+//! connections, and open ones end at the latest with the drain timeout.
+
+use super::acceptor::Acceptor;
+use super::bind::Listener;
+use super::connection_limits::ConnectionLimits;
+use super::drain::{DrainReport, drain, log_panic};
+use super::refusal::{RefusalLimit, refuse_connection};
+use crate::connection::{ConnectionSettings, serve_connection};
+use crate::http_service::HttpService;
+use crate::middleware::stack;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+impl Listener {
+    /// Serves until `shutdown`, then drains.
+    pub async fn serve<S: HttpService>(self, gateway: S, shutdown: CancellationToken) -> DrainReport {
+        let http = &self.settings.http;
+        let service = stack(http, self.settings.response_timeout, self.exposed_headers, gateway);
+        let limits = ConnectionLimits::new(http.connections_max, http.connections_per_ip_max);
+        let settings = Arc::new(ConnectionSettings::new(http));
+        let refusal_limit = RefusalLimit::new();
+        let mut acceptor = Acceptor::new(self.tcp_listener);
+        let mut connections = JoinSet::new();
+        loop {
+            let (stream, peer) = tokio::select! {
+                biased;
+                () = shutdown.cancelled() => break,
+                Some(ended) = connections.join_next() => {
+                    log_panic(ended);
+                    continue;
+                }
+                accepted = acceptor.accept() => accepted,
+            };
+            let ip = peer.ip().to_canonical();
+            match limits.try_acquire(ip) {
+                Ok(permit) => {
+                    disable_nagle(&stream);
+                    let connection =
+                        serve_connection(stream, ip, service.clone(), Arc::clone(&settings), shutdown.child_token());
+                    connections.spawn(async move {
+                        let _permit = permit;
+                        connection.await;
+                    });
+                }
+                Err(full) => {
+                    tracing::debug!(%ip, ?full, "a connection is refused");
+                    if let Some(permit) = refusal_limit.try_acquire() {
+                        connections.spawn(refuse_connection(stream, full, permit));
+                    }
+                }
+            }
+        }
+        drop(acceptor);
+        drain(connections, Duration::from_millis(http.drain_timeout_ms)).await
+    }
+}
+
+fn disable_nagle(stream: &TcpStream) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY was not set");
+    }
+}

@@ -1,0 +1,38 @@
+//! What the rows of an index are derived with. The rule: when it changes, the index is reset.
+
+use super::event_subscriptions::EventSubscriptions;
+use gateway_chain::Chain;
+use plugin_api::manifest::Manifest;
+use sha2::{Digest as _, Sha256};
+
+/// The derived tables of all subscriptions, each once, in the order of the manifest.
+pub fn derived_tables(manifest: &Manifest) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    for table in manifest.subscriptions.iter().flat_map(|subscription| &subscription.derived_tables) {
+        if !tables.contains(table) {
+            tables.push(table.clone());
+        }
+    }
+    tables
+}
+
+/// The first block of the index.
+pub fn start_block(chain: &Chain) -> u64 {
+    chain.settings.deploy_block.unwrap_or_default()
+}
+
+/// A hash of everything that determines the rows, except the blocks of the chain.
+pub fn fingerprint(chain: &Chain, subscriptions: &EventSubscriptions, manifest: &Manifest) -> String {
+    let tables = derived_tables(manifest);
+    let mut hash = Sha256::new();
+    hash.update(format!("{} {} {}\n", chain.chain_id, start_block(chain), manifest.index_version));
+    hash.update(subscriptions.definition());
+    for migration in &manifest.migrations {
+        let text = format!("{}{}", migration.sql, migration.postgres.as_deref().unwrap_or_default());
+        if tables.iter().any(|table| text.contains(table.as_str())) {
+            hash.update(text);
+        }
+    }
+    hash.update(tables.join(","));
+    hex::encode(hash.finalize())
+}

@@ -1,0 +1,135 @@
+//! The state of one index, and its row and lease in the database.
+//!
+//! The rule: a gateway works on an index only while it holds the lease.
+
+use super::{
+    adaptive_range::AdaptiveRange,
+    derived_table::DerivedTable,
+    error::IndexError,
+    event_subscriptions::EventSubscriptions,
+    fingerprint::{derived_tables, fingerprint},
+    indexes::Indexes,
+    progress::Progress,
+    store::{IndexRow, IndexStore},
+};
+use gateway_chain::{Chain, LogFilter};
+use gateway_config::LogFormat;
+use gateway_plugins::{ActivePlugin, HostContext};
+use gateway_storage::{Dialect, Scope};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How long a gateway that died keeps the others from its indexes, and how often a running one renews its lease.
+const LEASE_MS: i64 = 20_000;
+const LEASE_RENEW: Duration = Duration::from_secs(4);
+/// How often the row is read again, to notice other gateways and operators.
+pub const ROW_POLL: Duration = Duration::from_secs(1);
+/// Events of the first commit; later ones adapt to the time that a commit takes.
+const COMMIT_EVENTS_FIRST: usize = 100;
+
+/// The parts of the gateway that every index uses.
+#[derive(Clone)]
+pub struct IndexerContext {
+    pub host: Arc<HostContext>,
+    pub indexes: Arc<Indexes>,
+    /// Decides between a progress bar and lines of the log.
+    pub log_format: LogFormat,
+    /// The database ends longer transactions.
+    pub transaction_timeout: Duration,
+}
+
+pub struct Index {
+    pub host: Arc<HostContext>,
+    pub transaction_timeout: Duration,
+    pub plugin: Arc<ActivePlugin>,
+    pub chain: Arc<Chain>,
+    pub subscriptions: Arc<EventSubscriptions>,
+    pub filter: LogFilter,
+    pub store: IndexStore,
+    pub scope: Scope,
+    /// In the order of the manifest.
+    pub table_names: Vec<String>,
+    /// Empty until the first tick.
+    pub tables: Vec<DerivedTable>,
+    pub fingerprint: String,
+    pub progress: Arc<Progress>,
+    /// As this gateway last read or wrote it.
+    pub row: Option<IndexRow>,
+    pub row_polled: Option<Instant>,
+    lease_renewed: Option<Instant>,
+    pub commit_events: usize,
+    /// Blocks of one request of the backfill.
+    pub range: Arc<AdaptiveRange>,
+}
+
+impl Index {
+    pub fn new(
+        context: IndexerContext,
+        plugin: Arc<ActivePlugin>,
+        chain: Arc<Chain>,
+        subscriptions: EventSubscriptions,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let table_names = derived_tables(&plugin.manifest);
+        Self {
+            scope: plugin.scope.writing_only(table_names.iter().cloned().collect::<BTreeSet<_>>()),
+            store: IndexStore::new(context.host.database.clone(), plugin.name()),
+            fingerprint: fingerprint(&chain, &subscriptions, &plugin.manifest),
+            filter: subscriptions.filter(),
+            range: Arc::new(AdaptiveRange::new(chain.settings.range_blocks_max)),
+            table_names,
+            tables: Vec::new(),
+            row: None,
+            row_polled: None,
+            lease_renewed: None,
+            commit_events: COMMIT_EVENTS_FIRST,
+            host: context.host,
+            transaction_timeout: context.transaction_timeout,
+            plugin,
+            chain,
+            subscriptions: Arc::new(subscriptions),
+            progress,
+        }
+    }
+
+    pub fn is_row_poll_due(&self) -> bool {
+        self.row.is_none() || !is_recent(self.row_polled, ROW_POLL)
+    }
+
+    /// The row of the index while this gateway holds the lease; `None` while another does. No commit may be in flight.
+    pub async fn poll_row(&mut self) -> Result<Option<IndexRow>, IndexError> {
+        if !self.is_row_poll_due() {
+            return Ok(self.row.clone());
+        }
+        // SQLite has no other gateway: the lease is acquired once, which saves a write every few seconds.
+        let holds_lease = match self.host.database.dialect() {
+            Dialect::Sqlite => self.lease_renewed.is_some(),
+            Dialect::Postgres => is_recent(self.lease_renewed, LEASE_RENEW),
+        };
+        if !holds_lease {
+            let now_ms = self.host.clock.now_ms();
+            let until_ms = now_ms.saturating_add(LEASE_MS);
+            if !self.store.acquire_lease(&self.host.chains.instance_id, now_ms, until_ms).await? {
+                self.lease_renewed = None;
+                if let Some(row) = self.store.load().await? {
+                    self.progress.set_elsewhere(&row, self.chain.live_head().map(|head| head.number));
+                }
+                return Ok(None);
+            }
+            self.lease_renewed = Some(Instant::now());
+        }
+        self.row = self.store.load().await?;
+        self.row_polled = Some(Instant::now());
+        if self.row.is_none() {
+            self.lease_renewed = None;
+        }
+        Ok(self.row.clone())
+    }
+}
+
+fn is_recent(at: Option<Instant>, limit: Duration) -> bool {
+    at.is_some_and(|at| at.elapsed() < limit)
+}

@@ -1,0 +1,48 @@
+//! The bar that an operator sees on a terminal during a backfill.
+
+use super::report::IndexReport;
+use gateway_config::LogFormat;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::{io::IsTerminal as _, sync::LazyLock};
+
+/// Draws the bars of several indexes below each other.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+const STYLE: &str = "{prefix} {bar:40} {pos}/{len} blocks{msg}";
+
+pub struct BackfillBar {
+    plugin: String,
+    is_enabled: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl BackfillBar {
+    /// Enabled on a terminal unless the log is JSON, which a program reads.
+    pub fn new(plugin: &str, format: LogFormat) -> Self {
+        let is_enabled = format != LogFormat::Json && std::io::stderr().is_terminal();
+        Self { plugin: plugin.to_owned(), is_enabled, bar: None }
+    }
+
+    pub fn show(&mut self, report: &IndexReport) {
+        if !self.is_enabled {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
+            BARS.add(ProgressBar::new(0)).with_style(style).with_prefix(self.plugin.clone())
+        });
+        let start = report.start_block.unwrap_or_default();
+        bar.set_length(report.head.unwrap_or_default().saturating_sub(start));
+        bar.set_position(report.indexed_block.unwrap_or(start).saturating_sub(start));
+        bar.set_message(match report.left_s {
+            Some(left_s) => format!(", {} a second, {left_s} s left", report.blocks_per_s),
+            None => String::new(),
+        });
+    }
+
+    pub fn hide(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

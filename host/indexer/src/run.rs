@@ -1,0 +1,141 @@
+//! The loop of one index: tick after tick until the plugin stops.
+//!
+//! The rule: after any error the row is read again before the next tick, because another gateway may have moved it.
+
+use super::{
+    derived_table::DerivedTable,
+    error::IndexError,
+    event_subscriptions::EventSubscriptions,
+    follow_head::NextTick,
+    index::{Index, IndexerContext, ROW_POLL},
+};
+use gateway_plugins::ActivePlugin;
+use std::{sync::Arc, time::Duration};
+
+const BACKOFF_FIRST: Duration = Duration::from_millis(100);
+const BACKOFF_DOUBLINGS_MAX: u32 = 9;
+/// The same while no RPC server responds: another attempt costs little.
+const BACKOFF_DOUBLINGS_MAX_CHAIN: u32 = 4;
+
+/// Runs the index of a plugin until the plugin stops. Without a chain or deployed contracts it only reports why it is off.
+pub async fn run(context: IndexerContext, plugin: Arc<ActivePlugin>) {
+    let progress = context.indexes.open(plugin.name(), context.log_format);
+    let Some(chain) = context.host.chains.main().cloned() else {
+        return progress.set_off("no chain is configured");
+    };
+    match EventSubscriptions::new(&chain.name, &chain.settings, &plugin.manifest.subscriptions) {
+        Err(reason) => progress.set_stopped(&reason),
+        Ok(subscriptions) if subscriptions.is_empty() => progress.set_off("none of its contracts is deployed"),
+        Ok(subscriptions) => Index::new(context, plugin, chain, subscriptions, progress).run().await,
+    }
+}
+
+impl Index {
+    async fn run(mut self) {
+        let stop = self.plugin.handle.stop.clone();
+        let mut heads = self.chain.subscribe_head();
+        let mut failures = 0;
+        loop {
+            // Marked as seen before the tick: a head that moves during the tick starts the next one.
+            heads.borrow_and_update();
+            let next = tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                next = Box::pin(self.tick()) => next,
+            };
+            let backoff = match next {
+                Ok(NextTick::Now) => {
+                    failures = 0;
+                    continue;
+                }
+                Ok(NextTick::OnNewHead) => {
+                    failures = 0;
+                    None
+                }
+                Err(error) => {
+                    self.handle_error(&error).await;
+                    let doublings_max = match error {
+                        IndexError::Chain(_) => BACKOFF_DOUBLINGS_MAX_CHAIN,
+                        _ => BACKOFF_DOUBLINGS_MAX,
+                    };
+                    let doublings = failures.min(doublings_max);
+                    failures += 1;
+                    Some(BACKOFF_FIRST.saturating_mul(1 << doublings))
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => break,
+                _ = heads.changed(), if backoff.is_none() => {}
+                () = tokio::time::sleep(backoff.unwrap_or(ROW_POLL)) => {}
+            }
+        }
+        self.progress.set_off("the plugin is off");
+        // When this fails, the lease expires.
+        let _ = self.store.release_lease(&self.host.chains.instance_id).await;
+    }
+
+    async fn handle_error(&mut self, error: &IndexError) {
+        // The row may have changed.
+        (self.row, self.row_polled) = (None, None);
+        let text = error.to_string();
+        match error {
+            IndexError::CursorMoved | IndexError::Stopping => {}
+            IndexError::TooSlow => {
+                self.commit_events = (self.commit_events / 2).max(1);
+                tracing::info!(plugin = self.plugin.name(), events = self.commit_events, reason = text);
+            }
+            IndexError::Unrecoverable(reason) => match self.store.stop(reason).await {
+                Ok(()) => {
+                    tracing::error!(plugin = self.plugin.name(), reason, "the index stops");
+                    self.progress.set_stopped(reason);
+                }
+                Err(error) => tracing::error!(plugin = self.plugin.name(), %error, "the index cannot be stopped"),
+            },
+            IndexError::InvalidManifest(reason) => self.progress.set_stopped(reason),
+            _ => {
+                tracing::warn!(plugin = self.plugin.name(), reason = text, "the index waits");
+                self.progress.set_failing(&text);
+            }
+        }
+    }
+
+    async fn tick(&mut self) -> Result<NextTick, IndexError> {
+        if self.tables.is_empty() && !self.table_names.is_empty() {
+            self.tables = self.prepare_tables().await?;
+        }
+        let Some(row) = self.poll_row().await? else { return Ok(NextTick::OnNewHead) };
+        if let Some(reason) = &row.stopped {
+            self.progress.set_stopped(reason);
+            return Ok(NextTick::OnNewHead);
+        }
+        if row.fingerprint != self.fingerprint {
+            self.reset(&row).await?;
+            return Ok(NextTick::Now);
+        }
+        let Some(head) = self.chain.live_head() else {
+            self.progress.set_failing(&self.chain.unavailable().to_string());
+            return Ok(NextTick::OnNewHead);
+        };
+        self.progress.tick_started(&row, head.number);
+        let last_final = self.chain.final_number(head.number);
+        if row.cursor.next_block <= last_final {
+            match self.is_orphaned(&row).await? {
+                true => self.reorganise(&row).await?,
+                false => self.backfill(last_final).await?,
+            }
+            return Ok(NextTick::Now);
+        }
+        self.follow_head(&row, head).await
+    }
+
+    /// Loads the derived tables and installs their triggers.
+    async fn prepare_tables(&self) -> Result<Vec<DerivedTable>, IndexError> {
+        let mut tables = Vec::with_capacity(self.table_names.len());
+        for name in &self.table_names {
+            let table = DerivedTable::load(&self.store, name).await?.map_err(IndexError::InvalidManifest)?;
+            table.install_triggers(&self.host.database, &self.store).await?;
+            tables.push(table);
+        }
+        Ok(tables)
+    }
+}

@@ -1,0 +1,94 @@
+//! A file that gets its name only when it is complete and on the disk.
+
+use super::error::BackupError;
+use std::{
+    fs::{self, File},
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+const PREFIX: &str = ".gateway-";
+const SUFFIX: &str = ".unfinished";
+
+/// A temporary file, which only its owner may read. It is deleted when dropped without [`Self::persist`].
+pub struct AtomicFile {
+    file: NamedTempFile,
+    target: PathBuf,
+    overwrite: bool,
+}
+
+impl AtomicFile {
+    pub fn new(target: &Path, overwrite: bool) -> Result<Self, BackupError> {
+        if target.is_dir() {
+            return Err(BackupError::target(target, "it is a folder"));
+        }
+        if !overwrite && target.symlink_metadata().is_ok() {
+            return Err(BackupError::Exists(target.to_owned()));
+        }
+        // In the same folder: a rename is atomic only there.
+        let file = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .suffix(SUFFIX)
+            .tempfile_in(folder(target))
+            .map_err(|error| BackupError::target(target, reason(&error)))?;
+        Ok(Self { file, target: target.to_owned(), overwrite })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    pub fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// The error for a failed write.
+    pub fn error(&self, reason: impl std::fmt::Display) -> BackupError {
+        BackupError::target(&self.target, reason)
+    }
+
+    /// Syncs it to the disk, then gives it its name. Returns its size in bytes.
+    pub fn persist(self) -> Result<u64, BackupError> {
+        let Self { file, target, overwrite } = self;
+        let synced = file.as_file().sync_all().and_then(|()| file.as_file().metadata());
+        let bytes = synced.map_err(|error| BackupError::target(&target, error))?.len();
+        let renamed = if overwrite { file.persist(&target) } else { file.persist_noclobber(&target) };
+        match renamed {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Err(BackupError::Exists(target)),
+            Err(error) => return Err(BackupError::target(&target, error.error)),
+        }
+        sync_folder(&target)?;
+        Ok(bytes)
+    }
+}
+
+/// Removes the temporary files of killed processes. No other process may be writing in the folder.
+pub fn remove_leftovers(target: &Path) {
+    for entry in fs::read_dir(folder(target)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_leftover = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.contains(SUFFIX));
+        if is_leftover && let Err(error) = fs::remove_file(entry.path()) {
+            tracing::warn!(%error, path = %entry.path().display(), "what a killed restore left cannot be removed");
+        }
+    }
+}
+
+/// Syncs the folder of `path`, which makes the names in it durable.
+pub fn sync_folder(path: &Path) -> Result<(), BackupError> {
+    File::open(folder(path)).and_then(|folder| folder.sync_all()).map_err(|error| BackupError::target(path, error))
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "its folder does not exist".to_owned(),
+        ErrorKind::PermissionDenied => "its folder may not be written by this user".to_owned(),
+        // Without the name of the temporary file, which means nothing to an operator.
+        _ => error.get_ref().map_or_else(|| error.to_string(), |_| error.kind().to_string()),
+    }
+}

@@ -1,0 +1,86 @@
+//! A checked statement, and what is known about its text.
+
+use super::{statement_kind::StatementKind, table_references::TableReferences};
+use crate::{
+    error::StorageError,
+    read_tracking,
+    scope::{Scope, owns_table},
+    statement_latency::StatementLatency,
+};
+use plugin_api::abi::{Statement, Value};
+use std::sync::{Arc, OnceLock, atomic::AtomicUsize};
+
+/// What is known about one text; all statements with that text share it.
+#[derive(Debug)]
+pub struct StatementInfo {
+    pub kind: StatementKind,
+    pub latency: StatementLatency,
+    /// Size of the last result.
+    pub last_result_bytes: AtomicUsize,
+    /// Set when a plugin first uses the text: the gateway's own statements are not parsed.
+    pub(super) tables: OnceLock<Result<TableReferences, String>>,
+}
+
+impl StatementInfo {
+    pub(super) fn new(kind: StatementKind) -> Self {
+        Self {
+            kind,
+            latency: StatementLatency::default(),
+            last_result_bytes: AtomicUsize::default(),
+            tables: OnceLock::new(),
+        }
+    }
+}
+
+/// A statement that has passed the check and may run.
+#[derive(Debug)]
+pub struct CheckedStatement {
+    pub(crate) info: Arc<StatementInfo>,
+    pub(crate) statement: Statement,
+}
+
+impl CheckedStatement {
+    pub(super) fn new(info: Arc<StatementInfo>, statement: Statement) -> Result<Self, StorageError> {
+        check_params(&info.kind, &statement.params).map_err(StorageError::statement)?;
+        Ok(Self { info, statement })
+    }
+
+    pub(crate) fn sql(&self) -> &str {
+        &self.statement.sql
+    }
+
+    /// Checks a statement with the same text, in the same scope, and other parameters.
+    pub(crate) fn rebind(&self, statement: Statement) -> Result<Self, StorageError> {
+        Self::new(self.info.clone(), statement)
+    }
+
+    /// Records which tables this read depends on, for the response that is being built.
+    pub(crate) fn record_dependencies(&self, scope: &Scope) {
+        match (scope, self.info.tables.get()) {
+            (Scope::Plugin { name, .. }, Some(Ok(tables))) if !tables.is_volatile => {
+                read_tracking::record_foreign_tables(tables.reads.iter().filter(|table| !owns_table(name, table)));
+            }
+            _ => read_tracking::mark_uncacheable(),
+        }
+    }
+}
+
+fn check_params(kind: &StatementKind, params: &[Value]) -> Result<(), String> {
+    if kind.placeholder_order.len() != params.len() {
+        return Err(format!(
+            "the statement has {} placeholders, {} parameters were given",
+            kind.placeholder_order.len(),
+            params.len()
+        ));
+    }
+    for (index, param) in params.iter().enumerate() {
+        let problem = match param {
+            // PostgreSQL has no NUL in texts, SQLite turns NaN into NULL.
+            Value::Text(text) if text.as_bytes().contains(&0) => "holds a NUL character",
+            Value::Real(number) if number.is_nan() => "is not a number",
+            _ => continue,
+        };
+        return Err(format!("parameter ${} {problem}", index + 1));
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! The open database: reads, transactions, migrations and backups, on either engine.
+
+use crate::{
+    backup::{self, BackupError},
+    check::{CheckedStatement, Purpose},
+    dialect::Dialect,
+    engine::{DatabaseInner, Engine},
+    error::StorageError,
+    migrations::{self, AppliedMigration, MigrationReport, Schema},
+    postgres::{Notifications, PostgresEngine},
+    read_tracking,
+    revisions::Revisions,
+    scope::Scope,
+    settings::DatabaseSettings,
+    sqlite::SqliteEngine,
+    transaction::Transaction,
+};
+use plugin_api::abi::{Rows, Statement};
+use std::{path::Path, sync::Arc, time::Duration};
+
+/// The result of [`Database::try_read`].
+pub enum ReadAttempt {
+    Ready(Result<Rows, StorageError>),
+    /// The statement must run on another thread or on a server: pass it to [`Database::read_checked`].
+    Pending(CheckedStatement),
+}
+
+/// An open database; clones share it.
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<DatabaseInner>,
+}
+
+impl Database {
+    pub async fn open(settings: DatabaseSettings) -> Result<Self, StorageError> {
+        let dialect = settings.dialect()?;
+        let engine = match dialect {
+            Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
+            Dialect::Postgres => Engine::Postgres(Arc::new(PostgresEngine::open(&settings).await?)),
+        };
+        Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine)) })
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        self.inner.dialect
+    }
+
+    /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops the statement.
+    pub async fn read(&self, scope: &Scope, statement: Statement) -> Result<Rows, StorageError> {
+        match self.try_read(scope, statement) {
+            ReadAttempt::Ready(result) => result,
+            ReadAttempt::Pending(statement) => self.read_checked(scope, statement).await,
+        }
+    }
+
+    /// Like [`Self::read`], but returns a statement that would have to wait, for [`Self::read_checked`].
+    pub fn try_read(&self, scope: &Scope, statement: Statement) -> ReadAttempt {
+        let statement = match self.inner.checker.check(scope, statement, Purpose::Read) {
+            Ok(statement) => statement,
+            Err(error) => return ReadAttempt::Ready(self.record_read(Err(error))),
+        };
+        statement.record_dependencies(scope);
+        if let Engine::Sqlite(sqlite) = &self.inner.engine {
+            let timer = scope.time_read();
+            if let Some(rows) = sqlite.try_read(&statement) {
+                return ReadAttempt::Ready(Ok(rows));
+            }
+            if let Some(timer) = timer {
+                timer.discard();
+            }
+        }
+        ReadAttempt::Pending(statement)
+    }
+
+    /// Runs a statement that [`Self::try_read`] returned.
+    pub async fn read_checked(&self, scope: &Scope, statement: CheckedStatement) -> Result<Rows, StorageError> {
+        let _timer = scope.time_read();
+        let result = match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.read(statement).await,
+            // Boxed: the driver's futures are large, and SQLite's callers would move them too.
+            Engine::Postgres(postgres) => Box::pin(postgres.read(&statement)).await,
+        };
+        self.record_read(result)
+    }
+
+    /// A response that was built while a read failed must not be cached.
+    fn record_read(&self, result: Result<Rows, StorageError>) -> Result<Rows, StorageError> {
+        if result.is_err() {
+            read_tracking::mark_uncacheable();
+        }
+        self.inner.record_availability(result)
+    }
+
+    /// The revisions of the stored data, if this process alone writes it. `None` on PostgreSQL, which other gateways write
+    /// too: a query for its revision would cost as much as the query for the data.
+    pub fn revisions(&self) -> Option<&Arc<Revisions>> {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => Some(sqlite.revisions()),
+            Engine::Postgres(_) => None,
+        }
+    }
+
+    /// A transaction, which begins with its first statements.
+    pub fn begin(&self, scope: Scope) -> Transaction {
+        Transaction::new(Arc::clone(&self.inner), scope)
+    }
+
+    /// Applies the pending migrations of one plugin in one transaction.
+    pub async fn migrate(&self, schema: &Schema<'_>) -> Result<MigrationReport, StorageError> {
+        let steps = migrations::steps(schema, self.inner.dialect)?;
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
+            Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
+        }
+    }
+
+    /// Runs the gateway's own definitions that are not numbered migrations, for example triggers on plugins' tables, in one
+    /// transaction. The text is not checked, so it must not contain input from outside.
+    pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
+            Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
+        }
+    }
+
+    /// The applied migrations of one plugin (`host` for the gateway's own) or of all.
+    pub async fn migration_status(&self, plugin: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.applied_migrations(plugin.map(str::to_owned)).await,
+            Engine::Postgres(postgres) => postgres.applied_migrations(plugin).await,
+        }
+    }
+
+    /// Notifications of other gateways. `None` on SQLite, which only one gateway uses, and while the server is unavailable.
+    pub async fn listen(&self, channel: &str) -> Option<Notifications> {
+        match &self.inner.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => postgres.listen(channel).await,
+        }
+    }
+
+    /// Writes everything that was committed before the call into a new file. Returns its size in bytes.
+    pub async fn back_up(&self, file: &Path, overwrite: bool) -> Result<u64, BackupError> {
+        backup::back_up(&self.inner.engine, file, overwrite).await
+    }
+
+    /// Whether the database answers a query.
+    pub async fn probe(&self) -> Result<(), StorageError> {
+        if let Engine::Sqlite(sqlite) = &self.inner.engine
+            && !sqlite.are_threads_running()
+        {
+            return Err(StorageError::Internal("a database thread has ended".into()));
+        }
+        let statement = Statement { sql: "SELECT 1".into(), params: Vec::new().into() };
+        self.read(&Scope::Host, statement).await.map(|_| ())
+    }
+
+    /// Whether a call within the last `window` failed because the database was unavailable.
+    pub fn was_unavailable_within(&self, window: Duration) -> bool {
+        self.inner.was_unavailable_within(window)
+    }
+
+    /// Finishes the waiting calls, then closes. Later calls fail with [`StorageError::Unavailable`].
+    pub async fn close(&self) {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.close().await,
+            Engine::Postgres(postgres) => postgres.close().await,
+        }
+    }
+}
+
+/// Opening may replay the write-ahead log: it must not block a thread that serves requests.
+async fn open_sqlite(settings: DatabaseSettings) -> Result<SqliteEngine, StorageError> {
+    let open = move || SqliteEngine::open(&settings.sqlite_path()?, &settings);
+    tokio::task::spawn_blocking(open)
+        .await
+        .map_err(|error| StorageError::Internal(format!("opening failed: {error}")))?
+}

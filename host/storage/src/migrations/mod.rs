@@ -1,0 +1,12 @@
+//! Brings a plugin's tables up to date: all pending migrations of one plugin in one transaction.
+//!
+//! The rule: after a failure the database is exactly as before, and a migration that was applied never changes.
+
+mod applied;
+mod check;
+mod schema;
+mod step;
+
+pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};
+pub use schema::Schema;
+pub use step::{MigrationStep, check_applied, pending_steps, report, step_error, steps};

@@ -1,0 +1,144 @@
+//! The steps of a migration: checked, rendered for one database, and compared with what was applied before.
+
+use super::{
+    applied::{AppliedMigration, MigrationReport},
+    check::check_migration,
+    schema::Schema,
+};
+use crate::{
+    dialect::Dialect,
+    error::{StorageError, one_line},
+    scope::is_reserved,
+};
+use plugin_api::manifest::MigrationSpec;
+use sha2::{Digest, Sha256};
+
+/// A checked migration in the SQL of one database.
+pub struct MigrationStep {
+    pub version: u32,
+    pub name: String,
+    pub checksum: String,
+    pub sql: String,
+}
+
+/// All steps in order, checked before the database is used.
+pub fn steps(schema: &Schema<'_>, dialect: Dialect) -> Result<Vec<MigrationStep>, StorageError> {
+    let owner = schema.owner();
+    if !schema.is_host() && is_reserved(owner) {
+        return Err(failure(format!("{owner} is a reserved name")));
+    }
+    let mut specs: Vec<&MigrationSpec> = schema.migrations.iter().collect();
+    specs.sort_by_key(|spec| spec.version);
+    (1..).zip(specs).map(|(expected, spec)| step(schema, spec, expected, dialect)).collect()
+}
+
+fn step(
+    schema: &Schema<'_>,
+    spec: &MigrationSpec,
+    expected_version: u32,
+    dialect: Dialect,
+) -> Result<MigrationStep, StorageError> {
+    let owner = schema.owner();
+    if spec.version != expected_version {
+        return Err(failure(format!(
+            "{owner}'s migrations are numbered 1, 2, 3, …: {expected_version} is missing or {} is there twice",
+            spec.version
+        )));
+    }
+    let text = source(spec, dialect);
+    let sql = render(text, dialect);
+    check_migration(schema, &sql, dialect)
+        .map_err(|reason| failure(format!("{}: {reason}", title(owner, spec.version, &spec.name))))?;
+    Ok(MigrationStep { version: spec.version, name: spec.name.clone(), checksum: checksum(text), sql })
+}
+
+/// The steps that are not applied yet. `applied` is the owner's record, ordered by version.
+pub fn pending_steps(
+    owner: &str,
+    steps: Vec<MigrationStep>,
+    applied: &[AppliedMigration],
+) -> Result<Vec<MigrationStep>, StorageError> {
+    for (recorded, step) in applied.iter().zip(&steps) {
+        if recorded.version != step.version {
+            return Err(failure(format!("the record of {owner}'s migrations has a hole before {}", recorded.version)));
+        }
+        if recorded.checksum != step.checksum {
+            return Err(failure(format!(
+                "{} was changed after it was applied: add a new migration instead",
+                title(owner, step.version, &step.name)
+            )));
+        }
+    }
+    if let Some(newer) = applied.get(steps.len()) {
+        return Err(failure(format!(
+            "the database is newer than this build of {owner}: {} was applied by a later one",
+            title(owner, newer.version, &newer.name)
+        )));
+    }
+    Ok(steps.into_iter().skip(applied.len()).collect())
+}
+
+/// Refuses migrations of a later version. Returns the owners that have no schema here.
+pub fn check_applied(
+    schemas: &[Schema<'_>],
+    applied: &[AppliedMigration],
+    dialect: Dialect,
+) -> Result<Vec<String>, StorageError> {
+    let mut unknown = Vec::new();
+    for of_owner in applied.chunk_by(|one, next| one.plugin == next.plugin) {
+        let owner = of_owner.first().map(|migration| migration.plugin.as_str()).unwrap_or_default();
+        match schemas.iter().find(|schema| schema.owner() == owner) {
+            Some(schema) => drop(pending_steps(owner, steps(schema, dialect)?, of_owner)?),
+            None => unknown.push(owner.to_owned()),
+        }
+    }
+    Ok(unknown)
+}
+
+pub fn step_error(owner: &str, step: &MigrationStep, error: &StorageError) -> StorageError {
+    match error {
+        StorageError::Unavailable(_) | StorageError::Timeout(_) => error.clone(),
+        other => failure(format!("{} failed: {other}", title(owner, step.version, &step.name))),
+    }
+}
+
+pub fn report(steps: &[MigrationStep], earlier: usize) -> MigrationReport {
+    MigrationReport { applied: steps.iter().map(|step| step.version).collect(), earlier }
+}
+
+fn failure(text: String) -> StorageError {
+    StorageError::Migration(one_line(&text))
+}
+
+fn title(owner: &str, version: u32, name: &str) -> String {
+    format!("{owner} migration {version} ({name})")
+}
+
+fn source(spec: &MigrationSpec, dialect: Dialect) -> &str {
+    match (&spec.postgres, dialect) {
+        (Some(text), Dialect::Postgres) => text,
+        _ => &spec.sql,
+    }
+}
+
+/// An integer primary key as plugins write it.
+const PRIMARY_KEY: &str = "BIGINT NOT NULL PRIMARY KEY";
+/// The same type by the only name that SQLite stores as the row id itself, without a separate index.
+const ROWID_PRIMARY_KEY: &str = "INTEGER NOT NULL PRIMARY KEY";
+
+fn render(text: &str, dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Sqlite => text
+            .replace(PRIMARY_KEY, ROWID_PRIMARY_KEY)
+            .replace("{{id}}", "INTEGER PRIMARY KEY AUTOINCREMENT")
+            .replace("{{blob}}", "BLOB"),
+        Dialect::Postgres => {
+            text.replace("{{id}}", "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY").replace("{{blob}}", "BYTEA")
+        }
+    }
+}
+
+/// Of the text as written, so that the gateway may change what a placeholder expands to.
+fn checksum(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))
+}

@@ -1,0 +1,208 @@
+//! The open PostgreSQL database: its connection pool and time limits.
+
+use super::{
+    advisory_lock::SharedLock,
+    error::{ExecuteError, storage_error},
+    execute::execute,
+    migrator,
+    pooled_connection::PooledConnection,
+};
+use crate::{
+    check::CheckedStatement,
+    error::StorageError,
+    migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    result_budget::ResultBudget,
+    settings::DatabaseSettings,
+};
+use plugin_api::abi::Rows;
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::{
+    AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use std::{
+    str::FromStr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    sync::{AcquireError, Semaphore},
+    time::error::Elapsed,
+};
+
+/// How much longer than the server's limit the client waits before it closes the connection.
+const CLIENT_GRACE: Duration = Duration::from_secs(5);
+const STATEMENT_CACHE_COUNT: usize = 256;
+
+pub struct PostgresEngine {
+    pub(super) pool: PgPool,
+    url: SecretString,
+    /// Limits the transactions that hold a connection, because they may wait for locks: some connections stay free for reads.
+    transaction_permits: Arc<Semaphore>,
+    statement_timeout: Duration,
+    transaction_timeout: Duration,
+    transaction_idle: Duration,
+}
+
+impl PostgresEngine {
+    pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
+        let options = options(&settings.url)?;
+        let lock = SharedLock::default();
+        let pool_lock = lock.clone();
+        let session_settings = session_settings(settings);
+        let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.pool_max.max(2))
+            .acquire_timeout(statement_timeout + CLIENT_GRACE)
+            .after_connect(move |connection, _| {
+                let session_settings = AssertSqlSafe(session_settings.clone());
+                let lock = pool_lock.clone();
+                Box::pin(async move {
+                    lock.acquire(connection).await?;
+                    connection.execute(sqlx::raw_sql(session_settings)).await?;
+                    detect_lost_clients(connection).await;
+                    Ok(())
+                })
+            })
+            .connect_with(options)
+            .await
+            .map_err(|error| lock.open_error(error))?;
+        let pool_max = usize::try_from(settings.pool_max.max(2)).unwrap_or(usize::MAX);
+        let engine = Self {
+            pool,
+            url: settings.url.clone(),
+            transaction_permits: Arc::new(Semaphore::new(pool_max - pool_max.div_ceil(4))),
+            statement_timeout,
+            transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
+            transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
+        };
+        migrator::create_migrations_table(engine.acquire().await?).await?;
+        Ok(engine)
+    }
+
+    pub fn url(&self) -> &SecretString {
+        &self.url
+    }
+
+    pub async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
+        match self.read_once(statement).await {
+            Err(error) if error.is_plan_stale => self.read_once(statement).await,
+            result => result,
+        }
+        .map_err(|error| error.error)
+    }
+
+    async fn read_once(&self, statement: &CheckedStatement) -> Result<Rows, ExecuteError> {
+        let mut connection = self.acquire().await?;
+        let mut budget = ResultBudget::new();
+        let result = self.with_timeout(execute(connection.get()?, statement, &mut budget)).await?;
+        let is_clean = match &result {
+            Ok(_) => true,
+            Err(error) => error.is_connection_usable,
+        };
+        if is_clean {
+            connection.return_to_pool();
+        }
+        result.map(|outcome| outcome.rows)
+    }
+
+    async fn acquire(&self) -> Result<PooledConnection, StorageError> {
+        let connection = self.pool.acquire().await.map_err(storage_error)?;
+        Ok(PooledConnection::new(connection, None))
+    }
+
+    pub(super) async fn acquire_for_transaction(&self) -> Result<PooledConnection, StorageError> {
+        let unavailable = |reason: &str| StorageError::Unavailable(reason.to_owned());
+        let permit = Arc::clone(&self.transaction_permits).acquire_owned();
+        let permit = tokio::time::timeout(self.statement_timeout + CLIENT_GRACE, permit)
+            .await
+            .map_err(|_elapsed: Elapsed| unavailable("too many transactions are waiting"))?
+            .map_err(|_closed: AcquireError| unavailable("the database is closed"))?;
+        let connection = self.pool.acquire().await.map_err(storage_error)?;
+        Ok(PooledConnection::new(connection, Some(permit)))
+    }
+
+    /// Fails when the server does not respond although its own limits have passed.
+    pub(super) async fn with_timeout<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
+        tokio::time::timeout(self.statement_timeout + CLIENT_GRACE, work)
+            .await
+            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))
+    }
+
+    /// Which limit a transaction has exceeded, if any.
+    pub(super) fn exceeded_limit(&self, begun_at: Instant, idle_since: Instant) -> Option<&'static str> {
+        if begun_at.elapsed() > self.transaction_timeout {
+            Some("it took too long")
+        } else if idle_since.elapsed() > self.transaction_idle {
+            Some("it kept the database waiting for too long")
+        } else {
+            None
+        }
+    }
+
+    pub async fn migrate(&self, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+        migrator::apply(self.acquire().await?, owner, steps).await
+    }
+
+    pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
+        migrator::execute_batch(self.acquire().await?, sql).await
+    }
+
+    pub async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+        let mut connection = self.acquire().await?;
+        let applied = migrator::applied_migrations(connection.get()?, owner).await?;
+        connection.return_to_pool();
+        Ok(applied)
+    }
+
+    pub async fn close(&self) {
+        self.transaction_permits.close();
+        self.pool.close().await;
+    }
+}
+
+/// Opens a single connection, outside any pool.
+pub async fn connect(url: &SecretString) -> Result<PgConnection, StorageError> {
+    PgConnection::connect_with(&options(url)?).await.map_err(storage_error)
+}
+
+fn options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
+    let options = PgConnectOptions::from_str(url.expose_secret()).map_err(|_quotes_password: sqlx::Error| {
+        // The error's text contains the address with its password.
+        StorageError::Unavailable("the database's address is not valid".into())
+    })?;
+    Ok(options.statement_cache_capacity(STATEMENT_CACHE_COUNT).application_name("gateway"))
+}
+
+/// SQL that sets the limits of a new connection.
+fn session_settings(settings: &DatabaseSettings) -> String {
+    let DatabaseSettings {
+        statement_timeout_ms: statement,
+        transaction_timeout_ms: transaction,
+        transaction_idle_ms: idle,
+        ..
+    } = settings;
+    let lock = statement.min(transaction);
+    // `off` would acknowledge commits before they are durable. A stricter setting than `on` is kept.
+    let durability = if settings.synchronous_full {
+        "SELECT set_config('synchronous_commit', 'on', false)
+             WHERE current_setting('synchronous_commit') = 'off'"
+    } else {
+        "SET synchronous_commit = off"
+    };
+    format!(
+        "SET statement_timeout = {statement};
+         SET lock_timeout = {lock};
+         SET idle_in_transaction_session_timeout = {idle};
+         SET standard_conforming_strings = on;
+         {durability}"
+    )
+}
+
+/// Makes the server stop a statement whose client has disconnected. Some systems do not support it; there the time limits do it.
+async fn detect_lost_clients(connection: &mut PgConnection) {
+    let set = sqlx::raw_sql("SET client_connection_check_interval = 100");
+    if let Err(error) = connection.execute(set).await {
+        tracing::debug!(error = %error, "the server does not look for lost clients");
+    }
+}

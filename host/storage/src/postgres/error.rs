@@ -1,0 +1,82 @@
+//! PostgreSQL's errors as storage errors.
+//!
+//! The rule: the driver's full text, which may contain values, goes to the log only.
+
+use crate::error::{StorageError, one_line};
+use sqlx::{Error, postgres::PgDatabaseError};
+
+/// Why a statement failed, and whether its connection can be used again.
+pub struct ExecuteError {
+    pub error: StorageError,
+    pub is_connection_usable: bool,
+    /// The table changed after the statement was prepared: it works on a new connection.
+    pub is_plan_stale: bool,
+}
+
+impl From<StorageError> for ExecuteError {
+    /// This crate stopped in the middle of a result: the connection still has to receive the rest of it.
+    fn from(error: StorageError) -> Self {
+        Self { error, is_connection_usable: false, is_plan_stale: false }
+    }
+}
+
+impl From<Error> for ExecuteError {
+    fn from(error: Error) -> Self {
+        let refusal = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
+        let Some(refusal) = refusal else {
+            return StorageError::Unavailable(connection_error(&error)).into();
+        };
+        tracing::debug!(code = refusal.code(), error = %error, "PostgreSQL refused");
+        let is_plan_stale = refusal.code() == "0A000" && refusal.message().contains("cached plan");
+        Self {
+            error: if is_plan_stale {
+                StorageError::Unavailable("a table was changed just now".into())
+            } else {
+                refusal_error(refusal)
+            },
+            is_connection_usable: !is_plan_stale && !ends_connection(refusal.code()),
+            is_plan_stale,
+        }
+    }
+}
+
+pub fn storage_error(error: Error) -> StorageError {
+    ExecuteError::from(error).error
+}
+
+fn connection_error(error: &Error) -> String {
+    tracing::warn!(error = %error, "no connection to PostgreSQL");
+    match error {
+        Error::PoolTimedOut => "all connections are in use".into(),
+        Error::PoolClosed => "the database is closed".into(),
+        _ => "the connection failed".into(),
+    }
+}
+
+fn ends_connection(code: &str) -> bool {
+    code.starts_with("57P") || code.starts_with("08") || code == "25P03"
+}
+
+fn refusal_error(refusal: &PgDatabaseError) -> StorageError {
+    let code = refusal.code();
+    match (code.get(..2).unwrap_or(code), code) {
+        ("23", _) => StorageError::Constraint(one_line(refusal.message())),
+        (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
+        (_, "40001" | "40P01" | "55P03") => StorageError::Unavailable("it collided with another transaction".into()),
+        (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),
+        (_, "25P02") => StorageError::closed("a statement failed"),
+        ("08" | "53" | "57" | "58", _) | (_, "25006") => unavailable(refusal),
+        // These texts contain the value that did not fit.
+        ("22", _) => StorageError::Statement(format!("a value does not fit its type (code {code})")),
+        ("XX" | "F0", _) => {
+            tracing::error!(code, error = %refusal, "PostgreSQL failed");
+            StorageError::Internal("PostgreSQL failed, see the log".into())
+        }
+        _ => StorageError::statement(refusal.message()),
+    }
+}
+
+fn unavailable(refusal: &PgDatabaseError) -> StorageError {
+    tracing::error!(code = refusal.code(), error = %refusal, "PostgreSQL cannot work");
+    StorageError::Unavailable("the server cannot work at the moment".into())
+}

@@ -1,0 +1,26 @@
+//! Notifications from other gateways on the same database.
+
+use super::engine::PostgresEngine;
+use sqlx::postgres::PgListener;
+
+/// The notifications of one channel, on a separate connection.
+pub struct Notifications(PgListener);
+
+impl PostgresEngine {
+    /// `None` when the server is unavailable.
+    pub async fn listen(&self, channel: &str) -> Option<Notifications> {
+        let subscribed = async {
+            let mut listener = PgListener::connect_with(&self.pool).await?;
+            listener.listen(channel).await?;
+            Ok::<_, sqlx::Error>(Notifications(listener))
+        };
+        subscribed.await.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
+    }
+}
+
+impl Notifications {
+    /// Waits for the next one; `false` when the connection was lost and notifications may be missing.
+    pub async fn next(&mut self) -> bool {
+        matches!(self.0.try_recv().await, Ok(Some(_)))
+    }
+}

@@ -1,0 +1,33 @@
+//! Limits how many bytes of rows one call returns.
+
+use crate::error::StorageError;
+
+/// Bytes of rows that one call returns, over all its statements.
+pub const ROWS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What is left of the limit during one call.
+pub struct ResultBudget {
+    bytes_left: usize,
+}
+
+impl ResultBudget {
+    pub fn new() -> Self {
+        Self { bytes_left: ROWS_BYTES_MAX }
+    }
+
+    /// Fails when the rows of the running statement exceed what is left.
+    pub fn check(&self, bytes: usize) -> Result<(), StorageError> {
+        if bytes <= self.bytes_left {
+            return Ok(());
+        }
+        Err(StorageError::statement(format!(
+            "the result is larger than {} MiB: use LIMIT",
+            ROWS_BYTES_MAX / (1024 * 1024)
+        )))
+    }
+
+    /// Subtracts the rows of a finished statement.
+    pub fn consume(&mut self, bytes: usize) {
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+    }
+}

@@ -1,0 +1,183 @@
+//! The open SQLite file: its connections and threads.
+
+use super::{
+    connection::{self, SqliteConnection},
+    error::database_closed,
+    file_lock::DatabaseFileLock,
+    inline_reader::InlineReader,
+    migrator,
+    reader_pool::ReaderPool,
+    transaction::SqliteTransaction,
+    write_scheduler::{WriteLimits, WriteScheduler},
+    writer_connection::WriterConnection,
+    writer_thread,
+};
+use crate::{
+    check::CheckedStatement,
+    error::StorageError,
+    migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    revisions::Revisions,
+    scope::Triggers,
+    settings::DatabaseSettings,
+};
+use parking_lot::Mutex;
+use plugin_api::abi::Rows;
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::JoinHandle,
+    time::Duration,
+};
+use tokio::sync::oneshot;
+
+pub struct SqliteEngine {
+    inline_reader: InlineReader,
+    reader_pool: ReaderPool,
+    scheduler: Arc<WriteScheduler>,
+    revisions: Arc<Revisions>,
+    /// The writer thread, then the reader threads.
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    path: PathBuf,
+    /// Released when the file is closed.
+    file_lock: Mutex<Option<DatabaseFileLock>>,
+}
+
+impl SqliteEngine {
+    /// Opens the file, and creates it if it is missing. Blocks while SQLite recovers the log after an unclean end.
+    pub fn open(path: &Path, settings: &DatabaseSettings) -> Result<Self, StorageError> {
+        let file_lock = DatabaseFileLock::shared(path)?;
+        let writer = connection::open_writer(path, settings)?;
+        migrator::create_migrations_table(&writer.handle)?;
+        let revisions: Arc<Revisions> = Arc::default();
+        let scheduler = Arc::new(new_scheduler(writer, &revisions, path.to_owned(), settings));
+        let parallelism = std::thread::available_parallelism().map_or(2, NonZero::get);
+        let inline_readers: Result<_, _> = (0..parallelism).map(|_| connection::open_inline_reader(path)).collect();
+        let sqlite = Self {
+            inline_reader: InlineReader::new(inline_readers?),
+            reader_pool: ReaderPool::new(Duration::from_millis(settings.statement_timeout_ms)),
+            scheduler: scheduler.clone(),
+            revisions,
+            threads: Mutex::default(),
+            path: path.to_owned(),
+            file_lock: Mutex::new(Some(file_lock)),
+        };
+        sqlite.spawn("sqlite-write".into(), move || writer_thread::run(&scheduler))?;
+        for number in 0..settings.read_connections.max(1) {
+            let worker = sqlite.reader_pool.worker(connection::open_reader(path)?);
+            sqlite.spawn(format!("sqlite-read-{number}"), worker)?;
+        }
+        Ok(sqlite)
+    }
+
+    fn spawn(&self, name: String, body: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(body)
+            .map_err(|error| StorageError::Internal(format!("no thread: {error}")))?;
+        self.threads.lock().push(thread);
+        Ok(())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The rows of a statement that is fast enough for the calling thread; `None` for others.
+    pub fn try_read(&self, statement: &CheckedStatement) -> Option<Rows> {
+        self.inline_reader.read(statement)
+    }
+
+    pub async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
+        self.reader_pool.read(statement).await
+    }
+
+    pub fn revisions(&self) -> &Arc<Revisions> {
+        &self.revisions
+    }
+
+    /// A transaction of that plugin, or of the gateway itself.
+    pub fn begin(&self, plugin: Option<&str>, triggers: Triggers) -> SqliteTransaction {
+        let owner = plugin.map(|name| self.revisions.of(name));
+        SqliteTransaction::new(Arc::clone(&self.scheduler), owner, triggers)
+    }
+
+    pub async fn migrate(&self, owner: String, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+        self.run_on_writer(move |connection| migrator::apply(&connection.handle, &owner, steps)).await
+    }
+
+    pub async fn execute_batch(&self, sql: String) -> Result<(), StorageError> {
+        self.run_on_writer(move |connection| migrator::execute_batch(&connection.handle, &sql)).await
+    }
+
+    pub async fn applied_migrations(&self, owner: Option<String>) -> Result<Vec<AppliedMigration>, StorageError> {
+        self.run_on_writer(move |connection| migrator::applied_migrations(&connection.handle, owner.as_deref())).await
+    }
+
+    pub fn are_threads_running(&self) -> bool {
+        self.threads.lock().iter().all(|thread| !thread.is_finished())
+    }
+
+    /// Runs the work on the writer thread, between groups. It may change any table.
+    async fn run_on_writer<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&SqliteConnection) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let (reply, response) = oneshot::channel();
+        let revisions = Arc::clone(&self.revisions);
+        let task = move |writer: &mut WriterConnection| {
+            let in_progress = revisions.begin_commit(vec![revisions.everything()]);
+            let result = writer.for_task().and_then(work);
+            drop(in_progress);
+            let _ = reply.send(result);
+        };
+        self.scheduler.queue_task(Box::new(task))?;
+        response.await.unwrap_or_else(|_| Err(database_closed()))
+    }
+
+    /// Finishes the waiting calls, then closes the file. The writer closes last, so that it can checkpoint the log.
+    pub async fn close(&self) {
+        let mut threads = std::mem::take(&mut *self.threads.lock());
+        let readers = threads.split_off(threads.len().min(1));
+        self.inline_reader.close();
+        self.reader_pool.close();
+        join(readers).await;
+        self.scheduler.close();
+        join(threads).await;
+        self.file_lock.lock().take();
+    }
+}
+
+impl Drop for SqliteEngine {
+    fn drop(&mut self) {
+        // The threads end by themselves once no call waits for them.
+        self.inline_reader.close();
+        self.reader_pool.close();
+        self.scheduler.close();
+    }
+}
+
+fn new_scheduler(
+    connection: SqliteConnection,
+    revisions: &Arc<Revisions>,
+    path: PathBuf,
+    settings: &DatabaseSettings,
+) -> WriteScheduler {
+    let limits = WriteLimits {
+        transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
+        idle_timeout: Duration::from_millis(settings.transaction_idle_ms),
+        group_max: settings.write_group_max.max(1),
+    };
+    let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
+    let settings = settings.clone();
+    let reopen = Box::new(move || connection::open_writer(&path, &settings));
+    let writer = WriterConnection::new(connection, Arc::clone(revisions), statement_timeout, reopen);
+    WriteScheduler::new(writer, limits)
+}
+
+async fn join(threads: Vec<JoinHandle<()>>) {
+    let join = move || threads.into_iter().all(|thread| thread.join().is_ok());
+    if !tokio::task::spawn_blocking(join).await.unwrap_or(false) {
+        tracing::error!("a database thread panicked");
+    }
+}

@@ -1,0 +1,35 @@
+//! A group of transactions that share one commit.
+
+use super::transaction_call::CallResult;
+use crate::{error::StorageError, revisions::OwnerRevision};
+use plugin_api::abi::Outcome;
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+/// What the scheduler knows about the open group.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenGroup {
+    pub number: u64,
+    pub opened_at: Instant,
+    /// Transactions that have finished or were rolled back.
+    pub transaction_count: usize,
+}
+
+/// A finished transaction that waits for the commit of its group.
+pub struct GroupCommitRequest {
+    pub reply: oneshot::Sender<CallResult>,
+    pub outcomes: Vec<Outcome>,
+    /// The owner of the tables that the transaction wrote.
+    pub written_owner: Option<OwnerRevision>,
+}
+
+impl GroupCommitRequest {
+    pub fn acknowledge(self) {
+        // If the caller no longer waits, the write stays, as with any commit whose answer is lost.
+        let _ = self.reply.send(Ok(self.outcomes));
+    }
+
+    pub fn fail(self, error: StorageError) {
+        let _ = self.reply.send(Err(error));
+    }
+}

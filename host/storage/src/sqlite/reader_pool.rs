@@ -1,0 +1,81 @@
+//! The threads that read. Each statement reads one snapshot. Dropping the caller's future interrupts the statement, or skips it
+//! while it waits.
+
+use super::{
+    connection::SqliteConnection,
+    error::database_closed,
+    interrupter::{CancelFlag, CancelOnDrop},
+    job_queue::JobQueue,
+    statement_executor::StatementExecutor,
+};
+use crate::{check::CheckedStatement, error::StorageError};
+use plugin_api::abi::Rows;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::oneshot;
+
+struct ReadJob {
+    statement: CheckedStatement,
+    deadline: Instant,
+    cancelled: CancelFlag,
+    reply: oneshot::Sender<Result<Rows, StorageError>>,
+}
+
+/// The queue of the reader threads.
+pub struct ReaderPool {
+    queue: Arc<JobQueue<ReadJob>>,
+    statement_timeout: Duration,
+}
+
+impl ReaderPool {
+    pub fn new(statement_timeout: Duration) -> Self {
+        Self { queue: Arc::new(JobQueue::new()), statement_timeout }
+    }
+
+    /// The body of one thread.
+    pub fn worker(&self, connection: SqliteConnection) -> impl FnOnce() + Send + 'static {
+        let queue = Arc::clone(&self.queue);
+        move || {
+            while let Some(job) = queue.pop() {
+                run(&connection, job);
+            }
+        }
+    }
+
+    pub async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
+        let (reply, response) = oneshot::channel();
+        let cancelled = CancelFlag::default();
+        let _guard = CancelOnDrop(cancelled.clone());
+        let job = ReadJob {
+            statement,
+            // Counted from here, so that the wait behind slow statements is limited too.
+            deadline: Instant::now() + self.statement_timeout,
+            cancelled,
+            reply,
+        };
+        self.queue.push(job)?;
+        response.await.unwrap_or_else(|_| Err(database_closed()))
+    }
+
+    pub fn close(&self) {
+        self.queue.close();
+    }
+}
+
+fn run(connection: &SqliteConnection, job: ReadJob) {
+    if job.reply.is_closed() {
+        return;
+    }
+    let result = if Instant::now() >= job.deadline {
+        Err(StorageError::Timeout("too many statements are waiting".into()))
+    } else {
+        let started = Instant::now();
+        let outcome = StatementExecutor::new(connection, &job.cancelled).execute(&job.statement, job.deadline);
+        job.statement.info.latency.record(started.elapsed());
+        outcome
+    };
+    // The reply fails only if the caller no longer waits for it.
+    let _ = job.reply.send(result.map(|outcome| outcome.rows));
+}

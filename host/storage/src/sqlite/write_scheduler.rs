@@ -1,0 +1,336 @@
+//! Schedules transactions on the one connection that writes, with a write lock.
+//!
+//! The rule that must not break: **one party owns the write lock, and only the owner uses the connection.** A transaction owns it
+//! from its first statement to its end. Fast statements run on the calling thread. The writer thread runs slow statements, and
+//! rolls back, on behalf of the owner. So a write needs another thread only for its commit.
+
+use super::{
+    group_commit::OpenGroup,
+    job_queue::{EnqueueError, WAITING_MAX},
+    transaction_call::{Caller, TransactionCall},
+    transaction_handle::TransactionHandle,
+    writer_command::{WriterCommand, WriterTask},
+    writer_connection::WriterConnection,
+};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+use tokio::sync::oneshot;
+
+/// How often commits of other processes are looked for, at least.
+const CHECK_FOREIGN_COMMITS_EVERY: Duration = Duration::from_secs(1);
+/// How long a group accepts further transactions.
+const GROUP_TIME_MAX: Duration = Duration::from_millis(10);
+
+#[derive(Clone, Copy, Debug)]
+pub struct WriteLimits {
+    /// A transaction from its first statement to its end.
+    pub transaction_timeout: Duration,
+    /// A transaction between two calls.
+    pub idle_timeout: Duration,
+    /// Transactions that share a commit.
+    pub group_max: usize,
+}
+
+pub struct WriteScheduler {
+    state: Mutex<SchedulerState>,
+    /// Wakes the writer thread.
+    writer_wakeup: Condvar,
+    limits: WriteLimits,
+    connection: Mutex<WriterConnection>,
+}
+
+struct SchedulerState {
+    lock: LockState,
+    waiters: VecDeque<Waiter>,
+    /// The next command of the writer thread.
+    command: Option<WriterCommand>,
+    /// The open group, as the last owner of the lock left it.
+    group: Option<OpenGroup>,
+    is_commit_requested: bool,
+    /// Whether a transaction of the group waits for the right time to request its commit.
+    has_commit_leader: bool,
+    is_closed: bool,
+}
+
+/// Who owns the write lock.
+enum LockState {
+    Free,
+    Transaction(LockOwner),
+    WriterThread,
+}
+
+struct LockOwner {
+    transaction: Arc<TransactionHandle>,
+    is_in_call: bool,
+    /// When its last call ended.
+    idle_since: Instant,
+    deadline: Instant,
+}
+
+enum Waiter {
+    Transaction(Arc<TransactionHandle>, oneshot::Sender<()>),
+    Task(WriterTask),
+}
+
+/// When a transaction owns the write lock.
+pub enum Acquired {
+    Now,
+    /// After the receiver resolves.
+    Later(oneshot::Receiver<()>),
+}
+
+impl WriteScheduler {
+    pub fn new(connection: WriterConnection, limits: WriteLimits) -> Self {
+        let state = SchedulerState {
+            lock: LockState::Free,
+            waiters: VecDeque::new(),
+            command: None,
+            group: None,
+            is_commit_requested: false,
+            has_commit_leader: false,
+            is_closed: false,
+        };
+        Self { state: Mutex::new(state), writer_wakeup: Condvar::new(), limits, connection: Mutex::new(connection) }
+    }
+
+    /// The connection; only the owner of the write lock may call this.
+    pub fn connection(&self) -> MutexGuard<'_, WriterConnection> {
+        self.connection.lock()
+    }
+
+    /// Acquires the write lock, or queues for it.
+    pub fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<Acquired, EnqueueError> {
+        let mut state = self.state.lock();
+        state.check_capacity()?;
+        if matches!(state.lock, LockState::Free) && state.waiters.is_empty() {
+            state.lock = self.lock_for(transaction.clone());
+            return Ok(Acquired::Now);
+        }
+        let (sender, receiver) = oneshot::channel();
+        state.waiters.push_back(Waiter::Transaction(transaction.clone(), sender));
+        Ok(Acquired::Later(receiver))
+    }
+
+    /// Queues the task for the writer thread, which runs it between groups.
+    pub fn queue_task(&self, task: WriterTask) -> Result<(), EnqueueError> {
+        let mut state = self.state.lock();
+        state.check_capacity()?;
+        state.waiters.push_back(Waiter::Task(task));
+        if matches!(state.lock, LockState::Free) {
+            self.grant_next(&mut state);
+        }
+        Ok(())
+    }
+
+    /// Call before the owner uses the connection. Returns its deadline, or `None` if it no longer owns the lock.
+    pub fn begin_call(&self, transaction: &Arc<TransactionHandle>) -> Option<Instant> {
+        let mut state = self.state.lock();
+        let owner = state.owner(transaction)?;
+        owner.is_in_call = true;
+        Some(owner.deadline)
+    }
+
+    /// The owner's call has ended; it keeps the lock.
+    pub fn end_call(&self, transaction: &Arc<TransactionHandle>) {
+        let mut state = self.state.lock();
+        let Some(owner) = state.owner(transaction) else { return };
+        owner.is_in_call = false;
+        owner.idle_since = Instant::now();
+        if transaction.is_abandoned.load(Relaxed) {
+            self.hand_to_writer(&mut state, WriterCommand::RollBack(None));
+        }
+    }
+
+    /// The writer thread executes the call on behalf of the owner, which stays in its call until then.
+    pub fn call_on_writer(
+        &self,
+        transaction: &Arc<TransactionHandle>,
+        deadline: Instant,
+        call: TransactionCall,
+        caller: Caller,
+    ) {
+        let mut state = self.state.lock();
+        state.command = Some(WriterCommand::Call { call, caller, transaction: transaction.clone(), deadline });
+        self.writer_wakeup.notify_one();
+    }
+
+    /// Releases the lock of a transaction that now waits for the commit of its group. Returns the group if the transaction must
+    /// request that commit, as its leader.
+    pub fn release_for_commit(
+        &self,
+        transaction: &Arc<TransactionHandle>,
+        group: Option<OpenGroup>,
+    ) -> Option<OpenGroup> {
+        let mut state = self.state.lock();
+        state.owner(transaction)?;
+        state.group = group;
+        self.grant_next(&mut state);
+        if !matches!(state.lock, LockState::Free) || state.has_commit_leader {
+            return None;
+        }
+        state.has_commit_leader = state.group.is_some();
+        state.group
+    }
+
+    /// The group as it is now, if further transactions have joined it and more may join.
+    pub fn grown_group(&self, group: OpenGroup) -> Option<OpenGroup> {
+        let state = self.state.lock();
+        let current = state.group.filter(|current| current.number == group.number)?;
+        (current.transaction_count > group.transaction_count && !self.is_full(&current)).then_some(current)
+    }
+
+    /// Rolls back the owner's transaction and then notifies `done`. Returns `false` if it does not own the lock.
+    pub fn roll_back(&self, transaction: &Arc<TransactionHandle>, done: Option<oneshot::Sender<()>>) -> bool {
+        let mut state = self.state.lock();
+        let is_owner = state.owner(transaction).is_some();
+        if is_owner {
+            self.hand_to_writer(&mut state, WriterCommand::RollBack(done));
+        }
+        is_owner
+    }
+
+    /// The caller has dropped the transaction. A running call is finished first: interrupting it could roll back the whole group.
+    pub fn abandon(&self, transaction: &Arc<TransactionHandle>) {
+        let mut state = self.state.lock();
+        transaction.is_abandoned.store(true, Relaxed);
+        if state.owner(transaction).is_some_and(|owner| !owner.is_in_call) {
+            self.hand_to_writer(&mut state, WriterCommand::RollBack(None));
+        }
+    }
+
+    /// Requests the commit of the group, unless it is committed already.
+    pub fn request_commit(&self, group_number: u64) {
+        let mut state = self.state.lock();
+        if state.group.as_ref().is_none_or(|open| open.number != group_number) {
+            return;
+        }
+        state.is_commit_requested = true;
+        if matches!(state.lock, LockState::Free) {
+            self.grant_next(&mut state);
+        }
+    }
+
+    /// Refuses new transactions from now on; the waiting ones still run.
+    pub fn close(&self) {
+        self.state.lock().is_closed = true;
+        self.writer_wakeup.notify_one();
+    }
+
+    /// Waits for the next command of the writer thread.
+    pub fn next_command(&self) -> WriterCommand {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(command) = state.command.take() {
+                return command;
+            }
+            if let LockState::Transaction(owner) = &state.lock
+                && !owner.is_in_call
+                && self.has_timed_out(owner)
+            {
+                let _ = owner.transaction.end_reason.set("it kept the database waiting for too long");
+                tracing::warn!("a transaction was rolled back: it kept the writer waiting");
+                state.lock = LockState::WriterThread;
+                return WriterCommand::RollBack(None);
+            }
+            let is_free = matches!(state.lock, LockState::Free);
+            if is_free && state.is_closed && state.group.is_none() {
+                return WriterCommand::Close;
+            }
+            let wait_max = CHECK_FOREIGN_COMMITS_EVERY.min(self.limits.idle_timeout);
+            let has_timed_out = self.writer_wakeup.wait_for(&mut state, wait_max).timed_out();
+            if has_timed_out && matches!(state.lock, LockState::Free) {
+                state.lock = LockState::WriterThread;
+                return match state.group {
+                    Some(_) => WriterCommand::CommitGroup,
+                    None => WriterCommand::CheckForeignCommits,
+                };
+            }
+        }
+    }
+
+    /// The writer thread has executed a command: it releases its lock, or that of the transaction that it worked for. If the
+    /// group is still open and no transaction waits, the group is committed.
+    pub fn end_command(&self, group: Option<OpenGroup>) {
+        let mut state = self.state.lock();
+        state.is_commit_requested = group.is_some();
+        state.has_commit_leader &= group.is_some();
+        state.group = group;
+        self.grant_next(&mut state);
+    }
+
+    fn has_timed_out(&self, owner: &LockOwner) -> bool {
+        let now = Instant::now();
+        now >= owner.deadline || now.saturating_duration_since(owner.idle_since) >= self.limits.idle_timeout
+    }
+
+    fn lock_for(&self, transaction: Arc<TransactionHandle>) -> LockState {
+        let now = Instant::now();
+        let deadline = now + self.limits.transaction_timeout;
+        LockState::Transaction(LockOwner { transaction, is_in_call: false, idle_since: now, deadline })
+    }
+
+    fn hand_to_writer(&self, state: &mut SchedulerState, command: WriterCommand) {
+        state.lock = LockState::WriterThread;
+        state.command = Some(command);
+        self.writer_wakeup.notify_one();
+    }
+
+    /// Gives the lock to the next waiter, to the writer thread for a commit, or frees it.
+    fn grant_next(&self, state: &mut SchedulerState) {
+        if state.group.as_ref().is_some_and(|group| self.is_full(group)) {
+            return self.hand_to_writer(state, WriterCommand::CommitGroup);
+        }
+        while let Some(next) = state.waiters.pop_front() {
+            match next {
+                Waiter::Transaction(transaction, acquired) => {
+                    state.lock = self.lock_for(transaction);
+                    if acquired.send(()).is_ok() {
+                        return;
+                    }
+                }
+                Waiter::Task(task) if state.group.is_none() => {
+                    return self.hand_to_writer(state, WriterCommand::RunTask(task));
+                }
+                task @ Waiter::Task(_) => {
+                    state.waiters.push_front(task);
+                    return self.hand_to_writer(state, WriterCommand::CommitGroup);
+                }
+            }
+        }
+        if state.group.is_some() && (state.is_commit_requested || state.is_closed) {
+            return self.hand_to_writer(state, WriterCommand::CommitGroup);
+        }
+        state.lock = LockState::Free;
+        if state.is_closed {
+            self.writer_wakeup.notify_one();
+        }
+    }
+
+    fn is_full(&self, group: &OpenGroup) -> bool {
+        group.transaction_count >= self.limits.group_max || group.opened_at.elapsed() >= GROUP_TIME_MAX
+    }
+}
+
+impl SchedulerState {
+    fn check_capacity(&self) -> Result<(), EnqueueError> {
+        if self.is_closed {
+            return Err(EnqueueError::Closed);
+        }
+        if self.waiters.len() >= WAITING_MAX {
+            return Err(EnqueueError::Full);
+        }
+        Ok(())
+    }
+
+    /// The lock owner, if it is this transaction.
+    fn owner(&mut self, transaction: &Arc<TransactionHandle>) -> Option<&mut LockOwner> {
+        match &mut self.lock {
+            LockState::Transaction(owner) if Arc::ptr_eq(&owner.transaction, transaction) => Some(owner),
+            _ => None,
+        }
+    }
+}

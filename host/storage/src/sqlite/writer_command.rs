@@ -1,0 +1,29 @@
+//! What the scheduler tells the writer thread to do.
+
+use super::{
+    transaction_call::{Caller, TransactionCall},
+    transaction_handle::TransactionHandle,
+    writer_connection::WriterConnection,
+};
+use std::{sync::Arc, time::Instant};
+use tokio::sync::oneshot;
+
+/// Work that needs the connection outside any transaction, for example migrations. It runs between groups.
+pub type WriterTask = Box<dyn FnOnce(&mut WriterConnection) + Send>;
+
+pub enum WriterCommand {
+    /// Executes a call for the transaction that owns the write lock.
+    Call {
+        call: TransactionCall,
+        caller: Caller,
+        transaction: Arc<TransactionHandle>,
+        deadline: Instant,
+    },
+    /// Rolls back the transaction that owned the write lock, then notifies the sender.
+    RollBack(Option<oneshot::Sender<()>>),
+    CommitGroup,
+    RunTask(WriterTask),
+    /// Looks for commits of other processes.
+    CheckForeignCommits,
+    Close,
+}

@@ -1,0 +1,48 @@
+//! The log of the process: lines for people on a terminal, JSON for programs.
+
+use gateway_config::{LogConfig, LogFormat};
+use std::{io::IsTerminal as _, sync::OnceLock};
+use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _};
+
+/// Set by [`start_logging`], for [`set_log_level`].
+static LOG_FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogLevelError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error("the log of this process is not the gateway's")]
+    ForeignSubscriber,
+}
+
+/// Call it once per process.
+pub fn start_logging(config: &LogConfig) {
+    // The filter was checked with the rest of the configuration.
+    let filter = config.filter().unwrap_or_default();
+    let wants_json = match config.format {
+        LogFormat::Json => true,
+        LogFormat::Text => false,
+        LogFormat::Auto => !std::io::stderr().is_terminal(),
+    };
+    let (filter, handle) = reload::Layer::new(filter);
+    let registry = tracing_subscriber::registry().with(filter);
+    let started = if wants_json {
+        let layer = fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr);
+        registry.with(layer).try_init()
+    } else {
+        let layer = fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
+        registry.with(layer).try_init()
+    };
+    match started {
+        // Cannot fail: the subscriber is set once, too.
+        Ok(()) => drop(LOG_FILTER.set(handle)),
+        Err(error) => tracing::debug!(%error, "logging was started before"),
+    }
+}
+
+/// Replaces `log.level` until the process ends.
+pub fn set_log_level(level: &str) -> Result<(), LogLevelError> {
+    let config = LogConfig { level: level.to_owned(), ..LogConfig::default() };
+    let filter = config.filter().map_err(LogLevelError::Invalid)?;
+    LOG_FILTER.get().and_then(|handle| handle.reload(filter).ok()).ok_or(LogLevelError::ForeignSubscriber)
+}

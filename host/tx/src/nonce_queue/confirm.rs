@@ -1,0 +1,112 @@
+//! Which signed transactions are in a block, which blocks the chain still has, and which are final.
+
+use super::{queue::NonceQueue, tick::Tick};
+use crate::{error::TickError, row::IntentRow};
+use alloy_primitives::B256;
+use gateway_chain::Receipt;
+use plugin_api::manifest::TxState;
+use std::collections::HashMap;
+
+impl NonceQueue {
+    pub(super) async fn confirm(&mut self, tick: &mut Tick) -> Result<(), TickError> {
+        let canonical_hashes = self.canonical_hashes(tick).await?;
+        let mut signed = std::mem::take(&mut tick.signed);
+        for intent in &mut signed {
+            match intent.state {
+                TxState::Included => self.confirm_included(tick, intent, &canonical_hashes).await?,
+                TxState::Signed | TxState::Sent if intent.nonce() < tick.account.next_nonce => {
+                    if let Some(receipt) = self.receipt(tick, intent).await? {
+                        self.mark_included(tick, intent, &receipt).await?;
+                    } else {
+                        self.resolve_nonce_conflict(tick, intent).await?;
+                    }
+                }
+                _ => {
+                    self.nonce_searches.remove(&intent.id);
+                }
+            }
+        }
+        tick.signed = signed;
+        Ok(())
+    }
+
+    /// The hashes that the chain now has for the blocks in which intents were included, by block number.
+    async fn canonical_hashes(&self, tick: &Tick) -> Result<HashMap<i64, B256>, TickError> {
+        let mut blocks: Vec<i64> = tick.signed.iter().filter_map(|intent| intent.block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let numbers: Vec<u64> = blocks.iter().map(|block| block.unsigned_abs()).collect();
+        let hashes = self.chain.block_hashes(&numbers).await?;
+        Ok(blocks.into_iter().zip(hashes).filter_map(|(block, hash)| Some((block, hash?))).collect())
+    }
+
+    async fn confirm_included(
+        &mut self,
+        tick: &Tick,
+        intent: &mut IntentRow,
+        canonical_hashes: &HashMap<i64, B256>,
+    ) -> Result<(), TickError> {
+        let (Some(block), Some(block_hash)) = (intent.block, intent.block_hash) else { return Ok(()) };
+        // The server does not have the block yet.
+        let Some(canonical_hash) = canonical_hashes.get(&block) else { return Ok(()) };
+        if *canonical_hash != block_hash {
+            return match self.receipt(tick, intent).await? {
+                Some(receipt) => self.mark_included(tick, intent, &receipt).await,
+                None => {
+                    tracing::info!(intent = intent.id, block, "the block of a transaction was taken back");
+                    self.store().mark_reorganised(intent, tick.now_ms).await?;
+                    (intent.state, intent.block) = (TxState::Signed, None);
+                    Ok(())
+                }
+            };
+        }
+        if block.unsigned_abs() > self.chain.final_number(tick.account.block) {
+            return Ok(());
+        }
+        self.finalize(tick, intent).await
+    }
+
+    /// The receipt of one of the intent's transactions, if it is in a block that the chain still has.
+    async fn receipt(&self, tick: &Tick, intent: &IntentRow) -> Result<Option<Receipt>, TickError> {
+        let hashes: Vec<B256> = tick.attempts_of(intent).iter().map(|attempt| attempt.hash).collect();
+        let receipts = self.chain.receipts(&hashes).await?;
+        let Some(receipt) = receipts.into_iter().flatten().next() else { return Ok(None) };
+        let canonical_hash = self.chain.block_hashes(&[receipt.block()]).await?;
+        Ok((canonical_hash.first() == Some(&Some(receipt.block_hash))).then_some(receipt))
+    }
+
+    async fn mark_included(&mut self, tick: &Tick, intent: &mut IntentRow, receipt: &Receipt) -> Result<(), TickError> {
+        let cancel_reason = cancel_reason(tick, intent, receipt.transaction_hash);
+        self.store().mark_included(intent, receipt, cancel_reason, tick.now_ms).await?;
+        self.nonce_searches.remove(&intent.id);
+        intent.state = TxState::Included;
+        let (block, hash) = (receipt.block(), receipt.transaction_hash);
+        tracing::info!(intent = intent.id, plugin = intent.plugin, block, %hash, "a transaction is in a block");
+        Ok(())
+    }
+
+    /// The block will not be undone. All servers must report the same outcome, because money depends on it.
+    async fn finalize(&mut self, tick: &Tick, intent: &mut IntentRow) -> Result<(), TickError> {
+        let Some(hash) = intent.hash else { return Ok(()) };
+        let receipt = self.chain.unanimous_receipt(hash).await;
+        let (cancel_reason, succeeded) = (cancel_reason(tick, intent, hash), intent.succeeded == Some(1));
+        let is_agreed = receipt.is_some_and(|receipt| {
+            let is_same_outcome = cancel_reason.is_some() || receipt.succeeded() == succeeded;
+            Some(receipt.block_hash) == intent.block_hash && is_same_outcome
+        });
+        if !is_agreed {
+            return self.store().set_reason(intent, "the RPC servers do not agree on what came of it").await;
+        }
+        let reverted = format!("the call reverted in block {}", intent.block.unwrap_or_default());
+        let failure = cancel_reason.map_or(reverted, str::to_owned);
+        self.store().finish(intent, (!succeeded).then_some(&failure), tick.now_ms).await?;
+        intent.state = if succeeded { TxState::Final } else { TxState::Failed };
+        Ok(())
+    }
+}
+
+/// Why the transaction with this hash cancels the intent; None when it carries the intent out.
+fn cancel_reason<'t>(tick: &'t Tick, intent: &IntentRow, hash: B256) -> Option<&'t str> {
+    let attempt = tick.attempts.iter().find(|attempt| attempt.intent == intent.id && attempt.hash == hash)?;
+    attempt.cancel_reason.as_deref()
+}

@@ -1,0 +1,12 @@
+//! One account on one chain: its intents are signed, broadcast and confirmed in the order of nonces.
+
+mod assign_nonce;
+mod cancel;
+mod confirm;
+mod nonce_conflict;
+mod nonce_search;
+mod queue;
+mod rebroadcast;
+mod tick;
+
+pub use queue::NonceQueue;

@@ -1,0 +1,81 @@
+//! What happens when a transaction from outside the journal used a nonce of an intent.
+//!
+//! The rule: an intent gets another nonce only when the transaction that used the old one is known by its hash, is none of
+//! the intent's own, and is in a block that will not be undone, according to every server. A missing receipt proves nothing.
+
+use super::{nonce_search::NonceSearch, queue::NonceQueue, tick::Tick};
+use crate::{error::TickError, row::IntentRow};
+use alloy_primitives::B256;
+use gateway_chain::{NonceUse, SCAN_BLOCKS_MAX};
+use plugin_api::manifest::TxState;
+
+const SCANS_PER_TICK_MAX: u32 = 8;
+
+impl NonceQueue {
+    /// Called when the account's next nonce is above that of this intent, and none of its transactions has a receipt.
+    pub(super) async fn resolve_nonce_conflict(
+        &mut self,
+        tick: &Tick,
+        intent: &mut IntentRow,
+    ) -> Result<(), TickError> {
+        let attempts = tick.attempts_of(intent);
+        let signed_at = attempts.first().map_or(tick.account.block, |attempt| attempt.block.unsigned_abs());
+        let own_hashes: Vec<B256> = attempts.iter().map(|attempt| attempt.hash).collect();
+        let new = NonceSearch::new(signed_at, tick.account.block, self.chain.settings.reorg_depth);
+        let search = *self.nonce_searches.entry(intent.id).or_insert(new);
+        let (search, usage) = self.scan_blocks(search, intent.nonce(), tick.account.block).await?;
+        self.nonce_searches.insert(intent.id, search);
+        let reason = match usage {
+            Some(usage) if own_hashes.contains(&usage.hash) => {
+                // If a reorganisation removes the block, the search starts again from the beginning.
+                self.nonce_searches.remove(&intent.id);
+                format!("it is in block {}, and no RPC server tells what came of it", usage.block)
+            }
+            Some(usage) => match self.chain.unanimous_nonce_use(self.sender, intent.nonce(), usage.block).await {
+                Some(agreed) if agreed == usage => return self.requeue(tick, intent, usage).await,
+                _ => "the RPC servers do not agree on which transaction used its nonce".to_owned(),
+            },
+            None => format!("another transaction used its nonce {}; waiting until that is final", intent.nonce()),
+        };
+        self.store().set_reason(intent, &reason).await
+    }
+
+    /// Continues the search in the blocks that will not be undone.
+    async fn scan_blocks(
+        &self,
+        mut search: NonceSearch,
+        nonce: u64,
+        head: u64,
+    ) -> Result<(NonceSearch, Option<NonceUse>), TickError> {
+        let last = self.chain.final_number(head);
+        for _ in 0..SCANS_PER_TICK_MAX {
+            if search.next > search.highest && search.first > 0 {
+                search = search.extend_back();
+            }
+            if search.next > last {
+                break;
+            }
+            let to = last.min(search.next + SCAN_BLOCKS_MAX - 1);
+            if let Some(usage) = self.chain.nonce_use(self.sender, nonce, search.next, to).await? {
+                // If the servers disagree, the next pass finds it here again.
+                search.next = usage.block;
+                return Ok((search, Some(usage)));
+            }
+            search.next = to + 1;
+        }
+        Ok((search, None))
+    }
+
+    async fn requeue(&mut self, tick: &Tick, intent: &mut IntentRow, usage: NonceUse) -> Result<(), TickError> {
+        let nonce = intent.nonce();
+        tracing::warn!(
+            intent = intent.id, nonce, by = %usage.hash, sender = %self.sender,
+            "somebody else sends with this key: the transaction gets another nonce"
+        );
+        let reason = format!("its nonce {nonce} was used by another transaction, {}", usage.hash);
+        self.store().requeue(intent, &reason, tick.now_ms).await?;
+        self.nonce_searches.remove(&intent.id);
+        intent.state = TxState::Queued;
+        Ok(())
+    }
+}

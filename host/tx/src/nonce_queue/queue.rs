@@ -1,0 +1,200 @@
+//! The nonce queue of an account, and one pass over it.
+//!
+//! The rule: a gateway changes the account's intents only while it holds the account's lease.
+
+use super::{nonce_search::NonceSearch, tick::Tick};
+use crate::{
+    error::TickError,
+    journal::Journal,
+    row::IntentRow,
+    store::{LEASE_MS, Store},
+};
+use alloy_primitives::{Address, U256};
+use gateway_chain::{Chain, gauge_value};
+use gateway_config::TxConfig;
+use gateway_signers::Key;
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How old the balance of an account without transactions may become.
+const BALANCE_AGE_MAX: Duration = Duration::from_secs(60);
+/// How many queued intents are read in addition to those that may be in flight, because some may have to be skipped.
+const SKIPPED_MAX: usize = 64;
+/// How long this gateway does not claim the lease after it released it because of an error.
+const LEASE_BACKOFF: Duration = Duration::from_secs(2);
+const LEASE_RENEW_INTERVAL: Duration = Duration::from_millis(LEASE_MS.unsigned_abs() / 5);
+
+pub struct NonceQueue {
+    journal: Arc<Journal>,
+    pub(super) chain: Arc<Chain>,
+    pub(super) sender: Address,
+    /// None for an account whose key is no longer configured: what it signed is still broadcast and confirmed.
+    pub(super) key: Option<Arc<Key>>,
+    pub(super) roles: Vec<String>,
+    lease_renewed: Option<Instant>,
+    /// Until then the lease is left to other gateways, after a pass that failed.
+    backoff_until: Option<Instant>,
+    balance_checked: Option<Instant>,
+    /// Searches for the transactions that used lost nonces, by intent.
+    pub(super) nonce_searches: HashMap<i64, NonceSearch>,
+    /// Since when the lowest nonce of the pending intents is above the account's next nonce.
+    pub(super) nonce_gap_since_ms: Option<i64>,
+    /// Since when every server has rejected an intent for good, by intent.
+    pub(super) rejected_since_ms: HashMap<i64, i64>,
+}
+
+impl NonceQueue {
+    pub fn new(journal: Arc<Journal>, chain: Arc<Chain>, sender: Address) -> Self {
+        let roles = journal.roles_of(sender);
+        let key = roles.first().and_then(|role| journal.signers.key(role).ok());
+        Self {
+            journal,
+            chain,
+            sender,
+            key,
+            roles,
+            lease_renewed: None,
+            backoff_until: None,
+            balance_checked: None,
+            nonce_searches: HashMap::new(),
+            nonce_gap_since_ms: None,
+            rejected_since_ms: HashMap::new(),
+        }
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.journal.store
+    }
+
+    pub(super) fn settings(&self) -> &TxConfig {
+        &self.journal.settings
+    }
+
+    /// The chain and the account.
+    pub fn id(&self) -> (u64, Address) {
+        (self.chain.chain_id, self.sender)
+    }
+
+    /// Does what can be done now. Returns whether intents are left.
+    pub async fn tick(&mut self) -> bool {
+        match self.try_tick().await {
+            Ok(is_busy) => is_busy,
+            // The next pass reads the intent again.
+            Err(TickError::VersionConflict) => true,
+            Err(error) => {
+                let reason = error.to_string();
+                tracing::warn!(chain = self.chain.name, sender = %self.sender, reason, "transactions wait");
+                self.set_blocked_reason(Some(reason));
+                self.back_off().await;
+                true
+            }
+        }
+    }
+
+    async fn try_tick(&mut self) -> Result<bool, TickError> {
+        let signed = self.store().signed(self.chain.chain_id, self.sender).await?;
+        let queued = self.queued().await?;
+        self.record_queue_length(&signed, &queued);
+        if signed.is_empty() && queued.is_empty() {
+            self.refresh_balance().await;
+            return Ok(false);
+        }
+        if !self.acquire_lease().await? {
+            return Ok(true);
+        }
+        let account = self.chain.account(self.sender).await?;
+        let ids: Vec<i64> = signed.iter().map(|intent| intent.id).collect();
+        let attempts = self.store().attempts(&ids).await?;
+        self.rejected_since_ms.retain(|id, _| ids.contains(id));
+        self.record_balance(account.balance);
+        let mut tick = Tick { now_ms: self.now_ms(), account, signed, attempts };
+        self.confirm(&mut tick).await?;
+        self.rebroadcast(&mut tick).await?;
+        // Set once, at the end, so that the reason does not come and go within each pass.
+        let blocked_reason = self.assign_nonces(&mut tick, queued).await?;
+        self.set_blocked_reason(blocked_reason);
+        Ok(true)
+    }
+
+    async fn queued(&self) -> Result<Vec<IntentRow>, TickError> {
+        if self.roles.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.store().queued(self.chain.chain_id, &self.roles, self.settings().in_flight_max + SKIPPED_MAX).await?)
+    }
+
+    async fn acquire_lease(&mut self) -> Result<bool, TickError> {
+        if self.backoff_until.is_some_and(|until| Instant::now() < until) {
+            return Ok(false);
+        }
+        if self.lease_renewed.is_some_and(|renewed| renewed.elapsed() < LEASE_RENEW_INTERVAL) {
+            return Ok(true);
+        }
+        let holder = &self.journal.chains.instance_id;
+        let is_held = self.store().claim_lease(self.id(), holder, self.now_ms()).await?;
+        self.lease_renewed = is_held.then(Instant::now);
+        Ok(is_held)
+    }
+
+    /// Releases the lease for a while: another gateway may succeed, with other RPC servers for instance.
+    async fn back_off(&mut self) {
+        let holder = &self.journal.chains.instance_id;
+        if self.lease_renewed.take().is_some() && self.store().release_lease(self.id(), holder).await.is_ok() {
+            self.backoff_until = Some(Instant::now() + LEASE_BACKOFF);
+        }
+    }
+
+    /// Updates the balance of an account without intents. A failure is not reported: nothing waits for this account.
+    async fn refresh_balance(&mut self) {
+        let is_recent = self.balance_checked.is_some_and(|checked| checked.elapsed() < BALANCE_AGE_MAX);
+        let status = self.journal.account_status(self.chain.chain_id, self.sender);
+        let is_stale = status.is_some_and(|status| status.is_balance_stale);
+        if self.key.is_none() || is_recent && !is_stale {
+            return;
+        }
+        self.balance_checked = Some(Instant::now());
+        if let Ok(account) = self.chain.account(self.sender).await {
+            self.record_balance(account.balance);
+            self.set_blocked_reason(None);
+        }
+    }
+
+    fn record_balance(&mut self, balance: U256) {
+        self.balance_checked = Some(Instant::now());
+        // Only shown, never calculated with, so a float is precise enough.
+        self.set_gauge("tx_balance_wei", f64::from(balance));
+        self.journal.update_status(self.chain.chain_id, self.sender, |status| {
+            (status.balance, status.is_balance_stale) = (Some(balance), false);
+        });
+    }
+
+    fn record_queue_length(&self, signed: &[IntentRow], queued: &[IntentRow]) {
+        let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        let pending = signed.iter().filter(|intent| intent.is_pending());
+        let oldest_ms = pending.clone().chain(queued).map(|intent| intent.created_ms).min();
+        let (queued, pending) = (count(queued.len()), count(pending.count()));
+        self.set_gauge("tx_queued", gauge_value(queued));
+        self.set_gauge("tx_pending", gauge_value(pending));
+        let age_s = oldest_ms.map_or(0, |oldest_ms| self.now_ms().saturating_sub(oldest_ms).max(0) / 1000);
+        self.set_gauge("tx_oldest_age_seconds", gauge_value(age_s.unsigned_abs()));
+        self.journal.update_status(self.chain.chain_id, self.sender, |status| {
+            (status.queued, status.pending, status.oldest_ms) = (queued, pending, oldest_ms);
+        });
+    }
+
+    fn set_gauge(&self, name: &'static str, value: f64) {
+        let (chain, account) = (self.chain.name.clone(), self.sender.to_string());
+        metrics::gauge!(name, "chain" => chain, "account" => account).set(value);
+    }
+
+    fn set_blocked_reason(&self, reason: Option<String>) {
+        self.journal.update_status(self.chain.chain_id, self.sender, |status| status.blocked_reason = reason);
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.journal.clock.now_ms()
+    }
+}

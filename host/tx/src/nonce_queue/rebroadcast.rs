@@ -1,0 +1,146 @@
+//! Signed transactions that are in no block: broadcast, broadcast again, and replaced by one with a higher fee.
+
+use super::{queue::NonceQueue, tick::Tick};
+use crate::{
+    broadcast_error::{BroadcastError, broadcast_result},
+    error::TickError,
+    fees::{self, Fees},
+    row::{Attempt, IntentRow},
+    unsigned_transaction::{TRANSFER_GAS, UnsignedTransaction},
+};
+use alloy_primitives::{Bytes, U256};
+use plugin_api::manifest::TxState;
+
+/// How often one broadcast may be repeated with a replacement.
+const REPLACEMENTS_PER_TICK_MAX: u32 = 8;
+/// How many blocks must have passed without a transaction before it is replaced.
+const BLOCKS_BEFORE_REPLACEMENT: i64 = 2;
+
+impl NonceQueue {
+    pub(super) async fn rebroadcast(&mut self, tick: &mut Tick) -> Result<(), TickError> {
+        let mut signed = std::mem::take(&mut tick.signed);
+        for intent in signed.iter_mut().filter(|intent| intent.is_pending()) {
+            if intent.nonce() >= tick.account.next_nonce {
+                self.rebroadcast_intent(tick, intent).await?;
+            }
+        }
+        tick.signed = signed;
+        Ok(())
+    }
+
+    async fn rebroadcast_intent(&mut self, tick: &mut Tick, intent: &mut IntentRow) -> Result<(), TickError> {
+        let attempts = tick.attempts_of(intent);
+        let sent_ms = attempts.iter().filter_map(|attempt| attempt.sent_ms).max();
+        let Some(newest) = attempts.last().copied().cloned() else {
+            return Err(TickError::Signing(format!("intent {} has a nonce and no transaction", intent.id)));
+        };
+        let is_next = intent.nonce() == tick.account.next_nonce;
+        let now_ms = tick.now_ms;
+        let age = |since_ms: i64| now_ms.saturating_sub(since_ms).unsigned_abs();
+        let replaceable_from = newest.block + BLOCKS_BEFORE_REPLACEMENT;
+        let have_blocks_passed = i64::try_from(tick.account.block).unwrap_or(i64::MAX) >= replaceable_from;
+        let is_old = age(newest.signed_ms) >= self.settings().replace_ms;
+        if is_next && have_blocks_passed && is_old && !self.rejected_since_ms.contains_key(&intent.id) {
+            let replacement = self.bump_fee(tick, intent, &newest).await?;
+            if let Some(replacement) = replacement {
+                return self.broadcast(tick, intent, replacement).await;
+            }
+        }
+        let is_due = sent_ms.is_none_or(|sent_ms| age(sent_ms) >= self.settings().resend_ms);
+        if is_due || intent.state == TxState::Signed { self.broadcast(tick, intent, newest).await } else { Ok(()) }
+    }
+
+    /// Broadcasts the transaction, and replacements with higher fees while the servers find it underpriced.
+    pub(super) async fn broadcast(
+        &mut self,
+        tick: &mut Tick,
+        intent: &mut IntentRow,
+        mut attempt: Attempt,
+    ) -> Result<(), TickError> {
+        for _ in 0..REPLACEMENTS_PER_TICK_MAX {
+            match broadcast_result(self.chain.broadcast(&attempt.raw).await) {
+                Ok(()) => return self.mark_sent(tick, intent, &attempt).await,
+                Err(BroadcastError::Underpriced) => {
+                    self.rejected_since_ms.remove(&intent.id);
+                    match self.bump_fee(tick, intent, &attempt).await? {
+                        Some(replacement) => attempt = replacement,
+                        None => {
+                            let limit = self.settings().max_fee_gwei;
+                            let reason =
+                                format!("the RPC servers want a higher fee than tx.max_fee_gwei ({limit}) allows");
+                            return self.store().set_reason(intent, &reason).await;
+                        }
+                    }
+                }
+                Err(BroadcastError::Temporary(reason)) => return self.store().set_reason(intent, &reason).await,
+                Err(BroadcastError::Rejected(reason)) => match self.cancel(tick, intent, &attempt, &reason).await? {
+                    Some(transfer) => attempt = transfer,
+                    None => return Ok(()),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn mark_sent(
+        &mut self,
+        tick: &Tick,
+        intent: &mut IntentRow,
+        attempt: &Attempt,
+    ) -> Result<(), TickError> {
+        self.rejected_since_ms.remove(&intent.id);
+        self.store().mark_sent(intent, attempt, tick.now_ms).await?;
+        intent.state = TxState::Sent;
+        Ok(())
+    }
+
+    /// Signs and stores a replacement with a higher fee; None at the operator's limit, or without the key.
+    async fn bump_fee(
+        &self,
+        tick: &mut Tick,
+        intent: &mut IntentRow,
+        last: &Attempt,
+    ) -> Result<Option<Attempt>, TickError> {
+        let last_fees = Fees { tip: last.tip_wei, max: last.max_fee_wei };
+        let Some(fees) = fees::bump(self.settings(), tick.account.base_fee, last_fees) else { return Ok(None) };
+        let replacement = self.sign_replacement(tick, intent, last, fees, last.cancel_reason.clone()).await?;
+        if let Some(replacement) = &replacement {
+            let (nonce, tip) = (replacement.nonce, replacement.tip_wei);
+            tracing::info!(
+                intent = intent.id, nonce, %tip, hash = %replacement.hash,
+                "a transaction is replaced by a better offer"
+            );
+        }
+        Ok(replacement)
+    }
+
+    /// Signs and stores another transaction with the nonce of the last one: the intent itself, or with a `cancel_reason` an
+    /// empty transfer. None without the key, or when the same transaction was signed before.
+    pub(super) async fn sign_replacement(
+        &self,
+        tick: &mut Tick,
+        intent: &mut IntentRow,
+        last: &Attempt,
+        fees: Fees,
+        cancel_reason: Option<String>,
+    ) -> Result<Option<Attempt>, TickError> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let (to, value, data, gas) = match cancel_reason {
+            None => (intent.target, intent.value_wei, intent.call_data()?, last.gas.unsigned_abs()),
+            Some(_) => (self.sender, U256::ZERO, Bytes::new(), TRANSFER_GAS),
+        };
+        let (chain_id, nonce) = (self.chain.chain_id, intent.nonce());
+        let unsigned = UnsignedTransaction { chain_id, nonce, to, value, data: &data, gas, fees };
+        // Later than the last one, because attempts are ordered by this time.
+        let signed_ms = tick.now_ms.max(last.signed_ms + 1);
+        let signed = unsigned.sign(key, intent.id, tick.account.block, signed_ms).map_err(TickError::Signing)?;
+        if tick.attempts.iter().any(|attempt| attempt.hash == signed.hash) {
+            return Ok(None);
+        }
+        let signed = Attempt { cancel_reason, ..signed };
+        self.store().save_replacement(intent, self.id(), &signed, tick.now_ms).await?;
+        intent.state = TxState::Signed;
+        tick.attempts.push(signed.clone());
+        Ok(Some(signed))
+    }
+}
