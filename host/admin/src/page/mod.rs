@@ -84,7 +84,7 @@ mod tests {
     use gateway_indexer::IndexReport;
     use gateway_jobs::JobStatus;
     use gateway_plugins::PluginState;
-    use gateway_telemetry::Durations;
+    use gateway_telemetry::HistogramSnapshot;
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
