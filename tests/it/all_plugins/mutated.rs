@@ -2,17 +2,18 @@
 //! as before, and does not grow.
 
 use super::{
-    assert_unharmed,
+    assert_no_faults,
     call::{Call, Request},
     calls::calls,
-    chain, inhabited,
+    chain,
     lane::{Heard, Lane},
     mutant::mutant,
-    setup,
+    setup, start_with_content,
 };
 use crate::crash::Dice;
 use gateway_tests::process::GatewayProcess;
 use host::clock::Clock;
+use plugin_testing::TestGateway;
 use std::{
     collections::BTreeMap,
     sync::{
@@ -49,7 +50,7 @@ async fn many_mutated_requests_do_no_harm_and_take_no_memory() {
 
 async fn suffer(count: u64) {
     let chain = chain().await;
-    let gateway = inhabited(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
+    let gateway = start_with_content(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
     let (dice, begun, started) = (Dice::new(), Arc::<AtomicU64>::default(), Instant::now());
     let mut lanes = JoinSet::new();
     for number in 0..LANES {
@@ -63,7 +64,7 @@ async fn suffer(count: u64) {
     }
     eprintln!("{count} requests in {:?}: {story:?}\nmemory in KiB: {growth:?}", started.elapsed());
     assert_eq!(story.statuses.values().sum::<u64>(), count);
-    assert_unharmed(&gateway).await;
+    assert_no_faults(&gateway).await;
 }
 
 /// What was answered.
@@ -141,9 +142,9 @@ fn shown(request: &Request) -> String {
 async fn watch(gateway: &GatewayProcess, begun: &AtomicU64, count: u64) -> Vec<u64> {
     let mut memory = Vec::new();
     for tenth in 1..=10 {
-        while begun.load(Relaxed) < count * tenth / 10 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        // `cargo xtask mutate` may take an hour for it.
+        let is_there = async || begun.load(Relaxed) >= count * tenth / 10;
+        TestGateway::eventually(Duration::from_secs(3600), "a tenth of the requests", is_there).await;
         memory.push(gateway.own_memory_kib().unwrap());
         eprintln!("{tenth} tenths: {} KiB", memory[memory.len() - 1]);
     }

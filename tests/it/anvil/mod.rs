@@ -97,23 +97,25 @@ async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<
 }
 
 /// What is derived and public is what a gateway has that sees this chain for the first time.
-async fn assert_as_anew(house: &TestGateway, settings: &ChainConfig, devnet: &Devnet, story: &str) {
-    assert_as_anew_with(house, settings, devnet, story, &[mirror::module()]).await;
+async fn assert_as_anew(house: &TestGateway, settings: &ChainConfig, devnet: &Devnet, case: &str) {
+    let plugins = [mirror::module()];
+    let fresh = fresh_index(house, settings, devnet, &plugins).await;
+    assert_eq!(derived_by(house, &plugins).await, derived_by(&fresh, &plugins).await, "{case}");
+    assert_eq!(published_by(house, &plugins).await, published_by(&fresh, &plugins).await, "{case}");
+    fresh.stop().await;
 }
 
-async fn assert_as_anew_with(
+/// A gateway on the same kind of database that has indexed the whole chain as it is now.
+async fn fresh_index(
     house: &TestGateway,
     settings: &ChainConfig,
     devnet: &Devnet,
-    story: &str,
     plugins: &[PluginModule_Ref],
-) {
+) -> TestGateway {
     let place = usize::from(house.dialect() == "postgres");
     let fresh = builders_with(settings, plugins).await.remove(place).start().await;
     indexed(&fresh, devnet).await;
-    assert_eq!(derived_by(house, plugins).await, derived_by(&fresh, plugins).await, "{story}");
-    assert_eq!(published_by(house, plugins).await, published_by(&fresh, plugins).await, "{story}");
-    fresh.stop().await;
+    fresh
 }
 
 /// An agent and a job on it that is paid for: three blocks.

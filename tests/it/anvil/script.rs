@@ -77,6 +77,12 @@ pub enum Fault {
     None,
 }
 
+impl Step {
+    pub fn reorganises_deeper_than(&self, blocks: u64) -> bool {
+        matches!(self, Self::Branch(branch) if branch.depth > blocks)
+    }
+}
+
 pub fn act() -> impl Strategy<Value = Act> {
     let agent = || 1..=AGENTS;
     let job = || 1..=JOBS;

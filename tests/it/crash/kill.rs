@@ -65,6 +65,7 @@ async fn suffer(setup: Setup, kills: u64, mut dice: Dice) -> Story {
         let (answers, moment) = (dice.below(ANSWERS), Duration::from_micros(dice.below(LOAD_MS * 1000)));
         let killer = async {
             load.reached(answers).await;
+            // A random moment is what is tested.
             tokio::time::sleep(moment).await;
             gateway.kill().await.unwrap();
         };

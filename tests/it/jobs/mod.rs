@@ -6,18 +6,21 @@ mod schedule;
 
 use crate::storage::{Engine, House};
 use futures_util::FutureExt as _;
+use gateway_tests::process::LIMIT;
 use host::{
     clock::{Clock, ManualClock},
     jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob},
     storage::{Database, Schema, Scope},
 };
 use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+use plugin_testing::TestGateway;
 use std::{
+    cell::Cell,
     sync::{
         Arc, Mutex,
         atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -85,15 +88,15 @@ impl Yard {
 
     /// Waits until the job's row fits, and answers it.
     pub async fn status_when(&self, job: &str, what: &str, fits: impl Fn(&JobStatus) -> bool) -> JobStatus {
-        let limit = Instant::now() + Duration::from_secs(20);
-        loop {
-            let status = self.status(job).await;
-            match status {
-                Some(status) if fits(&status) => return status,
-                status => assert!(Instant::now() < limit, "never: {what}; {status:#?}"),
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let found = Cell::new(None);
+        TestGateway::eventually(LIMIT, what, async || {
+            let status = self.status(job).await.filter(&fits);
+            let has_come = status.is_some();
+            found.set(status);
+            has_come
+        })
+        .await;
+        found.take().unwrap()
     }
 
     pub async fn ran(&self, job: &str, runs: i64) -> JobStatus {
@@ -209,11 +212,8 @@ impl Work {
     }
 
     pub async fn started(&self, index: usize, times: usize) {
-        let limit = Instant::now() + Duration::from_secs(20);
-        while self.starts_s(index).len() < times {
-            assert!(Instant::now() < limit, "never started {times} times: {:?}", self.starts_s(index));
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let what = format!("job {index} is started {times} times");
+        TestGateway::eventually(LIMIT, &what, async || self.starts_s(index).len() >= times).await;
     }
 
     fn run(&self, clock: &Clock) -> RunJob {
