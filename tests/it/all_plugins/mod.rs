@@ -2,7 +2,7 @@
 
 mod call;
 mod calls;
-mod lane;
+mod client;
 mod mutant;
 mod mutated;
 mod mutations;

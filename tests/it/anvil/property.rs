@@ -4,7 +4,7 @@
 
 use super::{
     builders_with, derived_by, fresh_index, indexed, published_by,
-    script::{Stage, Step, step},
+    script::{ScriptedNode, Step, step},
     settings,
 };
 use gateway_tests::{devnet::Devnet, mirror};
@@ -62,34 +62,34 @@ async fn run(devnet: &Devnet, scenario: &Scenario, place: usize) {
     // Half of the gateways hear of new blocks by WebSocket, too.
     let ws = (number / 2).is_multiple_of(2).then(|| devnet.facts.ws_url.as_str().into());
     let settings = ChainConfig { confirmations, ws, ..settings(devnet) };
-    let mut stage = Stage::open(devnet).await;
+    let mut node = ScriptedNode::open(devnet).await;
     let plugins = [mirror::module(), agents::plugin_module(), bounties::plugin_module(), economy::plugin_module()];
-    let mut house = builders_with(&settings, &plugins).await.remove(place).start().await;
+    let mut gateway = builders_with(&settings, &plugins).await.remove(place).start().await;
     for step in steps {
-        stage.play(step).await;
+        node.play(step).await;
         match step {
-            Step::Restart => house = house.restart().await,
+            Step::Restart => gateway = gateway.restart().await,
             // The index may come that far or not (the server may be failing): both are tested, so this waits for nothing but time.
             Step::Wait => tokio::time::sleep(Duration::from_millis(60)).await,
             _ => {}
         }
     }
     devnet.honest().await.unwrap();
-    indexed(&house, devnet).await;
+    indexed(&gateway, devnet).await;
     let name = format!("{scenario:#?}");
-    let fresh = fresh_index(&house, &settings, devnet, &plugins).await;
-    assert_eq!(derived_by(&house, &plugins).await, derived_by(&fresh, &plugins).await, "{name}");
+    let fresh = fresh_index(&gateway, &settings, devnet, &plugins).await;
+    assert_eq!(derived_by(&gateway, &plugins).await, derived_by(&fresh, &plugins).await, "{name}");
     // Issue 17: what was published at `confirmations` deep stays public when a deeper reorganisation takes its block away, and what
     // comes in its place may be missing. Until events are corrected, nothing is asserted of them here.
     if !scenario.takes_back_public_blocks() {
-        assert_eq!(published_by(&house, &plugins).await, published_by(&fresh, &plugins).await, "{name}");
+        assert_eq!(published_by(&gateway, &plugins).await, published_by(&fresh, &plugins).await, "{name}");
     }
     fresh.stop().await;
     // Jobs may have missed the chain while it was away; no chain event was ever refused.
-    let faults = house.faults().await;
+    let faults = gateway.faults().await;
     assert!(faults.iter().all(|fault| !fault.contains("chain event")), "{faults:?} {name}");
-    house.stop().await;
-    stage.close().await;
+    gateway.stop().await;
+    node.close().await;
 }
 
 async fn run_all(place: usize) {

@@ -1,6 +1,6 @@
 //! Many wallets that write at the same time, to one gateway or to several in turn.
 
-use super::{Dice, Outcome, Write, kept::OPENING};
+use super::{Dice, Outcome, Write, stored::OPENING};
 use crate::e2e::{Site, THREADS, posts_of, signed};
 use futures_util::future::join_all;
 use gateway_tests::process::LIMIT;

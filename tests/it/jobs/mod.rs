@@ -4,7 +4,7 @@ mod ending;
 mod lease;
 mod schedule;
 
-use crate::storage::{Engine, House};
+use crate::storage::{Engine, TestDatabase};
 use futures_util::FutureExt as _;
 use gateway_tests::process::LIMIT;
 use host::{
@@ -32,7 +32,7 @@ pub const GRACE_MS: i64 = 30_000;
 
 /// A database of the test's own and the clock of its gateways.
 pub struct Yard {
-    pub house: House,
+    pub db: TestDatabase,
     pub clock: ManualClock,
 }
 
@@ -44,11 +44,11 @@ impl Yard {
     }
 
     pub async fn without_table(engine: Engine) -> Self {
-        Self { house: House::new(engine).await, clock: ManualClock::new(START_MS) }
+        Self { db: TestDatabase::new(engine).await, clock: ManualClock::new(START_MS) }
     }
 
     pub fn store(&self) -> JobStore {
-        JobStore::new(self.house.database.clone())
+        JobStore::new(self.db.database.clone())
     }
 
     pub async fn migrate(&self, steps: &[&str]) {
@@ -60,7 +60,7 @@ impl Yard {
         };
         let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
         let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
-        self.house.database.migrate(&schema).await.unwrap();
+        self.db.database.migrate(&schema).await.unwrap();
     }
 
     pub fn runner(&self, holder: &str) -> JobRunner {
@@ -135,7 +135,7 @@ pub struct Doomed {
 impl Doomed {
     pub async fn start(yard: &Yard, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (settings, mut runner) = (yard.house.settings.clone(), yard.runner(holder));
+        let (settings, mut runner) = (yard.db.settings.clone(), yard.runner(holder));
         let (jobs, work) = (jobs.to_owned(), work.clone());
         let start = async move {
             runner.store = JobStore::new(Database::open(settings).await.unwrap());

@@ -3,25 +3,24 @@
 use super::*;
 use rstest::rstest;
 
-async fn house(engine: Engine) -> House {
-    let house = House::with_notes(engine).await;
-    house
-        .write(vec![
-            statement("CREATE TABLE agents_cards (id BIGINT, body TEXT)", []),
-            statement("INSERT INTO agents_cards (id, body) VALUES (1, 'secret')", []),
-            statement("CREATE VIEW agents_v1 AS SELECT id FROM agents_cards", []),
-            statement("CREATE TABLE plain (id BIGINT)", []),
-            note(1, "one"),
-            note(2, "two"),
-        ])
-        .await
-        .unwrap();
-    house
+async fn database_with_rows(engine: Engine) -> TestDatabase {
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![
+        statement("CREATE TABLE agents_cards (id BIGINT, body TEXT)", []),
+        statement("INSERT INTO agents_cards (id, body) VALUES (1, 'secret')", []),
+        statement("CREATE VIEW agents_v1 AS SELECT id FROM agents_cards", []),
+        statement("CREATE TABLE plain (id BIGINT)", []),
+        note(1, "one"),
+        note(2, "two"),
+    ])
+    .await
+    .unwrap();
+    db
 }
 
 /// Runs it as the plugin `forum`; a rollback keeps the cases apart.
-async fn run(house: &House, sql: &str) -> Result<Vec<Outcome>, StorageError> {
-    let transaction = house.forum();
+async fn run(db: &TestDatabase, sql: &str) -> Result<Vec<Outcome>, StorageError> {
+    let transaction = db.forum();
     let answer = transaction.run(vec![statement(sql, [])]).await;
     transaction.rollback().await;
     answer
@@ -30,7 +29,7 @@ async fn run(house: &House, sql: &str) -> Result<Vec<Outcome>, StorageError> {
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plugin_uses_its_own_tables_and_published_views(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = house(engine).await;
+    let db = database_with_rows(engine).await;
     for sql in [
         "SELECT id, body FROM forum_notes WHERE id = 1 -- a comment",
         "SELECT n.id FROM FORUM_NOTES n JOIN agents_v1 a ON a.id = n.id;",
@@ -49,7 +48,7 @@ async fn a_plugin_uses_its_own_tables_and_published_views(#[values(Engine::Sqlit
         "SELECT id FROM forum_notes WHERE (id, body) > (0, '') AND body LIKE '%;--''/*%' ESCAPE '!'",
         "VALUES (1, 'a'), (2, 'b')",
     ] {
-        let answer = run(&house, sql).await;
+        let answer = run(&db, sql).await;
         assert!(answer.is_ok(), "{sql}: {answer:?}");
     }
 }
@@ -167,7 +166,7 @@ const REFUSED_BY_DIALECT: &[(&str, &str, &str)] = &[
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_else_is_refused_by_the_gateway_itself(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = house(engine).await;
+    let db = database_with_rows(engine).await;
     let of_dialect = REFUSED_BY_DIALECT
         .iter()
         .map(|(sql, sqlite, postgres)| (*sql, if engine == Engine::Sqlite { *sqlite } else { *postgres }));
@@ -176,12 +175,12 @@ async fn everything_else_is_refused_by_the_gateway_itself(#[values(Engine::Sqlit
         let is_meant = |error: Option<&StorageError>| matches!(error, Some(StorageError::Statement(text)) if text.starts_with(reason) && !text.contains('\n'));
         // Twice: the second answer comes from the cache of checked statements.
         for _ in 0..2 {
-            let answer = run(&house, sql).await;
+            let answer = run(&db, sql).await;
             if !is_meant(answer.as_ref().err()) {
                 wrong.push(format!("{sql}: {answer:?}"));
             }
         }
-        let read = house.database.read(&plugin_scope("forum"), statement(sql, [])).await;
+        let read = db.database.read(&plugin_scope("forum"), statement(sql, [])).await;
         if !is_meant(read.as_ref().err()) {
             wrong.push(format!("{sql}, outside a transaction: {read:?}"));
         }
@@ -205,9 +204,9 @@ async fn parameters_fit_the_placeholders(
     #[case] sql: &str,
     #[case] params: Vec<Value>,
 ) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     for scope in [Scope::Host, plugin_scope("forum")] {
-        let answer = house.database.read(&scope, statement(sql, params.clone())).await;
+        let answer = db.database.read(&scope, statement(sql, params.clone())).await;
         assert!(matches!(answer, Err(StorageError::Statement(_))), "{sql}: {answer:?}");
     }
 }
@@ -215,10 +214,10 @@ async fn parameters_fit_the_placeholders(
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn placeholders_are_reused_and_in_any_order(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     let sql = "SELECT cast($3 AS TEXT), cast($1 AS BIGINT), cast($2 AS TEXT), cast($3 AS TEXT), '$4 ?'";
     let params = [Value::Int(1), text("two"), text("three")];
-    let rows = house.database.read(&plugin_scope("forum"), statement(sql, params)).await.unwrap();
+    let rows = db.database.read(&plugin_scope("forum"), statement(sql, params)).await.unwrap();
     let expected = [text("three"), Value::Int(1), text("two"), text("three"), text("$4 ?")];
     assert_eq!(values(&rows), [expected]);
 }
@@ -233,8 +232,8 @@ async fn placeholders_are_reused_and_in_any_order(#[values(Engine::Sqlite, Engin
 #[case::long(|| format!("SELECT '{}'", "x".repeat(300_000)))]
 #[tokio::test(flavor = "multi_thread")]
 async fn excess_is_refused(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine, #[case] make: fn() -> String) {
-    let house = House::new(engine).await;
-    let answer = house.database.read(&plugin_scope("forum"), statement(&make(), [])).await;
+    let db = TestDatabase::new(engine).await;
+    let answer = db.database.read(&plugin_scope("forum"), statement(&make(), [])).await;
     assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
 }
 
@@ -244,23 +243,23 @@ async fn excess_is_refused(#[values(Engine::Sqlite, Engine::Postgres)] engine: E
 #[case("pg")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reserved_name_owns_nothing(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine, #[case] name: &str) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     for table in ["host_keys", "sqlite_master", "pg_class"] {
         let sql = format!("SELECT * FROM {table}");
-        let answer = house.database.read(&plugin_scope(name), statement(&sql, [])).await;
+        let answer = db.database.read(&plugin_scope(name), statement(&sql, [])).await;
         assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
     }
-    let answer = house.migrate(name, &[]).await;
+    let answer = db.migrate(name, &[]).await;
     assert!(matches!(answer, Err(StorageError::Migration(_))), "{answer:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn full_text_search_works_on_sqlite() {
-    let house = House::new(Engine::Sqlite).await;
+    let db = TestDatabase::new(Engine::Sqlite).await;
     let sql = "CREATE TABLE forum_posts (id {{id}}, body TEXT NOT NULL);
         CREATE VIRTUAL TABLE forum_search USING fts5(body, content='forum_posts', content_rowid='id', tokenize = 'porter')";
-    house.migrate("forum", &[migration(1, sql)]).await.unwrap();
-    let transaction = house.forum();
+    db.migrate("forum", &[migration(1, sql)]).await.unwrap();
+    let transaction = db.forum();
     transaction
         .run(vec![
             statement("INSERT INTO forum_posts (id, body) VALUES (1, 'running jobs')", []),
@@ -273,7 +272,7 @@ async fn full_text_search_works_on_sqlite() {
         JOIN forum_posts p ON p.id = forum_search.rowid
         WHERE forum_search MATCH $1 AND p.id > $2 ORDER BY bm25(forum_search)";
     let scope = plugin_scope("forum");
-    let read = |search: &'static str| house.database.read(&scope, statement(sql, [text(search), Value::Int(0)]));
+    let read = |search: &'static str| db.database.read(&scope, statement(sql, [text(search), Value::Int(0)]));
     assert_eq!(values(&read("run*").await.unwrap()), [[Value::Int(1), text("<running> jobs")]]);
     let error = read("\"unclosed").await.unwrap_err();
     assert_eq!(error, StorageError::Statement("the search expression is not valid".into()));
@@ -281,21 +280,21 @@ async fn full_text_search_works_on_sqlite() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn full_text_search_works_on_postgres() {
-    let house = House::new(Engine::Postgres).await;
+    let db = TestDatabase::new(Engine::Postgres).await;
     let sql = "CREATE TABLE forum_posts (id {{id}}, body TEXT NOT NULL,
             words TSVECTOR GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
         CREATE INDEX forum_posts_words ON forum_posts USING gin (words)";
-    house.migrate("forum", &[migration(1, sql)]).await.unwrap();
-    house.write(vec![statement("INSERT INTO forum_posts (body) VALUES ('running jobs')", [])]).await.unwrap();
+    db.migrate("forum", &[migration(1, sql)]).await.unwrap();
+    db.write(vec![statement("INSERT INTO forum_posts (body) VALUES ('running jobs')", [])]).await.unwrap();
     let sql = "SELECT id, ts_headline('english', body, q, 'StartSel=<, StopSel=>') FROM forum_posts,
             websearch_to_tsquery('english', $1) q
         WHERE words @@ q AND words @@ to_tsquery('english', 'run:*') ORDER BY ts_rank(words, q) DESC";
-    let answer = house.database.read(&plugin_scope("forum"), statement(sql, [text("run")])).await;
+    let answer = db.database.read(&plugin_scope("forum"), statement(sql, [text("run")])).await;
     // A function in FROM is a table function: only those of the list.
     assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
     let sql = "SELECT id, ts_headline('english', body, websearch_to_tsquery('english', $1), 'StartSel=<, StopSel=>')
         FROM forum_posts WHERE words @@ websearch_to_tsquery('english', $1) AND words @@ to_tsquery('english', 'run:*')
         ORDER BY ts_rank(words, websearch_to_tsquery('english', $1)) DESC";
-    let rows = house.database.read(&plugin_scope("forum"), statement(sql, [text("run")])).await.unwrap();
+    let rows = db.database.read(&plugin_scope("forum"), statement(sql, [text("run")])).await.unwrap();
     assert_eq!(values(&rows), [[Value::Int(1), text("<running> jobs")]]);
 }
