@@ -1,22 +1,12 @@
 //! Paths, queries and headers of strangers against the routes of every plugin, in this process: never a 5xx, never a fault.
 //! The other fuzz targets are in the crates below host/, each in src/fuzz.
 
-use plugin_testing::TestGateway;
-use std::panic::AssertUnwindSafe;
+use crate::all_plugins::modules;
+use plugin_testing::{Builder, TestGateway};
+use std::{collections::BTreeSet, panic::AssertUnwindSafe};
 
-/// What paths and queries are made of.
+/// What paths and queries are made of beside the words of the routes themselves.
 const WORDS: &[&str] = &[
-    "/api",
-    "/forum",
-    "/threads",
-    "/1",
-    "/posts",
-    "/stream",
-    "/activity",
-    "/presence",
-    "/hello",
-    "/changelog",
-    "/docs",
     "/",
     "//",
     "/..",
@@ -24,22 +14,11 @@ const WORDS: &[&str] = &[
     "?",
     "&",
     "=",
-    "limit=",
-    "cursor=",
-    "offset=",
-    "sort=",
-    "q=",
-    "tag=",
-    "author=",
-    "type=",
     "since=",
     "sinceId=",
     "address=",
     "ts=",
     "sig=",
-    "before=",
-    "after=",
-    "order=",
     "0",
     "1",
     "-1",
@@ -82,28 +61,60 @@ struct Request {
     last_event_id: &'static str,
 }
 
-/// Every byte is a word.
-fn request(input: &[u8]) -> Option<Request> {
-    let [method, id, words @ ..] = input else { return None };
-    let words = words.iter().take(24).map(|byte| WORDS[usize::from(*byte) % WORDS.len()]);
-    let target = format!("/api{}", words.collect::<String>());
-    // What is no target is refused before it comes this far.
-    target.parse::<http::Uri>().ok()?;
-    let method = METHODS[usize::from(*method) % METHODS.len()];
-    Some(Request { method, target, last_event_id: IDS[usize::from(*id) % IDS.len()] })
+/// A path of each route, the segments of all, and the names of their parameters.
+struct Vocabulary {
+    paths: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Vocabulary {
+    fn of_every_plugin() -> Self {
+        let routes = modules().into_iter().flat_map(|module| plugin_testing::manifest(module).routes);
+        let (mut paths, mut words) = (BTreeSet::new(), BTreeSet::new());
+        for route in routes {
+            words.extend(route.path.split('/').filter(|part| !part.is_empty()).map(|part| format!("/{part}")));
+            words.extend(route.parameters.iter().map(|parameter| format!("{}=", parameter.name)));
+            let segments = route.path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+            paths.insert(segments.collect::<Vec<_>>().join("/"));
+        }
+        words.extend(WORDS.iter().map(|word| (*word).to_owned()));
+        Self { paths: paths.into_iter().collect(), words: words.into_iter().collect() }
+    }
+
+    /// Begins with the path of a route; every two bytes behind that are a word.
+    fn request(&self, input: &[u8]) -> Option<Request> {
+        let [method, id, rest @ ..] = input else { return None };
+        let (numbers, _) = rest.as_chunks();
+        let mut numbers = numbers.iter().map(|number| usize::from(u16::from_le_bytes(*number)));
+        let path = pick(&self.paths, numbers.next()?);
+        let target = path.chars().chain(numbers.take(24).flat_map(|number| pick(&self.words, number).chars()));
+        let target: String = target.collect();
+        // What is no target is refused before it comes this far.
+        target.parse::<http::Uri>().ok()?;
+        Some(Request {
+            method: METHODS[usize::from(*method) % METHODS.len()],
+            target,
+            last_event_id: IDS[usize::from(*id) % IDS.len()],
+        })
+    }
+}
+
+fn pick(list: &[String], number: usize) -> &str {
+    &list[number % list.len()]
 }
 
 #[test]
 fn requests() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let gateway = runtime.block_on(async {
-        let builder = TestGateway::builder().plugin(activity::plugin_module()).plugin(forum::plugin_module());
-        let builder = builder.plugin(hello::plugin_module());
+        let builder = modules().into_iter().fold(TestGateway::builder(), Builder::plugin);
         builder.configure(|config| config.limits.allow = vec!["127.0.0.1/32".parse().unwrap()]).start().await
     });
+    assert_eq!(runtime.block_on(gateway.reports()).len(), crate::coverage::plugins().len(), "every plugin is loaded");
+    let vocabulary = Vocabulary::of_every_plugin();
     let state = AssertUnwindSafe((runtime, gateway));
     bolero::check!(name = "requests").for_each(|input: &[u8]| {
-        let Some(Request { method, target, last_event_id }) = request(input) else { return };
+        let Some(Request { method, target, last_event_id }) = vocabulary.request(input) else { return };
         let (runtime, gateway) = &*state;
         let headers = [("last-event-id", last_event_id)];
         // With the body unread: a stream has no end.

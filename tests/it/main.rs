@@ -1,4 +1,4 @@
-//! The house through its doors.
+//! The gateway as a whole: real libraries, real databases, real clients.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

@@ -3,8 +3,8 @@
 use crate::chain::{builders, close, opened, started};
 use plugin_testing::{ScriptedChain, TestGateway, Value, json};
 
-async fn read(house: &TestGateway, path: &str) -> Value {
-    let answer = house.get(path).await;
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let answer = gateway.get(path).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text());
     answer.json()
 }
@@ -15,8 +15,8 @@ async fn status_tells_how_far_each_index_and_each_job_is() {
     chain.mine(vec![opened(1)]);
     let head = chain.mine_empty(4);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        let status = read(&house, "/api/status").await;
+        let gateway = started(builder, &chain).await;
+        let status = read(&gateway, "/api/status").await;
         let services = &status["services"];
         let index = &services["indexer"]["indexes"][0];
         assert_eq!((&index["plugin"], &index["state"]), (&json!("ledger"), &json!("following")), "{status}");
@@ -29,7 +29,7 @@ async fn status_tells_how_far_each_index_and_each_job_is() {
         assert_eq!(services["jobs"], json!({ "ok": true, "jobs": 0, "running": 0, "failing": [], "overdue": [] }));
         assert!(services["db"]["sizeBytes"].as_i64() > Some(0), "{status}");
         assert_eq!((&status["ok"], &status["degraded"]), (&json!(true), &json!([])));
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -47,8 +47,8 @@ async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_
             (main.currency_name, main.currency_symbol) = ("Test Coin".to_owned(), "TST".to_owned());
             (main.consensus, main.evm) = ("one node".to_owned(), "london".to_owned());
         });
-        let house = started(builder, &chain).await;
-        let manifest = read(&house, "/.well-known/service.json").await;
+        let gateway = started(builder, &chain).await;
+        let manifest = read(&gateway, "/.well-known/service.json").await;
         let currency = json!({ "name": "Test Coin", "symbol": "TST", "decimals": 18 });
         assert_eq!(
             manifest["walletAddEthereumChain"],
@@ -62,7 +62,7 @@ async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_
         let contracts = manifest["contracts"].as_object().unwrap();
         assert_eq!(contracts.len(), 14, "those of the network, and the bank");
         assert_eq!((&contracts["memoryAnchor"], contracts["bank"].is_string()), (&json!(null), true));
-        let health = read(&house, "/api/health").await;
+        let health = read(&gateway, "/api/health").await;
         assert_eq!(
             (&health["v3"]["deployed"], &health["v3"]["contracts"]["streamPay"]),
             (&json!(["bank"]), &json!(null))
@@ -78,11 +78,11 @@ async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_
             "/api/stats",
             "/docs",
         ] {
-            let answer = house.get(page).await;
+            let answer = gateway.get(page).await;
             assert_eq!(answer.status, 200, "{page}");
             assert!(!answer.text().contains("hunter2"), "{page}: {}", answer.text());
         }
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -91,16 +91,16 @@ async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_
 async fn what_is_degraded_is_told_at_the_next_question() {
     let chain = ScriptedChain::start().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        let well = house.get("/api/status").await;
+        let gateway = started(builder, &chain).await;
+        let well = gateway.get("/api/status").await;
         assert_eq!((well.header("cache-control"), well.header("x-service-degraded")), ("public, max-age=5", ""));
         assert_eq!(well.json()["degraded"], json!([]));
         // The head stands still for so long.
-        house.clock().advance(std::time::Duration::from_secs(3600)).await;
-        let degraded = house.get("/api/status").await;
+        gateway.clock().advance(std::time::Duration::from_secs(3600)).await;
+        let degraded = gateway.get("/api/status").await;
         assert_eq!((degraded.status, degraded.json()["degraded"].clone()), (200, json!(["chain"])));
         assert_eq!(degraded.header("x-service-degraded"), "chain");
         assert_eq!(degraded.header("cache-control"), "public, max-age=5");
-        close(house).await;
+        close(gateway).await;
     }
 }

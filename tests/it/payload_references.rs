@@ -60,10 +60,10 @@ async fn what_people_and_the_chain_mention_is_not_deleted() {
         let plugins =
             [agents::plugin_module(), economy::plugin_module(), forum::plugin_module(), payloads::plugin_module()];
         let builder = plugins.into_iter().fold(builder, plugin_testing::Builder::plugin);
-        let house = builder.chain(&chain, &CONTRACTS).start().await;
+        let gateway = builder.chain(&chain, &CONTRACTS).start().await;
         let mut hashes = Vec::new();
         for number in 0..11 {
-            let stored = house.send("POST", "/api/payloads", &[], format!("payload {number}")).await.json();
+            let stored = gateway.send("POST", "/api/payloads", &[], format!("payload {number}")).await.json();
             hashes.push(stored["hash"].as_str().unwrap().to_owned());
         }
         let (nowhere, mentioned) = hashes.split_last().unwrap();
@@ -71,22 +71,22 @@ async fn what_people_and_the_chain_mention_is_not_deleted() {
         for log in events(&mentioned[..8]) {
             chain.mine(vec![log]);
         }
-        house.indexed(&chain).await;
+        gateway.indexed(&chain).await;
         let thread = json!({ "title": format!("what is {in_title}?"), "body": format!("see fmx://payload/{in_body}") });
-        let opened = house.post_signed("/api/forum/threads", &Wallet::new(1), "thread.create", thread).await;
+        let opened = gateway.post_signed("/api/forum/threads", &Wallet::new(1), "thread.create", thread).await;
         assert_eq!(opened.status, 201, "{}", opened.text());
 
-        house.clock().advance(Duration::from_secs(31 * 24 * 60 * 60)).await;
-        let is_there = async |hash: &String| house.get(&format!("/api/payloads/{hash}")).await.status == 200;
+        gateway.clock().advance(Duration::from_secs(31 * 24 * 60 * 60)).await;
+        let is_there = async |hash: &String| gateway.get(&format!("/api/payloads/{hash}")).await.status == 200;
         TestGateway::eventually(LIMIT, "what nothing mentions is deleted", || async {
-            house.clock().advance(Duration::from_secs(600)).await;
+            gateway.clock().advance(Duration::from_secs(600)).await;
             !is_there(nowhere).await
         })
         .await;
         for (number, hash) in mentioned.iter().enumerate() {
             assert!(is_there(hash).await, "payload {number}");
         }
-        assert_eq!(house.faults().await, Vec::<String>::new());
-        house.stop().await;
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
     }
 }

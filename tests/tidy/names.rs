@@ -1,6 +1,7 @@
 //! Names: a folder tells what, a file tells which.
 
-use crate::repository::{File, assert_none, files, read};
+use crate::repository::{File, assert_none, files, read, root};
+use std::process::Command;
 
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "helper", "helpers", "common", "misc"];
@@ -40,15 +41,50 @@ fn the_operation_is_the_file() {
     assert_none("a route's file is called like its handler", &found);
 }
 
+/// clippy itself, on a source that breaks a rule: so the rules are found where it looks for them, and they are the ones meant.
 #[test]
-fn tool_rules_stand_where_they_are_looked_for() {
-    let clippy = read(".clippy.toml");
-    for rule in ["disallowed-methods", "std::time::SystemTime::now", "too-many-lines-threshold = 70"] {
-        assert!(clippy.contains(rule), ".clippy.toml lacks {rule}");
+fn clippy_refuses_what_the_rules_forbid() {
+    let long = format!("fn main() {{\n{}}}\n", "    println!();\n".repeat(71));
+    let broken = [
+        ("clippy::disallowed_methods", "fn main() { std::time::SystemTime::now(); }", "std::time::SystemTime::now"),
+        ("clippy::too_many_lines", long.as_str(), "too many lines (71/70)"),
+    ];
+    let mut found = Vec::new();
+    for (lint, source, complaint) in broken {
+        let said = clippy(lint, source);
+        if !said.contains(&format!("[`{lint}`]")) && !said.contains(complaint) {
+            found.push(format!("{lint} has nothing against {source:.60}: {said}"));
+        }
     }
-    let workspace = read("Cargo.toml");
-    assert!(workspace.contains("unsafe_code = \"deny\""), "Cargo.toml no longer denies unsafe code");
-    assert!(!workspace.contains("panic = \"abort\""), "the fence around plugins needs panic = \"unwind\"");
+    assert_none(".clippy.toml holds the rules", &found);
+}
+
+/// What clippy says of a program under this lint and the repository's settings.
+fn clippy(lint: &str, source: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("main.rs"), source).unwrap();
+    let mut clippy = Command::new("clippy-driver");
+    clippy.current_dir(folder.path()).env("CLIPPY_CONF_DIR", root());
+    let output = clippy.args(["--edition=2024", "--emit=metadata", "main.rs", "-D", lint]).output().unwrap();
+    assert!(!output.status.success(), "{lint} is not broken");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The fence around plugins needs panics that unwind, also in release builds, which no test runs.
+#[test]
+fn no_profile_aborts_on_a_panic() {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in read("Cargo.toml").lines() {
+        if line.starts_with('[') {
+            line.clone_into(&mut section);
+        }
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        if section.starts_with("[profile.") && key.trim() == "panic" && value.trim() != "\"unwind\"" {
+            found.push(format!("{section} {line}"));
+        }
+    }
+    assert_none("a profile unwinds", &found);
 }
 
 #[test]

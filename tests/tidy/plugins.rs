@@ -26,6 +26,24 @@ fn folder_and_package_have_one_name() {
     assert_none("a plugin is its folder, package, config key, table prefix, log target and metric label", &found);
 }
 
+/// `coverage.rs` calls each operation; the plugin's own tests of one are found by its name.
+#[test]
+fn each_operation_has_its_test_file() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let Ok(routes) = std::fs::read_dir(root().join(format!("plugins/{plugin}/src/routes"))) else { continue };
+        let names = routes.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        for name in names.filter(|name| name.ends_with(".rs") && name != "mod.rs") {
+            let is_route = read(&format!("plugins/{plugin}/src/routes/{name}")).contains("pub fn route()");
+            let tests = format!("plugins/{plugin}/tests/it/{name}");
+            if is_route && !(exists(&tests) && read(&tests).contains("test]")) {
+                found.push(format!("{tests} is missing, or has no test"));
+            }
+        }
+    }
+    assert_none("an operation's tests are called like it", &found);
+}
+
 #[test]
 fn tables_carry_the_plugins_name() {
     let mut found = Vec::new();

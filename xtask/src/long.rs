@@ -73,7 +73,9 @@ pub fn kills(arguments: &[String]) -> Result<(), Failure> {
     devnet::install(&repository::root()?)?;
     let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
-    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^tx::kills::/)"]);
+    // CI runs the short ones of these as well, with fewer kills.
+    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/)";
+    nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", filterset]);
     process::run(nextest.env("KILLS", count.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
 
@@ -86,7 +88,8 @@ pub fn mutate(arguments: &[String]) -> Result<(), Failure> {
         _ => return Err("`cargo xtask mutate` takes a number of requests and a seed".to_owned()),
     };
     let mut nextest = nextest(&Profile::or("release").name)?;
-    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", "test(/^all_plugins::mutated::/)"]);
+    let filterset = "test(/^all_plugins::(mutated|schemathesis)::/)";
+    nextest.args(["--run-ignored", "only", "--no-capture", "--filterset", filterset]);
     nextest.env("GATEWAY_TEST_MUTANTS", count.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
     process::run(&mut nextest)
 }

@@ -13,8 +13,9 @@ const STEPS: &[Step] = &[
     Step { name: "formatting", for_filter: false, run: formatting },
     Step { name: "cargo-deny", for_filter: false, run: dependencies },
     Step { name: "clippy", for_filter: false, run: clippy },
-    // Tests start the binary and load the libraries that this makes.
-    Step { name: "build", for_filter: true, run: build },
+    // Tests start the binary and load the libraries that this makes. With a filter nextest builds what tests need, which leaves out
+    // the benchmarks.
+    Step { name: "build", for_filter: false, run: build },
     Step { name: "doctests", for_filter: false, run: doctests },
     Step { name: "clients", for_filter: true, run: install_clients },
     Step { name: "devnet", for_filter: false, run: dev_network },

@@ -55,13 +55,13 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "kills",
         arguments: "[COUNT]",
-        summary: "Kill a gateway COUNT times while it sends transactions, on each database, and ask the chain what came of them",
+        summary: "Kill a gateway COUNT times while it writes and while it sends transactions, and look what came of both",
         run: long::kills,
     },
     Command {
         name: "mutate",
         arguments: "[COUNT] [SEED]",
-        summary: "Send COUNT requests that are wrong somewhere, a million if not said, and look for faults and growing memory",
+        summary: "Send COUNT wrong requests, a million if not said, and what schemathesis makes up; look for faults and growing memory",
         run: long::mutate,
     },
     Command {

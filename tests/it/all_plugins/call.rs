@@ -91,6 +91,26 @@ impl Call {
         Self { signer: Some(Signer { wallet: wallet.clone(), action: action.to_owned(), place }), ..self }
     }
 
+    /// With these members of its JSON payload instead of its own.
+    #[must_use]
+    pub fn with(mut self, members: &Value) -> Self {
+        if let (Payload::Json(payload), Some(members)) = (&mut self.payload, members.as_object()) {
+            for (name, value) in members {
+                payload[name] = value.clone();
+            }
+        }
+        self
+    }
+
+    /// Signed by another wallet.
+    #[must_use]
+    pub fn by(mut self, wallet: &Wallet) -> Self {
+        if let Some(signer) = &mut self.signer {
+            signer.wallet = wallet.clone();
+        }
+        self
+    }
+
     /// The status of a good answer, where it is not the usual one.
     #[must_use]
     pub fn answered(self, status: u16) -> Self {

@@ -2,17 +2,19 @@
 //! as before, and does not grow.
 
 use super::{
-    assert_unharmed,
+    assert_no_faults,
     call::{Call, Request},
     calls::calls,
-    chain, inhabited,
-    lane::{Heard, Lane},
+    chain,
+    client::{Client, Received},
     mutant::mutant,
-    setup,
+    setup, start_with_content,
 };
 use crate::crash::Dice;
 use gateway_clock::Clock;
 use gateway_tests::process::GatewayProcess;
+use host::clock::Clock;
+use plugin_testing::TestGateway;
 use std::{
     collections::BTreeMap,
     sync::{
@@ -23,7 +25,7 @@ use std::{
 };
 use tokio::task::JoinSet;
 
-const LANES: u64 = 4;
+const CLIENTS: u64 = 4;
 const COUNT: u64 = 1_000_000;
 /// What the gateway may answer besides 2xx, 3xx and 4xx: the document says so of these.
 const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
@@ -36,7 +38,7 @@ const KEPT_BYTES_MAX: u64 = 2 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_thousand_mutated_requests_do_no_harm() {
-    suffer(4000).await;
+    send_mutants(4000).await;
 }
 
 /// `cargo xtask mutate` runs it, with as many requests as it is told.
@@ -44,43 +46,43 @@ async fn some_thousand_mutated_requests_do_no_harm() {
 #[ignore = "takes some ten minutes: cargo xtask mutate"]
 async fn many_mutated_requests_do_no_harm_and_take_no_memory() {
     let told = std::env::var("GATEWAY_TEST_MUTANTS").ok().and_then(|count| count.parse().ok());
-    suffer(told.unwrap_or(COUNT)).await;
+    send_mutants(told.unwrap_or(COUNT)).await;
 }
 
-async fn suffer(count: u64) {
+async fn send_mutants(count: u64) {
     let chain = chain().await;
-    let gateway = inhabited(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
+    let gateway = start_with_content(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
     let (dice, begun, started) = (Dice::new(), Arc::<AtomicU64>::default(), Instant::now());
-    let mut lanes = JoinSet::new();
-    for number in 0..LANES {
-        let lane = Lane::new(gateway.address().parse().unwrap());
-        lanes.spawn(live(lane, dice.fork(number), Arc::clone(&begun), count));
+    let mut clients = JoinSet::new();
+    for number in 0..CLIENTS {
+        let client = Client::new(gateway.address().parse().unwrap());
+        clients.spawn(send_until(client, dice.fork(number), Arc::clone(&begun), count));
     }
     let growth = watch(&gateway, &begun, count).await;
-    let mut story = Story::default();
-    for of_lane in lanes.join_all().await {
-        story.add(of_lane);
+    let mut tally = Tally::default();
+    for of_client in clients.join_all().await {
+        tally.add(of_client);
     }
-    eprintln!("{count} requests in {:?}: {story:?}\nmemory in KiB: {growth:?}", started.elapsed());
-    assert_eq!(story.statuses.values().sum::<u64>(), count);
-    assert_unharmed(&gateway).await;
+    eprintln!("{count} requests in {:?}: {tally:?}\nmemory in KiB: {growth:?}", started.elapsed());
+    assert_eq!(tally.statuses.values().sum::<u64>(), count);
+    assert_no_faults(&gateway).await;
 }
 
 /// What was answered.
 #[derive(Debug, Default)]
-struct Story {
+struct Tally {
     statuses: BTreeMap<u16, u64>,
     /// Of errors, by status and code.
     codes: BTreeMap<(u16, String), u64>,
     connections: u64,
 }
 
-impl Story {
-    fn note(&mut self, heard: &Heard) {
-        *self.statuses.entry(heard.status).or_default() += 1;
-        let code = heard.json()["code"].as_str().unwrap_or_default().to_owned();
-        if heard.status >= 400 {
-            *self.codes.entry((heard.status, code)).or_default() += 1;
+impl Tally {
+    fn note(&mut self, received: &Received) {
+        *self.statuses.entry(received.status).or_default() += 1;
+        let code = received.json()["code"].as_str().unwrap_or_default().to_owned();
+        if received.status >= 400 {
+            *self.codes.entry((received.status, code)).or_default() += 1;
         }
     }
 
@@ -95,41 +97,42 @@ impl Story {
     }
 }
 
-async fn live(mut lane: Lane, mut dice: Dice, begun: Arc<AtomicU64>, count: u64) -> Story {
-    let (mut story, calls) = (Story::default(), calls(Clock::System.now_s()));
+async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, count: u64) -> Tally {
+    let (mut tally, calls) = (Tally::default(), calls(Clock::System.now_s()));
     while begun.fetch_add(1, Relaxed) < count {
         let call: &Call = dice.pick(&calls);
         let request = mutant(call, &mut dice, Clock::System.now_s());
-        let heard = lane.ask(&request).await.and_then(|heard| fault(&request, &heard).map_or(Ok(heard), Err));
-        let heard = heard.unwrap_or_else(|fault| {
+        let received =
+            client.ask(&request).await.and_then(|received| fault(&request, &received).map_or(Ok(received), Err));
+        let received = received.unwrap_or_else(|fault| {
             // Enough is known: the others end, too.
             begun.store(count, Relaxed);
             panic!("{}: {fault}\n{}", call.operation, shown(&request))
         });
-        story.note(&heard);
+        tally.note(&received);
     }
-    story.connections = lane.connections;
-    story
+    tally.connections = client.connections;
+    tally
 }
 
 /// What is wrong with an answer, whatever was asked.
-fn fault(request: &Request, heard: &Heard) -> Option<String> {
+fn fault(request: &Request, received: &Received) -> Option<String> {
     // A head beyond all measure never becomes a request: hyper refuses it, and hangs up.
-    if heard.status == 431 && heard.header("connection") == "close" {
+    if received.status == 431 && received.header("connection") == "close" {
         return None;
     }
-    if heard.header("x-request-id").is_empty() {
-        return Some(format!("no request id: {heard:?}"));
+    if received.header("x-request-id").is_empty() {
+        return Some(format!("no request id: {received:?}"));
     }
-    if heard.status < 400 || request.method == "HEAD" || !heard.header("content-encoding").is_empty() {
-        return (heard.status >= 500).then(|| format!("{heard:?}"));
+    if received.status < 400 || request.method == "HEAD" || !received.header("content-encoding").is_empty() {
+        return (received.status >= 500).then(|| format!("{received:?}"));
     }
-    let error = heard.json();
+    let error = received.json();
     if ["error", "code", "hint"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
-        return Some(format!("an error without error, code and hint: {heard:?}"));
+        return Some(format!("an error without error, code and hint: {received:?}"));
     }
-    let told = TOLD.iter().any(|(status, code)| *status == heard.status && error["code"] == *code);
-    (heard.status >= 500 && !told).then(|| format!("{} {error}", heard.status))
+    let told = TOLD.iter().any(|(status, code)| *status == received.status && error["code"] == *code);
+    (received.status >= 500 && !told).then(|| format!("{} {error}", received.status))
 }
 
 fn shown(request: &Request) -> String {
@@ -141,9 +144,9 @@ fn shown(request: &Request) -> String {
 async fn watch(gateway: &GatewayProcess, begun: &AtomicU64, count: u64) -> Vec<u64> {
     let mut memory = Vec::new();
     for tenth in 1..=10 {
-        while begun.load(Relaxed) < count * tenth / 10 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        // `cargo xtask mutate` may take an hour for it.
+        let is_there = async || begun.load(Relaxed) >= count * tenth / 10;
+        TestGateway::eventually(Duration::from_secs(3600), "a tenth of the requests", is_there).await;
         memory.push(gateway.own_memory_kib().unwrap());
         eprintln!("{tenth} tenths: {} KiB", memory[memory.len() - 1]);
     }

@@ -10,7 +10,7 @@ const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed age
 
 /// A gateway whose chain has these servers, and what there is to ask.
 struct Asking {
-    house: TestGateway,
+    gateway: TestGateway,
     question: Value,
 }
 
@@ -18,8 +18,8 @@ impl Asking {
     async fn start(devnet: &Devnet, servers: &[&str]) -> Self {
         let rpc = servers.iter().map(|url| (*url).into()).collect();
         let settings = ChainConfig { rpc, reorg_depth: 3, ..settings(devnet) };
-        let house = builders(&settings).await.remove(0).start().await;
-        indexed(&house, devnet).await;
+        let gateway = builders(&settings).await.remove(0).start().await;
+        indexed(&gateway, devnet).await;
         let (head, _) = super::newest(devnet).await;
         let block = devnet.call("eth_getBlockByNumber", json!([format!("{head:#x}"), false])).await.unwrap();
         let question = json!({
@@ -28,13 +28,13 @@ impl Asking {
             "event": REQUESTED,
             "tx": block["transactions"][0],
         });
-        Self { house, question }
+        Self { gateway, question }
     }
 
     async fn ask(&self) -> Value {
         let question = self.question.to_string();
-        let services = &self.house.gateway().host;
-        services.collect(mirror::AGREED, question.as_bytes()).await.remove(0).value
+        let services = &self.gateway.gateway().services;
+        host::plugins::collect(services, mirror::AGREED, question.as_bytes()).await.remove(0).value
     }
 }
 
@@ -59,7 +59,7 @@ async fn two_servers_that_agree_are_an_answer() {
     devnet.control(json!({ "lagBlocks": 2 })).await.unwrap();
     let behind = || async { asking.ask().await["head"]["number"] == head - 2 };
     TestGateway::eventually(LIMIT, "both have that block", behind).await;
-    close(asking.house).await;
+    close(asking.gateway).await;
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn servers_that_differ_are_no_answer() {
         assert_eq!(answers["code"], code, "what they agree on is answered");
         devnet.honest().await.unwrap();
     }
-    close(asking.house).await;
+    close(asking.gateway).await;
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn one_server_alone_is_no_answer() {
     let alone = Asking::start(&devnet, &[&devnet.facts.rpc_url]).await;
     let said = alone.ask().await;
     assert!(error(&said["balance"]).contains("only one is configured: add another to chains.main.rpc"), "{said}");
-    close(alone.house).await;
+    close(alone.gateway).await;
     let two = Asking::start(&devnet, &[&devnet.facts.anvil_url, &devnet.facts.rpc_url]).await;
     devnet.control(json!({ "failures": [{ "mode": "status" }] })).await.unwrap();
     let said = two.ask().await;
@@ -99,5 +99,5 @@ async fn one_server_alone_is_no_answer() {
     devnet.honest().await.unwrap();
     let answers = || async { two.ask().await["balance"].is_string() };
     TestGateway::eventually(LIMIT, "it heals", answers).await;
-    close(two.house).await;
+    close(two.gateway).await;
 }

@@ -93,10 +93,10 @@ async fn the_economy_of_the_dev_network_is_shown_as_it_was_played() {
         assert!(!rows(&economy[list], |_| ()).is_empty(), "nobody played {list}");
     }
     for builder in builders_with(&settings(&devnet), &[agents::plugin_module(), economy::plugin_module()]).await {
-        let house = builder.start().await;
-        indexed(&house, &devnet).await;
-        assert_same(&house, "/api/agents", AGENT, &agents).await;
-        assert_same(&house, "/api/jobs", JOB, &jobs).await;
+        let gateway = builder.start().await;
+        indexed(&gateway, &devnet).await;
+        assert_same(&gateway, "/api/agents", AGENT, &agents).await;
+        assert_same(&gateway, "/api/jobs", JOB, &jobs).await;
         let lists = [
             ("/api/streams", STREAM, "streams"),
             ("/api/streams/plans", PLAN, "plans"),
@@ -106,9 +106,9 @@ async fn the_economy_of_the_dev_network_is_shown_as_it_was_played() {
             ("/api/accounts", ACCOUNT, "accounts"),
         ];
         for (path, fields, list) in lists {
-            assert_same(&house, path, fields, &rows(&economy[list], |_| ())).await;
+            assert_same(&gateway, path, fields, &rows(&economy[list], |_| ())).await;
         }
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -147,12 +147,12 @@ fn comparable(row: &mut Value) {
 }
 
 /// All records, and in each all fields.
-async fn assert_same(house: &TestGateway, path: &str, fields: Fields, played: &[Value]) {
-    let answer = house.get(&format!("{path}?limit=200")).await.json();
+async fn assert_same(gateway: &TestGateway, path: &str, fields: Fields, played: &[Value]) {
+    let answer = gateway.get(&format!("{path}?limit=200")).await.json();
     let (shown, played) = (rows(&answer["items"], comparable), rows(&json!(played), comparable));
     let shown: Vec<_> = shown.iter().map(|row| fields.iter().map(|(ours, _)| row.pointer(ours)).collect()).collect();
     let played: Vec<_> = played.iter().map(|row| fields.iter().map(|(_, its)| row.pointer(its)).collect()).collect();
-    assert_eq!(by_key(path, shown), by_key(path, played), "{path} on {}", house.dialect());
+    assert_eq!(by_key(path, shown), by_key(path, played), "{path} on {}", gateway.dialect());
 }
 
 /// Amounts and times are text in the play.

@@ -13,18 +13,18 @@ async fn past_and_head_are_indexed_by_polling() {
     let devnet = Devnet::start_with(&["--agents", "10"]).await.unwrap();
     let settings = settings(&devnet);
     for builder in builders(&settings).await {
-        let house = builder.start().await;
-        indexed(&house, &devnet).await;
-        let agents = house.rows("SELECT count(*) FROM mirror_agents").await;
+        let gateway = builder.start().await;
+        indexed(&gateway, &devnet).await;
+        let agents = gateway.rows("SELECT count(*) FROM mirror_agents").await;
         assert_eq!(agents, ["Int(10)"], "the play before the gateway came");
         devnet.mine(100).await.unwrap();
-        indexed(&house, &devnet).await;
-        let chain = service(&house, "chain").await;
+        indexed(&gateway, &devnet).await;
+        let chain = service(&gateway, "chain").await;
         assert_eq!(chain["ok"], true, "{chain}");
-        let indexer = service(&house, "indexer").await;
+        let indexer = service(&gateway, "indexer").await;
         assert_eq!((&indexer["ok"], &indexer["lagBlocks"]), (&json!(true), &json!(0)), "{indexer}");
-        assert_as_anew(&house, &settings, &devnet, "ten agents").await;
-        close(house).await;
+        assert_as_anew(&gateway, &settings, &devnet, "ten agents").await;
+        close(gateway).await;
     }
 }
 
@@ -33,19 +33,19 @@ async fn a_new_block_is_announced_by_websocket_also_after_it_went_away() {
     let devnet = Devnet::start().await.unwrap();
     let ws = Some(devnet.facts.ws_url.as_str().into());
     let settings = ChainConfig { ws, poll_ms: NEVER_MS, ..settings(&devnet) };
-    let house = builders(&settings).await.remove(0).start().await;
-    indexed(&house, &devnet).await;
+    let gateway = builders(&settings).await.remove(0).start().await;
+    indexed(&gateway, &devnet).await;
     play(&devnet, 1).await;
-    indexed(&house, &devnet).await;
+    indexed(&gateway, &devnet).await;
     devnet.control(json!({ "webSocket": "refuse" })).await.unwrap();
     play(&devnet, 2).await;
     devnet.honest().await.unwrap();
     // The gateway opens it again by itself, and asks at once for what it has missed.
-    indexed(&house, &devnet).await;
+    indexed(&gateway, &devnet).await;
     play(&devnet, 3).await;
-    indexed(&house, &devnet).await;
-    assert_as_anew(&house, &settings, &devnet, "three plays").await;
-    close(house).await;
+    indexed(&gateway, &devnet).await;
+    assert_as_anew(&gateway, &settings, &devnet, "three plays").await;
+    close(gateway).await;
 }
 
 #[tokio::test]
@@ -54,11 +54,11 @@ async fn without_the_websocket_blocks_are_asked_for() {
     devnet.control(json!({ "webSocket": "refuse" })).await.unwrap();
     let ws = Some(devnet.facts.ws_url.as_str().into());
     let settings = ChainConfig { ws, ..settings(&devnet) };
-    let house = builders(&settings).await.remove(0).start().await;
+    let gateway = builders(&settings).await.remove(0).start().await;
     play(&devnet, 1).await;
-    indexed(&house, &devnet).await;
-    assert!(derived(&house).await.contains("JobCompleted"));
-    close(house).await;
+    indexed(&gateway, &devnet).await;
+    assert!(derived(&gateway).await.contains("JobCompleted"));
+    close(gateway).await;
 }
 
 #[tokio::test]
@@ -68,21 +68,21 @@ async fn a_gateway_that_was_off_during_a_reorganisation_undoes_it() {
     // What is public is final, so nothing may be public that is taken back here.
     let settings = ChainConfig { confirmations: 64, ..settings(&devnet) };
     for builder in builders(&settings).await {
-        let house = builder.start().await;
+        let gateway = builder.start().await;
         play(&devnet, 1).await;
-        indexed(&house, &devnet).await;
-        let before = derived(&house).await;
-        let house = house.restart_after(|_| {}).await;
-        indexed(&house, &devnet).await;
-        assert_eq!(derived(&house).await, before);
+        indexed(&gateway, &devnet).await;
+        let before = derived(&gateway).await;
+        let gateway = gateway.restart_after(|_| {}).await;
+        indexed(&gateway, &devnet).await;
+        assert_eq!(derived(&gateway).await, before);
         // Four blocks of the same height without transactions, then more.
         devnet.call("anvil_reorg", json!([4, []])).await.unwrap();
         devnet.mine(1).await.unwrap();
-        let house = house.restart().await;
-        indexed(&house, &devnet).await;
-        assert!(!derived(&house).await.contains("JobRequested"));
-        assert_as_anew(&house, &settings, &devnet, "a play that was taken back").await;
-        close(house).await;
+        let gateway = gateway.restart().await;
+        indexed(&gateway, &devnet).await;
+        assert!(!derived(&gateway).await.contains("JobRequested"));
+        assert_as_anew(&gateway, &settings, &devnet, "a play that was taken back").await;
+        close(gateway).await;
     }
 }
 
@@ -91,18 +91,18 @@ async fn a_reorganisation_without_a_longer_branch_is_noticed() {
     let devnet = Devnet::start().await.unwrap();
     devnet.mine(70).await.unwrap();
     let settings = ChainConfig { confirmations: 64, ..settings(&devnet) };
-    let house = builders(&settings).await.remove(0).start().await;
+    let gateway = builders(&settings).await.remove(0).start().await;
     play(&devnet, 1).await;
-    indexed(&house, &devnet).await;
+    indexed(&gateway, &devnet).await;
     devnet.call("anvil_reorg", json!([3, []])).await.unwrap();
-    indexed(&house, &devnet).await;
-    assert!(derived(&house).await.contains("AgentRegistered") && !derived(&house).await.contains("JobRequested"));
+    indexed(&gateway, &devnet).await;
+    assert!(derived(&gateway).await.contains("AgentRegistered") && !derived(&gateway).await.contains("JobRequested"));
     // The head goes back and stays there for now.
     devnet.call("anvil_rollback", json!([3])).await.unwrap();
     TestGateway::eventually(LIMIT, "the index is where the chain is", || async {
-        super::report(&house).lag_blocks == Some(0) && super::report(&house).reason.is_none()
+        super::report(&gateway).lag_blocks == Some(0) && super::report(&gateway).reason.is_none()
     })
     .await;
-    assert_as_anew(&house, &settings, &devnet, "a play that was taken back").await;
-    close(house).await;
+    assert_as_anew(&gateway, &settings, &devnet, "a play that was taken back").await;
+    close(gateway).await;
 }

@@ -53,9 +53,9 @@ async fn builders_with(settings: &ChainConfig, plugins: &[PluginModule_Ref]) -> 
 }
 
 /// Waits until the newest block is indexed.
-async fn indexed(house: &TestGateway, devnet: &Devnet) {
+async fn indexed(gateway: &TestGateway, devnet: &Devnet) {
     let newest = newest(devnet).await;
-    house.indexed_up_to(|| newest).await;
+    gateway.indexed_up_to(|| newest).await;
 }
 
 async fn newest(devnet: &Devnet) -> (u64, Hash256) {
@@ -65,17 +65,17 @@ async fn newest(devnet: &Devnet) -> (u64, Hash256) {
 }
 
 /// Everything that is derived, in one text.
-async fn derived(house: &TestGateway) -> String {
-    derived_by(house, &[mirror::module()]).await
+async fn derived(gateway: &TestGateway) -> String {
+    derived_by(gateway, &[mirror::module()]).await
 }
 
-async fn derived_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> String {
+async fn derived_by(gateway: &TestGateway, plugins: &[PluginModule_Ref]) -> String {
     let mut all = Vec::new();
     for plugin in plugins {
         let subscriptions = manifest(*plugin).subscriptions;
         let tables: BTreeSet<String> = subscriptions.into_iter().flat_map(|one| one.derived_tables).collect();
         for table in tables {
-            let mut rows = house.rows(&format!("SELECT * FROM {table}")).await;
+            let mut rows = gateway.rows(&format!("SELECT * FROM {table}")).await;
             rows.sort();
             all.push(table);
             all.extend(rows);
@@ -86,8 +86,8 @@ async fn derived_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> String
 
 /// What each plugin published, oldest first: what and when, without the numbers that the activity log gives. Indexes go their
 /// ways side by side, so that only the order of one plugin's events is always the same.
-async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<String> {
-    let events = house.events().await;
+async fn published_by(gateway: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<String> {
+    let events = gateway.events().await;
     let mut all = Vec::new();
     for plugin in plugins {
         let kinds = manifest(*plugin).event_types;
@@ -98,23 +98,25 @@ async fn published_by(house: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<
 }
 
 /// What is derived and public is what a gateway has that sees this chain for the first time.
-async fn assert_as_anew(house: &TestGateway, settings: &ChainConfig, devnet: &Devnet, story: &str) {
-    assert_as_anew_with(house, settings, devnet, story, &[mirror::module()]).await;
+async fn assert_as_anew(gateway: &TestGateway, settings: &ChainConfig, devnet: &Devnet, case: &str) {
+    let plugins = [mirror::module()];
+    let fresh = fresh_index(gateway, settings, devnet, &plugins).await;
+    assert_eq!(derived_by(gateway, &plugins).await, derived_by(&fresh, &plugins).await, "{case}");
+    assert_eq!(published_by(gateway, &plugins).await, published_by(&fresh, &plugins).await, "{case}");
+    fresh.stop().await;
 }
 
-async fn assert_as_anew_with(
-    house: &TestGateway,
+/// A gateway on the same kind of database that has indexed the whole chain as it is now.
+async fn fresh_index(
+    gateway: &TestGateway,
     settings: &ChainConfig,
     devnet: &Devnet,
-    story: &str,
     plugins: &[PluginModule_Ref],
-) {
-    let place = usize::from(house.dialect() == "postgres");
+) -> TestGateway {
+    let place = usize::from(gateway.dialect() == "postgres");
     let fresh = builders_with(settings, plugins).await.remove(place).start().await;
     indexed(&fresh, devnet).await;
-    assert_eq!(derived_by(house, plugins).await, derived_by(&fresh, plugins).await, "{story}");
-    assert_eq!(published_by(house, plugins).await, published_by(&fresh, plugins).await, "{story}");
-    fresh.stop().await;
+    fresh
 }
 
 /// An agent and a job on it that is paid for: three blocks.
@@ -131,17 +133,17 @@ async fn play(devnet: &Devnet, agent: u64) {
     devnet.included(&last).await.unwrap();
 }
 
-fn report(house: &TestGateway) -> IndexReport {
-    house.gateway().indexes.reports().remove(0)
+fn report(gateway: &TestGateway) -> IndexReport {
+    gateway.gateway().services.indexes.reports().remove(0)
 }
 
 /// A service of `/api/status`.
-async fn service(house: &TestGateway, name: &str) -> Value {
-    house.get("/api/status").await.json()["services"][name].clone()
+async fn service(gateway: &TestGateway, name: &str) -> Value {
+    gateway.get("/api/status").await.json()["services"][name].clone()
 }
 
 /// The end of a good test.
-async fn close(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+async fn close(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

@@ -1,9 +1,10 @@
-//! Whatever happens on the way: the derived tables and the activity log are those of a fresh index of the final chain, byte
-//! for byte. So nothing of an abandoned branch is public, nothing twice, and nothing is missing.
+//! Whatever happens on the way: the derived tables are those of a fresh index of the final chain, byte for byte. The activity log is
+//! the same as well as long as no reorganisation was deeper than `confirmations`: so nothing of an abandoned branch is public, nothing
+//! twice, and nothing is missing.
 
 use super::{
-    assert_as_anew_with, builders_with, indexed,
-    script::{Stage, Step, step},
+    builders_with, derived_by, fresh_index, indexed, published_by,
+    script::{ScriptedNode, Step, step},
     settings,
 };
 use gateway_config::ChainConfig;
@@ -21,43 +22,74 @@ const SCRIPTS: u64 = 4;
 /// ("Required data unavailable").
 const SCRIPTS_PER_CHAIN: usize = 50;
 
-/// How deep an event must be before it is public, and what happens. No reorganisation is deeper: what is public is final.
-fn script(number: u64) -> (u64, Vec<Step>) {
-    let seed = variable("GATEWAY_TEST_SEED", 1);
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    bytes[8..16].copy_from_slice(&number.to_le_bytes());
-    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let confirmations = prop_oneof![Just(3u64), Just(64)];
-    let script = confirmations.prop_flat_map(|deep| (Just(deep), prop::collection::vec(step(deep), 5..20)));
-    script.new_tree(&mut runner).unwrap().current()
+/// Blocks that the index can take back.
+const REORG_DEPTH: u64 = 64;
+
+/// What happens on one chain.
+#[derive(Debug)]
+struct Scenario {
+    number: u64,
+    /// How deep an event must be before it is public.
+    confirmations: u64,
+    steps: Vec<Step>,
 }
 
-async fn run(devnet: &Devnet, number: u64, place: usize) {
-    let (confirmations, steps) = script(number);
-    // Every other gateway hears of new blocks by WebSocket, too.
-    let ws = number.is_multiple_of(2).then(|| devnet.facts.ws_url.as_str().into());
+impl Scenario {
+    fn new(number: u64) -> Self {
+        let seed = variable("GATEWAY_TEST_SEED", 1);
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&number.to_le_bytes());
+        let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+        // Every fourth takes back what is public already, down to all that the index can take back.
+        let (confirmations, depth_max) = match number % 4 {
+            0 | 2 => (3, 3),
+            1 => (3, REORG_DEPTH),
+            _ => (REORG_DEPTH, REORG_DEPTH),
+        };
+        let steps = prop::collection::vec(step(depth_max), 5..20).new_tree(&mut runner).unwrap().current();
+        Self { number, confirmations, steps }
+    }
+
+    /// Whether an event that was public may be gone.
+    fn takes_back_public_blocks(&self) -> bool {
+        self.steps.iter().any(|step| step.reorganises_deeper_than(self.confirmations))
+    }
+}
+
+async fn run(devnet: &Devnet, scenario: &Scenario, place: usize) {
+    let Scenario { number, confirmations, ref steps } = *scenario;
+    // Half of the gateways hear of new blocks by WebSocket, too.
+    let ws = (number / 2).is_multiple_of(2).then(|| devnet.facts.ws_url.as_str().into());
     let settings = ChainConfig { confirmations, ws, ..settings(devnet) };
-    let mut stage = Stage::open(devnet).await;
+    let mut node = ScriptedNode::open(devnet).await;
     let plugins = [mirror::module(), agents::plugin_module(), bounties::plugin_module(), economy::plugin_module()];
-    let mut house = builders_with(&settings, &plugins).await.remove(place).start().await;
-    for step in &steps {
-        stage.play(step).await;
+    let mut gateway = builders_with(&settings, &plugins).await.remove(place).start().await;
+    for step in steps {
+        node.play(step).await;
         match step {
-            Step::Restart => house = house.restart().await,
+            Step::Restart => gateway = gateway.restart().await,
+            // The index may come that far or not (the server may be failing): both are tested, so this waits for nothing but time.
             Step::Wait => tokio::time::sleep(Duration::from_millis(60)).await,
             _ => {}
         }
     }
     devnet.honest().await.unwrap();
-    let story = format!("script {number}, public when {confirmations} deep: {steps:#?}");
-    indexed(&house, devnet).await;
-    assert_as_anew_with(&house, &settings, devnet, &story, &plugins).await;
+    indexed(&gateway, devnet).await;
+    let name = format!("{scenario:#?}");
+    let fresh = fresh_index(&gateway, &settings, devnet, &plugins).await;
+    assert_eq!(derived_by(&gateway, &plugins).await, derived_by(&fresh, &plugins).await, "{name}");
+    // Issue 17: what was published at `confirmations` deep stays public when a deeper reorganisation takes its block away, and what
+    // comes in its place may be missing. Until events are corrected, nothing is asserted of them here.
+    if !scenario.takes_back_public_blocks() {
+        assert_eq!(published_by(&gateway, &plugins).await, published_by(&fresh, &plugins).await, "{name}");
+    }
+    fresh.stop().await;
     // Jobs may have missed the chain while it was away; no chain event was ever refused.
-    let faults = house.faults().await;
-    assert!(faults.iter().all(|fault| !fault.contains("chain event")), "{faults:?} {story}");
-    house.stop().await;
-    stage.close().await;
+    let faults = gateway.faults().await;
+    assert!(faults.iter().all(|fault| !fault.contains("chain event")), "{faults:?} {name}");
+    gateway.stop().await;
+    node.close().await;
 }
 
 async fn run_all(place: usize) {
@@ -66,7 +98,7 @@ async fn run_all(place: usize) {
     for of_one_chain in numbers.chunks(SCRIPTS_PER_CHAIN) {
         let devnet = Devnet::start().await.unwrap();
         for number in of_one_chain {
-            Box::pin(run(&devnet, *number, place)).await;
+            Box::pin(run(&devnet, &Scenario::new(*number), place)).await;
             if number % 25 == 24 {
                 println!("{} of {scripts} scripts", number + 1);
             }
@@ -76,6 +108,13 @@ async fn run_all(place: usize) {
 
 fn variable(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn scenarios_reach_below_what_is_public() {
+    let scenarios: Vec<Scenario> = (0..SCRIPTS).map(Scenario::new).collect();
+    assert!(scenarios.iter().any(Scenario::takes_back_public_blocks), "{scenarios:#?}");
+    assert!(!scenarios.iter().all(Scenario::takes_back_public_blocks), "{scenarios:#?}");
 }
 
 #[tokio::test]

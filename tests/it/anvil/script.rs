@@ -77,6 +77,12 @@ pub enum Fault {
     None,
 }
 
+impl Step {
+    pub fn reorganises_deeper_than(&self, blocks: u64) -> bool {
+        matches!(self, Self::Branch(branch) if branch.depth > blocks)
+    }
+}
+
 pub fn act() -> impl Strategy<Value = Act> {
     let agent = || 1..=AGENTS;
     let job = || 1..=JOBS;
@@ -125,7 +131,7 @@ pub fn step(depth_max: u64) -> impl Strategy<Value = Step> {
 }
 
 /// The node in the hands of a script. It mines when it is told to.
-pub struct Stage<'d> {
+pub struct ScriptedNode<'d> {
     devnet: &'d Devnet,
     /// Of the chain as the script found it.
     ground: Value,
@@ -134,14 +140,14 @@ pub struct Stage<'d> {
     acts: u64,
 }
 
-impl<'d> Stage<'d> {
+impl<'d> ScriptedNode<'d> {
     pub async fn open(devnet: &'d Devnet) -> Self {
         devnet.call("evm_setAutomine", json!([false])).await.unwrap();
         let ground = devnet.call("evm_snapshot", json!([])).await.unwrap();
-        let mut stage = Self { devnet, ground, snapshots: Vec::new(), acts: 0 };
-        stage.mine(&vec![Act::Register; usize::try_from(AGENTS).unwrap()]).await;
+        let mut node = Self { devnet, ground, snapshots: Vec::new(), acts: 0 };
+        node.mine(&vec![Act::Register; usize::try_from(AGENTS).unwrap()]).await;
         devnet.mine(GROUND).await.unwrap();
-        stage
+        node
     }
 
     /// For the next script the chain is as it was.

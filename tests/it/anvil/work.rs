@@ -13,13 +13,13 @@ async fn the_action_of_a_job_delivers_it() {
     let hash = format!("0x{:064x}", 1);
     devnet.send("user2", "escrow", script::REQUEST, &["1", &hash, "fmx://payload/in"], FMX).await.unwrap();
     let plugins = [agents::plugin_module(), work::plugin_module()];
-    let mut houses = Vec::new();
+    let mut gateways = Vec::new();
     for builder in builders_with(&settings(&devnet), &plugins).await {
-        houses.push(builder.start().await);
+        gateways.push(builder.start().await);
     }
-    for house in &houses {
-        indexed(house, &devnet).await;
-        let list = house.get("/api/work?kind=job").await.json();
+    for gateway in &gateways {
+        indexed(gateway, &devnet).await;
+        let list = gateway.get("/api/work?kind=job").await.json();
         let escrow = devnet.facts.contracts["escrow"].to_string();
         assert_eq!(list["items"][0]["action"], format!("{ACTION} ({escrow}) as the owner of agent 1"), "{list}");
         assert_eq!(list["items"][0]["rewardFmx"], "1");
@@ -29,10 +29,10 @@ async fn the_action_of_a_job_delivers_it() {
     let values = ["1", &hash, "fmx://payload/out"];
     let sent = devnet.send("user1", "escrow", "deliver(uint256,bytes32,string)", &values, 0).await.unwrap();
     devnet.included(&sent).await.unwrap();
-    for house in houses {
-        indexed(&house, &devnet).await;
-        assert_eq!(house.get("/api/jobs/1").await.json()["status"], "Delivered");
-        assert_eq!(house.get("/api/work").await.json()["total"], 0);
-        close(house).await;
+    for gateway in gateways {
+        indexed(&gateway, &devnet).await;
+        assert_eq!(gateway.get("/api/jobs/1").await.json()["status"], "Delivered");
+        assert_eq!(gateway.get("/api/work").await.json()["total"], 0);
+        close(gateway).await;
     }
 }

@@ -32,6 +32,7 @@ async fn a_killed_restore_leaves_the_old_or_the_new(#[case] engine: Engine, #[ca
     for _ in 0..kills {
         let mut child = setup.spawn(&["restore", file.to_str().unwrap(), "--force"]).unwrap();
         let moment_us = u64::try_from(whole.as_micros()).unwrap();
+        // A random moment is what is tested.
         tokio::time::sleep(Duration::from_micros(dice.below(moment_us))).await;
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,26 +1,26 @@
 //! `ETag`, `If-None-Match` and 304, as RFC 9110 has them.
 
-use super::{NOTES, add_note, count, house};
+use super::{NOTES, add_note, count, test_gateway};
 use crate::e2e::{Site, THREADS};
 use gateway_tests::process::GatewayProcess;
 use plugin_testing::{TestGateway, TestResponse, Wallet, json};
 use reqwest::Method;
 
-async fn ask(house: &TestGateway, path: &str, tags: &[&str]) -> TestResponse {
+async fn ask(gateway: &TestGateway, path: &str, tags: &[&str]) -> TestResponse {
     let headers: Vec<_> = tags.iter().map(|tags| ("if-none-match", *tags)).collect();
-    house.send("GET", path, &headers, "").await
+    gateway.send("GET", path, &headers, "").await
 }
 
 #[tokio::test]
 async fn who_has_the_answer_gets_its_head_alone() {
-    let house = house().await;
-    add_note(&house, "a note").await;
-    let whole = house.get("/api/notebook/notes/1").await;
+    let gateway = test_gateway().await;
+    add_note(&gateway, "a note").await;
+    let whole = gateway.get("/api/notebook/notes/1").await;
     let tag = whole.header("etag").to_owned();
     assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 16, "{tag}");
     // The first from the plugin, the others from the cache: they are alike.
     for known in [&tag, "*", &format!("\"x\", {tag}")] {
-        let answer = ask(&house, "/api/notebook/notes/1", &[known]).await;
+        let answer = ask(&gateway, "/api/notebook/notes/1", &[known]).await;
         assert_eq!((answer.status, answer.body.len()), (304, 0), "{known}");
         assert_eq!(answer.header("etag"), tag);
         assert_eq!(answer.header("cache-control"), "public, max-age=1");
@@ -29,26 +29,26 @@ async fn who_has_the_answer_gets_its_head_alone() {
     }
     // What compressed answers are tagged with stays weak: a client's cache compares the two.
     let weak = format!("W/{tag}");
-    assert_eq!(ask(&house, "/api/notebook/notes/1", &[&weak]).await.header("etag"), weak);
+    assert_eq!(ask(&gateway, "/api/notebook/notes/1", &[&weak]).await.header("etag"), weak);
     for unknown in ["\"x\"", "", &tag[1..], "W/\"x\", \"y\""] {
-        let answer = ask(&house, "/api/notebook/notes/1", &[unknown]).await;
+        let answer = ask(&gateway, "/api/notebook/notes/1", &[unknown]).await;
         assert_eq!((answer.status, &answer.body), (200, &whole.body), "{unknown}");
     }
-    assert_eq!(ask(&house, "/api/notebook/notes/1", &["\"x\"", &tag]).await.status, 304, "two lines");
-    house.stop().await;
+    assert_eq!(ask(&gateway, "/api/notebook/notes/1", &["\"x\"", &tag]).await.status, 304, "two lines");
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_condition_helps_nobody_to_what_is_not_there() {
-    let house = house().await;
-    let missing = ask(&house, "/api/notebook/notes/7", &["*"]).await;
+    let gateway = test_gateway().await;
+    let missing = ask(&gateway, "/api/notebook/notes/7", &["*"]).await;
     assert_eq!(missing.status, 404);
-    house.stop().await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_tag_is_of_the_bytes_on_every_gateway() {
-    let (one, other) = (house().await, house().await);
+    let (one, other) = (test_gateway().await, test_gateway().await);
     let mut tags = Vec::new();
     for _ in 0..3 {
         let lists = [one.get(NOTES).await, other.get(NOTES).await];

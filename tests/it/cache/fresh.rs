@@ -1,6 +1,6 @@
 //! A write that was acknowledged is in every answer to a request that begins afterwards.
 
-use super::{NOTES, add_note, count, hasty, house, notebook};
+use super::{NOTES, add_note, count, hasty, notebook, test_gateway};
 use gateway_tests::postgres;
 use plugin_testing::TestGateway;
 use sqlx::{Connection as _, Executor as _};
@@ -14,44 +14,44 @@ use std::{
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_after_each_of_ten_thousand_writes_sees_it() {
-    let house = house().await;
-    let mut tag = house.get(NOTES).await.header("etag").to_owned();
+    let gateway = test_gateway().await;
+    let mut tag = gateway.get(NOTES).await.header("etag").to_owned();
     for number in 1..=10_000 {
-        add_note(&house, "one more").await;
+        add_note(&gateway, "one more").await;
         // Twice: what was made anew is kept, and must be as new.
         for _ in 0..2 {
-            let list = house.send("GET", NOTES, &[("if-none-match", &tag)], "").await;
+            let list = gateway.send("GET", NOTES, &[("if-none-match", &tag)], "").await;
             assert_eq!(count(&list), number);
             let next = list.header("etag").to_owned();
             assert!(!next.is_empty() && next != tag);
-            let again = house.send("GET", NOTES, &[("if-none-match", &next)], "").await;
+            let again = gateway.send("GET", NOTES, &[("if-none-match", &next)], "").await;
             assert_eq!((again.status, again.body.len()), (304, 0));
         }
-        tag = house.get(NOTES).await.header("etag").to_owned();
+        tag = gateway.get(NOTES).await.header("etag").to_owned();
     }
-    house.stop().await;
+    gateway.stop().await;
 }
 
 /// Writers note what was acknowledged; a reader notes that before it asks, and may get anything that is at least as new.
-async fn write_and_read_at_once(houses: Vec<Arc<TestGateway>>, writes_of_each: i64) {
+async fn write_and_read_at_once(gateways: Vec<Arc<TestGateway>>, writes_of_each: i64) {
     let acknowledged = Arc::new(AtomicI64::new(0));
     let done = Arc::new(AtomicBool::new(false));
-    let writer = |house: Arc<TestGateway>| {
+    let writer = |gateway: Arc<TestGateway>| {
         let acknowledged = acknowledged.clone();
         tokio::spawn(async move {
             for _ in 0..writes_of_each {
-                add_note(&house, "x").await;
+                add_note(&gateway, "x").await;
                 acknowledged.fetch_add(1, SeqCst);
             }
         })
     };
-    let reader = |house: Arc<TestGateway>| {
+    let reader = |gateway: Arc<TestGateway>| {
         let (acknowledged, done) = (acknowledged.clone(), done.clone());
         tokio::spawn(async move {
             let (mut reads, mut seen, mut changes, mut tag) = (0, -1, 0, String::new());
             while !done.load(SeqCst) {
                 let at_least = acknowledged.load(SeqCst).max(seen);
-                let list = house.get(NOTES).await;
+                let list = gateway.get(NOTES).await;
                 let now = count(&list);
                 assert!(now >= at_least, "{now} notes after {at_least} were acknowledged or seen");
                 assert_eq!(list.json()["last"], now);
@@ -64,8 +64,8 @@ async fn write_and_read_at_once(houses: Vec<Arc<TestGateway>>, writes_of_each: i
             (reads, changes)
         })
     };
-    let readers: Vec<_> = houses.iter().chain(&houses).cloned().map(reader).collect();
-    let writers: Vec<_> = houses.iter().chain(&houses).cloned().map(writer).collect();
+    let readers: Vec<_> = gateways.iter().chain(&gateways).cloned().map(reader).collect();
+    let writers: Vec<_> = gateways.iter().chain(&gateways).cloned().map(writer).collect();
     let expected = writes_of_each * i64::try_from(writers.len()).unwrap();
     for writer in writers {
         writer.await.unwrap();
@@ -75,25 +75,25 @@ async fn write_and_read_at_once(houses: Vec<Arc<TestGateway>>, writes_of_each: i
         let (reads, changes) = reader.await.unwrap();
         assert!(reads > 10 && changes > 1, "{reads} reads saw {changes} states");
     }
-    for house in houses {
-        assert_eq!(count(&house.get(NOTES).await), expected);
+    for gateway in gateways {
+        assert_eq!(count(&gateway.get(NOTES).await), expected);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_reader_gets_an_older_list_than_what_was_acknowledged_before() {
-    write_and_read_at_once(vec![Arc::new(house().await)], 2000).await;
+    write_and_read_at_once(vec![Arc::new(test_gateway().await)], 2000).await;
 }
 
 async fn replicas() -> Vec<Arc<TestGateway>> {
     let url = postgres::fresh_database().await.unwrap();
-    let mut houses = Vec::new();
+    let mut gateways = Vec::new();
     for _ in 0..2 {
         let builder = TestGateway::builder().plugin(notebook::plugin_module());
         let builder = builder.configure(|config| config.database.url = Some(url.clone().into()));
-        houses.push(Arc::new(builder.start().await));
+        gateways.push(Arc::new(builder.start().await));
     }
-    houses
+    gateways
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,9 +103,9 @@ async fn no_reader_of_two_replicas_gets_an_older_list_than_what_was_acknowledged
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_alternates_between_replicas_sees_each_of_its_writes() {
-    let houses = replicas().await;
+    let gateways = replicas().await;
     for number in 1..=200_usize {
-        let (here, there) = (&houses[number % 2], &houses[(number + 1) % 2]);
+        let (here, there) = (&gateways[number % 2], &gateways[(number + 1) % 2]);
         add_note(here, "x").await;
         let (one, other) = (there.get(NOTES).await, here.get(NOTES).await);
         assert_eq!(count(&one), i64::try_from(number).unwrap());
@@ -117,13 +117,13 @@ async fn a_client_that_alternates_between_replicas_sees_each_of_its_writes() {
 
 #[tokio::test]
 async fn a_write_of_another_process_is_noticed() {
-    let house = TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await;
-    assert_eq!(count(&house.get(NOTES).await), 0);
-    let file = house.gateway().config.data_dir.join("gateway.db");
+    let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await;
+    assert_eq!(count(&gateway.get(NOTES).await), 0);
+    let file = gateway.gateway().config().data_dir.join("gateway.db");
     let mut other = sqlx::SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();
     other.execute("INSERT INTO notebook_notes (body) VALUES ('from outside')").await.unwrap();
-    let is_seen = async || count(&house.get(NOTES).await) == 1;
+    let is_seen = async || count(&gateway.get(NOTES).await) == 1;
     TestGateway::eventually(Duration::from_secs(60), "the other's note is in the list", is_seen).await;
     other.close().await.unwrap();
-    house.stop().await;
+    gateway.stop().await;
 }

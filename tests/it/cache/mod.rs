@@ -1,8 +1,8 @@
 //! Answers that the gateway keeps: never old, never of anything but stored data, never without bound; and their tags.
 
+mod cached;
 mod conditional;
 mod fresh;
-mod kept;
 mod notebook;
 
 use gateway_config::{Config, Synchronous};
@@ -14,12 +14,12 @@ fn hasty(config: &mut Config) {
     config.database.synchronous = Synchronous::Normal;
 }
 
-async fn house() -> TestGateway {
+async fn test_gateway() -> TestGateway {
     TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await
 }
 
-async fn add_note(house: &TestGateway, body: &str) {
-    let answer = house.send("POST", NOTES, &[], json!({ "body": body }).to_string()).await;
+async fn add_note(gateway: &TestGateway, body: &str) {
+    let answer = gateway.send("POST", NOTES, &[], json!({ "body": body }).to_string()).await;
     assert_eq!(answer.status, 204, "{}", answer.text());
 }
 

@@ -106,6 +106,7 @@ async fn stopping_at_any_point_and_starting_again_is_safe() {
         });
         let mut house = small_steps.start().await;
         for round in 0..8 {
+            // Another moment each time is what is tested: the restart falls into another step of the index.
             tokio::time::sleep(Duration::from_millis(round * 7)).await;
             house = house.restart().await;
         }

@@ -1,6 +1,6 @@
 //! What clients sent and what they were told: the other side of the database's books.
 
-use super::{Kept, load::send};
+use super::{Stored, load::send};
 use crate::e2e::Site;
 use futures_util::{StreamExt as _, stream};
 use gateway_clock::Clock;
@@ -44,15 +44,15 @@ impl Ledger {
         self.writes.extract_if(.., |write| write.outcome == Outcome::Unknown).collect()
     }
 
-    /// Compares with what is kept: every promise is fulfilled once, and nothing is there that nobody sent.
-    pub fn compare(&self, kept: &Kept) {
-        kept.check();
+    /// Compares with what is stored: every promise is fulfilled once, and nothing is there that nobody sent.
+    pub fn compare(&self, stored: &Stored) {
+        stored.check();
         let mut unclaimed: BTreeMap<&str, &str> =
-            kept.authors.iter().map(|(text, author)| (text.as_str(), author.as_str())).collect();
+            stored.authors.iter().map(|(text, author)| (text.as_str(), author.as_str())).collect();
         for write in &self.writes {
             match (write.outcome, unclaimed.remove(write.text.as_str())) {
                 (Outcome::Acknowledged, None) => panic!("acknowledged and lost: {write:?}"),
-                (Outcome::Refused, Some(_)) => panic!("refused and kept: {write:?}"),
+                (Outcome::Refused, Some(_)) => panic!("refused and stored: {write:?}"),
                 (_, Some(author)) => assert_eq!(author, write.author, "{write:?}"),
                 (Outcome::Refused | Outcome::Unknown, None) => {}
             }
@@ -60,16 +60,16 @@ impl Ledger {
         assert!(unclaimed.is_empty(), "nobody sent these: {unclaimed:?}");
     }
 
-    /// Sends everything again: what is kept is refused as a replay, what got lost is taken now.
-    pub async fn replay(&mut self, site: &Site, kept: &Kept) {
+    /// Sends everything again: what is stored is refused as a replay, what got lost is taken now.
+    pub async fn replay(&mut self, site: &Site, stored: &Stored) {
         let again = self.writes.iter_mut().filter(|write| write.outcome != Outcome::Refused);
-        let replays = again.map(|write| replay(site, kept, write));
+        let replays = again.map(|write| replay(site, stored, write));
         stream::iter(replays).buffer_unordered(REPLAYS_AT_ONCE).collect::<()>().await;
     }
 }
 
-async fn replay(site: &Site, kept: &Kept, write: &mut Write) {
-    let is_kept = kept.authors.contains_key(&write.text);
+async fn replay(site: &Site, stored: &Stored, write: &mut Write) {
+    let is_kept = stored.authors.contains_key(&write.text);
     loop {
         let (status, code, _) = send(site, write).await.expect("it is there again");
         match (status, code.as_str()) {

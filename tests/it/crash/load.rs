@@ -1,9 +1,10 @@
 //! Many wallets that write at the same time, to one gateway or to several in turn.
 
-use super::{Dice, Outcome, Write, kept::OPENING};
+use super::{Dice, Outcome, Write, stored::OPENING};
 use crate::e2e::{Site, THREADS, posts_of, signed};
 use futures_util::future::join_all;
-use plugin_testing::{Value, Wallet, json};
+use gateway_tests::process::LIMIT;
+use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::sync::{
     Mutex,
     atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -58,12 +59,8 @@ impl<'a> Load<'a> {
 
     /// Waits until the load has gone that far.
     pub async fn reached(&self, acknowledged: u64) {
-        crate::e2e::in_time(async {
-            while (self.acknowledged.load(Relaxed) as u64) < acknowledged {
-                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-            }
-        })
-        .await;
+        let is_reached = async || self.acknowledged.load(Relaxed) as u64 >= acknowledged;
+        TestGateway::eventually(LIMIT, "the load goes on", is_reached).await;
     }
 
     pub fn refused(&self) -> usize {

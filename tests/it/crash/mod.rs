@@ -5,15 +5,15 @@
 
 mod away;
 mod disk_full;
-mod kept;
 mod kill;
 mod ledger;
 mod load;
+mod stored;
 
 pub use disk_full::SmallDisk;
-pub use kept::{Kept, execute, query};
 pub use ledger::{Dice, Ledger, Outcome, Write};
 pub use load::{Load, send};
+pub use stored::{Stored, execute, query};
 
 use gateway_tests::{plugins::plugin_file, process::Setup};
 

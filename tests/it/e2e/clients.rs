@@ -93,7 +93,7 @@ impl Listener {
 }
 
 /// What the client says it wrote and heard is what everybody else finds.
-async fn assert_story(gateway: &GatewayProcess, printed: &str, title: &str) {
+async fn assert_scenario(gateway: &GatewayProcess, printed: &str, title: &str) {
     let told: Value = serde_json::from_str(printed).unwrap();
     let site = Site::of(gateway);
     let thread = site.get(&format!("{THREADS}/{}", told["thread"])).await.json();
@@ -105,24 +105,24 @@ async fn assert_story(gateway: &GatewayProcess, printed: &str, title: &str) {
 }
 
 #[tokio::test]
-async fn viem_and_event_source_tell_the_story() {
+async fn viem_and_event_source_play_the_scenario() {
     let gateway = setup().start().await.unwrap();
-    let printed = run(node("story.mjs"), &["viem", gateway.base_url()]).await;
-    assert_story(&gateway, &printed, "By viem").await;
+    let printed = run(node("scenario.mjs"), &["viem", gateway.base_url()]).await;
+    assert_scenario(&gateway, &printed, "By viem").await;
 }
 
 #[tokio::test]
-async fn ethers_and_event_source_tell_the_story() {
+async fn ethers_and_event_source_play_the_scenario() {
     let gateway = setup().start().await.unwrap();
-    let printed = run(node("story.mjs"), &["ethers", gateway.base_url()]).await;
-    assert_story(&gateway, &printed, "By ethers").await;
+    let printed = run(node("scenario.mjs"), &["ethers", gateway.base_url()]).await;
+    assert_scenario(&gateway, &printed, "By ethers").await;
 }
 
 #[tokio::test]
-async fn eth_account_tells_the_story() {
+async fn eth_account_plays_the_scenario() {
     let gateway = setup().start().await.unwrap();
-    let printed = run(python("story.py"), &[gateway.base_url()]).await;
-    assert_story(&gateway, &printed, "By eth-account").await;
+    let printed = run(python("scenario.py"), &[gateway.base_url()]).await;
+    assert_scenario(&gateway, &printed, "By eth-account").await;
 }
 
 /// The gateway goes away, comes back, and things happen before the client is there again: it hears of all of them, once.

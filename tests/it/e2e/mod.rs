@@ -14,9 +14,9 @@ mod reload;
 mod signatures;
 mod site;
 mod stopping;
-mod story;
 mod stream;
 mod stream_reader;
+mod thread_scenario;
 
 pub use self::{
     clients::{node, run, schemathesis},

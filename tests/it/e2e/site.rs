@@ -5,8 +5,11 @@ use bytes::Bytes;
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, LIMIT};
 use plugin_testing::{TestResponse, Value, Wallet, json};
-use reqwest::{Client, Method, RequestBuilder};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use reqwest::{Client, ClientBuilder, Method, RequestBuilder};
+use std::{
+    net::IpAddr,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+};
 
 pub const THREADS: &str = "/api/forum/threads";
 
@@ -21,11 +24,20 @@ impl Site {
         Self::at(process.base_url())
     }
 
+    /// A client at another address of this machine.
+    pub fn from_address(process: &GatewayProcess, address: IpAddr) -> Self {
+        Self::build(process.base_url(), |http| http.local_address(address))
+    }
+
     pub fn at(base_url: &str) -> Self {
+        Self::build(base_url, |http| http)
+    }
+
+    fn build(base_url: &str, change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
         // Somebody else in this process may have installed it; what it is used for is nothing, but it must be there.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().tls_certs_only([]).retry(reqwest::retry::never());
-        Self { base_url: base_url.to_owned(), http: http.build().unwrap() }
+        Self { base_url: base_url.to_owned(), http: change(http).build().unwrap() }
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {

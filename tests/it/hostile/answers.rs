@@ -1,7 +1,7 @@
 //! Answers that cannot be sent, giant ones, and streams that break or never end.
 
 use super::{
-    assert_fault, assert_internal, assert_others_serve, assert_serving, call, house, last_fault, post, report, switch,
+    assert_fault, assert_internal, assert_others_serve, assert_serving, call, gateway, last_fault, post, report, switch,
 };
 use http_body_util::BodyExt as _;
 use plugin_testing::json;
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 #[case("status_101", "status 101 ")]
 #[tokio::test]
 async fn an_answer_that_http_does_not_know_is_a_fault(#[case] operation: &str, #[case] said: &str) {
-    let house = house(json!({})).await;
-    assert_internal(&call(&house, operation).await);
-    let fault = last_fault(&house).await;
+    let gateway = gateway(json!({})).await;
+    assert_internal(&call(&gateway, operation).await);
+    let fault = last_fault(&gateway).await;
     assert!(fault.starts_with(&format!("error in {operation}: the answer cannot be sent: {said}")), "{fault}");
-    assert_eq!(call(&house, "rows").await.json(), 0, "what it wrote is rolled back");
-    assert_serving(&house).await;
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_eq!(call(&gateway, "rows").await.json(), 0, "what it wrote is rolled back");
+    assert_serving(&gateway).await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[rstest]
@@ -32,72 +32,72 @@ async fn an_answer_that_http_does_not_know_is_a_fault(#[case] operation: &str, #
 #[case("giant_stream")]
 #[tokio::test]
 async fn a_giant_answer_arrives(#[case] operation: &str) {
-    let house = house(json!({})).await;
-    let answer = call(&house, operation).await;
+    let gateway = gateway(json!({})).await;
+    let answer = call(&gateway, operation).await;
     assert_eq!((answer.status, answer.body.len()), (200, 64 << 20));
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_at_the_start_is_an_error_answer() {
-    let house = house(json!({})).await;
-    assert_internal(&call(&house, "stream_panics_first").await);
-    assert_fault(&house, "panic in stream_panics_first: in a stream at ", "hostile/src/responses.rs:").await;
-    assert_internal(&call(&house, "stream_fails_first").await);
-    assert_fault(&house, "error in stream_fails_first: ", "no first chunk").await;
-    let hung = call(&house, "stream_hangs_first").await;
+    let gateway = gateway(json!({})).await;
+    assert_internal(&call(&gateway, "stream_panics_first").await);
+    assert_fault(&gateway, "panic in stream_panics_first: in a stream at ", "hostile/src/responses.rs:").await;
+    assert_internal(&call(&gateway, "stream_fails_first").await);
+    assert_fault(&gateway, "error in stream_fails_first: ", "no first chunk").await;
+    let hung = call(&gateway, "stream_hangs_first").await;
     assert_eq!((hung.status, hung.code().as_str()), (503, "timeout"), "{}", hung.text());
-    assert_fault(&house, "timeout in stream_hangs_first after 300ms", "").await;
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_fault(&gateway, "timeout in stream_hangs_first after 300ms", "").await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_later_ends_its_body_with_an_error() {
-    let house = house(json!({})).await;
-    let response = house.open_stream("GET", "/api/hostile/stream_panics_later", &[], "").await;
+    let gateway = gateway(json!({})).await;
+    let response = gateway.open_stream("GET", "/api/hostile/stream_panics_later", &[], "").await;
     assert_eq!(response.status(), 200);
     let mut body = response.into_body();
     for _ in 0..2 {
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap().len(), 1 << 20);
     }
     assert!(body.frame().await.unwrap().is_err());
-    assert_fault(&house, "panic in stream_panics_later: in a stream at ", "hostile/src/responses.rs:").await;
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_fault(&gateway, "panic in stream_panics_later: in a stream at ", "hostile/src/responses.rs:").await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn an_endless_stream_ends_with_its_plugin() {
-    let house = house(json!({})).await;
-    let read = house.open_stream("GET", "/api/hostile/stream_endless", &[], "").await;
+    let gateway = gateway(json!({})).await;
+    let read = gateway.open_stream("GET", "/api/hostile/stream_endless", &[], "").await;
     // Nobody reads this one: it is not polled, and cannot see the end.
-    let leaked = house.open_stream("GET", "/api/hostile/stream_endless", &[], "").await;
+    let leaked = gateway.open_stream("GET", "/api/hostile/stream_endless", &[], "").await;
     let reader = tokio::spawn(read.into_body().collect());
     let begun = Instant::now();
-    switch(&house, false).await;
+    switch(&gateway, false).await;
     // Four waits of half a second each at the very most: requests, jobs, tasks, the plugin's own end.
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(reader.await.unwrap().unwrap().to_bytes(), "first");
-    assert_eq!(call(&house, "rows").await.status, 404);
+    assert_eq!(call(&gateway, "rows").await.status, 404);
     let rest = leaked.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(rest, "first");
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn an_event_with_a_line_break_or_too_much_in_it_is_refused() {
-    let house = house(json!({})).await;
-    assert_eq!(post(&house, "event_fine").await.status, 200);
-    assert_internal(&post(&house, "event_newline").await);
-    assert_fault(&house, "error in event_newline: ", "is no event type").await;
-    assert_internal(&post(&house, "event_huge").await);
-    assert_fault(&house, "error in event_huge: ", "the data of an event has").await;
-    let kinds: Vec<String> = house.events().await.into_iter().map(|event| event.kind).collect();
+    let gateway = gateway(json!({})).await;
+    assert_eq!(post(&gateway, "event_fine").await.status, 200);
+    assert_internal(&post(&gateway, "event_newline").await);
+    assert_fault(&gateway, "error in event_newline: ", "is no event type").await;
+    assert_internal(&post(&gateway, "event_huge").await);
+    assert_fault(&gateway, "error in event_huge: ", "the data of an event has").await;
+    let kinds: Vec<String> = gateway.events().await.into_iter().map(|event| event.kind).collect();
     assert_eq!(kinds, ["hostile.event"]);
-    assert_eq!(report(&house, "hostile").await.faults, 2);
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_eq!(report(&gateway, "hostile").await.faults, 2);
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }

@@ -1,7 +1,7 @@
 //! Contributions that panic, hang, have another shape, or ask for themselves: the documents still come, and the report
 //! names who is silent.
 
-use super::{LIMIT, assert_others_serve, assert_serving, house, last_fault, post, report};
+use super::{LIMIT, assert_others_serve, assert_serving, gateway, last_fault, post, report};
 use plugin_testing::{TestGateway, json};
 use rstest::rstest;
 use std::time::{Duration, Instant};
@@ -14,39 +14,39 @@ const DOCUMENTS: [&str; 6] =
 #[case("misshape", "error in point ", "a contribution has another shape")]
 #[tokio::test]
 async fn the_gateways_documents_do_not_depend_on_a_plugin(#[case] act: &str, #[case] kind: &str, #[case] said: &str) {
-    let house = house(json!({ "contribution": act })).await;
+    let gateway = gateway(json!({ "contribution": act })).await;
     for document in DOCUMENTS {
-        let answer = house.get(document).await;
+        let answer = gateway.get(document).await;
         assert_eq!(answer.status, 200, "{document}: {}", answer.text());
     }
-    let fault = last_fault(&house).await;
+    let fault = last_fault(&gateway).await;
     assert!(fault.starts_with(kind) && fault.contains(said), "{fault}");
-    let status = house.get("/api/status").await;
+    let status = gateway.get("/api/status").await;
     assert_eq!(status.json()["services"]["hostile"]["ok"], false, "{}", status.text());
     assert!(status.header("x-service-degraded").contains("hostile"));
-    assert_serving(&house).await;
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_serving(&gateway).await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_contribution_that_hangs_delays_a_document_and_no_more() {
-    let house = house(json!({ "contribution": "hang" })).await;
+    let gateway = gateway(json!({ "contribution": "hang" })).await;
     let begun = Instant::now();
-    let (stats, ()) = tokio::join!(house.get("/api/stats"), assert_others_serve(&house, 1));
+    let (stats, ()) = tokio::join!(gateway.get("/api/stats"), assert_others_serve(&gateway, 1));
     assert_eq!(stats.status, 200, "{}", stats.text());
     assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
-    assert!(last_fault(&house).await.starts_with("timeout in point "), "{}", last_fault(&house).await);
-    house.stop().await;
+    assert!(last_fault(&gateway).await.starts_with("timeout in point "), "{}", last_fault(&gateway).await);
+    gateway.stop().await;
 }
 
 /// Each asks all three, which each ask all three: without an end it would use up the stack.
 #[tokio::test]
 async fn contributions_in_a_circle_end() {
-    let house = house(json!({ "contribution": "circle" })).await;
-    assert_eq!(house.get("/api/stats").await.status, 200);
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    let gateway = gateway(json!({ "contribution": "circle" })).await;
+    assert_eq!(gateway.get("/api/stats").await.status, 200);
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[rstest]
@@ -54,10 +54,10 @@ async fn contributions_in_a_circle_end() {
 #[case("misshape", "error in point stream: a contribution has another shape")]
 #[tokio::test]
 async fn a_topic_that_cannot_be_rendered_is_a_fault(#[case] act: &str, #[case] said: &str) {
-    let house = house(json!({ "contribution": act })).await;
-    assert_eq!(post(&house, "event_fine").await.status, 200);
-    let told = async || report(&house, "hostile").await.last_fault.is_some_and(|fault| fault.starts_with(said));
+    let gateway = gateway(json!({ "contribution": act })).await;
+    assert_eq!(post(&gateway, "event_fine").await.status, 200);
+    let told = async || report(&gateway, "hostile").await.last_fault.is_some_and(|fault| fault.starts_with(said));
     TestGateway::eventually(LIMIT, said, told).await;
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }

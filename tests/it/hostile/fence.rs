@@ -6,51 +6,51 @@ use plugin_testing::{TestGateway, json};
 
 #[tokio::test]
 async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
-    let house = house_with(json!({}), |config| config.plugins.fence_faults = 3).await;
+    let gateway = house_with(json!({}), |config| config.plugins.fence_faults = 3).await;
     for _ in 0..3 {
-        assert_internal(&call(&house, "panic_at_once").await);
+        assert_internal(&call(&gateway, "panic_at_once").await);
     }
-    let fenced = async || report(&house, "hostile").await.state == PluginState::Fenced;
+    let fenced = async || report(&gateway, "hostile").await.state == PluginState::Fenced;
     TestGateway::eventually(LIMIT, "the plugin is fenced", fenced).await;
-    let told = report(&house, "hostile").await;
+    let told = report(&gateway, "hostile").await;
     let reason = "3 faults within 60s; the last one: panic in panic_at_once: at once at ";
     assert!(told.reason.starts_with(reason) && told.faults == 3, "{told:?}");
     for operation in ["rows", "panic_at_once"] {
-        let answer = call(&house, operation).await;
+        let answer = call(&gateway, operation).await;
         assert_eq!((answer.status, answer.code().as_str()), (503, "disabled"), "{}", answer.text());
     }
-    assert_others_serve(&house, 1).await;
+    assert_others_serve(&gateway, 1).await;
 
     // The same configuration again is no decision of an operator.
-    switch(&house, true).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Fenced);
+    switch(&gateway, true).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Fenced);
 
-    switch(&house, false).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Disabled);
-    switch(&house, true).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Serving);
-    assert_eq!(call(&house, "rows").await.status, 200);
+    switch(&gateway, false).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);
+    switch(&gateway, true).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
+    assert_eq!(call(&gateway, "rows").await.status, 200);
     // It starts without its past.
     for _ in 0..2 {
-        assert_internal(&call(&house, "panic_at_once").await);
+        assert_internal(&call(&gateway, "panic_at_once").await);
     }
-    assert_eq!(call(&house, "rows").await.status, 200);
-    assert_others_serve(&house, 2).await;
-    house.stop().await;
+    assert_eq!(call(&gateway, "rows").await.status, 200);
+    assert_others_serve(&gateway, 2).await;
+    gateway.stop().await;
 }
 
 /// A fence that was asked for while an operator switched the plugin off and on is for the life that is over.
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
-    let house = house_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
-    let running = house.gateway().host.active.list();
-    let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
-    let request = FenceRequest { plugin: "hostile".into(), generation, reason: "late".into() };
-    switch(&house, false).await;
-    house.gateway().plugins.fence(&request).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Disabled);
-    switch(&house, true).await;
-    house.gateway().plugins.fence(&request).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Serving);
-    house.stop().await;
+    let gateway = house_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
+    let running = gateway.gateway().services.serving.list();
+    let life = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().life.number;
+    let request = FenceRequest { plugin: "hostile".into(), life, reason: "late".into() };
+    switch(&gateway, false).await;
+    gateway.gateway().fence_plugin(&request).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);
+    switch(&gateway, true).await;
+    gateway.gateway().fence_plugin(&request).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
+    gateway.stop().await;
 }

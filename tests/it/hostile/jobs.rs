@@ -1,6 +1,6 @@
 //! Jobs that panic and hang.
 
-use super::{LIMIT, assert_others_serve, assert_serving, house, last_fault, report};
+use super::{LIMIT, assert_others_serve, assert_serving, gateway, last_fault, report};
 use plugin_testing::{TestGateway, json};
 use rstest::rstest;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use std::time::Duration;
 #[case("hang", "timeout in job misbehave after 200ms")]
 #[tokio::test]
 async fn a_job_that_breaks_is_a_fault_and_runs_again(#[case] act: &str, #[case] fault: &str) {
-    let house = house(json!({ "job": act })).await;
+    let gateway = gateway(json!({ "job": act })).await;
     let failed_twice = async || {
-        house.clock().advance(Duration::from_secs(1)).await;
-        report(&house, "hostile").await.faults >= 2
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        report(&gateway, "hostile").await.faults >= 2
     };
     TestGateway::eventually(LIMIT, "the job failed twice", failed_twice).await;
-    let told = last_fault(&house).await;
+    let told = last_fault(&gateway).await;
     assert!(told.starts_with(fault), "{told}");
-    assert_serving(&house).await;
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_serving(&gateway).await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }

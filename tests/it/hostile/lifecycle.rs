@@ -1,8 +1,9 @@
 //! Plugins that fail on the way up or down: the report says why, and the others never notice.
 
-use super::{LIMIT, assert_fault, assert_others_serve, call, house, house_with, last_fault, report, switch, variants};
-use gateway_plugins::PluginState;
-use gateway_storage::Scope;
+use super::{
+    LIMIT, assert_fault, assert_others_serve, call, gateway, house_with, last_fault, report, switch, variants,
+};
+use host::{plugins::PluginState, storage::Scope};
 use plugin_api::{abi::PluginModule_Ref, sql};
 use plugin_testing::{TestGateway, json};
 use rstest::rstest;
@@ -13,26 +14,26 @@ use std::time::{Duration, Instant};
 #[case("hang", "the constructor did not return within 300ms")]
 #[tokio::test]
 async fn a_constructor_that_breaks_is_a_reason(#[case] act: &str, #[case] reason: &str) {
-    let house = house_with(json!({ "constructor": act }), |config| config.plugins.constructor_timeout_ms = 300).await;
-    let report = report(&house, "hostile").await;
+    let gateway = house_with(json!({ "constructor": act }), |config| config.plugins.constructor_timeout_ms = 300).await;
+    let report = report(&gateway, "hostile").await;
     assert_eq!(report.state, PluginState::Failed);
     assert!(report.reason.starts_with(reason), "{}", report.reason);
     assert_eq!(report.faults, 1);
-    assert_eq!(call(&house, "rows").await.status, 404);
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_eq!(call(&gateway, "rows").await.status, 404);
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn an_unknown_key_is_named() {
-    let house = house(json!({ "unheard_of": 1 })).await;
-    let report = report(&house, "hostile").await;
+    let gateway = gateway(json!({ "unheard_of": 1 })).await;
+    let report = report(&gateway, "hostile").await;
     assert_eq!(report.state, PluginState::Failed);
     let reason = "[plugins.hostile] is not valid: unknown field `unheard_of`, expected one of `constructor`, `stop`, \
                   `drop`, `job`, `contribution`, `hang_ms`";
     assert!(report.reason.starts_with(reason), "{}", report.reason);
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[rstest]
@@ -77,20 +78,20 @@ async fn a_wrong_definition_is_a_reason(
     #[case] state: PluginState,
     #[case] reason: &str,
 ) {
-    let house = TestGateway::builder().plugin(hello::plugin_module()).plugin(module).open().await;
-    let report = report(&house, name).await;
+    let gateway = TestGateway::builder().plugin(hello::plugin_module()).plugin(module).open().await;
+    let report = report(&gateway, name).await;
     assert_eq!(report.state, state, "{}", report.reason);
     assert!(report.reason.contains(reason), "{}", report.reason);
     assert_eq!(report.reason.lines().count(), 1, "{}", report.reason);
-    assert_eq!(house.get("/api/fails").await.status, 404);
-    assert_others_serve(&house, 1).await;
-    assert_eq!(tables_of(&house, name).await, Vec::<String>::new(), "the database is as it was before");
-    house.stop().await;
+    assert_eq!(gateway.get("/api/fails").await.status, 404);
+    assert_others_serve(&gateway, 1).await;
+    assert_eq!(tables_of(&gateway, name).await, Vec::<String>::new(), "the database is as it was before");
+    gateway.stop().await;
 }
 
-async fn tables_of(house: &TestGateway, plugin: &str) -> Vec<String> {
+async fn tables_of(gateway: &TestGateway, plugin: &str) -> Vec<String> {
     let select = sql("SELECT name FROM sqlite_master WHERE type = 'table'");
-    let rows = house.gateway().host.database.read(&Scope::Host, select.into()).await.unwrap();
+    let rows = gateway.gateway().services.database.read(&Scope::Host, select.into()).await.unwrap();
     let names: Vec<String> = plugin_api::decode_rows(&rows).unwrap();
     names.into_iter().filter(|name| name.starts_with(plugin)).collect()
 }
@@ -99,14 +100,14 @@ async fn tables_of(house: &TestGateway, plugin: &str) -> Vec<String> {
 async fn plugins_that_require_each_other_are_named() {
     let circle = [variants::CircleOne::module(), variants::CircleTwo::module()];
     let builder = circle.into_iter().fold(TestGateway::builder(), plugin_testing::Builder::plugin);
-    let house = builder.plugin(hello::plugin_module()).open().await;
+    let gateway = builder.plugin(hello::plugin_module()).open().await;
     for name in ["circle_one", "circle_two"] {
-        let report = report(&house, name).await;
+        let report = report(&gateway, name).await;
         let told = (report.state, report.reason.as_str());
         assert_eq!(told, (PluginState::Failed, "these plugins require each other: circle_one, circle_two"));
     }
-    assert_others_serve(&house, 1).await;
-    house.stop().await;
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
 }
 
 #[rstest]
@@ -119,32 +120,32 @@ async fn a_plugin_that_breaks_on_its_way_down_is_down(
     #[case] fault: &str,
     #[case] place: &str,
 ) {
-    let house = house(settings).await;
+    let gateway = gateway(settings).await;
     let begun = Instant::now();
-    switch(&house, false).await;
+    switch(&gateway, false).await;
     assert!(begun.elapsed() < Duration::from_millis(1200), "{:?}", begun.elapsed());
-    assert_fault(&house, fault, place).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Disabled);
-    assert_others_serve(&house, 1).await;
-    switch(&house, true).await;
-    assert_eq!(report(&house, "hostile").await.state, PluginState::Serving);
-    assert_eq!(call(&house, "rows").await.status, 200);
-    assert!(last_fault(&house).await.starts_with(fault), "a fault is told until there is a later one");
-    house.stop().await;
+    assert_fault(&gateway, fault, place).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);
+    assert_others_serve(&gateway, 1).await;
+    switch(&gateway, true).await;
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
+    assert_eq!(call(&gateway, "rows").await.status, 200);
+    assert!(last_fault(&gateway).await.starts_with(fault), "a fault is told until there is a later one");
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_request_inside_does_not_hold_up_the_end_for_longer_than_the_drain() {
-    let house = std::sync::Arc::new(house(json!({})).await);
+    let gateway = std::sync::Arc::new(gateway(json!({})).await);
     let waiting = tokio::spawn({
-        let house = house.clone();
-        async move { call(&house, "wait").await }
+        let gateway = gateway.clone();
+        async move { call(&gateway, "wait").await }
     });
-    let inside = async || house.gateway().host.active.list().iter().any(|plugin| plugin.in_flight() > 0);
+    let inside = async || gateway.gateway().services.serving.list().iter().any(|plugin| plugin.inside() > 0);
     TestGateway::eventually(LIMIT, "the request is inside", inside).await;
     let begun = Instant::now();
-    switch(&house, false).await;
+    switch(&gateway, false).await;
     assert!(begun.elapsed() < Duration::from_millis(1200), "{:?}", begun.elapsed());
-    assert_others_serve(&house, 1).await;
+    assert_others_serve(&gateway, 1).await;
     waiting.abort();
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The hostile plugin and a good one; faults do not take it off.
-async fn house(settings: Value) -> TestGateway {
+async fn gateway(settings: Value) -> TestGateway {
     house_with(settings, |config| config.plugins.fence_faults = 1000).await
 }
 
@@ -35,28 +35,28 @@ async fn house_with(settings: Value, change: impl FnOnce(&mut Config)) -> TestGa
         .await
 }
 
-async fn call(house: &TestGateway, name: &str) -> TestResponse {
-    house.get(&format!("/api/hostile/{name}")).await
+async fn call(gateway: &TestGateway, name: &str) -> TestResponse {
+    gateway.get(&format!("/api/hostile/{name}")).await
 }
 
-async fn post(house: &TestGateway, name: &str) -> TestResponse {
-    house.send("POST", &format!("/api/hostile/{name}"), &[], "").await
+async fn post(gateway: &TestGateway, name: &str) -> TestResponse {
+    gateway.send("POST", &format!("/api/hostile/{name}"), &[], "").await
 }
 
-async fn report(house: &TestGateway, name: &str) -> PluginReport {
-    house.reports().await.into_iter().find(|report| report.name == name).unwrap()
+async fn report(gateway: &TestGateway, name: &str) -> PluginReport {
+    gateway.reports().await.into_iter().find(|report| report.name == name).unwrap()
 }
 
-async fn last_fault(house: &TestGateway) -> String {
-    report(house, "hostile").await.last_fault.unwrap_or_default()
+async fn last_fault(gateway: &TestGateway) -> String {
+    report(gateway, "hostile").await.last_fault.unwrap_or_default()
 }
 
-async fn assert_fault(house: &TestGateway, beginning: &str, place: &str) {
+async fn assert_fault(gateway: &TestGateway, beginning: &str, place: &str) {
     let reported = async || {
-        let fault = last_fault(house).await;
+        let fault = last_fault(gateway).await;
         fault.starts_with(beginning) && fault.contains(place)
     };
-    let what = format!("`{beginning} … {place}`, not `{}`", last_fault(house).await);
+    let what = format!("`{beginning} … {place}`, not `{}`", last_fault(gateway).await);
     TestGateway::eventually(Duration::from_secs(7), &what, reported).await;
 }
 
@@ -65,29 +65,29 @@ fn assert_internal(answer: &TestResponse) {
 }
 
 /// Reads and writes of the good plugin. `number` is a wallet that has not written yet.
-async fn assert_others_serve(house: &TestGateway, number: u64) {
-    let greeting = house.get("/api/hello/world").await;
+async fn assert_others_serve(gateway: &TestGateway, number: u64) {
+    let greeting = gateway.get("/api/hello/world").await;
     assert_eq!(greeting.status, 200, "{}", greeting.text());
     let begun = std::time::Instant::now();
     let message = json!({ "message": format!("from {number}") });
-    let signed = house.post_signed("/api/hello/guests", &Wallet::new(number), "hello.sign", message).await;
+    let signed = gateway.post_signed("/api/hello/guests", &Wallet::new(number), "hello.sign", message).await;
     assert_eq!(signed.status, 201, "{}", signed.text());
     assert!(begun.elapsed() < Duration::from_secs(1), "the write waited for {:?}", begun.elapsed());
-    assert_eq!(house.get("/api/hello/guests").await.status, 200);
+    assert_eq!(gateway.get("/api/hello/guests").await.status, 200);
 }
 
-async fn assert_serving(house: &TestGateway) {
-    let report = report(house, "hostile").await;
+async fn assert_serving(gateway: &TestGateway) {
+    let report = report(gateway, "hostile").await;
     assert_eq!((report.state, report.reason.as_str()), (PluginState::Serving, ""));
 }
 
 /// The configuration with the hostile plugin on or off.
-fn switched(house: &TestGateway, is_on: bool) -> Config {
-    let mut config = Config::clone(&house.gateway().config);
-    config.plugins.sections.entry("hostile".into()).or_default().enabled = Some(is_on);
+fn switched(gateway: &TestGateway, is_on: bool) -> Config {
+    let mut config = gateway.gateway().config().clone();
+    config.plugins.named.entry("hostile".into()).or_default().enabled = Some(is_on);
     config
 }
 
-async fn switch(house: &TestGateway, is_on: bool) {
-    house.gateway().plugins.reconcile(&switched(house, is_on)).await;
+async fn switch(gateway: &TestGateway, is_on: bool) {
+    gateway.gateway().reconcile_plugins(&switched(gateway, is_on)).await;
 }

@@ -25,26 +25,26 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
         config.plugins.fence_faults = 1_000_000;
         config.http.drain_timeout_ms = 20;
     };
-    let house = Arc::new(house_with(json!({ "job": "panic", "drop": "panic", "stop": "panic" }), adjust).await);
+    let gateway = Arc::new(house_with(json!({ "job": "panic", "drop": "panic", "stop": "panic" }), adjust).await);
     let (done, reads, writes) =
         (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let spawn = |load: u64| {
-        let (house, done, reads, writes) = (house.clone(), done.clone(), reads.clone(), writes.clone());
+        let (gateway, done, reads, writes) = (gateway.clone(), done.clone(), reads.clone(), writes.clone());
         tokio::spawn(async move {
             for round in 0_u64.. {
                 if done.load(Relaxed) {
                     return;
                 }
-                let greeting = house.get("/api/hello/world").await;
+                let greeting = gateway.get("/api/hello/world").await;
                 assert_eq!(greeting.status, 200, "{}", greeting.text());
                 reads.fetch_add(1, Relaxed);
                 // What the hostile one answers is of no interest, as long as it is an answer.
-                let hostile = call(&house, ["rows", "panic_after_await"][usize::from(round % 2 == 0)]).await;
+                let hostile = call(&gateway, ["rows", "panic_after_await"][usize::from(round % 2 == 0)]).await;
                 assert!([200, 404, 500, 503].contains(&hostile.status), "{} {}", hostile.status, hostile.text());
                 if round % 16 == 0 {
                     let wallet = Wallet::new(load << 32 | round);
                     let text = json!({ "message": "x" });
-                    let signed = house.post_signed("/api/hello/guests", &wallet, "hello.sign", text).await;
+                    let signed = gateway.post_signed("/api/hello/guests", &wallet, "hello.sign", text).await;
                     assert_eq!(signed.status, 201, "{}", signed.text());
                     writes.fetch_add(1, Relaxed);
                 }
@@ -53,12 +53,12 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
         })
     };
     let loads: Vec<_> = (0..2).map(spawn).collect();
-    let (off, on) = (switched(&house, false), switched(&house, true));
+    let (off, on) = (switched(&gateway, false), switched(&gateway, true));
     let begun = Instant::now();
     let mut settled_kib = 0;
     for number in 0..TIMES {
-        house.gateway().plugins.reconcile(&off).await;
-        house.gateway().plugins.reconcile(&on).await;
+        gateway.gateway().reconcile_plugins(&off).await;
+        gateway.gateway().reconcile_plugins(&on).await;
         if number == TIMES / 5 {
             settled_kib = resident_kib();
         }
@@ -72,5 +72,5 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
     assert!(reads.load(Relaxed) > u64::from(TIMES) && writes.load(Relaxed) > 10, "{reads:?} {writes:?}");
     assert!(took < Duration::from_secs(60), "{took:?}");
     assert!(grown_kib < GROWTH_MAX_KIB, "{grown_kib} KiB more after the first {}", TIMES / 5);
-    assert_eq!(call(&house, "rows").await.status, 200);
+    assert_eq!(call(&gateway, "rows").await.status, 200);
 }

@@ -1,14 +1,19 @@
-//! What clients do that no one should do. Rule: they come from an address of their own, so that what is limited per address
-//! does not fall on those who behave.
+//! What clients do that no one should do. They come from an address of their own; what this does to clients that share it, the
+//! tests in `shared_address` say.
 
 use super::{floods, slow, torture};
 use futures_util::future::BoxFuture;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
     task::JoinSet,
 };
+
+/// Where clients come from that behave.
+pub const BEHAVED: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
+/// Where clients come from that do not.
+pub const ABUSIVE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
 /// Most that is read of what the gateway says.
 const HEARD_BYTES_MAX: u64 = 1024 * 1024;
@@ -26,16 +31,21 @@ pub struct Abuse {
 pub const ABUSES: [Abuse; 15] = [
     Abuse { name: "slow heads", lanes: 100, round: slow::head, is_well_answered: |heard| says(heard, "408") },
     Abuse { name: "slow bodies", lanes: 100, round: slow::body, is_well_answered: |heard| says(heard, "408") },
-    Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_well_answered: |_| true },
+    Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_well_answered: slow::is_cut_off },
     Abuse { name: "silent connections", lanes: 200, round: slow::silent, is_well_answered: <[u8]>::is_empty },
     Abuse { name: "idle connections", lanes: 200, round: slow::idle, is_well_answered: |heard| says(heard, "200") },
     Abuse { name: "malformed heads", lanes: 4, round: malformed_head, is_well_answered: |heard| says(heard, "400") },
     Abuse { name: "giant heads", lanes: 4, round: giant_head, is_well_answered: |heard| says(heard, "431") },
     Abuse { name: "torture bodies", lanes: 4, round: torture::bodies, is_well_answered: |heard| says(heard, "4") },
     Abuse { name: "HTTP/2 rapid reset", lanes: 2, round: floods::rapid_reset, is_well_answered: floods::says_goodbye },
-    Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_well_answered: |_| true },
-    Abuse { name: "HTTP/2 SETTINGS", lanes: 2, round: floods::settings, is_well_answered: |_| true },
-    Abuse { name: "HTTP/2 empty DATA", lanes: 2, round: floods::empty_data, is_well_answered: |_| true },
+    Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_well_answered: floods::answers_every_ping },
+    Abuse {
+        name: "HTTP/2 SETTINGS",
+        lanes: 2,
+        round: floods::settings,
+        is_well_answered: floods::acknowledges_every_setting,
+    },
+    Abuse { name: "HTTP/2 empty DATA", lanes: 2, round: floods::empty_data, is_well_answered: floods::says_goodbye },
     Abuse {
         name: "HTTP/2 CONTINUATION",
         lanes: 2,
@@ -57,7 +67,7 @@ pub const ABUSES: [Abuse; 15] = [
 ];
 
 /// `status`: or its first digit.
-fn says(heard: &[u8], status: &str) -> bool {
+pub fn says(heard: &[u8], status: &str) -> bool {
     heard.starts_with(format!("HTTP/1.1 {status}").as_bytes())
 }
 
@@ -84,7 +94,7 @@ impl Abuse {
 /// From an address that is not that of those who behave.
 fn socket() -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
-    socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into()).unwrap();
+    socket.bind((ABUSIVE, 0).into()).unwrap();
     socket
 }
 

@@ -58,6 +58,20 @@ pub fn header_bomb(gateway: SocketAddr) -> Round {
     flood(gateway, frame(HEADERS, END_HEADERS | END_STREAM, 1, &block))
 }
 
+/// Each is acknowledged, and the connection stays: as long as the client reads the answers, they cost little.
+pub fn answers_every_ping(heard: &[u8]) -> bool {
+    count(heard, PING) == FRAMES as usize && !says_goodbye(heard)
+}
+
+/// The same, beside the gateway's own settings and its answer to those that every client begins with.
+pub fn acknowledges_every_setting(heard: &[u8]) -> bool {
+    count(heard, SETTINGS) == FRAMES as usize + 2 && !says_goodbye(heard)
+}
+
+fn count(heard: &[u8], kind: u8) -> usize {
+    read(heard).iter().filter(|(found, ..)| *found == kind).count()
+}
+
 pub fn says_goodbye(heard: &[u8]) -> bool {
     read(heard).iter().any(|(kind, ..)| *kind == GOAWAY)
 }

@@ -6,12 +6,13 @@
 //! those who behave have nothing to do.
 
 use super::{
-    abuse::{ABUSES, Abuse},
+    abuse::{ABUSES, Abuse, BEHAVED},
     neighbours::Neighbours,
 };
 use crate::e2e::setup;
 use gateway_tests::process::GatewayProcess;
-use std::{fmt::Write as _, net::SocketAddr, path::PathBuf, process::Command, sync::mpsc, thread, time::Duration};
+use std::{fmt::Write as _, net::SocketAddr, path::PathBuf, process::Command, thread, time::Duration};
+use tokio::sync::oneshot;
 
 const NEIGHBOURS: usize = 4;
 const REST: Duration = Duration::from_millis(5);
@@ -20,33 +21,30 @@ const ROUNDS: usize = 3;
 
 /// The 99th percentile of what neighbours wait for within the time.
 async fn p99(gateway: &GatewayProcess, time: Duration) -> Duration {
-    let neighbours = Neighbours::move_in(gateway, NEIGHBOURS, REST);
+    let neighbours = Neighbours::start(gateway, BEHAVED, NEIGHBOURS, REST);
+    // How long is measured.
     tokio::time::sleep(time).await;
-    let mut latencies = neighbours.move_out().await;
+    let mut latencies = neighbours.stop().await;
     latencies.sort_unstable();
     latencies[latencies.len() * 99 / 100]
 }
 
 /// Abusers on threads of their own, which give way to all others; gone when it is dropped.
 struct Abusers {
-    stop: Option<mpsc::Sender<()>>,
+    stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Abusers {
     fn begin(abuse: &'static Abuse, gateway: SocketAddr) -> Self {
-        let (stop, stopped) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel::<()>();
         let work = move || {
             give_way();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let is_over = async move {
-                while stopped.try_recv() != Err(mpsc::TryRecvError::Disconnected) {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-            };
             runtime.block_on(async {
                 let lanes = abuse.begin(gateway, |_: &[u8]| {});
-                is_over.await;
+                // An error says that the sender is gone, which is what ends this.
+                let _ = stopped.await;
                 drop(lanes);
             });
         };

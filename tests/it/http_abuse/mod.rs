@@ -1,4 +1,4 @@
-//! HTTP from the wild: clients that are slow, many, wrong or hostile. Rule: who behaves is served as if they were not there.
+//! Clients that are slow, many, wrong or hostile. The rule: clients that behave are served as if the others were not there.
 
 mod abuse;
 mod floods;
@@ -7,6 +7,7 @@ mod json;
 mod measure;
 mod neighbours;
 mod others_served;
+mod shared_address;
 mod slow;
 mod slow_clients;
 mod torture;

@@ -3,6 +3,7 @@
 use crate::e2e::{Site, THREADS};
 use gateway_tests::process::GatewayProcess;
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -21,13 +22,13 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Each of them rests for that long between two requests.
-    pub fn move_in(gateway: &GatewayProcess, count: usize, rest: Duration) -> Self {
+    /// So many clients at this address, each of which rests for that long between two requests.
+    pub fn start(gateway: &GatewayProcess, address: IpAddr, count: usize, rest: Duration) -> Self {
         let (stop, served) = (CancellationToken::new(), Arc::<AtomicU64>::default());
         let mut tasks = JoinSet::new();
         for _ in 0..count {
             // A connection of its own each.
-            tasks.spawn(live(Site::of(gateway), rest, stop.clone(), Arc::clone(&served)));
+            tasks.spawn(call(Site::from_address(gateway, address), rest, stop.clone(), Arc::clone(&served)));
         }
         Self { stop, served, tasks }
     }
@@ -37,13 +38,13 @@ impl Neighbours {
     }
 
     /// How long each request took.
-    pub async fn move_out(self) -> Vec<Duration> {
+    pub async fn stop(self) -> Vec<Duration> {
         self.stop.cancel();
         self.tasks.join_all().await.concat()
     }
 }
 
-async fn live(site: Site, rest: Duration, stop: CancellationToken, served: Arc<AtomicU64>) -> Vec<Duration> {
+async fn call(site: Site, rest: Duration, stop: CancellationToken, served: Arc<AtomicU64>) -> Vec<Duration> {
     let mut latencies = Vec::new();
     while !stop.is_cancelled() {
         for path in PATHS {
@@ -52,6 +53,7 @@ async fn live(site: Site, rest: Duration, stop: CancellationToken, served: Arc<A
             latencies.push(begun.elapsed());
             assert_eq!(answer.status, 200, "{path}: {}", answer.text());
             served.fetch_add(1, Relaxed);
+            // The pace of a client.
             tokio::time::sleep(rest).await;
         }
     }

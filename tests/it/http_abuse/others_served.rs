@@ -1,14 +1,15 @@
-//! Whatever is done to the gateway: it says what is due and ends it in time, those who behave are all served, and it does
-//! not grow.
+//! Whatever one client does: the gateway answers it as expected and ends its connections in time, serves the others, and does not
+//! grow.
 
 use super::{
-    abuse::{ABUSES, Abuse},
+    abuse::{ABUSES, ABUSIVE, Abuse, BEHAVED},
     neighbours::Neighbours,
 };
-use crate::e2e::setup;
+use crate::{all_plugins::assert_no_errors_logged, e2e::setup};
 use gateway_tests::process::GatewayProcess;
 use rstest::rstest;
-use std::{sync::mpsc, time::Duration};
+use std::{net::IpAddr, time::Duration};
+use tokio::sync::mpsc;
 
 /// Beyond what it had before; a flood that is kept somewhere would be far above.
 const GROWTH_KIB_MAX: u64 = 96 * 1024;
@@ -23,12 +24,27 @@ async fn impatient() -> GatewayProcess {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_behave_are_served(#[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)] number: usize) {
-    let abuse: &'static Abuse = &ABUSES[number];
+async fn clients_at_another_address_are_served(
+    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)] number: usize,
+) {
+    assert_served_during(&ABUSES[number], BEHAVED).await;
+}
+
+/// The abuser leaves connections of its address free, and no limit of requests is set here: `shared_address` has both.
+#[rstest]
+#[case::slow_heads(0)]
+#[case::malformed_heads(5)]
+#[case::rapid_reset(8)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_at_the_same_address_are_served(#[case] number: usize) {
+    assert_served_during(&ABUSES[number], ABUSIVE).await;
+}
+
+async fn assert_served_during(abuse: &'static Abuse, neighbours_at: IpAddr) {
     let gateway = impatient().await;
-    let neighbours = Neighbours::move_in(&gateway, 2, Duration::ZERO);
+    let neighbours = Neighbours::start(&gateway, neighbours_at, 2, Duration::ZERO);
     let (before_kib, _) = gateway.memory_kib().unwrap();
-    let (sender, rounds) = mpsc::channel();
+    let (sender, mut rounds) = mpsc::unbounded_channel();
     let abusers = abuse.begin(gateway.address().parse().unwrap(), move |heard: &[u8]| {
         // The test may have heard enough.
         let _ = sender.send(heard.to_vec());
@@ -36,22 +52,17 @@ async fn those_who_behave_are_served(#[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 
     let in_time = tokio::time::timeout(LIMIT, async {
         let mut ended = 0;
         while ended < abuse.lanes || neighbours.served() < SERVED_MIN {
-            for heard in rounds.try_iter() {
-                ended += 1;
-                let said = String::from_utf8_lossy(&heard);
-                assert!((abuse.is_well_answered)(&heard), "{}: {:.500}", abuse.name, said);
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            let heard = rounds.recv().await.unwrap();
+            ended += 1;
+            let said = String::from_utf8_lossy(&heard);
+            assert!((abuse.is_well_answered)(&heard), "{}: {} bytes, {:.500}", abuse.name, heard.len(), said);
         }
     });
     assert!(in_time.await.is_ok(), "{}: not ended, or nobody else is served", abuse.name);
     drop(abusers);
-    let latencies = neighbours.move_out().await;
+    let latencies = neighbours.stop().await;
     assert!(latencies.len() as u64 >= SERVED_MIN);
     let (_, peak_kib) = gateway.memory_kib().unwrap();
     assert!(peak_kib < before_kib + GROWTH_KIB_MAX, "{}: from {before_kib} to {peak_kib} KiB", abuse.name);
-    let log = gateway.setup().log();
-    for word in ["panicked", "ERROR", "\"level\":\"ERROR\""] {
-        assert!(!log.contains(word), "{}: {word} is in the log", abuse.name);
-    }
+    assert_no_errors_logged(&gateway);
 }

@@ -1,6 +1,6 @@
 //! Clients that keep a connection and give or take nearly nothing.
 
-use super::abuse::{connect, connect_with_little_room, hear};
+use super::abuse::{connect, connect_with_little_room, hear, says};
 use futures_util::future::BoxFuture;
 use std::{net::SocketAddr, time::Duration};
 use tokio::{
@@ -8,6 +8,8 @@ use tokio::{
     net::TcpStream,
 };
 
+/// What a client's kernel takes at most of what the client does not read; the answer alone has more.
+const UNREAD_BYTES_MAX: usize = 64 * 1024;
 const DRIP: Duration = Duration::from_millis(50);
 
 pub fn head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
@@ -25,8 +27,14 @@ pub fn reader(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
         let requests = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n".repeat(1000);
         // Blocks when the gateway, which cannot write, reads no further; ends when it has enough.
         while stream.write_all(requests.as_bytes()).await.is_ok() {}
-        Vec::new()
+        // What had come into the little room before the gateway cut the connection.
+        hear(&mut stream).await
     })
+}
+
+/// The head of an answer, and no more of it than the client had room for.
+pub fn is_cut_off(heard: &[u8]) -> bool {
+    says(heard, "200") && heard.len() < UNREAD_BYTES_MAX
 }
 
 pub fn silent(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {

@@ -80,7 +80,7 @@ async fn jobs_stop_even_while_the_database_fails(#[values(Engine::Sqlite, Engine
     let work = Work::new([Act::Succeed]);
     yard.start("a", &[every_s("sweep", 60)], &work).stopped().await;
     let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
-    yard.house.database.close().await;
+    yard.db.database.close().await;
     gateway.stopped().await;
     assert!(work.starts_s(0).is_empty());
 }

@@ -4,18 +4,23 @@ mod ending;
 mod lease;
 mod schedule;
 
-use crate::storage::{Engine, House};
+use crate::storage::{Engine, TestDatabase};
 use futures_util::FutureExt as _;
-use gateway_clock::{Clock, ManualClock};
-use gateway_jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob};
-use gateway_storage::{Database, Schema, Scope};
+use gateway_tests::process::LIMIT;
+use host::{
+    clock::{Clock, ManualClock},
+    jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob},
+    storage::{Database, Schema, Scope},
+};
 use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+use plugin_testing::TestGateway;
 use std::{
+    cell::Cell,
     sync::{
         Arc, Mutex,
         atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -27,7 +32,7 @@ pub const GRACE_MS: i64 = 30_000;
 
 /// A database of the test's own and the clock of its gateways.
 pub struct Yard {
-    pub house: House,
+    pub db: TestDatabase,
     pub clock: ManualClock,
 }
 
@@ -39,11 +44,11 @@ impl Yard {
     }
 
     pub async fn without_table(engine: Engine) -> Self {
-        Self { house: House::new(engine).await, clock: ManualClock::new(START_MS) }
+        Self { db: TestDatabase::new(engine).await, clock: ManualClock::new(START_MS) }
     }
 
     pub fn store(&self) -> JobStore {
-        JobStore::new(self.house.database.clone())
+        JobStore::new(self.db.database.clone())
     }
 
     pub async fn migrate(&self, steps: &[&str]) {
@@ -55,7 +60,7 @@ impl Yard {
         };
         let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
         let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
-        self.house.database.migrate(&schema).await.unwrap();
+        self.db.database.migrate(&schema).await.unwrap();
     }
 
     pub fn runner(&self, holder: &str) -> JobRunner {
@@ -83,15 +88,15 @@ impl Yard {
 
     /// Waits until the job's row fits, and answers it.
     pub async fn status_when(&self, job: &str, what: &str, fits: impl Fn(&JobStatus) -> bool) -> JobStatus {
-        let limit = Instant::now() + Duration::from_secs(20);
-        loop {
-            let status = self.status(job).await;
-            match status {
-                Some(status) if fits(&status) => return status,
-                status => assert!(Instant::now() < limit, "never: {what}; {status:#?}"),
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let found = Cell::new(None);
+        TestGateway::eventually(LIMIT, what, async || {
+            let status = self.status(job).await.filter(&fits);
+            let has_come = status.is_some();
+            found.set(status);
+            has_come
+        })
+        .await;
+        found.take().unwrap()
     }
 
     pub async fn ran(&self, job: &str, runs: i64) -> JobStatus {
@@ -130,7 +135,7 @@ pub struct Doomed {
 impl Doomed {
     pub async fn start(yard: &Yard, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (settings, mut runner) = (yard.house.settings.clone(), yard.runner(holder));
+        let (settings, mut runner) = (yard.db.settings.clone(), yard.runner(holder));
         let (jobs, work) = (jobs.to_owned(), work.clone());
         let start = async move {
             runner.store = JobStore::new(Database::open(settings).await.unwrap());
@@ -207,11 +212,8 @@ impl Work {
     }
 
     pub async fn started(&self, index: usize, times: usize) {
-        let limit = Instant::now() + Duration::from_secs(20);
-        while self.starts_s(index).len() < times {
-            assert!(Instant::now() < limit, "never started {times} times: {:?}", self.starts_s(index));
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let what = format!("job {index} is started {times} times");
+        TestGateway::eventually(LIMIT, &what, async || self.starts_s(index).len() >= times).await;
     }
 
     fn run(&self, clock: &Clock) -> RunJob {

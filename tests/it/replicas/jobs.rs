@@ -40,6 +40,7 @@ async fn a_job_runs_once_per_tick_and_outlives_its_holder() {
     // Both look again; nobody may find anything to do.
     make_due(&setup).await;
     runs(&setup, 2).await;
+    // That nothing happens shows in nothing else: no run, no log line, no metric.
     tokio::time::sleep(TWO_LOOKS).await;
     assert_eq!(state(&setup).await, (2, 0, String::new()));
 

@@ -2,7 +2,7 @@
 
 use super::Pair;
 use crate::{
-    crash::{Kept, Ledger, Outcome, Write, send},
+    crash::{Ledger, Outcome, Stored, Write, send},
     e2e::THREADS,
 };
 use gateway_tests::process::LIMIT;
@@ -22,7 +22,7 @@ async fn of_the_same_request_to_both_at_once_one_is_taken() {
         write.outcome = Outcome::Acknowledged;
         ledger.writes.push(write);
     }
-    let kept = Kept::read(&pair.setups[0]).await;
+    let kept = Stored::read(&pair.setups[0]).await;
     ledger.compare(&kept);
     for site in &pair.sites {
         ledger.replay(site, &kept).await;

@@ -2,7 +2,7 @@
 
 use super::Pair;
 use crate::{
-    crash::{Dice, Kept, Ledger, Load, Write, send},
+    crash::{Dice, Ledger, Load, Stored, Write, send},
     e2e::{Part, Site},
 };
 use plugin_testing::Wallet;
@@ -64,7 +64,7 @@ async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
     });
     let ((), stayed, changed) = tokio::join!(story, stay, change);
 
-    let kept = Kept::read(&pair.setups[0]).await;
+    let kept = Stored::read(&pair.setups[0]).await;
     ledger.compare(&kept);
     assert_eq!(stayed, kept.event_ids, "at one gateway");
     assert_eq!(changed, kept.event_ids, "at one and the other");
@@ -72,7 +72,7 @@ async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
 
     // The killed one comes back and knows the same.
     let gateway = pair.setups[1].start().await.unwrap();
-    let kept = Kept::read(&pair.setups[1]).await;
+    let kept = Stored::read(&pair.setups[1]).await;
     ledger.replay(&Site::of(&gateway), &kept).await;
-    ledger.compare(&Kept::read(&pair.setups[0]).await);
+    ledger.compare(&Stored::read(&pair.setups[0]).await);
 }

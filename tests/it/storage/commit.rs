@@ -15,10 +15,10 @@ async fn what_64_writers_were_told_is_there_after_reopening(
 ) {
     const WRITERS: i64 = 64;
     const EACH: i64 = 10;
-    let mut house = House::with_notes(engine).await;
+    let mut db = TestDatabase::with_notes(engine).await;
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
-            let database = house.database.clone();
+            let database = db.database.clone();
             tokio::spawn(async move {
                 for number in 0..EACH {
                     let transaction = database.begin(plugin_scope("forum"));
@@ -36,9 +36,9 @@ async fn what_64_writers_were_told_is_there_after_reopening(
     for writer in writers {
         writer.await.unwrap();
     }
-    house.reopen().await;
+    db.reopen().await;
     let expected: Vec<i64> = (0..WRITERS * EACH).collect();
-    assert_eq!(house.note_ids().await, expected);
+    assert_eq!(db.note_ids().await, expected);
 }
 
 /// Read, decide, write: nobody's addition gets lost between the reading and the writing of another.
@@ -46,11 +46,11 @@ async fn what_64_writers_were_told_is_there_after_reopening(
 #[tokio::test(flavor = "multi_thread")]
 async fn transactions_of_one_plugin_follow_each_other(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     const WRITERS: i64 = 16;
-    let house = House::with_notes(engine).await;
-    house.write(vec![note(0, "counter")]).await.unwrap();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![note(0, "counter")]).await.unwrap();
     let writers: Vec<_> = (0..WRITERS)
         .map(|_| {
-            let transaction = house.forum();
+            let transaction = db.forum();
             tokio::spawn(async move {
                 let count = statement("SELECT max(id) FROM forum_notes", []);
                 let outcomes = transaction.run(vec![count]).await.unwrap();
@@ -63,7 +63,7 @@ async fn transactions_of_one_plugin_follow_each_other(#[values(Engine::Sqlite, E
     for writer in writers {
         writer.await.unwrap();
     }
-    assert_eq!(house.note_ids().await, (0..=WRITERS).collect::<Vec<_>>());
+    assert_eq!(db.note_ids().await, (0..=WRITERS).collect::<Vec<_>>());
 }
 
 const CHILD: &str = "GATEWAY_TEST_WRITE_UNTIL_KILLED";
@@ -99,11 +99,11 @@ async fn write_until_killed() {
 async fn what_was_acknowledged_survives_a_killed_process(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     use secrecy::ExposeSecret;
     const ENOUGH: usize = 200;
-    let mut house = House::with_notes(engine).await;
-    house.database.close().await;
+    let mut db = TestDatabase::with_notes(engine).await;
+    db.database.close().await;
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["storage::commit::write_until_killed", "--exact", "--nocapture"])
-        .env(CHILD, house.settings.url.expose_secret())
+        .env(CHILD, db.settings.url.expose_secret())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -124,8 +124,8 @@ async fn what_was_acknowledged_survives_a_killed_process(#[values(Engine::Sqlite
     }
     child.wait().unwrap();
     assert!(killed, "it ended by itself");
-    house.reopen().await;
-    let found: BTreeSet<i64> = house.note_ids().await.into_iter().collect();
+    db.reopen().await;
+    let found: BTreeSet<i64> = db.note_ids().await.into_iter().collect();
     let lost: Vec<_> = acknowledged.difference(&found).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
 }

@@ -21,30 +21,30 @@ async fn write_to_a_full_disk() {
     if std::env::var(CHILD).is_err() {
         return;
     }
-    let mut house = House::with_notes(Engine::Sqlite).await;
-    house.write(vec![note(1, "before")]).await.unwrap();
-    let log = house.directory.path().join("gateway.db-wal");
+    let mut db = TestDatabase::with_notes(Engine::Sqlite).await;
+    db.write(vec![note(1, "before")]).await.unwrap();
+    let log = db.directory.path().join("gateway.db-wal");
     limit_file_size(&std::fs::metadata(log).unwrap().len().to_string());
 
     // The pages are written at COMMIT: the statements themselves succeed.
-    let transaction = house.forum();
+    let transaction = db.forum();
     transaction.run(vec![note(2, "during")]).await.unwrap();
     let error = transaction.commit(vec![]).await.unwrap_err();
     assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
     let writers = (10..30).map(|id| {
-        let transaction = house.forum();
+        let transaction = db.forum();
         tokio::spawn(async move { transaction.commit(last(note(id, "during"))).await })
     });
     for writer in writers.collect::<Vec<_>>() {
         let error = writer.await.unwrap().unwrap_err();
         assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
     }
-    assert_eq!(house.note_ids().await, [1]);
+    assert_eq!(db.note_ids().await, [1]);
 
     limit_file_size("unlimited");
-    house.write(vec![note(3, "after")]).await.unwrap();
-    house.reopen().await;
-    assert_eq!(house.note_ids().await, [1, 3]);
+    db.write(vec![note(3, "after")]).await.unwrap();
+    db.reopen().await;
+    assert_eq!(db.note_ids().await, [1, 3]);
     println!("the full disk was survived");
 }
 
@@ -66,37 +66,36 @@ fn a_commit_that_the_disk_refuses_is_not_acknowledged() {
 /// What a crash left in the log is replayed, and nothing else.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_log_is_ignored() {
-    let mut house = House::with_notes(Engine::Sqlite).await;
-    house.write(vec![note(1, "one")]).await.unwrap();
-    let log = house.directory.path().join("gateway.db-wal");
-    let saved = house.directory.path().join("saved.db");
-    std::fs::copy(house.path(), &saved).unwrap();
+    let mut db = TestDatabase::with_notes(Engine::Sqlite).await;
+    db.write(vec![note(1, "one")]).await.unwrap();
+    let log = db.directory.path().join("gateway.db-wal");
+    let saved = db.directory.path().join("saved.db");
+    std::fs::copy(db.path(), &saved).unwrap();
     // A torn write at the end of the log, as a power cut leaves it.
     let mut bytes = std::fs::read(&log).unwrap();
     bytes.extend_from_slice(&[7; 3000]);
-    std::fs::write(house.directory.path().join("saved.db-wal"), bytes).unwrap();
-    house.settings = DatabaseSettings::new(format!("sqlite:{}", saved.display()));
-    house.reopen().await;
-    assert_eq!(house.note_ids().await, [1]);
+    std::fs::write(db.directory.path().join("saved.db-wal"), bytes).unwrap();
+    db.settings = DatabaseSettings::new(format!("sqlite:{}", saved.display()));
+    db.reopen().await;
+    assert_eq!(db.note_ids().await, [1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_that_is_no_utf8_is_read_with_a_mark() {
-    let house = House::with_notes(Engine::Sqlite).await;
-    house
-        .write(vec![statement("INSERT INTO forum_notes (id, body) VALUES (1, cast(x'61ff62' AS TEXT))", [])])
+    let db = TestDatabase::with_notes(Engine::Sqlite).await;
+    db.write(vec![statement("INSERT INTO forum_notes (id, body) VALUES (1, cast(x'61ff62' AS TEXT))", [])])
         .await
         .unwrap();
-    assert_eq!(house.rows("SELECT body FROM forum_notes").await, [[text("a\u{fffd}b")]]);
+    assert_eq!(db.rows("SELECT body FROM forum_notes").await, [[text("a\u{fffd}b")]]);
 }
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_files_are_the_owners_only() {
     use std::os::unix::fs::PermissionsExt;
-    let house = House::with_notes(Engine::Sqlite).await;
+    let db = TestDatabase::with_notes(Engine::Sqlite).await;
     for name in ["gateway.db", "gateway.db-wal"] {
-        let file = std::fs::metadata(house.directory.path().join(name)).unwrap();
+        let file = std::fs::metadata(db.directory.path().join(name)).unwrap();
         assert_eq!(file.permissions().mode() & 0o777, 0o600, "{name}");
     }
 }

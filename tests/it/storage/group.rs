@@ -7,14 +7,14 @@ use rstest::rstest;
 type Answers = Vec<(i64, Result<Vec<Outcome>, StorageError>)>;
 
 /// Lets all transactions wait behind one that holds the writer, so that they are served together.
-async fn together(house: &House, members: Vec<(i64, Vec<Statement>)>) -> Answers {
-    let holder = house.forum();
+async fn together(db: &TestDatabase, members: Vec<(i64, Vec<Statement>)>) -> Answers {
+    let holder = db.forum();
     holder.run(vec![statement("SELECT 1", [])]).await.unwrap();
     let mut running = Vec::new();
     for (id, statements) in members {
         let last = statements.into_iter().map(CommitStatement::new).collect();
         let commit = |transaction: Arc<Transaction>| async move { transaction.commit(last).await };
-        running.push((id, queued(house.database.begin(Scope::Host), commit).await));
+        running.push((id, queued(db.database.begin(Scope::Host), commit).await));
     }
     holder.rollback().await;
     let mut answers = Vec::new();
@@ -36,8 +36,8 @@ async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
 }
 
 /// The rule: acknowledged means there, and not acknowledged means not there.
-async fn assert_truthful(house: &House, answers: &Answers) {
-    let found = house.note_ids().await;
+async fn assert_truthful(db: &TestDatabase, answers: &Answers) {
+    let found = db.note_ids().await;
     for (id, answer) in answers {
         assert_eq!(found.contains(id), answer.is_ok(), "note {id}: {answer:?}");
     }
@@ -46,7 +46,7 @@ async fn assert_truthful(house: &House, answers: &Answers) {
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_member_does_not_hurt_the_others(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
+    let db = TestDatabase::with_notes(engine).await;
     let members = (0..40)
         .map(|id| match id % 4 {
             0 => (id, vec![note(id, "x"), note(id, "twice")]),
@@ -54,15 +54,15 @@ async fn a_failing_member_does_not_hurt_the_others(#[values(Engine::Sqlite, Engi
             _ => (id, vec![note(id, "x")]),
         })
         .collect();
-    let answers = together(&house, members).await;
+    let answers = together(&db, members).await;
     for (id, answer) in &answers {
         assert_eq!(answer.is_ok(), id % 4 > 1, "{id}: {answer:?}");
     }
-    assert_truthful(&house, &answers).await;
+    assert_truthful(&db, &answers).await;
 }
 
 /// Runs rounds of one bad member between good ones until a good one went down with the bad one.
-async fn until_neighbours_fail(house: &House, bad: impl Fn(i64) -> Vec<Statement>) {
+async fn until_neighbours_fail(db: &TestDatabase, bad: impl Fn(i64) -> Vec<Statement>) {
     for round in 0..50_i64 {
         let first = 1000 + round * 10;
         let members = (first..first + 5)
@@ -71,8 +71,8 @@ async fn until_neighbours_fail(house: &House, bad: impl Fn(i64) -> Vec<Statement
                 _ => (id, vec![note(id, "good")]),
             })
             .collect();
-        let answers = together(house, members).await;
-        assert_truthful(house, &answers).await;
+        let answers = together(db, members).await;
+        assert_truthful(db, &answers).await;
         assert!(answers[2].1.is_err());
         let failed: Vec<_> = answers.iter().filter_map(|(_, answer)| answer.as_ref().err()).collect();
         if failed.len() > 1 {
@@ -80,7 +80,7 @@ async fn until_neighbours_fail(house: &House, bad: impl Fn(i64) -> Vec<Statement
             let error = neighbour.unwrap().1.as_ref().unwrap_err();
             assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
             // And the writer goes on by itself.
-            house.write(vec![note(first + 9, "after")]).await.unwrap();
+            db.write(vec![note(first + 9, "after")]).await.unwrap();
             return;
         }
     }
@@ -89,16 +89,15 @@ async fn until_neighbours_fail(house: &House, bad: impl Fn(i64) -> Vec<Statement
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_that_fails_fails_for_every_member() {
-    let house = House::with_notes(Engine::Sqlite).await;
+    let db = TestDatabase::with_notes(Engine::Sqlite).await;
     // Migrations refuse such a table, because its constraint fails at COMMIT.
-    house
-        .write(vec![statement(
-            "CREATE TABLE forum_children (note BIGINT REFERENCES forum_notes (id) DEFERRABLE INITIALLY DEFERRED)",
-            [],
-        )])
-        .await
-        .unwrap();
-    until_neighbours_fail(&house, |id| {
+    db.write(vec![statement(
+        "CREATE TABLE forum_children (note BIGINT REFERENCES forum_notes (id) DEFERRABLE INITIALLY DEFERRED)",
+        [],
+    )])
+    .await
+    .unwrap();
+    until_neighbours_fail(&db, |id| {
         vec![note(id, "bad"), statement("INSERT INTO forum_children (note) VALUES (-1)", [])]
     })
     .await;
@@ -108,22 +107,22 @@ async fn a_commit_that_fails_fails_for_every_member() {
 /// the same group have lost their work although each of their statements succeeded.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_fails_every_member_of_the_group() {
-    let house = House::with_notes(Engine::Sqlite).await;
-    house.write(vec![statement("PRAGMA max_page_count = 60", [])]).await.unwrap();
+    let db = TestDatabase::with_notes(Engine::Sqlite).await;
+    db.write(vec![statement("PRAGMA max_page_count = 60", [])]).await.unwrap();
     let large = "x".repeat(1024 * 1024);
-    until_neighbours_fail(&house, |id| vec![note(id, &large)]).await;
+    until_neighbours_fail(&db, |id| vec![note(id, &large)]).await;
     // Space comes back: no restart is needed.
-    let error = house.write(vec![note(1, &large)]).await.unwrap_err();
+    let error = db.write(vec![note(1, &large)]).await.unwrap_err();
     assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
-    house.write(vec![statement("PRAGMA max_page_count = 100000", [])]).await.unwrap();
-    house.write(vec![note(1, &large)]).await.unwrap();
+    db.write(vec![statement("PRAGMA max_page_count = 100000", [])]).await.unwrap();
+    db.write(vec![note(1, &large)]).await.unwrap();
 }
 
 /// A write that is stopped by its time limit makes SQLite roll back everything as well.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_write_fails_every_member_of_the_group() {
-    let house = House::with_notes_tuned(Engine::Sqlite, |settings| settings.statement_timeout_ms = 300).await;
-    until_neighbours_fail(&house, |id| {
+    let db = TestDatabase::with_notes_tuned(Engine::Sqlite, |settings| settings.statement_timeout_ms = 300).await;
+    until_neighbours_fail(&db, |id| {
         vec![
             note(id, "bad"),
             statement(
@@ -139,27 +138,27 @@ async fn a_stopped_write_fails_every_member_of_the_group() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_whose_caller_left_does_not_hurt_the_others() {
-    let house = House::with_notes(Engine::Sqlite).await;
-    let holder = house.forum();
+    let db = TestDatabase::with_notes(Engine::Sqlite).await;
+    let holder = db.forum();
     holder.run(vec![note(1, "one")]).await.unwrap();
-    let left = house.forum();
+    let left = db.forum();
     let call = left.commit(last(note(2, "never")));
     assert!(tokio::time::timeout(Duration::from_millis(20), call).await.is_err());
-    let stays = house.forum();
+    let stays = db.forum();
     let call = tokio::spawn(async move { stays.commit(last(note(3, "three"))).await });
     holder.commit(vec![]).await.unwrap();
     call.await.unwrap().unwrap();
-    assert_eq!(house.note_ids().await, [1, 3]);
+    assert_eq!(db.note_ids().await, [1, 3]);
 }
 
 /// Stopping its write at once would make SQLite roll back the whole group: it is finished, then undone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_leaves_during_its_write_does_not_hurt_the_others() {
-    let house = House::with_notes(Engine::Sqlite).await;
-    let holder = house.forum();
+    let db = TestDatabase::with_notes(Engine::Sqlite).await;
+    let holder = db.forum();
     holder.run(vec![note(1, "one")]).await.unwrap();
     let commit = |stays: Arc<Transaction>| async move { stays.commit(last(note(2, "two"))).await };
-    let stays = queued(house.forum(), commit).await;
+    let stays = queued(db.forum(), commit).await;
     let long = statement(
         "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1500000)
          INSERT INTO forum_notes (id) SELECT i FROM n",
@@ -169,10 +168,10 @@ async fn a_caller_that_leaves_during_its_write_does_not_hurt_the_others() {
         let call = leaves.run(vec![long]);
         tokio::time::timeout(Duration::from_millis(200), call).await
     };
-    let leaves = queued(house.forum(), run).await;
+    let leaves = queued(db.forum(), run).await;
     holder.commit(vec![]).await.unwrap();
     let left = leaves.await.unwrap();
     assert!(left.is_err(), "the write was too short for this test");
     stays.await.unwrap().unwrap();
-    assert_eq!(house.note_ids().await, [1, 2]);
+    assert_eq!(db.note_ids().await, [1, 2]);
 }

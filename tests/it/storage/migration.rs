@@ -11,62 +11,61 @@ const VOTES: &str = "ALTER TABLE forum_notes ADD COLUMN votes BIGINT NOT NULL DE
     CREATE VIEW forum_v1 AS SELECT id, votes FROM forum_notes;
     CREATE VIEW jobs_v1 AS SELECT id FROM forum_notes";
 
-async fn tables(house: &House) -> Vec<String> {
-    let sql = match house.database.dialect() {
-        gateway_storage::Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name LIKE 'forum%' ORDER BY name",
-        gateway_storage::Dialect::Postgres => {
+async fn tables(db: &TestDatabase) -> Vec<String> {
+    let sql = match db.database.dialect() {
+        host::storage::Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name LIKE 'forum%' ORDER BY name",
+        host::storage::Dialect::Postgres => {
             "SELECT relname FROM pg_class WHERE relname LIKE 'forum%' AND relkind IN ('r', 'v', 'i') ORDER BY relname"
         }
     };
-    let rows = house.rows(sql).await;
+    let rows = db.rows(sql).await;
     rows.iter().map(|row| format!("{:?}", row[0])).collect()
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn migrations_apply_once_and_keep_the_data(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let mut house = House::new(engine).await;
-    let first = house.migrate("forum", &[migration(1, NOTES)]).await.unwrap();
+    let mut db = TestDatabase::new(engine).await;
+    let first = db.migrate("forum", &[migration(1, NOTES)]).await.unwrap();
     assert_eq!(first, MigrationReport { applied: vec![1], earlier: 0 });
-    house
-        .write(vec![statement("INSERT INTO forum_notes (body, raw) VALUES ('kept', $1)", [blob(&[0, 255])])])
+    db.write(vec![statement("INSERT INTO forum_notes (body, raw) VALUES ('kept', $1)", [blob(&[0, 255])])])
         .await
         .unwrap();
     // Their order in the list does not matter.
     let both = [migration(2, VOTES), migration(1, NOTES)];
-    let second = house.migrate("forum", &both).await.unwrap();
+    let second = db.migrate("forum", &both).await.unwrap();
     assert_eq!(second, MigrationReport { applied: vec![2], earlier: 1 });
-    house.reopen().await;
-    let third = house.migrate("forum", &both).await.unwrap();
+    db.reopen().await;
+    let third = db.migrate("forum", &both).await.unwrap();
     assert_eq!(third, MigrationReport { applied: vec![], earlier: 2 });
-    let rows = house.rows("SELECT id, body, raw, votes FROM forum_notes").await;
+    let rows = db.rows("SELECT id, body, raw, votes FROM forum_notes").await;
     assert_eq!(rows, [[Value::Int(1), text("kept"), blob(&[0, 255]), Value::Int(1)]]);
-    assert_eq!(house.rows("SELECT * FROM jobs_v1").await.len(), 1);
+    assert_eq!(db.rows("SELECT * FROM jobs_v1").await.len(), 1);
 
-    let status = house.database.migration_status(Some("forum")).await.unwrap();
+    let status = db.database.migration_status(Some("forum")).await.unwrap();
     let versions: Vec<u32> = status.iter().map(|applied| applied.version).collect();
     assert_eq!(versions, [1, 2]);
     let AppliedMigration { plugin, name, checksum, applied_at, .. } = &status[0];
     assert_eq!((plugin.as_str(), name.as_str(), checksum.len()), ("forum", "step_1", 64));
     assert!(*applied_at > 1_700_000_000);
-    assert_eq!(house.database.migration_status(None).await.unwrap().len(), 2);
-    assert!(house.database.migration_status(Some("kb")).await.unwrap().is_empty());
+    assert_eq!(db.database.migration_status(None).await.unwrap().len(), 2);
+    assert!(db.database.migration_status(Some("kb")).await.unwrap().is_empty());
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_number_that_is_the_key_holds_all_64_bits_once(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     let table = "CREATE TABLE forum_x (id BIGINT NOT NULL PRIMARY KEY, body TEXT)";
-    house.migrate("forum", &[migration(1, table)]).await.unwrap();
+    db.migrate("forum", &[migration(1, table)]).await.unwrap();
     let insert = |id| statement("INSERT INTO forum_x (id, body) VALUES ($1, 'b')", [Value::Int(id)]);
     let ids = [i64::MIN, -1, 0, 1, i64::MAX];
-    house.write(ids.map(insert).to_vec()).await.unwrap();
-    house.write(vec![insert(i64::MAX)]).await.unwrap_err();
-    let rows = house.rows("SELECT id FROM forum_x ORDER BY id").await;
+    db.write(ids.map(insert).to_vec()).await.unwrap();
+    db.write(vec![insert(i64::MAX)]).await.unwrap_err();
+    let rows = db.rows("SELECT id FROM forum_x ORDER BY id").await;
     assert_eq!(rows, ids.map(|id| [Value::Int(id)]));
     if engine == Engine::Sqlite {
-        let made = house.rows("SELECT type FROM sqlite_master WHERE tbl_name = 'forum_x'").await;
+        let made = db.rows("SELECT type FROM sqlite_master WHERE tbl_name = 'forum_x'").await;
         assert_eq!(made, [[text("table")]], "no index stands between the key and the row");
     }
 }
@@ -74,21 +73,21 @@ async fn a_number_that_is_the_key_holds_all_64_bits_once(#[values(Engine::Sqlite
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_migration_leaves_everything_as_it_was(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     let broken = [
         migration(1, NOTES),
         migration(2, "CREATE TABLE forum_more (id BIGINT); INSERT INTO forum_missing (id) VALUES (1)"),
     ];
     // Twice: nothing of the first attempt stands in the way, no lock stays behind.
     for _ in 0..2 {
-        let error = house.migrate("forum", &broken).await.unwrap_err().to_string();
+        let error = db.migrate("forum", &broken).await.unwrap_err().to_string();
         assert!(error.starts_with("forum migration 2 (step_2) failed: "), "{error}");
         assert!(error.contains("forum_missing"), "{error}");
-        assert!(tables(&house).await.is_empty());
-        assert!(house.database.migration_status(None).await.unwrap().is_empty());
+        assert!(tables(&db).await.is_empty());
+        assert!(db.database.migration_status(None).await.unwrap().is_empty());
     }
     let mended = [migration(1, NOTES), migration(2, "CREATE TABLE forum_more (id BIGINT)")];
-    assert_eq!(house.migrate("forum", &mended).await.unwrap().applied, [1, 2]);
+    assert_eq!(db.migrate("forum", &mended).await.unwrap().applied, [1, 2]);
 }
 
 #[rstest]
@@ -106,21 +105,21 @@ async fn a_history_that_does_not_fit_is_refused(
     #[case] list: &[(u32, &str)],
     #[case] expected: &str,
 ) {
-    let house = House::new(engine).await;
-    house.migrate("forum", &[migration(1, NOTES)]).await.unwrap();
+    let db = TestDatabase::new(engine).await;
+    db.migrate("forum", &[migration(1, NOTES)]).await.unwrap();
     let list: Vec<_> = list.iter().map(|(version, sql)| migration(*version, sql)).collect();
-    let error = house.migrate("forum", &list).await.unwrap_err();
+    let error = db.migrate("forum", &list).await.unwrap_err();
     assert_eq!(error, StorageError::Migration(expected.into()));
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn two_gateways_migrate_at_once(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     let list = [migration(1, NOTES), migration(2, VOTES)];
     let mut gateways = Vec::new();
     for _ in 0..4 {
-        gateways.push(Database::open(house.settings.clone()).await.unwrap());
+        gateways.push(Database::open(db.settings.clone()).await.unwrap());
     }
     let scope = plugin_scope("forum");
     let views = ["jobs_v1".to_owned()];
@@ -135,25 +134,25 @@ async fn two_gateways_migrate_at_once(#[values(Engine::Sqlite, Engine::Postgres)
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_override_is_for_postgres_only(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     let mut spec = migration(1, "CREATE TABLE forum_lite (id BIGINT)");
     spec.postgres = Some("CREATE TABLE forum_server (id BIGINT)".into());
-    house.migrate("forum", &[spec]).await.unwrap();
+    db.migrate("forum", &[spec]).await.unwrap();
     let table = match engine {
         Engine::Sqlite => "forum_lite",
         Engine::Postgres => "forum_server",
     };
-    assert_eq!(tables(&house).await, [format!("{:?}", text(table))]);
+    assert_eq!(tables(&db).await, [format!("{:?}", text(table))]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_gateways_own_migrations_have_no_prefix(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::new(engine).await;
+    let db = TestDatabase::new(engine).await;
     let list = [migration(1, "CREATE TABLE activity (id {{id}}, body TEXT)")];
     let schema = Schema { scope: &Scope::Host, views: &[], migrations: &list };
-    assert_eq!(house.database.migrate(&schema).await.unwrap().applied, [1]);
-    assert_eq!(house.database.migration_status(Some("host")).await.unwrap().len(), 1);
+    assert_eq!(db.database.migrate(&schema).await.unwrap().applied, [1]);
+    assert_eq!(db.database.migration_status(Some("host")).await.unwrap().len(), 1);
 }
 
 #[rstest]
@@ -202,15 +201,14 @@ async fn a_migration_stays_inside_its_plugin(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
     #[case] sql: &str,
 ) {
-    let house = House::new(engine).await;
-    house
-        .write(vec![
-            statement("CREATE TABLE agents_cards (id BIGINT PRIMARY KEY, body TEXT)", []),
-            statement("CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)", []),
-        ])
-        .await
-        .unwrap();
-    let error = house.migrate("forum", &[migration(1, sql)]).await.unwrap_err();
+    let db = TestDatabase::new(engine).await;
+    db.write(vec![
+        statement("CREATE TABLE agents_cards (id BIGINT PRIMARY KEY, body TEXT)", []),
+        statement("CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)", []),
+    ])
+    .await
+    .unwrap();
+    let error = db.migrate("forum", &[migration(1, sql)]).await.unwrap_err();
     let StorageError::Migration(text) = &error else {
         panic!("{error:?}");
     };
@@ -239,8 +237,8 @@ async fn a_migration_stays_inside_its_plugin(
 #[case::create_as("CREATE TABLE forum_x AS SELECT 1 AS id; DROP TABLE forum_x")]
 #[tokio::test(flavor = "multi_thread")]
 async fn what_sqlite_offers_can_be_used(#[case] sql: &str) {
-    let house = House::new(Engine::Sqlite).await;
-    house.migrate("forum", &[migration(1, sql)]).await.unwrap();
+    let db = TestDatabase::new(Engine::Sqlite).await;
+    db.migrate("forum", &[migration(1, sql)]).await.unwrap();
 }
 
 #[rstest]
@@ -254,6 +252,6 @@ async fn what_sqlite_offers_can_be_used(#[case] sql: &str) {
 )]
 #[tokio::test(flavor = "multi_thread")]
 async fn what_postgres_offers_can_be_used(#[case] sql: &str) {
-    let house = House::new(Engine::Postgres).await;
-    house.migrate("forum", &[migration(1, sql)]).await.unwrap();
+    let db = TestDatabase::new(Engine::Postgres).await;
+    db.migrate("forum", &[migration(1, sql)]).await.unwrap();
 }

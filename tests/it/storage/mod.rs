@@ -32,13 +32,13 @@ pub enum Engine {
 }
 
 /// A database of the test's own.
-pub struct House {
+pub struct TestDatabase {
     pub database: Database,
     pub settings: DatabaseSettings,
     directory: tempfile::TempDir,
 }
 
-impl House {
+impl TestDatabase {
     pub async fn new(engine: Engine) -> Self {
         Self::tuned(engine, |_| {}).await
     }
@@ -61,12 +61,11 @@ impl House {
     }
 
     pub async fn with_notes_tuned(engine: Engine, tune: impl FnOnce(&mut DatabaseSettings)) -> Self {
-        let house = Self::tuned(engine, tune).await;
-        house
-            .migrate("forum", &[migration(1, "CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)")])
+        let db = Self::tuned(engine, tune).await;
+        db.migrate("forum", &[migration(1, "CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)")])
             .await
             .unwrap();
-        house
+        db
     }
 
     pub fn path(&self) -> PathBuf {

@@ -6,19 +6,19 @@ use rstest::rstest;
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_sees_only_what_is_committed(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    let transaction = house.forum();
+    let db = TestDatabase::with_notes(engine).await;
+    let transaction = db.forum();
     transaction.run(vec![note(1, "one")]).await.unwrap();
-    assert!(house.note_ids().await.is_empty());
+    assert!(db.note_ids().await.is_empty());
     transaction.commit(vec![]).await.unwrap();
-    assert_eq!(house.note_ids().await, [1]);
+    assert_eq!(db.note_ids().await, [1]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_does_not_write(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    house.write(vec![note(1, "one")]).await.unwrap();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![note(1, "one")]).await.unwrap();
     for sql in [
         "DELETE FROM forum_notes",
         "INSERT INTO forum_notes (id) VALUES (9) RETURNING id",
@@ -26,17 +26,17 @@ async fn a_read_does_not_write(#[values(Engine::Sqlite, Engine::Postgres)] engin
         "CREATE TABLE forum_x (id BIGINT)",
     ] {
         for scope in [Scope::Host, plugin_scope("forum")] {
-            let answer = house.database.read(&scope, statement(sql, [])).await;
+            let answer = db.database.read(&scope, statement(sql, [])).await;
             assert!(matches!(answer, Err(StorageError::Statement(_))), "{sql}: {answer:?}");
         }
     }
-    assert_eq!(house.note_ids().await, [1]);
+    assert_eq!(db.note_ids().await, [1]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_a_read_stops_it(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes_tuned(engine, |settings| {
+    let db = TestDatabase::with_notes_tuned(engine, |settings| {
         settings.read_connections = 1;
         settings.pool_max = 2;
     })
@@ -44,17 +44,17 @@ async fn dropping_a_read_stops_it(#[values(Engine::Sqlite, Engine::Postgres)] en
     // More of them than there are connections: each has to make room.
     for _ in 0..4 {
         let scope = plugin_scope("forum");
-        let read = house.database.read(&scope, endless());
+        let read = db.database.read(&scope, endless());
         let cut = tokio::time::timeout(Duration::from_millis(50), read).await;
         assert!(cut.is_err());
     }
     let started = Instant::now();
-    assert!(house.note_ids().await.is_empty());
+    assert!(db.note_ids().await.is_empty());
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     if engine == Engine::Postgres {
         // The server noticed too; this statement is the only one that runs.
         eventually("the statements stop on the server", || async {
-            let running = house
+            let running = db
                 .rows(
                     "SELECT count(*) FROM pg_stat_activity
                      WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()",
@@ -69,22 +69,22 @@ async fn dropping_a_read_stops_it(#[values(Engine::Sqlite, Engine::Postgres)] en
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_that_takes_too_long_is_stopped(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
+    let db = TestDatabase::tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
     let scope = plugin_scope("forum");
-    let error = house.database.read(&scope, endless()).await.unwrap_err();
+    let error = db.database.read(&scope, endless()).await.unwrap_err();
     assert!(matches!(error, StorageError::Timeout(_)), "{error:?}");
-    house.database.probe().await.unwrap();
+    db.database.probe().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_that_waits_too_long_for_a_thread_is_answered_in_time() {
-    let house = House::tuned(Engine::Sqlite, |settings| {
+    let db = TestDatabase::tuned(Engine::Sqlite, |settings| {
         settings.read_connections = 1;
         settings.statement_timeout_ms = 500;
     })
     .await;
     let started = Instant::now();
-    let read = || async { house.database.read(&Scope::Host, endless()).await.unwrap_err() };
+    let read = || async { db.database.read(&Scope::Host, endless()).await.unwrap_err() };
     let errors = tokio::join!(read(), read(), read(), read());
     for error in [errors.0, errors.1, errors.2, errors.3] {
         assert!(matches!(error, StorageError::Timeout(_)), "{error:?}");
@@ -95,43 +95,43 @@ async fn a_read_that_waits_too_long_for_a_thread_is_answered_in_time() {
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_that_is_too_large_is_refused(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
+    let db = TestDatabase::with_notes(engine).await;
     let megabyte = "x".repeat(1024 * 1024);
-    house.write(vec![note(1, &megabyte)]).await.unwrap();
+    db.write(vec![note(1, &megabyte)]).await.unwrap();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
                SELECT body FROM n, forum_notes";
-    let answer = house.database.read(&plugin_scope("forum"), statement(sql, [])).await;
+    let answer = db.database.read(&plugin_scope("forum"), statement(sql, [])).await;
     let error = answer.unwrap_err();
     assert!(matches!(&error, StorageError::Statement(text) if text.contains("LIMIT")), "{error:?}");
-    let transaction = house.forum();
+    let transaction = db.forum();
     let answer = transaction.run(vec![statement(sql, [])]).await;
     assert!(matches!(answer, Err(StorageError::Statement(_))), "{answer:?}");
-    assert_eq!(house.note_ids().await, [1]);
+    assert_eq!(db.note_ids().await, [1]);
 }
 
 /// PostgreSQL refuses a cached statement whose table got another shape; the reader must not notice.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_survives_a_change_of_the_table(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    house.write(vec![note(1, "one")]).await.unwrap();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![note(1, "one")]).await.unwrap();
     let all = "SELECT * FROM forum_notes";
-    assert_eq!(house.rows(all).await[0].len(), 2);
-    house.write(vec![statement("ALTER TABLE forum_notes ADD COLUMN extra BIGINT", [])]).await.unwrap();
+    assert_eq!(db.rows(all).await[0].len(), 2);
+    db.write(vec![statement("ALTER TABLE forum_notes ADD COLUMN extra BIGINT", [])]).await.unwrap();
     for _ in 0..3 {
-        assert_eq!(house.rows(all).await, [[Value::Int(1), text("one"), Value::Null]]);
+        assert_eq!(db.rows(all).await, [[Value::Int(1), text("one"), Value::Null]]);
     }
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_closed_database_says_so(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    house.database.probe().await.unwrap();
-    house.database.close().await;
-    let error = house.database.probe().await.unwrap_err();
+    let db = TestDatabase::with_notes(engine).await;
+    db.database.probe().await.unwrap();
+    db.database.close().await;
+    let error = db.database.probe().await.unwrap_err();
     assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
-    let error = house.forum().run(vec![note(1, "late")]).await.unwrap_err();
+    let error = db.forum().run(vec![note(1, "late")]).await.unwrap_err();
     assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
 }
 
@@ -143,9 +143,9 @@ fn count_to(number: i64) -> Statement {
 /// On one thread: a statement that has always been short runs on it, and must leave it when this time it is long.
 #[tokio::test]
 async fn a_statement_that_turns_long_leaves_the_thread_that_asks() {
-    let house = House::new(Engine::Sqlite).await;
+    let db = TestDatabase::new(Engine::Sqlite).await;
     let scope = plugin_scope("forum");
-    let count = async |number| values(&house.database.read(&scope, count_to(number)).await.unwrap());
+    let count = async |number| values(&db.database.read(&scope, count_to(number)).await.unwrap());
     for number in 1..100 {
         assert_eq!(count(number).await, [[Value::Int(number)]]);
     }
@@ -154,7 +154,7 @@ async fn a_statement_that_turns_long_leaves_the_thread_that_asks() {
         assert_eq!(count(number).await, [[Value::Int(number)]]);
     }
     // The timer rings on the same thread: only if that is free.
-    let endless = house.database.read(&scope, count_to(100_000_000_000));
+    let endless = db.database.read(&scope, count_to(100_000_000_000));
     assert!(tokio::time::timeout(Duration::from_millis(50), endless).await.is_err());
     assert_eq!(count(7).await, [[Value::Int(7)]]);
 }

@@ -8,30 +8,30 @@ use rstest::rstest;
 async fn what_is_committed_is_there_and_what_is_rolled_back_is_not(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let house = House::with_notes(engine).await;
-    let kept = house.forum();
-    assert!(!kept.has_begun());
+    let db = TestDatabase::with_notes(engine).await;
+    let kept = db.forum();
+    assert!(!kept.is_opened());
     kept.run(vec![note(1, "one"), note(2, "two")]).await.unwrap();
     assert!(kept.has_begun());
     kept.commit(last(note(3, "three"))).await.unwrap();
 
-    let undone = house.forum();
+    let undone = db.forum();
     undone.run(vec![note(4, "four")]).await.unwrap();
     undone.rollback().await;
-    let dropped = house.forum();
+    let dropped = db.forum();
     dropped.run(vec![note(5, "five")]).await.unwrap();
     drop(dropped);
 
-    assert_eq!(house.note_ids().await, [1, 2, 3]);
+    assert_eq!(db.note_ids().await, [1, 2, 3]);
     // The locks of those that did not commit are gone.
-    house.write(vec![note(4, "again"), note(5, "again")]).await.unwrap();
+    db.write(vec![note(4, "again"), note(5, "again")]).await.unwrap();
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_tell_rows_and_changes(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    let transaction = house.forum();
+    let db = TestDatabase::with_notes(engine).await;
+    let transaction = db.forum();
     let outcomes = transaction
         .run(vec![
             statement(
@@ -67,9 +67,9 @@ async fn a_failed_statement_ends_the_transaction(
     #[case] bad: Statement,
     #[case] expected: fn(&StorageError) -> bool,
 ) {
-    let house = House::with_notes(engine).await;
-    house.write(vec![note(1, "one")]).await.unwrap();
-    let transaction = house.forum();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![note(1, "one")]).await.unwrap();
+    let transaction = db.forum();
     transaction.run(vec![note(2, "two")]).await.unwrap();
     let error = transaction.run(vec![note(3, "three"), bad]).await.unwrap_err();
     assert!(expected(&error), "{error:?}");
@@ -80,22 +80,22 @@ async fn a_failed_statement_ends_the_transaction(
     ] {
         assert!(matches!(answer, Err(StorageError::Closed(_))), "{answer:?}");
     }
-    assert_eq!(house.note_ids().await, [1]);
-    house.write(vec![note(2, "free again")]).await.unwrap();
+    assert_eq!(db.note_ids().await, [1]);
+    db.write(vec![note(2, "free again")]).await.unwrap();
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_committed_transaction_is_over(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    let transaction = house.forum();
+    let db = TestDatabase::with_notes(engine).await;
+    let transaction = db.forum();
     transaction.commit(last(note(1, "one"))).await.unwrap();
     let again = transaction.commit(last(note(2, "two"))).await;
     assert!(matches!(again, Err(StorageError::Closed(_))));
-    let empty = house.forum();
+    let empty = db.forum();
     assert!(empty.commit(vec![]).await.unwrap().is_empty());
-    assert!(!empty.has_begun());
-    assert_eq!(house.note_ids().await, [1]);
+    assert!(!empty.is_opened());
+    assert_eq!(db.note_ids().await, [1]);
 }
 
 #[rstest]
@@ -103,25 +103,25 @@ async fn a_committed_transaction_is_over(#[values(Engine::Sqlite, Engine::Postgr
 async fn a_final_statement_without_its_row_rejects_everything(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let house = House::with_notes(engine).await;
-    house.write(vec![note(1, "guard")]).await.unwrap();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![note(1, "guard")]).await.unwrap();
     let guard = |id: i64| {
         CommitStatement::expecting_row(statement(
             "INSERT INTO forum_notes (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id",
             [Value::Int(id)],
         ))
     };
-    let replayed = house.forum();
+    let replayed = db.forum();
     replayed.run(vec![note(2, "two")]).await.unwrap();
     let answer = replayed.commit(vec![CommitStatement::new(note(3, "three")), guard(1)]).await;
     assert_eq!(answer.unwrap_err(), StorageError::Rejected(1));
-    assert_eq!(house.note_ids().await, [1]);
+    assert_eq!(db.note_ids().await, [1]);
 
-    let first = house.forum();
+    let first = db.forum();
     first.run(vec![note(2, "two")]).await.unwrap();
     let outcomes = first.commit(vec![guard(10), CommitStatement::new(note(3, "three"))]).await.unwrap();
     assert_eq!(values(&outcomes[0].rows), [[Value::Int(10)]]);
-    assert_eq!(house.note_ids().await, [1, 2, 3, 10]);
+    assert_eq!(db.note_ids().await, [1, 2, 3, 10]);
 }
 
 #[rstest]
@@ -129,64 +129,64 @@ async fn a_final_statement_without_its_row_rejects_everything(
 async fn the_gateways_last_statements_are_not_bound_to_the_plugins_tables(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let house = House::with_notes(engine).await;
-    house.write(vec![statement("CREATE TABLE activity (id BIGINT)", [])]).await.unwrap();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![statement("CREATE TABLE activity (id BIGINT)", [])]).await.unwrap();
     let publish = || statement("INSERT INTO activity (id) VALUES (1)", []);
-    let refused = house.forum().run(vec![publish()]).await;
+    let refused = db.forum().run(vec![publish()]).await;
     assert!(matches!(refused, Err(StorageError::Statement(_))));
-    let transaction = house.forum();
+    let transaction = db.forum();
     transaction.run(vec![note(1, "one")]).await.unwrap();
     transaction.commit(last(publish())).await.unwrap();
-    assert_eq!(house.rows("SELECT id FROM activity").await, [[Value::Int(1)]]);
+    assert_eq!(db.rows("SELECT id FROM activity").await, [[Value::Int(1)]]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hung_transaction_is_cut_and_the_next_proceeds(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes_tuned(engine, |settings| settings.transaction_idle_ms = 200).await;
-    let hung = house.forum();
+    let db = TestDatabase::with_notes_tuned(engine, |settings| settings.transaction_idle_ms = 200).await;
+    let hung = db.forum();
     hung.run(vec![note(1, "never")]).await.unwrap();
     let started = Instant::now();
-    house.forum().commit(last(note(1, "mine"))).await.unwrap();
+    db.forum().commit(last(note(1, "mine"))).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(5));
     let late = hung.commit(vec![]).await;
     assert!(matches!(late, Err(StorageError::Closed(_))), "{late:?}");
-    assert_eq!(house.rows("SELECT body FROM forum_notes").await, [[text("mine")]]);
+    assert_eq!(db.rows("SELECT body FROM forum_notes").await, [[text("mine")]]);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn writers_that_wait_leave_room_for_reads(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes_tuned(engine, |settings| {
+    let db = TestDatabase::with_notes_tuned(engine, |settings| {
         settings.pool_max = 4;
         settings.transaction_idle_ms = 9_000;
     })
     .await;
-    let holder = house.forum();
+    let holder = db.forum();
     holder.run(vec![note(0, "zero")]).await.unwrap();
     let waiting: Vec<_> = (1..20)
         .map(|id| {
-            let transaction = house.forum();
+            let transaction = db.forum();
             tokio::spawn(async move { transaction.commit(last(note(id, "next"))).await })
         })
         .collect();
     let started = Instant::now();
     for _ in 0..20 {
-        assert!(house.note_ids().await.is_empty());
+        assert!(db.note_ids().await.is_empty());
     }
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     holder.commit(vec![]).await.unwrap();
     for writer in waiting {
         writer.await.unwrap().unwrap();
     }
-    assert_eq!(house.note_ids().await.len(), 20);
+    assert_eq!(db.note_ids().await.len(), 20);
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_transaction_is_cut_by_the_total_limit(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes_tuned(engine, |settings| settings.transaction_timeout_ms = 300).await;
-    let busy = house.forum();
+    let db = TestDatabase::with_notes_tuned(engine, |settings| settings.transaction_timeout_ms = 300).await;
+    let busy = db.forum();
     busy.run(vec![note(1, "never")]).await.unwrap();
     let started = Instant::now();
     let error = loop {
@@ -197,24 +197,24 @@ async fn a_busy_transaction_is_cut_by_the_total_limit(#[values(Engine::Sqlite, E
     };
     // The limit may fall into a statement or between two.
     assert!(matches!(error, StorageError::Closed(_) | StorageError::Timeout(_)), "{error:?}");
-    assert!(house.note_ids().await.is_empty());
+    assert!(db.note_ids().await.is_empty());
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_a_call_rolls_its_transaction_back(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    let transaction = house.forum();
+    let db = TestDatabase::with_notes(engine).await;
+    let transaction = db.forum();
     transaction.run(vec![note(1, "never")]).await.unwrap();
     let call = transaction.run(vec![endless()]);
     let cut = tokio::time::timeout(Duration::from_millis(100), call).await;
     assert!(cut.is_err());
     let started = Instant::now();
-    house.write(vec![note(1, "mine")]).await.unwrap();
+    db.write(vec![note(1, "mine")]).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let late = transaction.run(vec![note(2, "late")]).await;
     assert!(matches!(late, Err(StorageError::Closed(_))), "{late:?}");
-    assert_eq!(house.note_ids().await, [1]);
+    assert_eq!(db.note_ids().await, [1]);
 }
 
 #[rstest]
@@ -222,10 +222,10 @@ async fn dropping_a_call_rolls_its_transaction_back(#[values(Engine::Sqlite, Eng
 async fn a_statement_that_takes_too_long_ends_the_transaction(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let house = House::with_notes_tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
-    let transaction = house.forum();
+    let db = TestDatabase::with_notes_tuned(engine, |settings| settings.statement_timeout_ms = 200).await;
+    let transaction = db.forum();
     transaction.run(vec![note(1, "never")]).await.unwrap();
     let error = transaction.run(vec![endless()]).await.unwrap_err();
     assert!(matches!(error, StorageError::Timeout(_)), "{error:?}");
-    house.write(vec![note(1, "mine")]).await.unwrap();
+    db.write(vec![note(1, "mine")]).await.unwrap();
 }

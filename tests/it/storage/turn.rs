@@ -10,26 +10,26 @@ fn guard(id: i64) -> CommitStatement {
 }
 
 /// Runs the statements of these tests until they are known to be short, and leaves nothing behind.
-async fn with_known_statements(engine: Engine) -> House {
-    let house = House::with_notes(engine).await;
+async fn with_known_statements(engine: Engine) -> TestDatabase {
+    let db = TestDatabase::with_notes(engine).await;
     for _ in 0..40 {
-        let transaction = house.forum();
+        let transaction = db.forum();
         transaction.run(vec![note(-1, "x")]).await.unwrap();
         transaction
             .commit(vec![guard(-2), CommitStatement::new(statement("DELETE FROM forum_notes", []))])
             .await
             .unwrap();
     }
-    house
+    db
 }
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_at_once_are_told_the_truth(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = with_known_statements(engine).await;
-    house.write(vec![note(-1, "taken")]).await.unwrap();
+    let db = with_known_statements(engine).await;
+    db.write(vec![note(-1, "taken")]).await.unwrap();
     let one = async |id: i64| {
-        let transaction = house.forum();
+        let transaction = db.forum();
         let ran = transaction.run(vec![note(id, "x")]).await;
         match id % 5 {
             // A key that is taken, in the handler's own statement.
@@ -47,7 +47,7 @@ async fn many_at_once_are_told_the_truth(#[values(Engine::Sqlite, Engine::Postgr
         .and(ran.map(drop))
     };
     let answers = futures_util::future::join_all((0..200).map(one)).await;
-    let kept = house.note_ids().await;
+    let kept = db.note_ids().await;
     for (id, answer) in (0..).zip(&answers) {
         assert_eq!(answer.is_ok(), id % 5 > 2, "{id}: {answer:?}");
         assert_eq!(kept.contains(&id), answer.is_ok(), "{id}: {answer:?}");
@@ -59,32 +59,32 @@ async fn many_at_once_are_told_the_truth(#[values(Engine::Sqlite, Engine::Postgr
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_is_dropped_leaves_no_trace(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = with_known_statements(engine).await;
+    let db = with_known_statements(engine).await;
     for id in 0..20 {
-        let dropped = house.forum();
+        let dropped = db.forum();
         dropped.run(vec![note(id, "never")]).await.unwrap();
-        let waiting = house.forum();
+        let waiting = db.forum();
         let next = waiting.run(vec![note(100 + id, "kept")]);
         let (ran, ()) = tokio::join!(next, async { drop(dropped) });
         ran.unwrap();
         waiting.commit(vec![]).await.unwrap();
     }
-    assert_eq!(house.note_ids().await, (100..120).collect::<Vec<_>>());
+    assert_eq!(db.note_ids().await, (100..120).collect::<Vec<_>>());
 }
 
 /// Whoever waits for a commit asks for it: one that leaves in that moment must not leave the others waiting.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commits_that_nobody_waits_for_are_made(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = with_known_statements(engine).await;
+    let db = with_known_statements(engine).await;
     for id in 0..50 {
-        let left = house.forum();
+        let left = db.forum();
         left.run(vec![note(id, "maybe")]).await.unwrap();
         // Polled once: its work is done, and its answer not awaited.
         let polled = futures_util::FutureExt::now_or_never(left.commit(vec![]));
         assert!(polled.is_none_or(|answer| answer.is_ok()));
-        house.write(vec![note(100 + id, "kept")]).await.unwrap();
+        db.write(vec![note(100 + id, "kept")]).await.unwrap();
     }
-    let kept = house.note_ids().await;
+    let kept = db.note_ids().await;
     assert!((100..150).all(|id| kept.contains(&id)), "{kept:?}");
 }

@@ -6,14 +6,14 @@ use rstest::rstest;
 const COLUMNS: &str = "CREATE TABLE forum_cells (
     i BIGINT, small SMALLINT, medium INTEGER, r DOUBLE PRECISION, t TEXT, b {{blob}})";
 
-async fn house(engine: Engine) -> House {
-    let house = House::new(engine).await;
-    house.migrate("forum", &[migration(1, COLUMNS)]).await.unwrap();
-    house
+async fn database_with_values(engine: Engine) -> TestDatabase {
+    let db = TestDatabase::new(engine).await;
+    db.migrate("forum", &[migration(1, COLUMNS)]).await.unwrap();
+    db
 }
 
-async fn round_trip(house: &House, column: &str, value: Value) -> Value {
-    let transaction = house.forum();
+async fn round_trip(db: &TestDatabase, column: &str, value: Value) -> Value {
+    let transaction = db.forum();
     let insert = format!("INSERT INTO forum_cells ({column}) VALUES ($1) RETURNING {column}");
     let outcomes = transaction.run(vec![statement(&insert, [value])]).await.unwrap();
     transaction.rollback().await;
@@ -23,7 +23,7 @@ async fn round_trip(house: &House, column: &str, value: Value) -> Value {
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn values_come_back_as_they_went_in(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = house(engine).await;
+    let db = database_with_values(engine).await;
     let all_bytes: Vec<u8> = (0..=255).collect();
     let cases = [
         ("i", Value::Int(i64::MIN)),
@@ -44,7 +44,7 @@ async fn values_come_back_as_they_went_in(#[values(Engine::Sqlite, Engine::Postg
         ("b", blob(&all_bytes)),
     ];
     for (column, value) in cases {
-        assert_eq!(round_trip(&house, column, value.clone()).await, value, "{column}");
+        assert_eq!(round_trip(&db, column, value.clone()).await, value, "{column}");
     }
 }
 
@@ -54,7 +54,7 @@ async fn values_come_back_as_they_went_in(#[values(Engine::Sqlite, Engine::Postg
 async fn null_goes_into_every_column_before_and_after_values(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let house = house(engine).await;
+    let db = database_with_values(engine).await;
     for (column, value) in [
         ("i", Value::Int(1)),
         ("small", Value::Int(2)),
@@ -64,11 +64,11 @@ async fn null_goes_into_every_column_before_and_after_values(
         ("b", blob(b"six")),
     ] {
         for value in [Value::Null, value.clone(), Value::Null, value] {
-            assert_eq!(round_trip(&house, column, value.clone()).await, value, "{column}");
+            assert_eq!(round_trip(&db, column, value.clone()).await, value, "{column}");
         }
     }
     // An integer fits a column of reals, whatever the statement carried before.
-    assert_eq!(round_trip(&house, "r", Value::Int(7)).await, Value::Real(7.0));
+    assert_eq!(round_trip(&db, "r", Value::Int(7)).await, Value::Real(7.0));
 }
 
 #[rstest]
@@ -83,10 +83,10 @@ async fn expressions_have_the_same_type(
     #[case] sql: &str,
     #[case] expected: Vec<Value>,
 ) {
-    let house = house(engine).await;
+    let db = database_with_values(engine).await;
     let fill = "INSERT INTO forum_cells (i, r) VALUES (1, 0.5), (2, 0.5), (3, 0.5)";
-    house.write(vec![statement(fill, [])]).await.unwrap();
-    let rows = house.database.read(&plugin_scope("forum"), statement(sql, [])).await.unwrap();
+    db.write(vec![statement(fill, [])]).await.unwrap();
+    let rows = db.database.read(&plugin_scope("forum"), statement(sql, [])).await.unwrap();
     assert_eq!(values(&rows), [expected]);
 }
 
@@ -97,9 +97,9 @@ async fn expressions_have_the_same_type(
 #[case("SELECT cast('6ba7b810-9dad-11d1-80b4-00c04fd430c8' AS UUID)", "uuid")]
 #[tokio::test(flavor = "multi_thread")]
 async fn types_that_sqlite_lacks_are_refused_with_the_way_out(#[case] sql: &str, #[case] named: &str) {
-    let house = House::new(Engine::Postgres).await;
+    let db = TestDatabase::new(Engine::Postgres).await;
     for _ in 0..2 {
-        let answer = house.database.read(&Scope::Host, statement(sql, [])).await;
+        let answer = db.database.read(&Scope::Host, statement(sql, [])).await;
         let Err(StorageError::Statement(reason)) = answer else {
             panic!("{answer:?}");
         };
@@ -109,25 +109,25 @@ async fn types_that_sqlite_lacks_are_refused_with_the_way_out(#[case] sql: &str,
 
 #[tokio::test(flavor = "multi_thread")]
 async fn json_is_text_and_void_is_null_on_postgres() {
-    let house = House::new(Engine::Postgres).await;
+    let db = TestDatabase::new(Engine::Postgres).await;
     let sql = "SELECT cast('{\"a\": 1}' AS JSONB), cast('[1]' AS JSON), pg_notify('x', 'y')";
     let expected = [text("{\"a\": 1}"), text("[1]"), Value::Null];
-    assert_eq!(house.rows(sql).await, [expected]);
+    assert_eq!(db.rows(sql).await, [expected]);
 }
 
 /// The texts of errors go into logs and to plugins: names yes, values no.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_hold_no_values(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let house = House::with_notes(engine).await;
-    house.write(vec![note(424_242, "hunter2")]).await.unwrap();
+    let db = TestDatabase::with_notes(engine).await;
+    db.write(vec![note(424_242, "hunter2")]).await.unwrap();
     let cases = [
         note(424_242, "hunter2"),
         statement("SELECT cast('1' AS BIGINT) + json_extract($1, '$')", [text("hunter2")]),
         statement("INSERT INTO forum_notes (id) VALUES (cast($1 AS BIGINT)), (1), (1)", [text("hunter2")]),
     ];
     for statement in cases {
-        let transaction = house.database.begin(Scope::Host);
+        let transaction = db.database.begin(Scope::Host);
         let error = transaction.run(vec![statement]).await.unwrap_err().to_string();
         assert!(!error.contains("hunter2") && !error.contains("424242"), "{error}");
     }

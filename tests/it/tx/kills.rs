@@ -145,6 +145,7 @@ impl World {
             if dice.below(8) == 0 {
                 self.devnet.mine(1).await.unwrap();
             }
+            // The pace of the chain.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         match self.executioner.ended().and_then(|status| status.code()) {
@@ -212,6 +213,7 @@ impl World {
         while self.executioner.ended().is_none() {
             assert!(begun.elapsed() < LAST_LIFE, "not all is final within {LAST_LIFE:?}:\n{}", self.log());
             self.devnet.mine(1).await.unwrap();
+            // The pace of the chain.
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let status = self.executioner.ended().unwrap();

@@ -85,6 +85,7 @@ pub async fn becomes(house: &TestGateway, key: &str, state: TxState) -> IntentSt
     status(house, key).await
 }
 
+/// Polls without end: each caller limits it and says what it found instead.
 pub async fn until(holds: impl AsyncFn() -> bool) {
     while !holds().await {
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -30,7 +30,7 @@ struct Loss<'a> {
 }
 
 impl Parts {
-    pub fn less(&self, full: &Pages, gone: &[String]) -> Pages {
+    pub fn without(&self, full: &Pages, gone: &[String]) -> Pages {
         fn of<T: serde::de::DeserializeOwned>(parts: &BTreeMap<String, Value>, gone: &[String]) -> Vec<T> {
             let parts = gone.iter().filter_map(|plugin| parts.get(plugin));
             parts.map(|part| serde_json::from_value(part.clone()).unwrap()).collect()

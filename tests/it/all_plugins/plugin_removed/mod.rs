@@ -1,6 +1,6 @@
 //! Any plugin may be off: what it contributed is gone, with what others make of it, and nothing else is another than before.
 //!
-//! The rule that holds for plugins that require it: an operator has to switch them off first, and says so to the house; a
+//! The rule that holds for plugins that require it: an operator has to switch them off first, and says so to the gateway; a
 //! gateway that starts without it starts without them, and says why.
 
 mod components;
@@ -29,7 +29,7 @@ use std::{collections::BTreeSet, time::Duration};
 const PROBE_ROUND: Duration = Duration::from_secs(5);
 
 /// Every plugin there is; that these are all, a test says.
-fn modules() -> Vec<PluginModule_Ref> {
+pub fn modules() -> Vec<PluginModule_Ref> {
     vec![
         activity::plugin_module(),
         agents::plugin_module(),
@@ -67,69 +67,62 @@ fn with_dependents(name: &str) -> Vec<String> {
     gone
 }
 
-/// On each database, with everything that can be written in it.
-async fn houses(chain: &ScriptedChain) -> Vec<TestGateway> {
-    let mut builders = vec![TestGateway::builder()];
-    builders.extend(TestGateway::postgres_builder().await);
-    let mut houses = Vec::new();
-    for builder in builders {
-        let house = modules().into_iter().fold(builder, Builder::plugin);
-        let house = house
-            .configure(|config| config.limits.write_interval_ms = 0)
-            .config("kb", json!({ "network_pages": false }))
-            .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
-            .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
-            .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
-        let house = house.chain(chain, &CONTRACTS).start().await;
-        house.indexed(chain).await;
-        for call in writes(house.now_s()) {
-            let request = call.request(house.now_s());
-            let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
-            let headers: Vec<(String, String)> =
-                request.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
-            let headers: Vec<(&str, &str)> =
-                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            assert_answered(&call, &house.send(&request.method, &request.target, &headers, request.body.clone()).await);
-        }
-        probed(&house).await;
-        houses.push(house);
+/// With everything that can be written in it.
+async fn full_gateway(builder: Builder, chain: &ScriptedChain) -> TestGateway {
+    let gateway = modules().into_iter().fold(builder, Builder::plugin);
+    let gateway = gateway
+        .configure(|config| config.limits.write_interval_ms = 0)
+        .config("kb", json!({ "network_pages": false }))
+        .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
+        .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
+        .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
+    let gateway = gateway.chain(chain, &CONTRACTS).start().await;
+    gateway.indexed(chain).await;
+    for call in writes(gateway.now_s()) {
+        let request = call.request(gateway.now_s());
+        let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+        let headers: Vec<(String, String)> =
+            request.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_answered(&call, &gateway.send(&request.method, &request.target, &headers, request.body.clone()).await);
     }
-    houses
+    probed(&gateway).await;
+    gateway
 }
 
 /// Waits until each tool was asked whether it is there: pages tell when, and the job that asks has its own pace.
-async fn probed(house: &TestGateway) {
+async fn probed(gateway: &TestGateway) {
     let is_probed = async |path: &str| {
-        let page: Value = serde_json::from_slice(&house.get(path).await.body).unwrap();
+        let page: Value = serde_json::from_slice(&gateway.get(path).await.body).unwrap();
         page["items"].as_array().unwrap().iter().all(|tool| tool["lastProbeAt"].is_i64())
     };
-    let all = async {
-        while !(is_probed("/api/tools").await && is_probed("/api/compute").await) {
-            house.clock().advance(PROBE_ROUND).await;
-            // The clock of the house must not run through the interval while an answer is awaited.
-            tokio::time::sleep(Duration::from_millis(10)).await;
+    TestGateway::eventually(LIMIT, "every tool is probed", async || {
+        let all = is_probed("/api/tools").await && is_probed("/api/compute").await;
+        if !all {
+            gateway.clock().advance(PROBE_ROUND).await;
         }
-    };
-    assert!(tokio::time::timeout(LIMIT, all).await.is_ok(), "tools that nobody asks");
+        all
+    })
+    .await;
 }
 
 /// What each plugin contributes to the documents that are compared.
-async fn parts(house: &TestGateway, pages: &Pages) -> Parts {
+async fn parts(gateway: &TestGateway, pages: &Pages) -> Parts {
     let since_30d = pages.leaderboard["since30d"].as_i64();
     let input = |since_s| serde_json::to_value(LeaderboardInput { since_s }).unwrap();
     Parts {
         manifests: manifests(),
-        counters: house.collect(point::STATS, &json!({})).await,
-        discovery: house.collect(point::DISCOVERY, &json!({})).await,
-        work: house.collect(point::WORK, &json!({})).await,
-        status: house.collect(point::STATUS, &json!({})).await,
-        month: house.collect(point::LEADERBOARD, &input(since_30d)).await,
-        all: house.collect(point::LEADERBOARD, &input(None)).await,
+        counters: gateway.collect(point::STATS, &json!({})).await,
+        discovery: gateway.collect(point::DISCOVERY, &json!({})).await,
+        work: gateway.collect(point::WORK, &json!({})).await,
+        status: gateway.collect(point::STATUS, &json!({})).await,
+        month: gateway.collect(point::LEADERBOARD, &input(since_30d)).await,
+        all: gateway.collect(point::LEADERBOARD, &input(None)).await,
     }
 }
 
-async fn act(house: &TestGateway, action: Action, name: &str) -> Outcome {
-    house.gateway().plugins.operate(action, name, "the test").await.unwrap()
+async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
+    gateway.gateway().operate_plugin(action, name, "the test").await.unwrap()
 }
 
 #[test]
@@ -143,65 +136,74 @@ fn these_are_all_plugins() {
 #[tokio::test]
 async fn an_operator_switches_off_any_plugin_and_what_it_contributed_is_gone() {
     let chain = chain().await;
-    for house in houses(&chain).await {
-        let full = Pages::read(&house).await;
-        let parts = parts(&house, &full).await;
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    for builder in builders {
+        let gateway = full_gateway(builder, &chain).await;
+        let full = Pages::read(&gateway).await;
+        let parts = parts(&gateway, &full).await;
         for name in manifests().into_iter().map(|manifest| manifest.name) {
             let gone = with_dependents(&name);
             if gone.len() > 1 {
-                let refused = act(&house, Action::Disable, &name).await;
+                let refused = act(&gateway, Action::Disable, &name).await;
                 let reason = &refused.report.reason;
                 assert!(!refused.is_reached && refused.report.state == PluginState::Serving, "{name}: {reason}");
                 assert!(reason.contains("requires it: disable that first"), "{name}: {reason}");
                 assert!(gone.iter().any(|dependent| reason.contains(dependent)), "{name}: {reason}");
             }
             for plugin in &gone {
-                assert!(act(&house, Action::Disable, plugin).await.is_reached, "{plugin}");
+                assert!(act(&gateway, Action::Disable, plugin).await.is_reached, "{plugin}");
             }
-            parts.less(&full, &gone).assert_are(&Pages::read(&house).await, &format!("without {name}"));
+            parts.without(&full, &gone).assert_are(&Pages::read(&gateway).await, &format!("without {name}"));
+            // That they have all they had, the next comparison says, and the last one.
             for plugin in gone.iter().rev() {
-                assert!(act(&house, Action::Enable, plugin).await.is_reached, "{plugin}");
+                assert!(act(&gateway, Action::Enable, plugin).await.is_reached, "{plugin}");
             }
-            full.assert_are(&Pages::read(&house).await, &format!("with {name} again"));
         }
-        assert_eq!(house.faults().await, Vec::<String>::new());
-        house.stop().await;
+        full.assert_are(&Pages::read(&gateway).await, "with every plugin again");
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
     }
 }
 
 #[tokio::test]
 async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched_it_off() {
     let chain = chain().await;
-    for mut house in houses(&chain).await {
-        let full = Pages::read(&house).await;
-        let parts = parts(&house, &full).await;
-        for name in manifests().into_iter().map(|manifest| manifest.name) {
-            house = house
-                .restart_after(|config| {
-                    config.plugins.sections.entry(name.clone()).or_default().enabled = Some(false);
-                })
-                .await;
-            let gone = with_dependents(&name);
-            for report in house.reports().await {
-                let reason = format!("without {name}, {}: {:?}, {}", report.name, report.state, report.reason);
-                let expected = match () {
-                    () if report.name == name => PluginState::Disabled,
-                    () if gone.contains(&report.name) => PluginState::Failed,
-                    () => PluginState::Serving,
-                };
-                assert_eq!(report.state, expected, "{reason}");
-                let says_why = report.reason.contains("requires") && report.reason.contains("enable it first");
-                assert_eq!(says_why, expected == PluginState::Failed, "{reason}");
-            }
-            parts.less(&full, &gone).assert_are(&Pages::read(&house).await, &format!("started without {name}"));
-            // Whoever is back has all that it had.
-            house = house
-                .restart_after(|config| {
-                    config.plugins.sections.entry(name.clone()).or_default().enabled = Some(true);
-                })
-                .await;
+    // On one database: what starts depends on no other, and the test above compares the pages on both.
+    let mut gateway = full_gateway(TestGateway::builder(), &chain).await;
+    let full = Pages::read(&gateway).await;
+    let parts = parts(&gateway, &full).await;
+    for name in manifests().into_iter().map(|manifest| manifest.name) {
+        // One restart enables the last plugin again and disables the next: its pages must show all that the last one has.
+        gateway = gateway
+            .restart_after(|config| {
+                for (plugin, settings) in &mut config.plugins.named {
+                    settings.enabled = Some(*plugin != name);
+                }
+                config.plugins.named.entry(name.clone()).or_default().enabled = Some(false);
+            })
+            .await;
+        let gone = with_dependents(&name);
+        for report in gateway.reports().await {
+            let reason = format!("without {name}, {}: {:?}, {}", report.name, report.state, report.reason);
+            let expected = match () {
+                () if report.name == name => PluginState::Disabled,
+                () if gone.contains(&report.name) => PluginState::Failed,
+                () => PluginState::Serving,
+            };
+            assert_eq!(report.state, expected, "{reason}");
+            let says_why = report.reason.contains("requires") && report.reason.contains("enable it first");
+            assert_eq!(says_why, expected == PluginState::Failed, "{reason}");
         }
-        full.assert_are(&Pages::read(&house).await, "with every plugin again");
-        house.stop().await;
+        parts.without(&full, &gone).assert_are(&Pages::read(&gateway).await, &format!("started without {name}"));
     }
+    gateway = gateway
+        .restart_after(|config| {
+            for settings in config.plugins.named.values_mut() {
+                settings.enabled = Some(true);
+            }
+        })
+        .await;
+    full.assert_are(&Pages::read(&gateway).await, "with every plugin again");
+    gateway.stop().await;
 }

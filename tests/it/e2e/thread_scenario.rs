@@ -1,4 +1,4 @@
-//! What the house is for: wallets write, everyone reads, whoever listens hears of it.
+//! What the gateway is for: wallets write, everyone reads, whoever listens hears of it.
 
 use super::{
     setup_on,
@@ -18,11 +18,11 @@ async fn a_thread_and_its_reply_are_read_back_and_heard_of(#[values(Engine::Sqli
     assert_eq!(stream.header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(stream.header("x-accel-buffering"), "no");
 
-    let thread = site.open_thread(&alice, "Hello, house").await;
-    let reply = site.reply(&bob, thread, "Nice house!").await;
+    let thread = site.open_thread(&alice, "Hello, home").await;
+    let reply = site.reply(&bob, thread, "Nice home!").await;
 
     let read = site.get(&format!("{THREADS}/{thread}")).await.json();
-    assert_eq!((&read["title"], &read["author"]["address"]), (&"Hello, house".into(), &alice.address().into()));
+    assert_eq!((&read["title"], &read["author"]["address"]), (&"Hello, home".into(), &alice.address().into()));
     assert_eq!(read["posts"][1], reply);
     let listed = site.get(THREADS).await.json();
     assert_eq!((&listed["total"], &listed["items"][0]["postCount"]), (&1.into(), &2.into()));

@@ -1,4 +1,4 @@
-"""A thread, a reply and the live stream, told with eth-account and rfc8785: `python story.py BASE_URL`.
+"""A thread, a reply and the live stream, told with eth-account and rfc8785: `python scenario.py BASE_URL`.
 
 Prints what it heard; fails when anything is not as it should be.
 """

@@ -1,4 +1,4 @@
-//! What the database has kept, read past the gateway.
+//! What the database has stored, read past the gateway.
 
 use super::load::THREAD;
 use gateway_tests::process::Setup;
@@ -17,7 +17,7 @@ const SLOTS: &str = "SELECT address FROM host_write_slots";
 const WRONG_COUNTS: &str = "SELECT CAST(id AS TEXT) FROM forum_threads t
     WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
-pub struct Kept {
+pub struct Stored {
     /// Author by text, of threads and replies.
     pub authors: BTreeMap<String, String>,
     /// Ids of the activity log.
@@ -29,7 +29,7 @@ pub struct Kept {
     wrong_counts: Vec<Vec<String>>,
 }
 
-impl Kept {
+impl Stored {
     /// Reads everything, and fails when something is there twice.
     pub async fn read(setup: &Setup) -> Self {
         let (mut authors, mut openings, mut events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

@@ -1,5 +1,5 @@
 // A thread, a reply and the live stream, told with the libraries that real clients use:
-// `node story.mjs viem|ethers BASE_URL`. Prints what it heard; fails when anything is not as it should be.
+// `node scenario.mjs viem|ethers BASE_URL`. Prints what it heard; fails when anything is not as it should be.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -55,7 +55,7 @@ async function listen(count) {
   return { heard, close: () => source.close() };
 }
 
-async function story() {
+async function scenario() {
   const [alice, bob] = [SIGNERS[library](), SIGNERS[library]()];
   const stream = await listen(2);
   const text = `Grüße, 世界 👋 "quoted" \\ / \u2028`;
@@ -76,9 +76,9 @@ async function story() {
   console.log(JSON.stringify({ thread: thread.id, events: events.map(({ data }) => data.id) }));
 }
 
-if (!SIGNERS[library] || !gateway) throw new Error(`usage: node story.mjs ${Object.keys(SIGNERS).join("|")} BASE_URL`);
+if (!SIGNERS[library] || !gateway) throw new Error(`usage: node scenario.mjs ${Object.keys(SIGNERS).join("|")} BASE_URL`);
 setTimeout(() => {
   console.error(`not within ${LIMIT_MS} ms`);
   process.exit(1);
 }, LIMIT_MS).unref();
-await story();
+await scenario();

@@ -18,21 +18,21 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// What came back.
 #[derive(Debug)]
-pub struct Heard {
+pub struct Received {
     pub status: u16,
     /// Names are lower case.
     headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
 
-pub struct Lane {
+pub struct Client {
     gateway: SocketAddr,
     stream: Option<TcpStream>,
     /// Connections that were opened.
     pub connections: u64,
 }
 
-impl Heard {
+impl Received {
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(one, _)| one == name).map_or("", |(_, value)| value)
     }
@@ -47,20 +47,20 @@ impl Heard {
     }
 }
 
-impl Lane {
+impl Client {
     pub fn new(gateway: SocketAddr) -> Self {
         Self { gateway, stream: None, connections: 0 }
     }
 
     /// Sends a request and hears its answer; `Err` says what is wrong with it. Of a stream only the head is read.
-    pub async fn ask(&mut self, request: &Request) -> Result<Heard, String> {
+    pub async fn ask(&mut self, request: &Request) -> Result<Received, String> {
         match timeout(LIMIT, self.exchange(request)).await {
-            Ok(heard) => heard,
+            Ok(received) => received,
             Err(_elapsed) => Err(format!("no answer within {LIMIT:?}")),
         }
     }
 
-    async fn exchange(&mut self, request: &Request) -> Result<Heard, String> {
+    async fn exchange(&mut self, request: &Request) -> Result<Received, String> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.connect().await?,
@@ -68,23 +68,23 @@ impl Lane {
         // Who refuses a head or a body need not read the rest of it, and has answered then.
         let _ = stream.write_all(&request.bytes()).await;
         let mut reader = Reader { stream: &mut stream, read: Vec::new() };
-        let mut heard = reader.head().await?;
-        if heard.is_stream() && heard.status == 200 && request.method != "HEAD" {
-            return Ok(heard);
+        let mut received = reader.head().await?;
+        if received.is_stream() && received.status == 200 && request.method != "HEAD" {
+            return Ok(received);
         }
         let is_head = request.method == "HEAD";
-        heard.body = reader.body(&heard, is_head).await?;
+        received.body = reader.body(&received, is_head).await?;
         let mut more = std::mem::take(&mut reader.read);
-        if heard.header("connection").eq_ignore_ascii_case("close") {
+        if received.header("connection").eq_ignore_ascii_case("close") {
             more.extend(reader.rest().await);
             // Some heads are refused before the gateway knows that they ask for a head only. Nobody reads on there.
-            if is_head && heard.status >= 400 {
-                return Ok(heard);
+            if is_head && received.status >= 400 {
+                return Ok(received);
             }
         } else {
             self.stream = Some(stream);
         }
-        if more.is_empty() { Ok(heard) } else { Err(format!("{} bytes behind the answer", more.len())) }
+        if more.is_empty() { Ok(received) } else { Err(format!("{} bytes behind the answer", more.len())) }
     }
 
     async fn connect(&mut self) -> Result<TcpStream, String> {
@@ -147,7 +147,7 @@ impl Reader<'_> {
         Ok(self.read.drain(..count).collect())
     }
 
-    async fn head(&mut self) -> Result<Heard, String> {
+    async fn head(&mut self) -> Result<Received, String> {
         let head = self.until(b"\r\n\r\n", HEAD_BYTES_MAX).await?;
         let text = String::from_utf8(head).map_err(|_not_utf8| "a head that is no UTF-8".to_owned())?;
         let mut lines = text.trim_end().split("\r\n");
@@ -160,10 +160,10 @@ impl Reader<'_> {
         };
         let headers =
             lines.map(|line| split(line).ok_or_else(|| format!("no header: {line:?}"))).collect::<Result<_, _>>()?;
-        Ok(Heard { status, headers, body: Vec::new() })
+        Ok(Received { status, headers, body: Vec::new() })
     }
 
-    async fn body(&mut self, head: &Heard, is_head: bool) -> Result<Vec<u8>, String> {
+    async fn body(&mut self, head: &Received, is_head: bool) -> Result<Vec<u8>, String> {
         if is_head || matches!(head.status, 204 | 304) {
             return Ok(Vec::new());
         }

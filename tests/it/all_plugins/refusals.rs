@@ -1,0 +1,181 @@
+//! Refused calls: each is the right call of an operation with one thing changed, and the status and code that the change leads to.
+
+use super::{
+    call::{Call, Payload},
+    calls::{alice, calls, owner},
+};
+use plugin_testing::{Value, Wallet, json};
+
+/// A wallet that owns no agent and wrote nothing.
+fn stranger() -> Wallet {
+    Wallet::new(4)
+}
+
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub call: Call,
+    pub status: u16,
+    pub code: &'static str,
+}
+
+/// The right calls, to be changed.
+struct RightCalls(Vec<Call>);
+
+impl RightCalls {
+    fn of(&self, operation: &str) -> Call {
+        let found = self.0.iter().find(|call| call.operation == operation);
+        found.unwrap_or_else(|| panic!("{operation} has no right call")).clone()
+    }
+
+    /// With other members of the payload.
+    fn with(&self, operation: &str, members: &Value, status: u16, code: &'static str) -> Refusal {
+        Refusal { call: self.of(operation).with(members), status, code }
+    }
+
+    /// Signed by another wallet.
+    fn by(&self, operation: &str, wallet: &Wallet, status: u16, code: &'static str) -> Refusal {
+        Refusal { call: self.of(operation).by(wallet), status, code }
+    }
+
+    fn at(&self, operation: &str, path: &str, status: u16, code: &'static str) -> Refusal {
+        Refusal { call: Call { path: path.to_owned(), ..self.of(operation) }, status, code }
+    }
+
+    /// A read with this query and no other.
+    fn query(&self, operation: &str, query: &str, code: &'static str) -> Refusal {
+        let call = Call { query: Vec::new(), ..self.of(operation) };
+        Refusal { call: call.query(query), status: 400, code }
+    }
+}
+
+/// One for each error that a plugin declares, in a gateway where every right call was made before.
+pub fn refusals(now_s: i64) -> Vec<Refusal> {
+    let right = RightCalls(calls(now_s));
+    [talk(&right), arena(&right), bounties(&right, now_s), content(&right), waitlist(&right), reads(&right)].concat()
+}
+
+fn talk(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        right.with("ping_presence", &json!({ "status": "x".repeat(1000) }), 400, "bad_request"),
+        right.with("create_guest", &json!({ "message": "" }), 400, "empty_message"),
+        right.with("create_guest", &json!({ "message": "x".repeat(1000) }), 400, "long_message"),
+        right.with("create_thread", &json!({ "title": "" }), 400, "bad_request"),
+        right.with("create_thread", &json!({ "body": "x".repeat(100_000) }), 413, "too_large"),
+        right.with("create_post", &json!({ "replyTo": 999 }), 400, "bad_request"),
+        right.with("create_post", &json!({ "body": "x".repeat(100_000) }), 413, "too_large"),
+        right.at("create_post", "/api/forum/threads/999/posts", 404, "not_found"),
+        right.at("get_thread", "/api/forum/threads/999", 404, "not_found"),
+        right.with("create_message", &json!({ "body": " " }), 400, "bad_request"),
+        right.with("create_message", &json!({ "to": 999 }), 404, "not_found"),
+        right.with("create_message", &json!({ "body": "x".repeat(100_000) }), 413, "too_large"),
+    ]
+}
+
+fn arena(right: &RightCalls) -> Vec<Refusal> {
+    let digger = owner(1);
+    vec![
+        right.with("create_challenge", &json!({ "title": "" }), 400, "bad_request"),
+        right.with("create_challenge", &json!({ "brief": "x".repeat(100_000) }), 413, "too_large"),
+        right.with("create_submission", &json!({ "payloadHash": format!("0x{:064}", 1) }), 400, "unknown_payload"),
+        right.with("create_submission", &json!({ "url": "https://127.0.0.1/" }), 400, "private_url"),
+        right.with("create_submission", &json!({ "agentId": 2 }), 403, "not_owner"),
+        right.with("create_submission", &json!({}), 409, "already_submitted"),
+        right.at("create_submission", "/api/arena/challenges/999/submissions", 404, "not_found"),
+        right.by("vote_submission", &digger, 403, "self_vote"),
+        right.with("vote_submission", &json!({ "score": 11 }), 400, "bad_request"),
+        right.at("vote_submission", "/api/arena/submissions/999/vote", 404, "not_found"),
+        right.by("award_challenge", &digger, 403, "not_creator"),
+        right.with("award_challenge", &json!({}), 409, "not_closed"),
+        right.at("award_challenge", "/api/arena/challenges/999/award", 404, "not_found"),
+        right.at("get_challenge", "/api/arena/challenges/999", 404, "not_found"),
+    ]
+}
+
+/// Bounty 1 is open, bounty 2 is awarded to agent 2.
+fn bounties(right: &RightCalls, now_s: i64) -> Vec<Refusal> {
+    let digger = owner(1);
+    vec![
+        right.with("create_bounty", &json!({ "deadline": now_s - 1000 }), 400, "bad_request"),
+        right.with("create_bounty", &json!({ "brief": "x".repeat(100_000) }), 413, "too_large"),
+        right.with("claim_bounty", &json!({ "agentId": 2 }), 403, "not_owner"),
+        right.with("claim_bounty", &json!({ "pitch": " " }), 400, "bad_request"),
+        right.at("claim_bounty", "/api/bounties/2/claims", 409, "not_open"),
+        right.at("claim_bounty", "/api/bounties/999/claims", 404, "not_found"),
+        right.by("award_bounty", &digger, 403, "not_poster"),
+        right.at("award_bounty", "/api/bounties/999/award", 404, "not_found"),
+        right.with("award_bounty", &json!({ "jobId": 1 }), 400, "bad_request"),
+        right.at("get_bounty", "/api/bounties/999", 404, "not_found"),
+    ]
+}
+
+/// Artifacts, pages, payloads and tools.
+fn content(right: &RightCalls) -> Vec<Refusal> {
+    let empty = Call { payload: Payload::Bytes("text/plain".to_owned(), Vec::new()), ..right.of("store_payload") };
+    vec![
+        right.with("publish_artifact", &json!({ "name": "" }), 400, "bad_request"),
+        right.with("publish_artifact", &json!({ "payloadHash": format!("0x{:064}", 1) }), 400, "unknown_payload"),
+        right.with("publish_artifact", &json!({ "url": "https://127.0.0.1/" }), 400, "private_url"),
+        right.at("star_artifact", "/api/artifacts/999/star", 404, "not_found"),
+        right.at("get_artifact", "/api/artifacts/999", 404, "not_found"),
+        right.with("write_page", &json!({ "title": "" }), 400, "bad_request"),
+        right.with("write_page", &json!({ "body": "x".repeat(200_000) }), 413, "too_large"),
+        right.by("write_page", &stranger(), 403, "kb_protected"),
+        right.at("write_page", "/api/kb/Not_A_Slug", 400, "bad_slug"),
+        right.at("get_page", "/api/kb/no-such-page", 404, "not_found"),
+        right.at("get_page_history", "/api/kb/no-such-page/history", 404, "not_found"),
+        Refusal { call: empty, status: 400, code: "bad_request" },
+        right.at("get_payload", &format!("/api/payloads/0x{:064}", 1), 404, "not_found"),
+        right.with("publish_tool", &json!({ "name": "" }), 400, "bad_request"),
+        right.with("publish_tool", &json!({ "url": "https://127.0.0.1/" }), 400, "private_url"),
+        right.with("publish_tool", &json!({ "schema": { "x": "x".repeat(100_000) } }), 413, "too_large"),
+        right.at("get_tool", "/api/tools/999", 404, "not_found"),
+        right.at("get_compute", "/api/compute/999", 404, "not_found"),
+    ]
+}
+
+fn waitlist(right: &RightCalls) -> Vec<Refusal> {
+    let address = alice().address().to_owned();
+    let of = |change: &str, code| {
+        let fields = [
+            ("address", address.as_str()),
+            ("platform", "linux"),
+            ("seats", "1"),
+            ("contact", "@alice"),
+            ("consent", "1"),
+        ];
+        let (changed, _) = change.split_once('=').unwrap_or((change, ""));
+        let kept = fields.iter().filter(|(name, _)| *name != changed).map(|(name, value)| format!("{name}={value}"));
+        right.query("get_waitlist_challenge", &kept.chain([change.to_owned()]).collect::<Vec<_>>().join("&"), code)
+    };
+    vec![
+        of("address=0x12", "bad_address"),
+        of("address=0x00000000000000000000000000000000000000aA", "bad_checksum"),
+        of("platform=dos", "bad_platform"),
+        of("seats=11", "bad_seats"),
+        of("contact=?", "bad_contact"),
+        of("consent=0", "consent_required"),
+        right.with("join_waitlist", &json!({ "address": "0x12" }), 400, "bad_address"),
+        right.by("export_waitlist", &stranger(), 403, "not_operator"),
+        right.query("export_waitlist", "format=xml", "bad_format"),
+    ]
+}
+
+fn reads(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        right.query("list_activity", "actor=nobody", "bad_request"),
+        right.at("get_agent", "/api/agents/999", 404, "not_found"),
+        right.at("get_agent_registration", "/api/agents/999/erc8004.json", 404, "not_found"),
+        right.query("list_jobs", "client=nobody", "bad_request"),
+        right.query("list_artifacts", "owner=nobody", "bad_query"),
+        right.query("list_bounties", "status=none", "bad_request"),
+        right.query("list_streams", "payer=nobody", "bad_request"),
+        right.query("list_plans", "payee=nobody", "bad_request"),
+        right.query("list_subs", "payer=nobody", "bad_request"),
+        right.query("list_disputes", "opener=nobody", "bad_request"),
+        right.query("list_tokens", "agentId=x", "bad_request"),
+        right.query("list_accounts", "owner=nobody", "bad_request"),
+        right.query("list_tools", "owner=nobody", "bad_request"),
+        right.query("list_work", "kind=none", "bad_request"),
+        right.query("stream_work", "kind=none", "bad_request"),
+    ]
+}

@@ -1,0 +1,180 @@
+//! What is kept, for how long, and how much of it.
+
+use super::{NOTES, add_note, call, count, hasty, notebook, test_gateway};
+use host::plugins::Action;
+use plugin_testing::{TestGateway, TestResponse, json};
+
+const CALLS: &str = "/api/notebook/calls";
+
+/// The answer to whoever asks for it again: from now on, if it may be kept, it is.
+async fn again(gateway: &TestGateway, path: &str) -> TestResponse {
+    gateway.get(path).await;
+    gateway.get(path).await
+}
+
+#[tokio::test]
+async fn an_unchanged_answer_that_is_wanted_again_is_made_once_for_each_path_and_query() {
+    let gateway = test_gateway().await;
+    let once = gateway.get(CALLS).await;
+    let kept = gateway.get(CALLS).await;
+    assert_ne!(call(&kept), call(&once), "nobody had asked for it twice");
+    assert_eq!(gateway.get(CALLS).await.body, kept.body);
+    assert_eq!(gateway.get(CALLS).await.headers, kept.headers);
+    assert_ne!(call(&again(&gateway, "/api/notebook/calls?bytes=1").await), call(&kept));
+    add_note(&gateway, "a change of its data").await;
+    let changed = gateway.get(CALLS).await;
+    assert_ne!(call(&changed), call(&kept));
+    assert_eq!(call(&gateway.get(CALLS).await), call(&changed), "it is known to be wanted");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_write_of_another_plugin_changes_nothing() {
+    let builder = TestGateway::builder().plugin(notebook::plugin_module()).plugin(hello::plugin_module());
+    let gateway = builder.configure(hasty).start().await;
+    let first = call(&again(&gateway, CALLS).await);
+    let wallet = plugin_testing::Wallet::new(1);
+    let signed = gateway.post_signed("/api/hello/guests", &wallet, "hello.sign", json!({ "message": "x" })).await;
+    assert_eq!(signed.status, 201, "{}", signed.text());
+    assert_eq!(call(&gateway.get(CALLS).await), first);
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn what_follows_from_anything_but_stored_data_is_made_anew() {
+    let gateway = test_gateway().await;
+    for how in [
+        "header",
+        "clock",
+        "caller",
+        "request_id",
+        "transaction",
+        "own_transaction",
+        "sleep",
+        "task",
+        "blocking",
+        "chance",
+        "failed_read",
+    ] {
+        let path = format!("/api/notebook/spoiled/{how}");
+        let (first, second) = (again(&gateway, &path).await, gateway.get(&path).await);
+        assert_ne!(call(&first), call(&second), "{how}");
+        assert!(first.headers.contains_key("etag"), "{how}");
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn contributions_are_as_good_as_what_they_are_made_from() {
+    let gateway = test_gateway().await;
+    let collected = async |point: &str| call(&gateway.get(&format!("/api/notebook/collected/{point}")).await);
+    for point in ["stats", "discovery", "nobody"] {
+        collected(point).await;
+    }
+    assert_ne!(collected("stats").await, collected("stats").await, "a contribution that promises nothing");
+    let promised = collected("discovery").await;
+    assert_eq!(collected("discovery").await, promised);
+    add_note(&gateway, "the contribution counts it").await;
+    assert_ne!(collected("discovery").await, promised);
+    assert_eq!(collected("nobody").await, collected("nobody").await, "nobody contributes");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_contribution_is_made_once_for_many_answers_and_is_never_old() {
+    let gateway = test_gateway().await;
+    // None of these answers is asked for twice.
+    let ask = async |view: String| {
+        let answer = gateway.get(&format!("/api/notebook/collected/discovery?view={view}")).await;
+        answer.json()["found"][0]["limits"].clone()
+    };
+    for number in 1..=200 {
+        add_note(&gateway, "one more").await;
+        assert_eq!(ask(format!("{number}a")).await["notes"], number);
+        let kept = ask(format!("{number}b")).await;
+        assert_eq!(kept["notes"], number);
+        assert_eq!(ask(format!("{number}c")).await, kept);
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn errors_are_never_kept() {
+    let gateway = test_gateway().await;
+    let path = "/api/notebook/notes/1";
+    for _ in 0..3 {
+        let missing = gateway.get(path).await;
+        assert_eq!((missing.status, missing.header("etag")), (404, ""));
+    }
+    add_note(&gateway, "now it is there").await;
+    assert_eq!(gateway.get(path).await.status, 200);
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_write_that_is_rolled_back_is_never_seen() {
+    let gateway = test_gateway().await;
+    add_note(&gateway, "one").await;
+    for _ in 0..3 {
+        let failed = gateway.send("POST", NOTES, &[], json!({ "body": "two", "fail": true }).to_string()).await;
+        assert_eq!(failed.status, 409);
+        assert_eq!(count(&gateway.get(NOTES).await), 1);
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_off_answers_nothing_and_begins_anew() {
+    let gateway = test_gateway().await;
+    for _ in 0..3 {
+        add_note(&gateway, "before").await;
+        let first = call(&again(&gateway, CALLS).await);
+        assert_eq!(call(&gateway.get(CALLS).await), first);
+        gateway.gateway().operate_plugin(Action::Disable, "notebook", "test").await.unwrap();
+        assert!([404, 503].contains(&gateway.get(CALLS).await.status));
+        gateway.gateway().operate_plugin(Action::Enable, "notebook", "test").await.unwrap();
+        // The new one counts from zero: an old answer would show another number.
+        assert_eq!(call(&gateway.get(CALLS).await), 0);
+        assert_eq!(call(&gateway.get("/api/notebook/calls?again").await), 1);
+    }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_with_a_body_passes_the_cache_by() {
+    let gateway = test_gateway().await;
+    let ask = async |body: &str| call(&gateway.send("GET", CALLS, &[], body.to_owned()).await);
+    ask("").await;
+    let first = ask("").await;
+    assert_ne!(ask("a body").await, first);
+    assert_eq!(ask("").await, first);
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn memory_is_bounded_and_large_answers_are_not_kept() {
+    const BYTES_MAX: usize = 256 * 1024;
+    let builder = TestGateway::builder().plugin(notebook::plugin_module());
+    let gateway = builder.configure(|config| config.http.cache_bytes_max = BYTES_MAX).start().await;
+    for number in 0..1000 {
+        gateway.get(&format!("/api/notebook/calls?bytes=4000&n={number}")).await;
+    }
+    assert_eq!(gateway.gateway().answers.byte_count(), 0, "nobody wants any of them again");
+    for number in 0..1000 {
+        again(&gateway, &format!("/api/notebook/calls?bytes=4000&m={number}")).await;
+    }
+    let kept = gateway.gateway().answers.byte_count();
+    assert!((1..=BYTES_MAX as u64).contains(&kept), "{kept}");
+    let large = format!("/api/notebook/calls?bytes={}", BYTES_MAX / 16);
+    assert_ne!(call(&again(&gateway, &large).await), call(&gateway.get(&large).await));
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_is_kept_where_the_operator_wants_it_so() {
+    let builder = TestGateway::builder().plugin(notebook::plugin_module());
+    let gateway = builder.configure(|config| config.http.cache_bytes_max = 0).start().await;
+    let (first, second) = (again(&gateway, CALLS).await, gateway.get(CALLS).await);
+    assert_ne!(call(&first), call(&second));
+    gateway.stop().await;
+}
