@@ -30,7 +30,7 @@ async fn refuses_by_the_announced_length_before_the_body_is_sent() {
     let response = client.request(&request).await;
     assert_eq!((response.status, &*response.code()), (413, "too_large"));
     assert_eq!(response.header("connection"), Some("close"));
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn a_413_reaches_a_client_that_is_still_sending() {
         client.send(format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", body.len())).await;
         client.send(&body).await;
         assert_eq!(client.response().await.status, 413);
-        client.ended().await;
+        client.expect_close().await;
     }
 }
 
