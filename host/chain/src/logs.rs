@@ -151,7 +151,7 @@ async fn logs_in_range(
     Ok((logs, last))
 }
 
-/// A result of `eth_getLogs` or of `eth_getBlock…`. The JSON type tells which, so that each is parsed without a copy.
+/// A result of `eth_getLogs` or of `eth_getBlock…`. The JSON type tells which, so that neither is buffered before it is parsed.
 enum LogsOrHeader {
     Logs(Vec<RawLog>),
     Header(Option<Header>),

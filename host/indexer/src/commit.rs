@@ -1,7 +1,7 @@
 //! One transaction of an index: a batch of events in, derived rows and the new cursor out.
 //!
-//! The rule: the next batch may be derived while a commit is in flight, but only after that commit has taken its turn in the
-//! database; each transaction expects the cursor of the one before, so that none succeeds without it.
+//! The rule: the next batch may be derived while a commit is written to disk, but its statements run after those of that
+//! commit; each transaction expects the cursor of the one before, so that none succeeds without it.
 
 use super::{
     batch::Batch,

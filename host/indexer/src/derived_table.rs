@@ -59,14 +59,14 @@ impl DerivedTable {
 
     /// Creates the triggers that are missing.
     pub async fn install_triggers(&self, database: &Database, store: &IndexStore) -> Result<(), StorageError> {
-        let wanted = self.triggers(store.dialect(), &store.plugin);
+        let triggers = self.triggers(store.dialect(), &store.plugin);
         let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = $1"),
             Dialect::Postgres => sql("SELECT CAST(tgname AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)"),
         };
         let existing: Vec<String> = store.read(statement.bind(&self.name)).await?;
         let exists = |trigger: &Trigger| existing.iter().any(|text| *text == trigger.name || *text == trigger.text);
-        let missing = wanted.into_iter().filter(|trigger| !exists(trigger));
+        let missing = triggers.into_iter().filter(|trigger| !exists(trigger));
         let texts: Vec<String> = missing.map(|trigger| trigger.drop + &trigger.text).collect();
         if texts.is_empty() {
             return Ok(());

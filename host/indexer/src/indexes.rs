@@ -54,7 +54,8 @@ impl Indexes {
             index["lagSeconds"] = json!(report.lag_blocks.map(lag_seconds));
             index
         };
-        let contracts: Vec<String> = chain.deployed_contracts().into_keys().filter(|key| !is_core_contract(key)).collect();
+        let contracts: Vec<String> =
+            chain.deployed_contracts().into_keys().filter(|key| !is_core_contract(key)).collect();
         let is_near = |report: &IndexReport| report.lag_blocks.is_some_and(|lag| lag <= LAG_BLOCKS_MAX);
         let indexer = service(json!({
             "indexedBlock": self.indexed_block(),
