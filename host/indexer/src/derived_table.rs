@@ -1,7 +1,7 @@
 //! A derived table of a plugin: its triggers, and the statements that undo changes.
 //!
-//! The rule: every change of a derived row that a reorganisation may undo leaves the row before and after it in the journal,
-//! whichever statement made it; and only the index changes derived rows.
+//! The rule: every change of a derived row that a reorganisation may undo leaves the row before and after it in the
+//! journal, whichever statement made it; and only the index changes derived rows.
 
 use super::store::{IndexStore, JournalRow};
 use gateway_storage::{Database, Dialect, StorageError};
@@ -48,7 +48,8 @@ impl DerivedTable {
         } else if keys.is_empty() {
             Err(format!("the derived table {name} has no primary key"))
         } else if references.iter().any(|count| *count > 0) {
-            // Databases act on foreign keys in another order than the rows change, so that the journal could not be undone.
+            // Databases act on foreign keys in another order than the rows change, so that the journal could not be
+            // undone.
             Err(format!("the derived table {name} has a foreign key: let the handlers keep what it would"))
         } else if has_generated_key {
             Err(format!("the derived table {name} numbers its rows itself: such numbers differ after a reorganisation"))

@@ -33,8 +33,9 @@ impl Indexes {
         on.map(|report| report.indexed_block).min().flatten()
     }
 
-    /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts other than registry and escrow.
-    /// The lag is measured against the present head of the chain, so that an index whose task hangs shows as behind.
+    /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts other than registry and
+    /// escrow. The lag is measured against the present head of the chain, so that an index whose task hangs shows as
+    /// behind.
     pub fn services(&self, chain: &ChainConfig, head: Option<u64>) -> BTreeMap<String, ServiceStatus> {
         let mut on = self.reports();
         on.retain(|report| report.state != IndexState::Off);

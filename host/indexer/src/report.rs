@@ -1,5 +1,5 @@
-//! The state of one index for operators and `/api/status`. The rule: an index is ok when it keeps up with the head, not when
-//! its task runs.
+//! The state of one index for operators and `/api/status`. The rule: an index is ok when it keeps up with the head, not
+//! when its task runs.
 
 use serde::{Deserialize, Serialize};
 
