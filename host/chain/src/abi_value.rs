@@ -1,7 +1,7 @@
 //! Values of contracts as JSON.
 //!
-//! The rule: integers up to 64 bits are numbers, larger ones decimal strings; bytes are `0x…`; arrays and tuples are arrays.
-//! Texts are untrusted: NUL, which no database accepts, becomes U+FFFD.
+//! The rule: integers up to 64 bits are numbers, larger ones decimal strings; bytes are `0x…`; arrays and tuples are
+//! arrays. Texts are untrusted: NUL, which no database accepts, becomes U+FFFD.
 
 use alloy::dyn_abi::{DecodedEvent, DynSolValue};
 use alloy_primitives::hex;

@@ -1,4 +1,5 @@
-//! What sending transactions needs from a chain: the account, a gas estimate, the broadcast, and which transaction used a nonce.
+//! What sending transactions needs from a chain: the account, a gas estimate, the broadcast, and which transaction used
+//! a nonce.
 //!
 //! The rule: what decides about money is reported alike by every server that responds.
 

@@ -129,8 +129,8 @@ impl Chain {
         }
     }
 
-    /// Sends a request to one server after the other until one responds. An error response is returned only when no server
-    /// responds with success.
+    /// Sends a request to one server after the other until one responds. An error response is returned only when no
+    /// server responds with success.
     pub(super) async fn with_failover<'c, T, F>(&'c self, request: impl Fn(&'c RpcServer) -> F) -> Result<T, ChainError>
     where
         F: Future<Output = Result<T, RpcError>>,

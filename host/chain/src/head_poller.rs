@@ -1,7 +1,7 @@
 //! Polls the head of one chain from all of its servers, and chooses the preferred server.
 //!
-//! The rule: a server stays preferred while it responds and keeps up, so that two servers on two branches do not make the
-//! index switch back and forth.
+//! The rule: a server stays preferred while it responds and keeps up, so that two servers on two branches do not make
+//! the index switch back and forth.
 
 use super::{Chain, Header, chain::parse_url, clique_signers::CliqueSigners, error::RpcError, metric::gauge_value};
 use alloy::{

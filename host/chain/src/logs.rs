@@ -1,7 +1,7 @@
 //! Requests for the logs of blocks.
 //!
-//! The rule: a response is accepted only from a server that has the blocks it is about. A server that is behind responds with
-//! fewer logs and no error.
+//! The rule: a response is accepted only from a server that has the blocks it is about. A server that is behind
+//! responds with fewer logs and no error.
 
 use super::{
     Chain, ChainError, Header,
@@ -151,7 +151,8 @@ async fn logs_in_range(
     Ok((logs, last))
 }
 
-/// A result of `eth_getLogs` or of `eth_getBlock…`. The JSON type tells which, so that each is parsed without a copy.
+/// A result of `eth_getLogs` or of `eth_getBlock…`. The JSON type tells which, so that neither is buffered before it is
+/// parsed.
 enum LogsOrHeader {
     Logs(Vec<RawLog>),
     Header(Option<Header>),

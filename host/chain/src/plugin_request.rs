@@ -1,7 +1,7 @@
 //! Requests of plugins to a chain.
 //!
-//! The rule: the request names the chain, and the plugin's grants decide whether it may read it; a response about the state
-//! of the chain is about one block, so that several calls see the same state.
+//! The rule: the request names the chain, and the plugin's grants decide whether it may read it; a response about the
+//! state of the chain is about one block, so that several calls see the same state.
 
 use super::{
     Chain, ChainError, Header, RangeError,
@@ -202,7 +202,8 @@ async fn call<T: DeserializeOwned>(server: &RpcServer, request: RpcRequest) -> R
     server.batch(vec![request]).await?.pop().unwrap_or_else(missing_response)
 }
 
-/// The outputs of all calls. A revert is an output; any other error fails the whole batch, so that another server is tried.
+/// The outputs of all calls. A revert is an output; any other error fails the whole batch, so that another server is
+/// tried.
 async fn call_all(server: &RpcServer, requests: Vec<RpcRequest>) -> Result<Vec<Result<Bytes, String>>, RpcError> {
     let output = |response: Result<Bytes, RpcError>| match response {
         Ok(output) => Ok(Ok(output)),

@@ -15,7 +15,7 @@ pub struct RawLog {
     pub transaction_hash: B256,
     pub transaction_index: U64,
     pub log_index: U64,
-    /// Only newer servers send it; [`Chain::logs_in_range`](super::Chain::logs_in_range) fills it in.
+    /// Only newer servers send it. Requests for logs take it from the header otherwise.
     #[serde(default)]
     pub block_timestamp: Option<U64>,
     #[serde(default)]

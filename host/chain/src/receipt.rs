@@ -1,4 +1,5 @@
-//! Receipts of transactions as servers report them. The rule: a receipt names its block by hash, so that a reorganisation shows.
+//! Receipts of transactions as servers report them. The rule: a receipt names its block by hash, so that a
+//! reorganisation shows.
 
 use super::{raw_log::RawLog, rpc_client::RpcRequest};
 use alloy_primitives::{Address, B256, U64, U256};

@@ -152,8 +152,8 @@ pub fn parse<T: DeserializeOwned>(response: RawResponse) -> Result<T, RpcError> 
     serde_json::from_str(response?.get()).map_err(|error| RpcError::WrongType(error.to_string()))
 }
 
-/// Rounds down to an even number: two requests that belong together stay in one batch, so that one server responds to both
-/// also behind a load balancer.
+/// Rounds down to an even number: two requests that belong together stay in one batch, so that one server responds to
+/// both also behind a load balancer.
 fn even(batch_max: usize) -> usize {
     if batch_max > 1 { batch_max & !1 } else { batch_max }
 }

@@ -1,7 +1,7 @@
 //! One RPC server and its health.
 //!
-//! The rule: a server that fails, or whose responses contradict each other, is quarantined for a while, with a reason that an
-//! operator reads.
+//! The rule: a server that fails, or whose responses contradict each other, is quarantined for a while, with a reason
+//! that an operator reads.
 
 use super::{
     Header,

@@ -1,5 +1,5 @@
-//! The chains in `/api/status`. The rule: a chain is ok when its head moves and all of its signers seal, not when a server
-//! responds.
+//! The chains in `/api/status`. The rule: a chain is ok when its head moves and all of its signers seal, not when a
+//! server responds.
 
 use super::{Chain, chains::Chains};
 use gateway_config::MAIN;

@@ -1,5 +1,5 @@
 //! `[brand]`: the names that clients see and sign. Rule: these bytes are part of what a wallet signs, so nothing here is
-//! trimmed, folded or completed; a value that could not stand on the wire is refused.
+//! trimmed, folded or completed; a value that is not valid on the wire is refused.
 
 use http::HeaderName;
 use schemars::JsonSchema;

@@ -1,10 +1,10 @@
-//! How many blocks one request of the backfill covers: more while they hold few events, fewer where servers reject the size,
-//! and more again later.
+//! How many blocks one request of the backfill covers: more while they hold few events, fewer where servers reject the
+//! size, and more again later.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Blocks of the first requests. Their number of events is unknown, and a response with the whole history leaves nothing to
-/// fetch while it is written.
+/// Blocks of the first requests. Their number of events is unknown, and a response with the whole history leaves
+/// nothing to fetch while it is written.
 const FIRST_BLOCKS: u64 = 8;
 /// A response with more events than this makes the next ranges shorter, one with fewer than a quarter longer.
 const RANGE_EVENTS: u64 = 2_500;

@@ -19,10 +19,11 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// Ranges that are fetched at a time. The client sends ten requests at a time to one server: two are left for following the
-/// head.
+/// Ranges that are fetched at a time. The client sends ten requests at a time to one server: two are left for following
+/// the head.
 const PARALLEL: usize = 8;
-/// Responses that wait to be written. What waits after the last response is written by one thread while nothing is fetched.
+/// Responses that wait to be written. What waits after the last response is written by one thread while nothing is
+/// fetched.
 const RESPONSES_WAITING: usize = 1;
 /// How long fetched events wait for more of them, to share a commit.
 const WAIT_MAX: Duration = Duration::from_millis(300);
@@ -51,7 +52,8 @@ impl CommitBuffer {
         self.events.append(&mut events);
     }
 
-    /// About `target` events, in whole blocks. The batch that empties the buffer ends with the last block, even without events.
+    /// About `target` events, in whole blocks. The batch that empties the buffer ends with the last block, even without
+    /// events.
     fn take(&mut self, target: usize) -> Option<Batch> {
         let last = self.last?;
         // The same capacity again, so that the buffer is not reallocated while it grows.
@@ -125,8 +127,8 @@ struct RangeFetcher {
 }
 
 impl RangeFetcher {
-    /// Sends the results in order until the handle is dropped. Each range is fetched in its own task, so that its response is
-    /// parsed while earlier ranges are written.
+    /// Sends the results in order until the handle is dropped. Each range is fetched in its own task, so that its
+    /// response is parsed while earlier ranges are written.
     fn start(
         self: Arc<Self>,
         from: u64,

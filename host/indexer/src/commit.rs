@@ -1,7 +1,7 @@
 //! One transaction of an index: a batch of events in, derived rows and the new cursor out.
 //!
-//! The rule: the next batch may be derived while a commit is in flight, but only after that commit has taken its turn in the
-//! database; each transaction expects the cursor of the one before, so that none succeeds without it.
+//! The rule: the next batch may be derived while a commit is written to disk, but its statements run after those of
+//! that commit; each transaction expects the cursor of the one before, so that none succeeds without it.
 
 use super::{
     batch::Batch,
@@ -53,7 +53,8 @@ impl Index {
         pending: &mut Option<PendingCommit>,
     ) -> Result<(), IndexError> {
         let row = self.row.clone().ok_or(IndexError::CursorMoved)?;
-        // SQLite runs transactions one after the other. On PostgreSQL this one would not see the writes of the one before.
+        // SQLite runs transactions one after the other. On PostgreSQL this one would not see the writes of the one
+        // before.
         if self.store.dialect() == Dialect::Postgres {
             self.finish_commit(pending).await?;
         }
@@ -114,7 +115,8 @@ impl Index {
         Ok((transaction, confirmed))
     }
 
-    /// Stores published events as pending until their block is deep enough, and returns those that this commit confirms.
+    /// Stores published events as pending until their block is deep enough, and returns those that this commit
+    /// confirms.
     async fn confirm(
         &self,
         transaction: &PluginTransaction,

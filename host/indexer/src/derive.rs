@@ -123,8 +123,8 @@ impl Index {
         IndexError::Handler(format!("{at}: {error}"))
     }
 
-    /// Gives published events a unique key, so that they enter the log once: after a reorganisation moved a transaction to
-    /// another block, its events have the same keys, because they keep their order within the transaction.
+    /// Gives published events a unique key, so that they enter the log once: after a reorganisation moved a transaction
+    /// to another block, its events have the same keys, because they keep their order within the transaction.
     fn with_unique_keys(&self, events: &[DecodedEvent], published: Vec<(usize, NewEvent)>) -> PublishedEvents {
         let (mut log, mut nth) = (None, 0);
         let add_key = |(index, published): (usize, NewEvent)| {

@@ -1,7 +1,7 @@
 //! A derived table of a plugin: its triggers, and the statements that undo changes.
 //!
-//! The rule: every change of a derived row that a reorganisation may undo leaves the row before and after it in the journal,
-//! whichever statement made it; and only the index changes derived rows.
+//! The rule: every change of a derived row that a reorganisation may undo leaves the row before and after it in the
+//! journal, whichever statement made it; and only the index changes derived rows.
 
 use super::store::{IndexStore, JournalRow};
 use gateway_storage::{Database, Dialect, StorageError};
@@ -48,7 +48,8 @@ impl DerivedTable {
         } else if keys.is_empty() {
             Err(format!("the derived table {name} has no primary key"))
         } else if references.iter().any(|count| *count > 0) {
-            // Databases act on foreign keys in another order than the rows change, so that the journal could not be undone.
+            // Databases act on foreign keys in another order than the rows change, so that the journal could not be
+            // undone.
             Err(format!("the derived table {name} has a foreign key: let the handlers keep what it would"))
         } else if has_generated_key {
             Err(format!("the derived table {name} numbers its rows itself: such numbers differ after a reorganisation"))
@@ -59,14 +60,14 @@ impl DerivedTable {
 
     /// Creates the triggers that are missing.
     pub async fn install_triggers(&self, database: &Database, store: &IndexStore) -> Result<(), StorageError> {
-        let wanted = self.triggers(store.dialect(), &store.plugin);
+        let triggers = self.triggers(store.dialect(), &store.plugin);
         let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = $1"),
             Dialect::Postgres => sql("SELECT CAST(tgname AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)"),
         };
         let existing: Vec<String> = store.read(statement.bind(&self.name)).await?;
         let exists = |trigger: &Trigger| existing.iter().any(|text| *text == trigger.name || *text == trigger.text);
-        let missing = wanted.into_iter().filter(|trigger| !exists(trigger));
+        let missing = triggers.into_iter().filter(|trigger| !exists(trigger));
         let texts: Vec<String> = missing.map(|trigger| trigger.drop + &trigger.text).collect();
         if texts.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The transaction that a plugin gets with a batch of chain events.
 //!
-//! The rule: what a handler writes and publishes belongs to the event that it was called with, because that decides with which
-//! block it is undone. The plugin's side names that event, and must take all events in their order.
+//! The rule: what a handler writes and publishes belongs to the event that it was called with, because that decides
+//! with which block it is undone. The plugin's side names that event, and must take all events in their order.
 
 use super::store::IndexStore;
 use abi_stable::{
@@ -80,8 +80,9 @@ impl EventBatchTransaction {
         outcome.unwrap_or_else(|_| Err(StorageError::Closed("the plugin stops".to_owned())))
     }
 
-    /// Runs statements after the deferred ones. Without statements it starts a task that runs the deferred ones, or leaves them
-    /// where they are while an earlier task runs. For a single event it always waits, so that its handler gets the error.
+    /// Runs statements after the deferred ones. Without statements it starts a task that runs the deferred ones, or
+    /// leaves them where they are while an earlier task runs. For a single event it always waits, so that its handler
+    /// gets the error.
     async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
         let mut flush = self.flush.lock().await;
         let needs_outcome = !statements.is_empty() || self.journal_blocks.len() == 1;

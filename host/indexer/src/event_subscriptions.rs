@@ -1,5 +1,5 @@
-//! The event subscriptions of one plugin. The rule: the position of a subscription in the list is the source number by which
-//! the plugin knows its events.
+//! The event subscriptions of one plugin. The rule: the position of a subscription in the list is the source number by
+//! which the plugin knows its events.
 
 use abi_stable::std_types::RVec;
 use alloy_primitives::Address;

@@ -36,7 +36,8 @@ impl Index {
             self.reorganise(row).await?;
             return Ok(NextTick::Now);
         }
-        // When a server changes its branch between two responses, the blocks after that are requested again in the next tick.
+        // When a server changes its branch between two responses, the blocks after that are requested again in the next
+        // tick.
         let linked = 1 + headers.windows(2).take_while(|pair| pair[1].parent_hash == pair[0].hash).count();
         let headers = &headers[..linked];
         let logs = self.chain.logs_of_blocks(headers, &self.filter).await?;

@@ -33,8 +33,9 @@ impl Indexes {
         on.map(|report| report.indexed_block).min().flatten()
     }
 
-    /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts other than registry and escrow.
-    /// The lag is measured against the present head of the chain, so that an index whose task hangs shows as behind.
+    /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts other than registry and
+    /// escrow. The lag is measured against the present head of the chain, so that an index whose task hangs shows as
+    /// behind.
     pub fn services(&self, chain: &ChainConfig, head: Option<u64>) -> BTreeMap<String, ServiceStatus> {
         let mut on = self.reports();
         on.retain(|report| report.state != IndexState::Off);
@@ -54,7 +55,8 @@ impl Indexes {
             index["lagSeconds"] = json!(report.lag_blocks.map(lag_seconds));
             index
         };
-        let contracts: Vec<String> = chain.deployed_contracts().into_keys().filter(|key| !is_core_contract(key)).collect();
+        let contracts: Vec<String> =
+            chain.deployed_contracts().into_keys().filter(|key| !is_core_contract(key)).collect();
         let is_near = |report: &IndexReport| report.lag_blocks.is_some_and(|lag| lag <= LAG_BLOCKS_MAX);
         let indexer = service(json!({
             "indexedBlock": self.indexed_block(),

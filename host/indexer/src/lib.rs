@@ -1,8 +1,8 @@
 //! The index of one plugin: follows a chain and lets the plugin derive rows from its events (DESIGN §8).
 //!
-//! The rules: a batch of blocks, the rows derived from it, the events that it confirms and the new cursor commit together; the
-//! derived tables always equal those of a fresh index of the branch up to the cursor; and what cannot be undone stops the
-//! index with a reason instead of being guessed.
+//! The rules: a batch of blocks, the rows derived from it, the events that it confirms and the new cursor commit
+//! together; the derived tables always equal those of a fresh index of the branch up to the cursor; and what cannot be
+//! undone stops the index with a reason instead of being guessed.
 
 mod adaptive_range;
 mod backfill;

@@ -38,7 +38,8 @@ CREATE TABLE host_chain_pending (
 CREATE INDEX host_chain_pending_place ON host_chain_pending (plugin, block, id);
 ";
 
-/// Called by the triggers of [`super::derived_table`]. SQLite has no functions: there each trigger holds the whole text.
+/// Called by the triggers of [`super::derived_table`]. SQLite has no functions: there each trigger holds the whole
+/// text.
 const FUNCTION: &str = "
 CREATE FUNCTION host_chain_write() RETURNS trigger LANGUAGE plpgsql AS '
 DECLARE

@@ -13,7 +13,8 @@ use gateway_storage::StorageError;
 use plugin_api::abi::{Outcome, Statement};
 
 impl Index {
-    /// Whether the last indexed block is no longer part of the chain, at any depth: the gateway may have been off meanwhile.
+    /// Whether the last indexed block is no longer part of the chain, at any depth: the gateway may have been off
+    /// meanwhile.
     pub(super) async fn is_orphaned(&self, row: &IndexRow) -> Result<bool, IndexError> {
         let (Some(hash), Some(last)) = (row.cursor.hash, row.cursor.next_block.checked_sub(1)) else {
             return Ok(false);

@@ -1,5 +1,5 @@
-//! The state of one index for operators and `/api/status`. The rule: an index is ok when it keeps up with the head, not when
-//! its task runs.
+//! The state of one index for operators and `/api/status`. The rule: an index is ok when it keeps up with the head, not
+//! when its task runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,19 +60,19 @@ pub struct IndexReport {
 
 impl IndexReport {
     /// Measures the lag against this head, or against the last one that the index saw.
-    pub fn update_lag(&mut self, head: Option<u64>) {
+    pub(super) fn update_lag(&mut self, head: Option<u64>) {
         self.head = head.or(self.head);
         let indexed = self.indexed_block.or(self.start_block);
         self.lag_blocks = self.head.zip(indexed).map(|(head, indexed)| head.saturating_sub(indexed));
     }
 
-    pub fn is_ok(&self) -> bool {
+    pub(super) fn is_ok(&self) -> bool {
         let is_running = matches!(self.state, IndexState::Backfilling | IndexState::Following | IndexState::Elsewhere);
         is_running && self.lag_blocks.is_none_or(|lag| lag <= LAG_BLOCKS_MAX)
     }
 
     /// One line for an operator about an index that is not ok.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let Self { plugin, state, reason, lag_blocks, left_s, .. } = self;
         match (reason, lag_blocks, left_s) {
             (Some(reason), ..) => format!("{plugin} is {}: {reason}", state.name()),

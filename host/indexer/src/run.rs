@@ -17,7 +17,8 @@ const BACKOFF_DOUBLINGS_MAX: u32 = 9;
 /// The same while no RPC server responds: another attempt costs little.
 const BACKOFF_DOUBLINGS_MAX_CHAIN: u32 = 4;
 
-/// Runs the index of a plugin until the plugin stops. Without a chain or deployed contracts it only reports why it is off.
+/// Runs the index of a plugin until the plugin stops. Without a chain or deployed contracts it only reports why it is
+/// off.
 pub async fn run(context: IndexerContext, plugin: Arc<ActivePlugin>) {
     let progress = context.indexes.open(plugin.name(), context.log_format);
     let Some(chain) = context.host.chains.main().cloned() else {

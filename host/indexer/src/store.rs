@@ -1,7 +1,7 @@
 //! The state of an index in the database: its cursor, the blocks before it, and which gateway holds the lease.
 //!
-//! The rule: the cursor moves in the transaction that writes the rows, and only from the value that the gateway read. So no
-//! event is applied twice, even when two gateways believe that they hold the lease.
+//! The rule: the cursor moves in the transaction that writes the rows, and only from the value that the gateway read.
+//! So no event is applied twice, even when two gateways believe that they hold the lease.
 
 use alloy_primitives::B256;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
@@ -86,9 +86,9 @@ impl IndexStore {
         }))
     }
 
-    /// Takes or renews the lease until `until_ms`; `false` while another gateway holds it. On SQLite there is only one gateway,
-    /// so an earlier holder is gone. Inserts the row of a new index with an empty fingerprint, which matches no plugin, so that
-    /// the index starts with a reset.
+    /// Takes or renews the lease until `until_ms`; `false` while another gateway holds it. On SQLite there is only one
+    /// gateway, so an earlier holder is gone. Inserts the row of a new index with an empty fingerprint, which matches
+    /// no plugin, so that the index starts with a reset.
     pub(super) async fn acquire_lease(&self, holder: &str, now_ms: i64, until_ms: i64) -> Result<bool, StorageError> {
         let is_free = match self.dialect() {
             Dialect::Sqlite => "$4 = $4",
@@ -127,7 +127,8 @@ impl IndexStore {
         Ok(rows.into_iter().filter_map(|(block, hash)| Some((to_u64(block), hash.parse().ok()?))).collect())
     }
 
-    /// The last statement of every transaction of an index: returns a row only when the cursor in the database is `from`.
+    /// The last statement of every transaction of an index: returns a row only when the cursor in the database is
+    /// `from`.
     pub(super) fn advance(&self, from: &IndexRow, to: &Cursor) -> CommitStatement {
         let statement = sql("UPDATE host_chain_index SET next_block = $2, hash = $3 \
              WHERE plugin = $1 AND next_block = $4 AND hash = $5 AND shape = $6 AND stopped IS NULL RETURNING 1");

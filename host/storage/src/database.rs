@@ -91,8 +91,8 @@ impl Database {
         self.inner.record_availability(result)
     }
 
-    /// The revisions of the stored data, if this process alone writes it. `None` on PostgreSQL, which other gateways write
-    /// too: a query for its revision would cost as much as the query for the data.
+    /// The revisions of the stored data, if this process alone writes it. `None` on PostgreSQL, which other gateways
+    /// write too: a query for its revision would cost as much as the query for the data.
     pub fn revisions(&self) -> Option<&Arc<Revisions>> {
         match &self.inner.engine {
             Engine::Sqlite(sqlite) => Some(sqlite.revisions()),
@@ -114,8 +114,8 @@ impl Database {
         }
     }
 
-    /// Runs the gateway's own definitions that are not numbered migrations, for example triggers on plugins' tables, in one
-    /// transaction. The text is not checked, so it must not contain input from outside.
+    /// Runs the gateway's own definitions that are not numbered migrations, for example triggers on plugins' tables, in
+    /// one transaction. The text is not checked, so it must not contain input from outside.
     pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
         match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
@@ -131,7 +131,8 @@ impl Database {
         }
     }
 
-    /// Notifications of other gateways. `None` on SQLite, which only one gateway uses, and while the server is unavailable.
+    /// Notifications of other gateways. `None` on SQLite, which only one gateway uses, and while the server is
+    /// unavailable.
     pub async fn listen(&self, channel: &str) -> Option<Notifications> {
         match &self.inner.engine {
             Engine::Sqlite(_) => None,

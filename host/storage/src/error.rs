@@ -1,5 +1,5 @@
-//! The errors of the database. The text of an error is one line for the caller and contains no values. The code that catches a
-//! driver's error logs its full text.
+//! The errors of the database. The text of an error is one line for the caller and contains no values. The code that
+//! catches a driver's error logs its full text.
 
 use plugin_api::abi::{HostError, HostErrorCode};
 

@@ -1,8 +1,8 @@
 //! The database, SQLite or PostgreSQL, behind one interface with one behaviour.
 //!
-//! The rule that must not break: **a write is acknowledged only when it is durable. A write that is not acknowledged leaves no
-//! trace, unless the answer to its commit was lost: then it was done once.** The suite in `tests/it/storage/` runs on both
-//! databases.
+//! The rule that must not break: **a write is acknowledged only when it is durable. A write that is not acknowledged
+//! leaves no trace, unless the answer to its commit was lost: then it was done once.** The suite in `tests/it/storage/`
+//! runs on both databases.
 
 mod backup;
 mod check;
@@ -35,6 +35,6 @@ pub use migrations::{AppliedMigration, MigrationReport, Schema};
 pub use postgres::Notifications;
 pub use read_tracking::ReadDependencies;
 pub use revisions::{OwnerRevision, Revision, Revisions};
-pub use scope::{Scope, ViewNames, is_reserved, shares_tables};
+pub use scope::{Scope, ViewNames, shares_tables};
 pub use settings::DatabaseSettings;
 pub use transaction::Transaction;

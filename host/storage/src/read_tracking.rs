@@ -1,7 +1,8 @@
 //! Records what a response is built from, to decide whether it may be cached and until when it is current.
 //!
-//! The rule: everything that a response may depend on is recorded or marks it uncacheable. Capabilities and the request's head
-//! report here what a handler reads; a route's promise ([`plugin_api::Route::cached`]) is not trusted where it can be checked.
+//! The rule: everything that a response may depend on is recorded or marks it uncacheable. Capabilities and the
+//! request's head report here what a handler reads; a route's promise ([`plugin_api::Route::cached`]) is not trusted
+//! where it can be checked.
 
 use crate::revisions::{OwnerRevision, Revision, Revisions};
 use parking_lot::Mutex;
@@ -37,14 +38,15 @@ tokio::task_local! {
     static TRACKER: Arc<Tracker>;
 }
 
-/// Runs the work that builds a response, with `initial` as its first dependencies. Returns the work's output and, unless
-/// something marked it uncacheable, all of its dependencies with the revision at which they were read.
+/// Runs the work that builds a response, with `initial` as its first dependencies. Returns the work's output and,
+/// unless something marked it uncacheable, all of its dependencies with the revision at which they were read.
 pub async fn track<F: Future>(
     revisions: &Arc<Revisions>,
     initial: ReadDependencies,
     work: F,
 ) -> (F::Output, Option<(ReadDependencies, Revision)>) {
-    // Taken before anything is read: a commit after this makes the response outdated, which is safe; the reverse is not.
+    // Taken before anything is read: a commit after this makes the response outdated, which is safe; the reverse is
+    // not.
     let revision = revisions.current();
     let tracker = Arc::new(Tracker {
         revisions: revisions.clone(),

@@ -1,8 +1,8 @@
 //! The revision of the last commit of each owner of tables. It tells whether a cached response is still current.
 //!
-//! The rule that must not break: **a client that learns that its write is committed finds the owner's revision advanced.**
-//! During a commit the owner's revision is [`COMMIT_IN_PROGRESS`], greater than every other revision, so that readers of the
-//! new rows never see the old revision.
+//! The rule that must not break: **a client that learns that its write is committed finds the owner's revision
+//! advanced.** During a commit the owner's revision is [`COMMIT_IN_PROGRESS`], greater than every other revision, so
+//! that readers of the new rows never see the old revision.
 
 use parking_lot::RwLock;
 use std::{
@@ -29,7 +29,7 @@ impl OwnerRevision {
     }
 
     /// Whether the owner has committed nothing after that revision and no commit is in progress.
-    pub fn is_unchanged_since(&self, revision: Revision) -> bool {
+    pub(crate) fn is_unchanged_since(&self, revision: Revision) -> bool {
         self.0.load(SeqCst) <= revision.0
     }
 }
@@ -54,12 +54,14 @@ impl Revisions {
         self.owners.write().entry(owner.to_owned()).or_default().clone()
     }
 
-    /// Advances with changes whose owner is unknown: migrations, and commits of another process. Every response depends on it.
+    /// Advances with changes whose owner is unknown: migrations, and commits of another process. Every response depends
+    /// on it.
     pub fn everything(&self) -> OwnerRevision {
         self.everything.clone()
     }
 
-    /// Marks a commit of these owners as in progress until the guard is dropped. Drop it before a client learns of the commit.
+    /// Marks a commit of these owners as in progress until the guard is dropped. Drop it before a client learns of the
+    /// commit.
     pub(crate) fn begin_commit(&self, owners: Vec<OwnerRevision>) -> CommitInProgress<'_> {
         owners.iter().for_each(|owner| owner.0.store(COMMIT_IN_PROGRESS, SeqCst));
         CommitInProgress { revisions: self, owners }

@@ -1,6 +1,7 @@
 //! On whose behalf a statement runs, and which tables it may use.
 //!
-//! The rule: a plugin reads and writes the tables whose names begin with its own, and reads published views; nothing else.
+//! The rule: a plugin reads and writes the tables whose names begin with its own, and reads published views; nothing
+//! else.
 
 use gateway_telemetry::{DatabaseUsage, HistogramTimer};
 use std::{collections::BTreeSet, sync::Arc};
@@ -105,7 +106,7 @@ pub(crate) fn owns_table(plugin: &str, table: &str) -> bool {
 }
 
 /// Whether the name is refused for a plugin.
-pub fn is_reserved(plugin: &str) -> bool {
+pub(crate) fn is_reserved(plugin: &str) -> bool {
     RESERVED_NAMES.iter().any(|reserved| shares_tables(reserved, plugin))
 }
 

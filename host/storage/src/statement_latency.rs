@@ -9,8 +9,8 @@ use std::{
 const FAST_RUN_MAX: Duration = Duration::from_micros(250);
 /// From this score on a statement counts as fast. A fast run adds one.
 const FAST_SCORE: u8 = 8;
-/// What a slow run subtracts. A busy machine suspends any thread now and then. If that moved statements to other threads, the
-/// machine would become busier still.
+/// What a slow run subtracts. A busy machine suspends any thread now and then. If that moved statements to other
+/// threads, the machine would become busier still.
 const SLOW_RUN_PENALTY: u8 = 3;
 const SCORE_MAX: u8 = FAST_SCORE + 2 * SLOW_RUN_PENALTY;
 

@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// Deferred statements wait in memory.
 const DEFERRED_MAX: usize = 20_000;
 
-/// Statements that take effect together or not at all. A failed statement ends the transaction: everything is rolled back, and
-/// later calls fail with [`StorageError::Closed`]. Dropping the future of a call does the same. A transaction that is dropped
-/// without `commit` rolls back.
+/// Statements that take effect together or not at all. A failed statement ends the transaction: everything is rolled
+/// back, and later calls fail with [`StorageError::Closed`]. Dropping the future of a call does the same. A transaction
+/// that is dropped without `commit` rolls back.
 pub struct Transaction {
     database: Arc<DatabaseInner>,
     scope: Scope,
@@ -125,8 +125,9 @@ impl Transaction {
         self.database.record_availability(result).map(|mut outcomes| outcomes.split_off(deferred_count))
     }
 
-    /// Runs the gateway's own last statements and commits, in one call to the database. Returns when the commit is durable.
-    /// When the connection fails during the commit itself, the error is `Unavailable` and the outcome is unknown.
+    /// Runs the gateway's own last statements and commits, in one call to the database. Returns when the commit is
+    /// durable. When the connection fails during the commit itself, the error is `Unavailable` and the outcome is
+    /// unknown.
     pub async fn commit(&self, statements: Vec<CommitStatement>) -> Result<Vec<Outcome>, StorageError> {
         if statements.is_empty() && !self.has_begun() {
             self.end("it was committed");

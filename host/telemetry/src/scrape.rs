@@ -1,4 +1,4 @@
-//! What a scrape by Prometheus reads: the usage of each plugin, then what the recorder holds.
+//! The response to a scrape by Prometheus: the usage of each plugin, then the series of the recorder.
 
 use crate::{
     exposition::{Exposition, label_text},

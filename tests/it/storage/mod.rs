@@ -13,7 +13,7 @@ mod turn;
 mod value;
 
 use gateway_storage::{
-    Database, DatabaseSettings, CommitStatement, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
+    CommitStatement, Database, DatabaseSettings, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
 };
 use plugin_api::{
     abi::{Cell, Outcome, Rows, Statement, Value},

@@ -57,7 +57,7 @@ fn brackets_in_a_host_are_not_a_list() {
     assert_eq!(hosts, ["[::1]:9000", "localhost"]);
 }
 
-/// Text stays text, whatever it looks like.
+/// Text stays text, even if it looks like a number or JSON.
 #[rstest]
 #[case("123")]
 #[case("true")]

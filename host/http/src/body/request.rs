@@ -27,7 +27,7 @@ pub enum BodyError {
 }
 
 impl BodyError {
-    pub fn problem(&self) -> Problem {
+    fn problem(&self) -> Problem {
         let (status, code, hint) = match self {
             Self::TooLarge { .. } => (413, "too_large", "send less, or split it over several requests"),
             Self::TimedOut { .. } => (408, "body_timeout", "send the whole body at once, then repeat the request"),
@@ -56,12 +56,8 @@ enum Source {
 }
 
 impl RequestBody {
-    pub fn from_hyper(incoming: Incoming, timeout: Duration) -> Self {
+    pub(crate) fn from_hyper(incoming: Incoming, timeout: Duration) -> Self {
         Self { source: Source::Incoming { incoming, timeout, deadline: None } }
-    }
-
-    pub fn empty() -> Self {
-        Self::from(Bytes::new())
     }
 
     /// Reads the whole body, at most `max_bytes`. A longer one is refused by its `Content-Length` before a byte is

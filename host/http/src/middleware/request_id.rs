@@ -17,7 +17,7 @@ const LENGTH_MAX: usize = 64;
 pub struct RequestId(pub Arc<str>);
 
 impl RequestId {
-    pub fn generate() -> Self {
+    pub(crate) fn generate() -> Self {
         // Not `Uuid::now_v7`: it reads random bytes from the kernel each time, which costs more than the whole stack.
         let (seconds, nanos) = Timestamp::now(NoContext).to_unix();
         let millis = seconds * 1000 + u64::from(nanos / 1_000_000);

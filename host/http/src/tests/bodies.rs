@@ -30,7 +30,7 @@ async fn refuses_by_the_announced_length_before_the_body_is_sent() {
     let response = client.request(&request).await;
     assert_eq!((response.status, &*response.code()), (413, "too_large"));
     assert_eq!(response.header("connection"), Some("close"));
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn a_413_reaches_a_client_that_is_still_sending() {
         client.send(format!("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", body.len())).await;
         client.send(&body).await;
         assert_eq!(client.response().await.status, 413);
-        client.ended().await;
+        client.expect_close().await;
     }
 }
 
@@ -87,7 +87,7 @@ async fn reads_known_bytes_within_the_limit() {
     let body = || RequestBody::from(Bytes::from_static(b"12345"));
     assert_eq!(body().read_limited(5).await.unwrap(), "12345");
     assert!(matches!(body().read_limited(4).await, Err(BodyError::TooLarge { max_bytes: 4 })));
-    assert_eq!(RequestBody::empty().read_limited(0).await.unwrap(), "");
+    assert_eq!(RequestBody::from(Bytes::new()).read_limited(0).await.unwrap(), "");
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn connections_per_address_are_limited_and_freed() {
     assert_eq!((response.status, &*response.code()), (503, "too_many_connections"));
     assert!(response.text().contains("your address"), "{}", response.text());
     assert!(response.header("retry-after").is_some() && response.header("x-request-id").is_some());
-    refused.ended().await;
+    refused.expect_close().await;
     drop(open);
     eventually("a permit is free", || is_served(server.addr)).await;
 }

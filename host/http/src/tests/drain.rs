@@ -16,15 +16,15 @@ async fn finishes_running_requests_closes_idle_connections_and_refuses_new_ones(
     let mut silent = Client::connect(server.addr).await;
     assert_eq!(Client::connect(server.addr).await.get("/hello").await.status, 200, "silent has been accepted");
     server.shutdown.cancel();
-    idle.ended().await;
-    silent.ended().await;
+    idle.expect_close().await;
+    silent.expect_close().await;
     eventually("new connections are refused", || async { TcpStream::connect(server.addr).await.is_err() }).await;
-    assert!(!server.served.is_finished(), "the busy one is waited for");
+    assert!(!server.serve_task.is_finished(), "the busy one is waited for");
     server.gate.notify_one();
     let response = busy.response().await;
     assert_eq!((response.text(), response.header("connection")), ("waited".to_owned(), Some("close")));
-    busy.ended().await;
-    let drained = timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
+    busy.expect_close().await;
+    let drained = timeout(LIMIT, server.serve_task).await.expect("serve does not end").unwrap();
     assert_eq!(drained.aborted, 0);
 }
 
@@ -36,10 +36,10 @@ async fn waits_for_a_head_that_is_arriving() {
     let mut probe = Client::connect(server.addr).await;
     assert_eq!(probe.get("/hello").await.status, 200, "the begin of the head was read");
     server.shutdown.cancel();
-    probe.ended().await;
+    probe.expect_close().await;
     assert_eq!(client.request("host: a\r\n\r\n").await.text(), "hello");
-    client.ended().await;
-    assert_eq!(timeout(LIMIT, server.served).await.expect("serve does not end").unwrap().aborted, 0);
+    client.expect_close().await;
+    assert_eq!(timeout(LIMIT, server.serve_task).await.expect("serve does not end").unwrap().aborted, 0);
 }
 
 #[tokio::test]
@@ -51,9 +51,9 @@ async fn aborts_requests_at_the_drain_timeout() {
     assert_eq!(probe.get("/hello").await.status, 200);
     drop(probe);
     server.shutdown.cancel();
-    let DrainReport { aborted, .. } = timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
+    let DrainReport { aborted, .. } = timeout(LIMIT, server.serve_task).await.expect("serve does not end").unwrap();
     assert_eq!(aborted, 1);
-    busy.ended().await;
+    busy.expect_close().await;
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn the_address_is_free_for_the_next_run() {
     let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.status, 200);
     server.shutdown.cancel();
-    timeout(LIMIT, server.served).await.expect("serve does not end").unwrap();
+    timeout(LIMIT, server.serve_task).await.expect("serve does not end").unwrap();
     let again = start(&HttpConfig { listen: server.addr, ..settings() });
     assert_eq!(Client::connect(again.addr).await.get("/hello").await.status, 200);
 }

@@ -30,7 +30,7 @@ pub struct TestServer {
     /// Lets `/wait` respond.
     pub gate: Arc<Notify>,
     pub shutdown: CancellationToken,
-    pub served: JoinHandle<DrainReport>,
+    pub serve_task: JoinHandle<DrainReport>,
 }
 
 pub fn settings() -> HttpConfig {
@@ -56,8 +56,8 @@ pub fn serve(settings: &ListenerSettings) -> TestServer {
         let gate = Arc::clone(&gate);
         service_fn(move |request| gateway(Arc::clone(&gate), request))
     };
-    let served = tokio::spawn(listener.serve(gateway, shutdown.clone()));
-    TestServer { addr, gate, shutdown, served }
+    let serve_task = tokio::spawn(listener.serve(gateway, shutdown.clone()));
+    TestServer { addr, gate, shutdown, serve_task }
 }
 
 async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Response<Body>, Infallible> {
@@ -195,15 +195,15 @@ impl Client {
     }
 
     pub async fn response(&mut self) -> TestResponse {
-        self.next_response(false).await.expect("the connection ended without an response")
+        self.next_response(false).await.expect("the connection ended without a response")
     }
 
     pub async fn head_response(&mut self) -> TestResponse {
-        self.next_response(true).await.expect("the connection ended without an response")
+        self.next_response(true).await.expect("the connection ended without a response")
     }
 
     /// Expects the end of the connection, or a reset, without further bytes.
-    pub async fn ended(&mut self) {
+    pub async fn expect_close(&mut self) {
         let rest = timeout(LIMIT, async {
             let mut rest = Vec::new();
             // A reset is an end too.

@@ -37,7 +37,7 @@ async fn a_refused_request_does_not_affect_earlier_ones() {
     assert_eq!(client.response().await.text(), "one");
     assert_eq!(client.response().await.text(), "two");
     assert_eq!(client.response().await.status, 400);
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn a_stop_finishes_streams_and_sends_goaway() {
     let response = timeout(LIMIT, waiting).await.expect("no response in time").unwrap().unwrap();
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "waited");
     timeout(LIMIT, connection).await.expect("the connection stays open").unwrap().unwrap();
-    assert_eq!(timeout(LIMIT, server.served).await.expect("serve does not end").unwrap().aborted, 0);
+    assert_eq!(timeout(LIMIT, server.serve_task).await.expect("serve does not end").unwrap().aborted, 0);
 }
 
 #[tokio::test]

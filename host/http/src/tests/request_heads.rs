@@ -24,7 +24,7 @@ async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.response().await, status, code);
-    client.ended().await;
+    client.expect_close().await;
 
     let mut client = Client::connect(server.addr).await;
     client.stream.set_nodelay(true).unwrap();
@@ -36,13 +36,13 @@ async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
         tokio::task::yield_now().await;
     }
     assert_refused(&client.response().await, status, code);
-    client.ended().await;
+    client.expect_close().await;
 
     let mut client = Client::connect(server.addr).await;
     client.send([b"GET /hello HTTP/1.1\r\nhost: a\r\n\r\n", request].concat()).await;
     assert_eq!(client.response().await.text(), "hello");
     assert_refused(&client.response().await, status, code);
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[rstest]
@@ -138,7 +138,7 @@ async fn binary_input_gets_an_error_code(#[case] request: &[u8], #[case] code: &
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.response().await, 400, code);
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[rstest]
@@ -156,7 +156,7 @@ async fn an_oversized_head_is_refused(#[case] request: String, #[case] status: u
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.response().await, status, code);
-    client.ended().await;
+    client.expect_close().await;
 }
 
 /// hyper and the `http` crate have limits of their own.
@@ -173,7 +173,7 @@ async fn limits_of_the_http_crate_apply_under_a_large_head_limit(
     let mut client = Client::connect(server.addr).await;
     client.send(request).await;
     assert_refused(&client.response().await, status, code);
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn a_refused_head_request_gets_no_body(#[case] request: String, #[case] st
     let response = client.head_response().await;
     assert_eq!((response.status, response.header("connection")), (status, Some("close")));
     assert!(response.header("x-request-id").is_some());
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -239,7 +239,7 @@ async fn a_client_that_closes_within_a_head_gets_400() {
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\n").await;
     client.stream.shutdown().await.unwrap();
     assert_refused(&client.response().await, 400, "unfinished_head");
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[rstest]
@@ -251,7 +251,7 @@ async fn a_client_that_sends_no_request_gets_no_response(#[case] bytes: &str) {
     let mut client = Client::connect(server.addr).await;
     client.send(bytes).await;
     client.stream.shutdown().await.unwrap();
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn http2_switched_off_gets_an_http_1_error() {
     let mut client = Client::connect(server.addr).await;
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
     assert_refused(&client.response().await, 400, "http2_off");
-    client.ended().await;
+    client.expect_close().await;
 }
 
 /// Nothing of a refused head has an effect: not its id, not its target, not the bytes after it.
@@ -273,5 +273,5 @@ async fn bytes_after_a_refused_head_are_not_read_as_a_request() {
         .send(format!("GET /hello HTTP/1.1\r\nhost: a\r\nx-request-id: mine\r\nx y: z\r\n\r\n{smuggled}{smuggled}"))
         .await;
     assert_refused(&client.response().await, 400, "bad_header");
-    client.ended().await;
+    client.expect_close().await;
 }

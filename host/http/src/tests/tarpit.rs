@@ -38,7 +38,7 @@ async fn a_refused_head_waits_while_other_clients_are_served() {
     assert_eq!(Client::connect(server.addr).await.get("/hello").await.text(), "hello");
     assert_eq!(client.response().await.status, 400);
     assert!(started_at.elapsed() >= Duration::from_millis(PAUSE_MS));
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]

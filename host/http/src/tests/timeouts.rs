@@ -33,7 +33,7 @@ async fn drip(client: &mut Client) -> Duration {
 async fn closes_a_client_that_sends_nothing() {
     let server = start(&short_timeouts());
     let started_at = Instant::now();
-    Client::connect(server.addr).await.ended().await;
+    Client::connect(server.addr).await.expect_close().await;
     assert!((100..2000).contains(&started_at.elapsed().as_millis()), "{:?}", started_at.elapsed());
 }
 
@@ -42,12 +42,12 @@ async fn a_slow_head_gets_408() {
     let server = start(&short_timeouts());
     let mut client = Client::connect(server.addr).await;
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nx: ").await;
-    let lasted = drip(&mut client).await;
-    assert!((100..2000).contains(&lasted.as_millis()), "{lasted:?}");
+    let open_for = drip(&mut client).await;
+    assert!((100..2000).contains(&open_for.as_millis()), "{open_for:?}");
     let response = client.response().await;
     assert_eq!((response.status, &*response.code()), (408, "head_timeout"));
     assert_eq!(response.header("connection"), Some("close"));
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -56,8 +56,8 @@ async fn a_slow_second_head_gets_408() {
     let mut client = Client::connect(server.addr).await;
     assert_eq!(client.get("/hello").await.status, 200);
     client.send("GET /hello HTTP/1.1\r\nhost: a\r\nx: ").await;
-    let lasted = drip(&mut client).await;
-    assert!((100..2000).contains(&lasted.as_millis()), "{lasted:?}");
+    let open_for = drip(&mut client).await;
+    assert!((100..2000).contains(&open_for.as_millis()), "{open_for:?}");
     assert_eq!(client.response().await.status, 408);
 }
 
@@ -67,7 +67,7 @@ async fn an_incomplete_http2_preface_gets_408() {
     let mut client = Client::connect(server.addr).await;
     client.send("PRI * HTTP/2").await;
     assert_eq!(client.response().await.status, 408);
-    client.ended().await;
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -75,12 +75,12 @@ async fn a_slow_body_gets_408() {
     let server = start(&short_timeouts());
     let mut client = Client::connect(server.addr).await;
     client.send("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 10000\r\n\r\n").await;
-    let lasted = drip(&mut client).await;
+    let open_for = drip(&mut client).await;
     let response = client.response().await;
     assert_eq!((response.status, &*response.code()), (408, "body_timeout"));
     assert_eq!(response.header("connection"), Some("close"));
-    assert!((100..2000).contains(&lasted.as_millis()), "{lasted:?}");
-    client.ended().await;
+    assert!((100..2000).contains(&open_for.as_millis()), "{open_for:?}");
+    client.expect_close().await;
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn closes_an_idle_connection_after_its_timeout() {
     assert_eq!(client.get("/hello").await.status, 200);
     assert_eq!(client.get("/hello").await.status, 200);
     let started_at = Instant::now();
-    client.ended().await;
+    client.expect_close().await;
     // Longer than the header timeout: silence between requests is no slow head.
     assert!((350..3000).contains(&started_at.elapsed().as_millis()), "{:?}", started_at.elapsed());
 }

@@ -15,7 +15,8 @@ pub fn has_path_parameters(route: &RouteSpec) -> bool {
 /// Path parameters that the handler does not read, then those that it declares, the envelope of a signed query, and
 /// `If-None-Match`.
 pub fn parameters(route: &RouteSpec) -> Vec<Value> {
-    let declared = |place, name: &str| route.parameters.iter().any(|spec| spec.place == place && spec.name == name);
+    let declared =
+        |location, name: &str| route.parameters.iter().any(|spec| spec.place == location && spec.name == name);
     let missing = path_parameters(&route.path).filter(|name| !declared(ParameterIn::Path, name));
     let missing = missing.map(|name| describe("path", name, "", true, json!({ "type": "string" })));
     let mut parameters: Vec<_> = missing.chain(route.parameters.iter().map(parameter)).collect();
@@ -30,18 +31,18 @@ pub fn parameters(route: &RouteSpec) -> Vec<Value> {
 }
 
 fn parameter(spec: &Parameter) -> Value {
-    let (place, required) = match spec.place {
+    let (location, required) = match spec.place {
         ParameterIn::Path => ("path", true),
         ParameterIn::Query => ("query", spec.required),
         ParameterIn::Header => ("header", spec.required),
     };
-    describe(place, &spec.name, &spec.description, required, without_null(spec.schema.clone()))
+    describe(location, &spec.name, &spec.description, required, without_null(spec.schema.clone()))
 }
 
-pub fn describe(place: &str, name: &str, description: &str, required: bool, mut schema: Value) -> Value {
+pub fn describe(location: &str, name: &str, description: &str, required: bool, mut schema: Value) -> Value {
     let mut parameter = Map::from_iter([
         ("name".to_owned(), Value::from(name)),
-        ("in".to_owned(), place.into()),
+        ("in".to_owned(), location.into()),
         ("required".to_owned(), required.into()),
     ]);
     if !description.is_empty() {

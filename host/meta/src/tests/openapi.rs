@@ -200,7 +200,7 @@ fn a_url_needs_no_null_and_a_catch_all_is_a_plain_parameter() {
     assert_eq!(raw, &json!([{ "name": "path", "in": "path", "required": true, "schema": { "type": "string" } }]));
 }
 
-/// Each document beside the operation that answers it.
+/// Each document with the operation that returns it.
 fn own_documents(gateway: &GatewayFixture) -> Vec<(&'static str, Value)> {
     let probe = ProbeResult { database_ok: true, head: None, indexed_block: Some(1), signer_ephemeral: false };
     let state = RuntimeState { started_s: 0, head: None, indexed_block: None };

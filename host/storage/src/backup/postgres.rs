@@ -16,7 +16,8 @@ const RESTORE: &str = "pg_restore";
 /// Prefix of the schema where a restore keeps the old tables; backups exclude it.
 const OLD_DATA_SCHEMA: &str = "before_restore_";
 
-/// The tables, views and sequences in the gateway's schema, without those of extensions. A column's sequence moves with its table.
+/// The tables, views and sequences in the gateway's schema, without those of extensions. A column's sequence moves with
+/// its table.
 const OWN_RELATIONS: &str = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))";

@@ -1,7 +1,7 @@
 //! Runs PostgreSQL's own programs.
 //!
-//! The rule: no part of the database's address is on a command line, where every user of the machine could read it. The programs
-//! get it in their environment.
+//! The rule: no part of the database's address is on a command line, where every user of the machine could read it. The
+//! programs get it in their environment.
 
 use super::error::BackupError;
 use crate::error::StorageError;
@@ -55,8 +55,8 @@ impl PostgresPrograms {
         }
     }
 
-    /// Runs one transaction in `psql`: `prologue`, then what the program `source` prints, and COMMIT once that is complete. If
-    /// any process ends earlier, the database stays as it was.
+    /// Runs one transaction in `psql`: `prologue`, then what the program `source` prints, and COMMIT once that is
+    /// complete. If any process ends earlier, the database stays as it was.
     pub async fn pipe_into_psql<A: AsRef<OsStr>>(
         &self,
         prologue: &str,

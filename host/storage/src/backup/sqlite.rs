@@ -26,8 +26,8 @@ const PAGES_PER_STEP: std::ffi::c_int = 1024;
 const BUSY_WAIT: std::time::Duration = std::time::Duration::from_millis(20);
 const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
-/// Copies page by page, which keeps row ids (VACUUM INTO may change them). The surrounding read transaction holds one snapshot:
-/// no writer waits for the copy, and no write restarts it.
+/// Copies page by page, which keeps row ids (VACUUM INTO may change them). The surrounding read transaction holds one
+/// snapshot: no writer waits for the copy, and no write restarts it.
 pub fn copy(source: &Path, backup: &AtomicFile) -> Result<(), BackupError> {
     let from = open_reader(source)?.handle;
     from.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(|error| storage_error(&error))?;
@@ -122,8 +122,8 @@ fn copy_backup(request: &RestoreRequest<'_>, path: &Path) -> Result<AtomicFile, 
     Ok(copy)
 }
 
-/// Gives the old database a second name. It keeps its first name until the new database takes that in one step. Its log must be
-/// gone by then, or SQLite would apply it to the new database.
+/// Gives the old database a second name. It keeps its first name until the new database takes that in one step. Its log
+/// must be gone by then, or SQLite would apply it to the new database.
 fn keep_old_data(path: &Path, label: &str) -> Result<PathBuf, BackupError> {
     let old_data = with_suffix(path, &format!(".before-restore-{label}"));
     if let Err(error) = checkpoint(path) {

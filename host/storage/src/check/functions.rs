@@ -1,5 +1,5 @@
-//! The functions that plugins may call. The list names what is allowed, because a list of dangerous functions is never complete
-//! (`ts_stat`, `ts_rewrite` and `query_to_xml` all run SQL from a text).
+//! The functions that plugins may call. The list names what is allowed, because a list of dangerous functions is never
+//! complete (`ts_stat`, `ts_rewrite` and `query_to_xml` all run SQL from a text).
 //!
 //! The rule: a listed function only reads, and has no access to files, settings, the catalogue or other sessions.
 
@@ -155,7 +155,8 @@ const FUNCTIONS: &[&str] = &[
     "zeroblob",
 ];
 
-/// Functions whose result may depend on more than their arguments. (`date('now')` shares its name with `date(created_at)`.)
+/// Functions whose result may depend on more than their arguments. (`date('now')` shares its name with
+/// `date(created_at)`.)
 const VOLATILE: &[&str] = &[
     "current_date",
     "current_time",

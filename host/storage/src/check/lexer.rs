@@ -1,5 +1,6 @@
-//! Splits SQL into tokens. The rule: only text that SQLite, PostgreSQL and the parser split in the same way passes, so that
-//! what runs is what was checked. What they read differently (nested comments, `E'…'`, `$tag$`, `[name]`, …) is refused.
+//! Splits SQL into tokens. The rule: only text that SQLite, PostgreSQL and the parser split in the same way passes, so
+//! that what runs is what was checked. What they read differently (nested comments, `E'…'`, `$tag$`, `[name]`, …) is
+//! refused.
 
 use crate::dialect::Dialect;
 

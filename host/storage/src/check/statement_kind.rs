@@ -51,7 +51,8 @@ const OPERATOR_WORDS: [&str; 18] = [
     "isnull",
     "notnull",
 ];
-/// Only this crate begins and ends transactions; the other statements would act outside the database or the transaction.
+/// Only this crate begins and ends transactions; the other statements would act outside the database or the
+/// transaction.
 const REFUSED_VERBS: [&str; 15] = [
     "begin",
     "start",

@@ -1,7 +1,8 @@
 //! Which tables a statement reads and writes, found in its parse tree.
 //!
-//! The rule: unknown forms of statements are refused. A name counts as a table unless an enclosing `WITH` defines it and the
-//! definition is visible there. The target of a write is always a table, even if a `WITH` defines the same name.
+//! The rule: unknown forms of statements are refused. A name counts as a table unless an enclosing `WITH` defines it
+//! and the definition is visible there. The target of a write is always a table, even if a `WITH` defines the same
+//! name.
 
 use super::functions;
 use sqlparser::ast::{

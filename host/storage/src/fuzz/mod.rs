@@ -1,5 +1,5 @@
-//! SQL of plugins: the check does not panic, and what it allows on SQLite uses only the plugin's own tables, as SQLite's own
-//! authorizer reports.
+//! SQL of plugins: the check does not panic, and what it allows on SQLite uses only the plugin's own tables, as
+//! SQLite's own authorizer reports.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::{

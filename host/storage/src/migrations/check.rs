@@ -1,7 +1,7 @@
 //! What a plugin's migrations may do.
 //!
-//! The rule: they create, change and drop only objects whose names carry the plugin's name, and the views that its manifest
-//! publishes. They cannot end the transaction that they run in.
+//! The rule: they create, change and drop only objects whose names carry the plugin's name, and the views that its
+//! manifest publishes. They cannot end the transaction that they run in.
 
 use super::schema::Schema;
 use crate::{

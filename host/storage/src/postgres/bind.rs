@@ -1,7 +1,8 @@
 //! Encodes parameters for PostgreSQL.
 //!
-//! The rule: the parameter types are part of a statement's text. The driver caches prepared statements by their text alone, with
-//! the parameter types of the first call, so the same text with other types would send bytes in the wrong format.
+//! The rule: the parameter types are part of a statement's text. The driver caches prepared statements by their text
+//! alone, with the parameter types of the first call, so the same text with other types would send bytes in the wrong
+//! format.
 
 use crate::{check::CheckedStatement, error::StorageError};
 use plugin_api::abi::Value;

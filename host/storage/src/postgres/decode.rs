@@ -69,7 +69,8 @@ const NUMERIC_NEGATIVE: i64 = 0x4000;
 
 /// An integer of type `numeric`, which is the type of `sum(bigint)`; SQLite returns an integer for it too.
 ///
-/// Wire: i16 count of digits, i16 weight of the first, i16 sign, i16 displayed fraction, then digits to the base 10 000.
+/// Wire: i16 count of digits, i16 weight of the first, i16 sign, i16 displayed fraction, then digits to the base 10
+/// 000.
 fn integer(bytes: &[u8]) -> Result<i64, DecodeError> {
     let mut words = bytes.chunks(2).map(|word| fixed(word).map(|word| i64::from(i16::from_be_bytes(word))));
     let mut next = || words.next().unwrap_or(Err(DecodeError::Malformed));

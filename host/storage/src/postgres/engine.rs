@@ -37,7 +37,8 @@ const STATEMENT_CACHE_COUNT: usize = 256;
 pub struct PostgresEngine {
     pub(super) pool: PgPool,
     url: SecretString,
-    /// Limits the transactions that hold a connection, because they may wait for locks: some connections stay free for reads.
+    /// Limits the transactions that hold a connection, because they may wait for locks: some connections stay free for
+    /// reads.
     transaction_permits: Arc<Semaphore>,
     statement_timeout: Duration,
     transaction_timeout: Duration,
@@ -199,7 +200,8 @@ fn session_settings(settings: &DatabaseSettings) -> String {
     )
 }
 
-/// Makes the server stop a statement whose client has disconnected. Some systems do not support it; there the time limits do it.
+/// Makes the server stop a statement whose client has disconnected. Some systems do not support it; there the time
+/// limits do it.
 async fn detect_lost_clients(connection: &mut PgConnection) {
     let set = sqlx::raw_sql("SET client_connection_check_interval = 100");
     if let Err(error) = connection.execute(set).await {

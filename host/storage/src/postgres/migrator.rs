@@ -1,6 +1,7 @@
 //! Applies migrations on one connection.
 //!
-//! The rule: the transaction itself holds one lock for the whole database, so that the lock is released however it ends.
+//! The rule: the transaction itself holds one lock for the whole database, so that the lock is released however it
+//! ends.
 
 use super::{error::storage_error, pooled_connection::PooledConnection};
 use crate::{

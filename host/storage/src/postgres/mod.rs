@@ -1,7 +1,7 @@
 //! PostgreSQL through a connection pool.
 //!
-//! The rule: the server enforces the time limits. The client only detects a server that does not respond, with a timer of the
-//! async runtime, so tests that stop the runtime's clock use SQLite.
+//! The rule: the server enforces the time limits. The client only detects a server that does not respond, with a timer
+//! of the async runtime, so tests that stop the runtime's clock use SQLite.
 
 mod advisory_lock;
 mod bind;

@@ -1,7 +1,7 @@
 //! A connection from the pool.
 //!
-//! The rule: only a connection that is known to be clean returns to the pool. Any other is closed; the server then stops its
-//! statement and rolls back its transaction. So dropping a future at any point is safe.
+//! The rule: only a connection that is known to be clean returns to the pool. Any other is closed; the server then
+//! stops its statement and rolls back its transaction. So dropping a future at any point is safe.
 
 use crate::error::StorageError;
 use sqlx::{PgConnection, Postgres, pool::PoolConnection};

@@ -1,9 +1,10 @@
 //! A transaction on PostgreSQL.
 //!
-//! The rule: the transactions of one plugin run one after the other, at READ COMMITTED, by a lock that is held until the commit.
-//! A plugin's tables are its own, so "read, decide, write" means the same as with SQLite's one writer, across replicas too, and
-//! without SERIALIZABLE's serialization failures. (REPEATABLE READ would not work: its snapshot would be older than the lock.)
-//! The gateway's own transactions take no lock; each of their statements is atomic.
+//! The rule: the transactions of one plugin run one after the other, at READ COMMITTED, by a lock that is held until
+//! the commit. A plugin's tables are its own, so "read, decide, write" means the same as with SQLite's one writer,
+//! across replicas too, and without SERIALIZABLE's serialization failures. (REPEATABLE READ would not work: its
+//! snapshot would be older than the lock.) The gateway's own transactions take no lock; each of their statements is
+//! atomic.
 
 use super::{
     engine::PostgresEngine,
@@ -119,8 +120,8 @@ impl PostgresTransaction {
         }
     }
 
-    /// Takes the connection out of the phase. A future that is dropped from here on closes the connection, and the transaction has
-    /// ended with `reason_if_dropped`.
+    /// Takes the connection out of the phase. A future that is dropped from here on closes the connection, and the
+    /// transaction has ended with `reason_if_dropped`.
     async fn take_connection(
         &self,
         phase: &mut Phase,

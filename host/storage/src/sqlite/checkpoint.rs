@@ -1,7 +1,8 @@
 //! Checkpoints of the write-ahead log: they copy it into the database file.
 //!
-//! By default SQLite checkpoints inside the COMMIT that makes the log long, from a thousand pages on. Here a checkpoint runs
-//! after the transactions of the group have their answers, and later, because a page that many writes change is then copied once.
+//! By default SQLite checkpoints inside the COMMIT that makes the log long, from a thousand pages on. Here a checkpoint
+//! runs after the transactions of the group have their answers, and later, because a page that many writes change is
+//! then copied once.
 
 use rusqlite::{Connection, hooks::Wal};
 use std::{cell::Cell, ffi::c_int};

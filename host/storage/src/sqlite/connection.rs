@@ -22,8 +22,9 @@ pub struct SqliteConnection {
 }
 
 impl SqliteConnection {
-    /// Reads the schema, unless the current one is in memory. A statement that is interrupted while it reads the schema keeps none
-    /// of it, and the next one would start again. Preparing is not enough: only a statement that runs notices a new schema.
+    /// Reads the schema, unless the current one is in memory. A statement that is interrupted while it reads the schema
+    /// keeps none of it, and the next one would start again. Preparing is not enough: only a statement that runs
+    /// notices a new schema.
     pub fn read_schema(&self) -> rusqlite::Result<()> {
         self.handle.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
     }

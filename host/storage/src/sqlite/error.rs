@@ -42,7 +42,8 @@ fn unavailable(error: &Error, reason: &str) -> StorageError {
     StorageError::Unavailable(reason.into())
 }
 
-/// SQLite's text contains names of tables and columns. Values occur in two places: in search expressions, and in quotes.
+/// SQLite's text contains names of tables and columns. Values occur in two places: in search expressions, and in
+/// quotes.
 fn message(error: &Error) -> String {
     const SEARCH_ERRORS: [&str; 3] = ["fts5:", "unterminated string", "unknown special query"];
     let text = match error {

@@ -1,7 +1,8 @@
 //! A lock on a SQLite file: shared by all processes that have the file open, or exclusive for a restore.
 //!
-//! The rule: the lock is on a separate file beside the database, never on the database itself. Closing that file would release the
-//! locks that SQLite holds on it in this process. The operating system releases the lock when the process ends.
+//! The rule: the lock is on a separate file beside the database, never on the database itself. Closing that file would
+//! release the locks that SQLite holds on it in this process. The operating system releases the lock when the process
+//! ends.
 
 use crate::error::StorageError;
 use std::{
@@ -51,8 +52,8 @@ impl DatabaseFileLock {
     }
 }
 
-/// Gives a file beside or in place of a database to the owner of the database, as SQLite does with its own files. Otherwise a
-/// command run as root would lock the gateway out.
+/// Gives a file beside or in place of a database to the owner of the database, as SQLite does with its own files.
+/// Otherwise a command run as root would lock the gateway out.
 pub fn give_to_owner_of(database: &Path, file: &File) {
     let owner = database.metadata().or_else(|_absent| database.parent().unwrap_or(Path::new(".")).metadata());
     if let Ok(owner) = owner {

@@ -1,8 +1,9 @@
 //! Fast reads, run on the calling thread: a hop to another thread and back costs more than most of them.
 //!
-//! The rule: a thread that serves requests is never blocked for long. Only statements whose last runs were fast run here. One
-//! that takes longer than [`RUN_TIME_MAX`] this time is interrupted, and a reader thread runs it from the start. The same happens
-//! to one that meets a lock or fails in any other way. Reading the schema may take longer, once after each schema change.
+//! The rule: a thread that serves requests is never blocked for long. Only statements whose last runs were fast run
+//! here. One that takes longer than [`RUN_TIME_MAX`] this time is interrupted, and a reader thread runs it from the
+//! start. The same happens to one that meets a lock or fails in any other way. Reading the schema may take longer, once
+//! after each schema change.
 
 use super::{connection::SqliteConnection, interrupter::CancelFlag, statement_executor::StatementExecutor};
 use crate::check::CheckedStatement;

@@ -1,7 +1,7 @@
 //! Interrupts a statement that runs too long or whose caller no longer waits.
 //!
-//! The rule: interrupting one statement never hits the next. Each statement has its own limits, and the thread that runs it
-//! checks them while it runs, so an interrupt cannot arrive late and hit another statement.
+//! The rule: interrupting one statement never hits the next. Each statement has its own limits, and the thread that
+//! runs it checks them while it runs, so an interrupt cannot arrive late and hit another statement.
 
 use parking_lot::Mutex;
 use rusqlite::Connection;

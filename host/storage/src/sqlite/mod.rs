@@ -1,8 +1,8 @@
-//! SQLite: one connection that writes, a thread that commits on it, threads that read, and fast statements on the calling
-//! thread.
+//! SQLite: one connection that writes, a thread that commits on it, threads that read, and fast statements on the
+//! calling thread.
 //!
-//! The rule: no timer of the async runtime is used. The database threads keep the deadlines, so a test that stops the runtime's
-//! clock does not change them.
+//! The rule: no timer of the async runtime is used. The database threads keep the deadlines, so a test that stops the
+//! runtime's clock does not change them.
 
 mod checkpoint;
 mod connection;

@@ -1,5 +1,5 @@
-//! The threads that read. Each statement reads one snapshot. Dropping the caller's future interrupts the statement, or skips it
-//! while it waits.
+//! The threads that read. Each statement reads one snapshot. Dropping the caller's future interrupts the statement, or
+//! skips it while it waits.
 
 use super::{
     connection::SqliteConnection,

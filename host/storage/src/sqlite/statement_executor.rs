@@ -1,6 +1,7 @@
 //! Executes checked statements on a connection and encodes their rows.
 //!
-//! The rule: a cancelled caller interrupts only statements that read. An interrupted write would roll back the whole group.
+//! The rule: a cancelled caller interrupts only statements that read. An interrupted write would roll back the whole
+//! group.
 
 use super::{
     connection::SqliteConnection,

@@ -1,7 +1,8 @@
-//! A transaction on SQLite, as its caller uses it: runs fast calls on the calling thread and others on the writer thread.
+//! A transaction on SQLite, as its caller uses it: runs fast calls on the calling thread and others on the writer
+//! thread.
 //!
-//! The rule: a caller that receives an error finds the state from before the transaction, and a future that is dropped during a
-//! call ends the transaction.
+//! The rule: a caller that receives an error finds the state from before the transaction, and a future that is dropped
+//! during a call ends the transaction.
 
 use super::{
     error::database_closed,
@@ -244,8 +245,8 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the call when it panics. Otherwise the transaction would own the write lock for ever and block all writes; so it becomes
-/// idle and is rolled back.
+/// Ends the call when it panics. Otherwise the transaction would own the write lock for ever and block all writes; so
+/// it becomes idle and is rolled back.
 struct EndCallOnPanic<'t>(&'t SqliteTransaction);
 
 impl Drop for EndCallOnPanic<'_> {

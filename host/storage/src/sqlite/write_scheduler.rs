@@ -1,8 +1,9 @@
 //! Schedules transactions on the one connection that writes, with a write lock.
 //!
-//! The rule that must not break: **one party owns the write lock, and only the owner uses the connection.** A transaction owns it
-//! from its first statement to its end. Fast statements run on the calling thread. The writer thread runs slow statements, and
-//! rolls back, on behalf of the owner. So a write needs another thread only for its commit.
+//! The rule that must not break: **one party owns the write lock, and only the owner uses the connection.** A
+//! transaction owns it from its first statement to its end. Fast statements run on the calling thread. The writer
+//! thread runs slow statements, and rolls back, on behalf of the owner. So a write needs another thread only for its
+//! commit.
 
 use super::{
     group_commit::OpenGroup,
@@ -158,8 +159,8 @@ impl WriteScheduler {
         self.writer_wakeup.notify_one();
     }
 
-    /// Releases the lock of a transaction that now waits for the commit of its group. Returns the group if the transaction must
-    /// request that commit, as its leader.
+    /// Releases the lock of a transaction that now waits for the commit of its group. Returns the group if the
+    /// transaction must request that commit, as its leader.
     pub fn release_for_commit(
         &self,
         transaction: &Arc<TransactionHandle>,
@@ -193,7 +194,8 @@ impl WriteScheduler {
         is_owner
     }
 
-    /// The caller has dropped the transaction. A running call is finished first: interrupting it could roll back the whole group.
+    /// The caller has dropped the transaction. A running call is finished first: interrupting it could roll back the
+    /// whole group.
     pub fn abandon(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
         transaction.is_abandoned.store(true, Relaxed);
@@ -252,8 +254,8 @@ impl WriteScheduler {
         }
     }
 
-    /// The writer thread has executed a command: it releases its lock, or that of the transaction that it worked for. If the
-    /// group is still open and no transaction waits, the group is committed.
+    /// The writer thread has executed a command: it releases its lock, or that of the transaction that it worked for.
+    /// If the group is still open and no transaction waits, the group is committed.
     pub fn end_command(&self, group: Option<OpenGroup>) {
         let mut state = self.state.lock();
         state.is_commit_requested = group.is_some();

@@ -1,7 +1,7 @@
 //! The connection that writes: the open group of transactions, and the savepoint of the active one.
 //!
-//! The rule: a transaction that ends early (a failed statement, a dropped future, a time limit) leaves no trace. If SQLite rolled
-//! back more than that one by itself, all transactions of its group fail.
+//! The rule: a transaction that ends early (a failed statement, a dropped future, a time limit) leaves no trace. If
+//! SQLite rolled back more than that one by itself, all transactions of its group fail.
 
 use super::{
     checkpoint::checkpoint_if_long,
@@ -52,8 +52,9 @@ struct Group {
 
 /// The transaction that owns the write lock.
 struct ActiveTransaction {
-    /// The first transaction of a group needs no savepoint: to roll it back is to roll back the group. Without a savepoint SQLite
-    /// keeps no second journal, in which every statement of a large transaction would search for the end of the earlier writes.
+    /// The first transaction of a group needs no savepoint: to roll it back is to roll back the group. Without a
+    /// savepoint SQLite keeps no second journal, in which every statement of a large transaction would search for the
+    /// end of the earlier writes.
     has_savepoint: bool,
     deadline: Instant,
     has_written: bool,
@@ -106,7 +107,8 @@ impl WriterConnection {
         self.group.as_ref().map(|group| group.info)
     }
 
-    /// Begins the group and the transaction, unless they have begun. `may_wait`: whether to wait for the lock of another process.
+    /// Begins the group and the transaction, unless they have begun. `may_wait`: whether to wait for the lock of
+    /// another process.
     pub fn begin_transaction(
         &mut self,
         deadline: Instant,
@@ -162,8 +164,8 @@ impl WriterConnection {
         })
     }
 
-    /// Runs the commit statements and adds the transaction to those that wait for the commit of the group, unless its caller no
-    /// longer waits.
+    /// Runs the commit statements and adds the transaction to those that wait for the commit of the group, unless its
+    /// caller no longer waits.
     pub fn finish_transaction(
         &mut self,
         statements: &[CommitStatement<CheckedStatement>],

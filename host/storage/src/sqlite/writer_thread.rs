@@ -1,8 +1,8 @@
-//! The thread that commits: many transactions, one commit, one sync of the disk. It also runs slow calls, and rolls back
-//! transactions that keep the others waiting.
+//! The thread that commits: many transactions, one commit, one sync of the disk. It also runs slow calls, and rolls
+//! back transactions that keep the others waiting.
 //!
-//! The rule that must not break: **a transaction is acknowledged only after the COMMIT of its group succeeded. If SQLite rolls
-//! back a group by itself, each of its transactions fails.**
+//! The rule that must not break: **a transaction is acknowledged only after the COMMIT of its group succeeded. If
+//! SQLite rolls back a group by itself, each of its transactions fails.**
 
 use super::{
     transaction_call::{Caller, TransactionCall},
