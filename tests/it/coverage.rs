@@ -11,7 +11,7 @@ use crate::{
     e2e::Site,
     openapi,
 };
-use host::clock::Clock;
+use gateway_clock::Clock;
 use plugin_api::manifest::{Auth, Manifest, RouteSpec};
 use plugin_testing::TestResponse;
 use std::{

@@ -6,7 +6,7 @@ use super::{
     index::Index,
     store::{IndexRow, NO_JOURNAL},
 };
-use gateway_plugins::{TransactionOwner, PluginTransaction};
+use gateway_plugins::{PluginTransaction, TransactionOwner};
 use plugin_api::sql;
 
 impl Index {

@@ -84,7 +84,9 @@ impl PluginTransaction {
         }
         // The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
         let mut finals: Vec<CommitStatement> = guard.map(WriteGuard::statements).unwrap_or_default();
-        finals.extend(self.host.activity.commit_statements(&events, self.host.clock.now_s()).map_err(CommitError::Event)?);
+        finals.extend(
+            self.host.activity.commit_statements(&events, self.host.clock.now_s()).map_err(CommitError::Event)?,
+        );
         let committed = self.inner.commit(finals).await;
         match committed {
             Ok(_) => {}

@@ -19,6 +19,7 @@ pub use plugin_removed::modules;
 
 use crate::e2e::{self, Site};
 use calls::{PAYLOAD, alice, operator, owner};
+use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, Setup};
 use plugin_testing::{ScriptedChain, TestGateway, TestResponse};
 use script::{completed, delivered, registered_by, requested_by};

@@ -13,7 +13,6 @@ use super::{
 use crate::crash::Dice;
 use gateway_clock::Clock;
 use gateway_tests::process::GatewayProcess;
-use host::clock::Clock;
 use plugin_testing::TestGateway;
 use std::{
     collections::BTreeMap,

@@ -33,8 +33,8 @@ impl Asking {
 
     async fn ask(&self) -> Value {
         let question = self.question.to_string();
-        let services = &self.gateway.gateway().services;
-        host::plugins::collect(services, mirror::AGREED, question.as_bytes()).await.remove(0).value
+        let services = &self.gateway.gateway().host;
+        services.collect(mirror::AGREED, question.as_bytes()).await.remove(0).value
     }
 }
 

@@ -134,7 +134,7 @@ async fn play(devnet: &Devnet, agent: u64) {
 }
 
 fn report(gateway: &TestGateway) -> IndexReport {
-    gateway.gateway().services.indexes.reports().remove(0)
+    gateway.gateway().indexes.reports().remove(0)
 }
 
 /// A service of `/api/status`.

@@ -1,7 +1,7 @@
 //! What is kept, for how long, and how much of it.
 
 use super::{NOTES, add_note, call, count, hasty, notebook, test_gateway};
-use host::plugins::Action;
+use gateway::lifecycle::Action;
 use plugin_testing::{TestGateway, TestResponse, json};
 
 const CALLS: &str = "/api/notebook/calls";
@@ -130,9 +130,9 @@ async fn a_plugin_that_is_off_answers_nothing_and_begins_anew() {
         add_note(&gateway, "before").await;
         let first = call(&again(&gateway, CALLS).await);
         assert_eq!(call(&gateway.get(CALLS).await), first);
-        gateway.gateway().operate_plugin(Action::Disable, "notebook", "test").await.unwrap();
+        gateway.gateway().plugins.operate(Action::Disable, "notebook", "test").await.unwrap();
         assert!([404, 503].contains(&gateway.get(CALLS).await.status));
-        gateway.gateway().operate_plugin(Action::Enable, "notebook", "test").await.unwrap();
+        gateway.gateway().plugins.operate(Action::Enable, "notebook", "test").await.unwrap();
         // The new one counts from zero: an old answer would show another number.
         assert_eq!(call(&gateway.get(CALLS).await), 0);
         assert_eq!(call(&gateway.get("/api/notebook/calls?again").await), 1);
@@ -159,11 +159,11 @@ async fn memory_is_bounded_and_large_answers_are_not_kept() {
     for number in 0..1000 {
         gateway.get(&format!("/api/notebook/calls?bytes=4000&n={number}")).await;
     }
-    assert_eq!(gateway.gateway().answers.byte_count(), 0, "nobody wants any of them again");
+    assert_eq!(gateway.gateway().dispatcher.responses.byte_count(), 0, "nobody wants any of them again");
     for number in 0..1000 {
         again(&gateway, &format!("/api/notebook/calls?bytes=4000&m={number}")).await;
     }
-    let kept = gateway.gateway().answers.byte_count();
+    let kept = gateway.gateway().dispatcher.responses.byte_count();
     assert!((1..=BYTES_MAX as u64).contains(&kept), "{kept}");
     let large = format!("/api/notebook/calls?bytes={}", BYTES_MAX / 16);
     assert_ne!(call(&again(&gateway, &large).await), call(&gateway.get(&large).await));

@@ -119,7 +119,7 @@ async fn a_client_that_alternates_between_replicas_sees_each_of_its_writes() {
 async fn a_write_of_another_process_is_noticed() {
     let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await;
     assert_eq!(count(&gateway.get(NOTES).await), 0);
-    let file = gateway.gateway().config().data_dir.join("gateway.db");
+    let file = gateway.gateway().config.data_dir.join("gateway.db");
     let mut other = sqlx::SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();
     other.execute("INSERT INTO notebook_notes (body) VALUES ('from outside')").await.unwrap();
     let is_seen = async || count(&gateway.get(NOTES).await) == 1;

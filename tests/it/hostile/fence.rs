@@ -43,14 +43,14 @@ async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
     let gateway = house_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
-    let running = gateway.gateway().services.serving.list();
-    let life = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().life.number;
-    let request = FenceRequest { plugin: "hostile".into(), life, reason: "late".into() };
+    let running = gateway.gateway().host.active.list();
+    let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
+    let request = FenceRequest { plugin: "hostile".into(), generation, reason: "late".into() };
     switch(&gateway, false).await;
-    gateway.gateway().fence_plugin(&request).await;
+    gateway.gateway().plugins.fence(&request).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);
     switch(&gateway, true).await;
-    gateway.gateway().fence_plugin(&request).await;
+    gateway.gateway().plugins.fence(&request).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
     gateway.stop().await;
 }

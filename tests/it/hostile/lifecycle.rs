@@ -3,7 +3,8 @@
 use super::{
     LIMIT, assert_fault, assert_others_serve, call, gateway, house_with, last_fault, report, switch, variants,
 };
-use host::{plugins::PluginState, storage::Scope};
+use gateway_plugins::PluginState;
+use gateway_storage::Scope;
 use plugin_api::{abi::PluginModule_Ref, sql};
 use plugin_testing::{TestGateway, json};
 use rstest::rstest;
@@ -91,7 +92,7 @@ async fn a_wrong_definition_is_a_reason(
 
 async fn tables_of(gateway: &TestGateway, plugin: &str) -> Vec<String> {
     let select = sql("SELECT name FROM sqlite_master WHERE type = 'table'");
-    let rows = gateway.gateway().services.database.read(&Scope::Host, select.into()).await.unwrap();
+    let rows = gateway.gateway().host.database.read(&Scope::Host, select.into()).await.unwrap();
     let names: Vec<String> = plugin_api::decode_rows(&rows).unwrap();
     names.into_iter().filter(|name| name.starts_with(plugin)).collect()
 }
@@ -141,7 +142,7 @@ async fn a_request_inside_does_not_hold_up_the_end_for_longer_than_the_drain() {
         let gateway = gateway.clone();
         async move { call(&gateway, "wait").await }
     });
-    let inside = async || gateway.gateway().services.serving.list().iter().any(|plugin| plugin.inside() > 0);
+    let inside = async || gateway.gateway().host.active.list().iter().any(|plugin| plugin.in_flight() > 0);
     TestGateway::eventually(LIMIT, "the request is inside", inside).await;
     let begun = Instant::now();
     switch(&gateway, false).await;

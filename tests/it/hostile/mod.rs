@@ -83,11 +83,11 @@ async fn assert_serving(gateway: &TestGateway) {
 
 /// The configuration with the hostile plugin on or off.
 fn switched(gateway: &TestGateway, is_on: bool) -> Config {
-    let mut config = gateway.gateway().config().clone();
-    config.plugins.named.entry("hostile".into()).or_default().enabled = Some(is_on);
+    let mut config = Config::clone(&gateway.gateway().config);
+    config.plugins.sections.entry("hostile".into()).or_default().enabled = Some(is_on);
     config
 }
 
 async fn switch(gateway: &TestGateway, is_on: bool) {
-    gateway.gateway().reconcile_plugins(&switched(gateway, is_on)).await;
+    gateway.gateway().plugins.reconcile(&switched(gateway, is_on)).await;
 }

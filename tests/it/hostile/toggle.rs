@@ -57,8 +57,8 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
     let begun = Instant::now();
     let mut settled_kib = 0;
     for number in 0..TIMES {
-        gateway.gateway().reconcile_plugins(&off).await;
-        gateway.gateway().reconcile_plugins(&on).await;
+        gateway.gateway().plugins.reconcile(&off).await;
+        gateway.gateway().plugins.reconcile(&on).await;
         if number == TIMES / 5 {
             settled_kib = resident_kib();
         }

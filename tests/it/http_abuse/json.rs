@@ -9,7 +9,7 @@ use crate::{
     e2e::{Site, in_time},
     openapi,
 };
-use host::clock::Clock;
+use gateway_clock::Clock;
 use plugin_testing::Value;
 use std::collections::BTreeSet;
 

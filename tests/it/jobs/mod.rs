@@ -6,12 +6,10 @@ mod schedule;
 
 use crate::storage::{Engine, TestDatabase};
 use futures_util::FutureExt as _;
+use gateway_clock::{Clock, ManualClock};
+use gateway_jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob};
+use gateway_storage::{Database, Schema, Scope};
 use gateway_tests::process::LIMIT;
-use host::{
-    clock::{Clock, ManualClock},
-    jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob},
-    storage::{Database, Schema, Scope},
-};
 use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 use plugin_testing::TestGateway;
 use std::{

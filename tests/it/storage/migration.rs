@@ -13,8 +13,8 @@ const VOTES: &str = "ALTER TABLE forum_notes ADD COLUMN votes BIGINT NOT NULL DE
 
 async fn tables(db: &TestDatabase) -> Vec<String> {
     let sql = match db.database.dialect() {
-        host::storage::Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name LIKE 'forum%' ORDER BY name",
-        host::storage::Dialect::Postgres => {
+        gateway_storage::Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name LIKE 'forum%' ORDER BY name",
+        gateway_storage::Dialect::Postgres => {
             "SELECT relname FROM pg_class WHERE relname LIKE 'forum%' AND relkind IN ('r', 'v', 'i') ORDER BY relname"
         }
     };

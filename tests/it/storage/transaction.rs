@@ -10,7 +10,7 @@ async fn what_is_committed_is_there_and_what_is_rolled_back_is_not(
 ) {
     let db = TestDatabase::with_notes(engine).await;
     let kept = db.forum();
-    assert!(!kept.is_opened());
+    assert!(!kept.has_begun());
     kept.run(vec![note(1, "one"), note(2, "two")]).await.unwrap();
     assert!(kept.has_begun());
     kept.commit(last(note(3, "three"))).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_committed_transaction_is_over(#[values(Engine::Sqlite, Engine::Postgr
     assert!(matches!(again, Err(StorageError::Closed(_))));
     let empty = db.forum();
     assert!(empty.commit(vec![]).await.unwrap().is_empty());
-    assert!(!empty.is_opened());
+    assert!(!empty.has_begun());
     assert_eq!(db.note_ids().await, [1]);
 }
 

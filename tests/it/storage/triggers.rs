@@ -9,7 +9,7 @@ const TRIGGER: &str = "CREATE TABLE host_seen (id BIGINT NOT NULL); \
 
 async fn guarded() -> TestDatabase {
     let db = TestDatabase::with_notes(Engine::Sqlite).await;
-    db.database.define(TRIGGER).await.unwrap();
+    db.database.execute_batch(TRIGGER).await.unwrap();
     db
 }
 
@@ -77,5 +77,5 @@ async fn they_run_for_the_others_of_a_group_and_for_definitions() {
     let expected: Vec<i64> = (0..30).filter(|id| id % 3 != 0).collect();
     assert_eq!(seen(&db).await, expected);
     let refused = "INSERT INTO forum_notes (id, body) VALUES (99, 'refused')";
-    assert!(db.database.define(refused).await.is_err());
+    assert!(db.database.execute_batch(refused).await.is_err());
 }

@@ -122,7 +122,7 @@ async fn parts(gateway: &TestGateway, pages: &Pages) -> Parts {
 }
 
 async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
-    gateway.gateway().operate_plugin(action, name, "the test").await.unwrap()
+    gateway.gateway().plugins.operate(action, name, "the test").await.unwrap()
 }
 
 #[test]
@@ -177,10 +177,10 @@ async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched
         // One restart enables the last plugin again and disables the next: its pages must show all that the last one has.
         gateway = gateway
             .restart_after(|config| {
-                for (plugin, settings) in &mut config.plugins.named {
+                for (plugin, settings) in &mut config.plugins.sections {
                     settings.enabled = Some(*plugin != name);
                 }
-                config.plugins.named.entry(name.clone()).or_default().enabled = Some(false);
+                config.plugins.sections.entry(name.clone()).or_default().enabled = Some(false);
             })
             .await;
         let gone = with_dependents(&name);
@@ -199,7 +199,7 @@ async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched
     }
     gateway = gateway
         .restart_after(|config| {
-            for settings in config.plugins.named.values_mut() {
+            for settings in config.plugins.sections.values_mut() {
                 settings.enabled = Some(true);
             }
         })
