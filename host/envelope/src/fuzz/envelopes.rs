@@ -45,9 +45,9 @@ const TEXT: &str = "{}";
 
 #[test]
 fn envelopes() {
-    let (seeds, brand) = (Seeds::of(env!("CARGO_MANIFEST_DIR"), "envelopes", WORDS), Brand::default());
+    let (seeds, brand) = (Seeds::load(env!("CARGO_MANIFEST_DIR"), "envelopes", WORDS), Brand::default());
     let brand = std::panic::AssertUnwindSafe(brand);
-    bolero::check!(name = "envelopes").for_each(|input: &[u8]| seeds.each(input, |bytes| check(&brand, bytes)));
+    bolero::check!(name = "envelopes").for_each(|input: &[u8]| seeds.run(input, |bytes| check(&brand, bytes)));
 }
 
 /// Tries the same bytes in every place that can hold an envelope.

@@ -50,8 +50,8 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn json() {
-    let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "json", WORDS);
-    bolero::check!(name = "json").for_each(|input: &[u8]| seeds.each(input, check));
+    let seeds = Seeds::load(env!("CARGO_MANIFEST_DIR"), "json", WORDS);
+    bolero::check!(name = "json").for_each(|input: &[u8]| seeds.run(input, check));
 }
 
 fn check(bytes: &[u8]) {
