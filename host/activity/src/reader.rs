@@ -1,7 +1,7 @@
 //! A reader of a topic: a position and a filter.
 //!
 //! Two tasks move the position: the body of the response, until the reader has everything there is, and then the topic, which
-//! writes new events straight into the socket on HTTP/1.1. The rule: whoever moves the position holds the reader's lock.
+//! writes new events straight into the socket on HTTP/1.1. The rule: a task moves the position only while it holds the reader's lock.
 
 use super::{
     chunk::chunk,

@@ -1,0 +1,137 @@
+//! The client that plugins fetch with: limits, deadline, redirects.
+
+use super::{
+    allow_list::AllowList,
+    error::{EgressError, WaitingFor},
+    pinned_client, redirect,
+    request::{FetchRequest, FetchResponse, ValidRequest},
+    resolver::{self, Resolver, SystemResolver},
+    response_body,
+    settings::EgressSettings,
+    url_check::{check_url, host_of},
+};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout_at},
+};
+use url::Url;
+
+/// A cheap handle; clones share the limits.
+#[derive(Clone)]
+pub struct Egress(Arc<Inner>);
+
+struct Inner {
+    settings: EgressSettings,
+    allow: AllowList,
+    resolver: Arc<dyn Resolver>,
+    tls: rustls::ClientConfig,
+    budgets: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+impl Egress {
+    /// Reads the machine's root certificates; fails when there are none or when a setting is invalid.
+    pub fn new(settings: EgressSettings) -> Result<Self, EgressError> {
+        Self::with_resolver(settings, Arc::new(SystemResolver))
+    }
+
+    /// As [`Egress::new`], with another resolver. Its addresses are checked like the system's.
+    pub(crate) fn with_resolver(settings: EgressSettings, resolver: Arc<dyn Resolver>) -> Result<Self, EgressError> {
+        Self::with_tls(settings, resolver, pinned_client::platform_tls()?)
+    }
+
+    pub(crate) fn with_tls(
+        settings: EgressSettings,
+        resolver: Arc<dyn Resolver>,
+        tls: rustls::ClientConfig,
+    ) -> Result<Self, EgressError> {
+        let allow = settings.validate().map_err(|problems| EgressError::Settings { problems })?;
+        let budgets = Mutex::default();
+        Ok(Self(Arc::new(Inner { settings, allow, resolver, tls, budgets })))
+    }
+
+    /// Checks a URL before it is stored, without resolving its host. See [`check_url`].
+    pub fn check_url(&self, text: &str) -> Result<Url, EgressError> {
+        check_url(text, &self.0.allow)
+    }
+
+    /// Sends one request for the plugin `owner` and reads the whole response, whatever its status.
+    ///
+    /// The deadline covers the wait for a slot, name resolution, connection, every redirect and the last byte of the body.
+    pub async fn fetch(&self, owner: &str, request: FetchRequest) -> Result<FetchResponse, EgressError> {
+        let started = Instant::now();
+        let outcome = self.fetch_before_deadline(started, owner, request).await;
+        let code = outcome.as_ref().map_or_else(EgressError::code, |_| "ok");
+        metrics::counter!("gateway_egress_fetches_total", "plugin" => owner.to_owned(), "outcome" => code).increment(1);
+        tracing::debug!(plugin = owner, outcome = code, elapsed_ms = started.elapsed().as_millis(), "fetch");
+        outcome
+    }
+
+    async fn fetch_before_deadline(
+        &self,
+        started: Instant,
+        owner: &str,
+        request: FetchRequest,
+    ) -> Result<FetchResponse, EgressError> {
+        let request = ValidRequest::new(request, &self.0.settings, &self.0.allow)?;
+        let deadline = started + Duration::from_millis(request.timeout_ms);
+        let timed_out = |waiting_for| EgressError::Timeout {
+            host: host_of(&request.hop.url),
+            timeout_ms: request.timeout_ms,
+            waiting_for,
+        };
+        let slot =
+            timeout_at(deadline, self.acquire_slot(owner)).await.map_err(|_elapsed| timed_out(WaitingFor::Slot))?;
+        timeout_at(deadline, self.follow_redirects(&request, Arc::new(slot)))
+            .await
+            .map_err(|_elapsed| timed_out(WaitingFor::Response))?
+    }
+
+    /// One of the owner's slots, in the order of requests.
+    async fn acquire_slot(&self, owner: &str) -> OwnedSemaphorePermit {
+        let budget = {
+            let mut budgets = self.0.budgets.lock();
+            match budgets.get(owner) {
+                Some(budget) => Arc::clone(budget),
+                None => {
+                    let budget = Arc::new(Semaphore::new(self.0.settings.per_plugin_concurrency));
+                    Arc::clone(budgets.entry(owner.to_owned()).or_insert(budget))
+                }
+            }
+        };
+        match budget.acquire_owned().await {
+            Ok(slot) => slot,
+            // Only a closed semaphore fails, and no code closes these: wait for the deadline rather than send without a slot.
+            Err(_closed) => std::future::pending().await,
+        }
+    }
+
+    async fn follow_redirects(
+        &self,
+        request: &ValidRequest,
+        slot: Arc<OwnedSemaphorePermit>,
+    ) -> Result<FetchResponse, EgressError> {
+        let inner = &self.0;
+        let mut hop = request.hop.clone();
+        let mut redirects_left = request.redirects_max;
+        loop {
+            let addresses = resolver::checked_addresses(&hop.url, &inner.allow, &inner.resolver, &slot).await?;
+            let response = pinned_client::send(&hop, addresses, &inner.tls, &inner.settings).await?;
+            let next = match request.redirects_max {
+                0 => None,
+                _ => redirect::next_hop(&hop, &response)?,
+            };
+            match next {
+                None => return response_body::read(hop.url, response, request).await,
+                Some(_) if redirects_left == 0 => {
+                    let host = host_of(&hop.url);
+                    return Err(EgressError::RedirectLimit { host, redirects_max: request.redirects_max });
+                }
+                Some(next) => hop = next,
+            }
+            redirects_left -= 1;
+        }
+    }
+}
