@@ -28,9 +28,9 @@ impl ManualClock {
         self.0.lock().now_ms
     }
 
-    /// Moves the clock and wakes the sleepers whose deadline has come, in the order of their deadlines. Each gets the chance
-    /// to run before the next is woken. A task that sleeps a second at a time would be woken millions of times in a month,
-    /// so after [`STEPS_MAX`] the rest of the time passes at once, as on a machine that was suspended.
+    /// Moves the clock and wakes the sleepers whose deadline has come, in the order of their deadlines. Each gets the
+    /// chance to run before the next is woken. A task that sleeps a second at a time would be woken millions of times
+    /// in a month, so after [`STEPS_MAX`] the rest of the time passes at once, as on a machine that was suspended.
     pub async fn advance(&self, duration: Duration) {
         let target_ms = self.now_ms().saturating_add(to_millis(duration));
         for step in 1.. {

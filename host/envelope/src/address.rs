@@ -1,7 +1,7 @@
 //! Addresses as text: in one case, or in mixed case with a correct EIP-55 checksum.
 //!
-//! Rule: a mixed-case address with a wrong checksum is never accepted: it is mistyped. Output is always EIP-55 without a chain
-//! id; the EIP-1191 variant would be another text and so another signed message.
+//! Rule: a mixed-case address with a wrong checksum is never accepted: it is mistyped. Output is always EIP-55 without
+//! a chain id; the EIP-1191 variant would be another text and so another signed message.
 
 use alloy_primitives::Address;
 

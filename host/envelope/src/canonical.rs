@@ -1,8 +1,8 @@
 //! Canonical JSON: the text of a payload that is hashed.
 //!
 //! Rule: RFC 8785 comes first. Deployed JavaScript clients canonicalise by rebuilding objects with sorted keys, and a
-//! JavaScript engine puts keys that look like array indices before all others; for payloads with such keys that order is
-//! the second candidate. Both texts have the same members, so either signature is over the same payload.
+//! JavaScript engine puts keys that look like array indices before all others; for payloads with such keys that order
+//! is the second candidate. Both texts have the same members, so either signature is over the same payload.
 
 use std::cmp::Ordering;
 use std::iter;

@@ -1,6 +1,7 @@
 //! Why a signed request is refused, with the status and the code that clients act on.
 //!
-//! Rule: codes and statuses are a contract; texts and hints are for people. None of them contains more than the client sent.
+//! Rule: codes and statuses are a contract; texts and hints are for people. None of them contains more than the client
+//! sent.
 
 use alloy_primitives::Address;
 use http::StatusCode;

@@ -1,6 +1,7 @@
 //! The five lines that a wallet signs, and their EIP-191 digest.
 //!
-//! Rule: these bytes are a contract with every client: no trailing line feed, a lower-case hash without `0x`, an EIP-55 address.
+//! Rule: these bytes are a contract with every client: no trailing line feed, a lower-case hash without `0x`, an EIP-55
+//! address.
 
 use alloy_primitives::{Address, eip191_hash_message};
 use sha2::{Digest as _, Sha256};

@@ -1,7 +1,7 @@
 //! Signatures as text, and the address of their signer.
 //!
-//! Rule: of the two valid values of `s`, only the lower one is accepted (EIP-2). The other variants (case of the hex digits,
-//! v of 0/1 or 27/28) have the same message digest, by which the replay guard recognises them.
+//! Rule: of the two valid values of `s`, only the lower one is accepted (EIP-2). The other variants (case of the hex
+//! digits, v of 0/1 or 27/28) have the same message digest, by which the replay guard recognises them.
 
 use alloy_primitives::{Address, B256, Signature, U256, uint};
 

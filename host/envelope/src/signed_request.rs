@@ -1,7 +1,7 @@
 //! Verifies requests that carry their envelope in the JSON body, in headers or in the query.
 //!
-//! Rule: [`SignedRequest::payload`] holds only what the signature covers. An unsigned body, which signed reads and deletes
-//! accept, is used for one check only: it must not contradict the URL.
+//! Rule: [`SignedRequest::payload`] holds only what the signature covers. An unsigned body, which signed reads and
+//! deletes accept, is used for one check only: it must not contradict the URL.
 
 use std::borrow::Cow;
 use std::iter;

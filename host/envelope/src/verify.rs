@@ -1,8 +1,8 @@
-//! The verification of every signed request: address, ts, form of the signature, recovery, comparison, in the order that
-//! clients rely on.
+//! The verification of every signed request: address, ts, form of the signature, recovery, comparison, in the order
+//! that clients rely on.
 //!
-//! Rule: cheap checks come first, nothing is hashed before ts is within the window, and only a mismatch leads to the next text
-//! that the signer may have hashed.
+//! Rule: cheap checks come first, nothing is hashed before ts is within the window, and only a mismatch leads to the
+//! next text that the signer may have hashed.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Turns random bytes into inputs that get past the first checks: a file of the corpus with a few changes. Rule: the input is
-//! tried unchanged first, so that a coverage-guided fuzzer controls it.
+//! Turns random bytes into inputs that get past the first checks: a file of the corpus with a few changes. Rule: the
+//! input is tried unchanged first, so that a coverage-guided fuzzer controls it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
@@ -14,7 +14,8 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// Loads the corpus of a target from the crate with that `CARGO_MANIFEST_DIR`; `words` are inserted at random places.
+    /// Loads the corpus of a target from the crate with that `CARGO_MANIFEST_DIR`; `words` are inserted at random
+    /// places.
     pub fn load(manifest_dir: &str, target: &str, words: &'static [&'static str]) -> Self {
         let folder = Path::new(manifest_dir).join("src/fuzz/__fuzz__").join(target).join("corpus");
         let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -1,5 +1,5 @@
-//! Calls of plugins to the keys. The rule: a plugin cannot have a transaction signed here; transactions go through the journal
-//! (`gateway-tx`).
+//! Calls of plugins to the keys. The rule: a plugin cannot have a transaction signed here; transactions go through the
+//! journal (`gateway-tx`).
 
 use super::signers::{MissingKey, Signers};
 use alloy_dyn_abi::TypedData;

@@ -1,5 +1,5 @@
-//! The gateway's own key, generated once. The rules: the file appears complete or not at all; of several gateways that start
-//! at once one generates the key and all use it; an existing file is never replaced.
+//! The gateway's own key, generated once. The rules: the file appears complete or not at all; of several gateways that
+//! start at once one generates the key and all use it; an existing file is never replaced.
 
 use super::{key::Key, private_file};
 use secrecy::SecretString;

@@ -1,5 +1,5 @@
-//! One private key. The rule: its bytes are in one place of the memory, are overwritten when the key is dropped, and appear in
-//! no text.
+//! One private key. The rule: its bytes are in one place of the memory, are overwritten when the key is dropped, and
+//! appear in no text.
 
 use alloy_primitives::{Address, B256, Signature, keccak256};
 use secp256k1::{Message, Secp256k1, SecretKey};

@@ -1,4 +1,5 @@
-//! Keys by role. The rule: a private key never leaves this crate; callers pass what is to be signed, and get a signature.
+//! Keys by role. The rule: a private key never leaves this crate; callers pass what is to be signed, and get a
+//! signature.
 
 mod capability;
 mod generated_key;

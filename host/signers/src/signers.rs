@@ -49,8 +49,8 @@ pub struct MissingKey {
 }
 
 impl Signers {
-    /// Opens the configured keys. One that cannot be opened is unavailable, with the reason in the log, and the gateway starts
-    /// without it. Each keystore takes about a second, because its key derivation is slow on purpose.
+    /// Opens the configured keys. One that cannot be opened is unavailable, with the reason in the log, and the gateway
+    /// starts without it. Each keystore takes about a second, because its key derivation is slow on purpose.
     pub fn open(config: &mut Config) -> Self {
         let open = |role: &str| {
             let settings = config.signers.get_mut(role).map(std::mem::take).unwrap_or_default();

@@ -13,7 +13,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Keystores of one key with the password `testpassword`: one from Node.js, one the vector of the Web3 Secret Storage Definition.
+/// Keystores of one key with the password `testpassword`: one from Node.js, one the vector of the Web3 Secret Storage
+/// Definition.
 const KEY: &str = "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
 const ADDRESS: &str = "0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b";
 const PASSWORD: &str = "testpassword";
