@@ -1,7 +1,7 @@
 //! The append-only activity log and the streams that are served from it.
 //!
-//! The rule (DESIGN, law 6): only facts enter the log, inside the transaction that makes them true, and its ids become visible
-//! in increasing order on both databases, so that a client that resumes after id N never misses a row.
+//! The rule (DESIGN, law 6): only facts enter the log, inside the transaction that makes them true, and its ids become
+//! visible in increasing order on both databases, so that a client that resumes after id N never misses a row.
 
 mod chunk;
 mod chunk_cache;

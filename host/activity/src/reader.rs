@@ -1,7 +1,8 @@
 //! A reader of a topic: a position and a filter.
 //!
-//! Two tasks move the position: the body of the response, until the reader has everything there is, and then the topic, which
-//! writes new events straight into the socket on HTTP/1.1. The rule: whoever moves the position holds the reader's lock.
+//! Two tasks move the position: the body of the response, until the reader has everything there is, and then the topic,
+//! which writes new events straight into the socket on HTTP/1.1. The rule: a task moves the position only while it
+//! holds the reader's lock.
 
 use super::{
     chunk::chunk,
@@ -64,7 +65,8 @@ impl Reader {
         &self.bypass_bytes
     }
 
-    /// Sends a page that was read from the database as the body's next bytes; None when it has no event for this reader.
+    /// Sends a page that was read from the database as the body's next bytes; None when it has no event for this
+    /// reader.
     pub fn take_page(&self, bytes: Option<Bytes>, position: i64) -> Option<Poll<Option<Bytes>>> {
         self.state.lock().position = position;
         bytes.map(|bytes| self.send_through_hyper(bytes))
@@ -109,8 +111,8 @@ impl Reader {
         }
     }
 
-    /// What the body does when there are no new events. `stop` is checked while the lock is held: the topic wakes a reader that
-    /// began to wait before it stopped.
+    /// What the body does when there are no new events. `stop` is checked while the lock is held: the topic wakes a
+    /// reader that began to wait before it stopped.
     fn poll_idle(&self, state: &mut ReaderState, stop: &CancellationToken, cx: &Context<'_>) -> Poll<Option<Bytes>> {
         if stop.is_cancelled() {
             state.phase = Phase::Closed;

@@ -1,4 +1,5 @@
-//! The activity log as a plugin renders it for one topic: the newest frames in memory, older ones read from the database.
+//! The activity log as a plugin renders it for one topic: the newest frames in memory, older ones read from the
+//! database.
 
 use super::{
     ActivityLog,

@@ -1,7 +1,7 @@
 //! Direct writes to a reader's connection that bypass the HTTP library.
 //!
-//! An event goes to thousands of readers at once. A chunk with the same bytes for all of them is handed to their sockets one
-//! after the other, which costs less than waking a task for each.
+//! An event goes to thousands of readers at once. A chunk with the same bytes for all of them is handed to their
+//! sockets one after the other, which costs less than waking a task for each.
 
 use bytes::Bytes;
 use std::sync::{Arc, atomic::AtomicU64};
@@ -25,7 +25,8 @@ pub trait Sink: Send + Sync {
     /// The HTTP library is about to get something to write: until it has flushed that, direct writes are refused.
     fn leave_to_hyper(&self);
 
-    /// Whether the rest of a [`WriteOutcome::Partial`] chunk is still to be sent; the connection's task is woken afterwards.
+    /// Whether the rest of a [`WriteOutcome::Partial`] chunk is still to be sent; the connection's task is woken
+    /// afterwards.
     fn has_unsent(&self) -> bool;
 }
 

@@ -1,7 +1,7 @@
 //! The body of a streaming response.
 //!
-//! Replay and live events are read by the same loop, so there is no seam between them where an event could be lost or sent
-//! twice.
+//! Replay and live events are read by the same loop, so there is no seam between them where an event could be lost or
+//! sent twice.
 
 use super::{
     limits::StreamSlot,

@@ -79,8 +79,8 @@ impl Topic {
         slot: StreamSlot,
         sink: Option<Weak<dyn Sink>>,
     ) -> Result<EventStream, TopicError> {
-        // The log's end, not the ring's: frames of the newest commits may not be rendered yet, and a client that connects
-        // now, or resumes after one of them (at another replica), must not get them again.
+        // The log's end, not the ring's: frames of the newest commits may not be rendered yet, and a client that
+        // connects now, or resumes after one of them (at another replica), must not get them again.
         let newest = self.log.log().latest_id().await?;
         // A position in the future (another database, a forged header) would silence the stream, so it means "now".
         let position = self.start_position(subscription).await?.map_or(newest, |start| start.clamp(0, newest));

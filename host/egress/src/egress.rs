@@ -59,7 +59,8 @@ impl Egress {
 
     /// Sends one request for the plugin `owner` and reads the whole response, whatever its status.
     ///
-    /// The deadline covers the wait for a slot, name resolution, connection, every redirect and the last byte of the body.
+    /// The deadline covers the wait for a slot, name resolution, connection, every redirect and the last byte of the
+    /// body.
     pub async fn fetch(&self, owner: &str, request: FetchRequest) -> Result<FetchResponse, EgressError> {
         let started = Instant::now();
         let outcome = self.fetch_before_deadline(started, owner, request).await;
@@ -103,7 +104,8 @@ impl Egress {
         };
         match budget.acquire_owned().await {
             Ok(slot) => slot,
-            // Only a closed semaphore fails, and no code closes these: wait for the deadline rather than send without a slot.
+            // Only a closed semaphore fails, and no code closes these: wait for the deadline rather than send without a
+            // slot.
             Err(_closed) => std::future::pending().await,
         }
     }

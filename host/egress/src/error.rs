@@ -1,7 +1,7 @@
 //! Why a fetch failed.
 //!
-//! `Display` is for the caller: it names the requested host and a reason, never an address that the gateway resolved and
-//! never a library's text. A library's error is the `source`, for the log.
+//! `Display` is for the caller: it names the requested host and a reason, never an address that the gateway resolved
+//! and never a library's text. A library's error is the `source`, for the log.
 
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! Outbound HTTP: every request to an address that a client or a plugin chose goes through [`Egress::fetch`].
 //!
-//! The rule that must not break: a connection is opened only to an address that was checked for this very hop.
-//! Names are resolved once per hop, every resolved address is checked, and the HTTP client can connect to nothing else; it
+//! The rule that must not break: a connection is opened only to an address that was checked for this very hop. Names
+//! are resolved once per hop, every resolved address is checked, and the HTTP client can connect to nothing else; it
 //! follows no redirect, reads no proxy variables and keeps no connection for the next fetch.
 
 mod allow_list;

@@ -14,7 +14,8 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{error::EgressError, request::Hop, settings::EgressSettings, url_check::host_of};
 
-/// The machine's root certificates, with the ring provider. They are read once per process, because that takes milliseconds.
+/// The machine's root certificates, with the ring provider. They are read once per process, because that takes
+/// milliseconds.
 pub fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
     static CONFIG: OnceLock<rustls::ClientConfig> = OnceLock::new();
     if let Some(config) = CONFIG.get() {

@@ -17,8 +17,9 @@ pub struct FetchRequest {
     pub response_bytes_max: Option<u64>,
     /// What happens to a response body over the limit.
     pub overflow: Overflow,
-    /// 0: a redirect is returned like any other response. Otherwise it is followed up to this often, at most 3 times, and
-    /// one more is an error. 301, 302 and 303 become GET without body; a change of origin drops the headers for good.
+    /// 0: a redirect is returned like any other response. Otherwise it is followed up to this often, at most 3 times,
+    /// and one more is an error. 301, 302 and 303 become GET without body; a change of origin drops the headers for
+    /// good.
     pub redirects_max: u8,
 }
 
@@ -84,8 +85,8 @@ const REQUEST_HEADER_BYTES_MAX: usize = 16 * 1024;
 const METHODS: &[Method] =
     &[Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
-/// These headers decide where the message goes and where it ends, or address a proxy: with them a plugin could smuggle a
-/// second request or another host past the check.
+/// These headers decide where the message goes and where it ends, or address a proxy: with them a plugin could smuggle
+/// a second request or another host past the check.
 const FORBIDDEN_HEADERS: &[&str] = &[
     "host",
     "content-length",

@@ -1,7 +1,7 @@
 //! Resolves a name to addresses, all of which were checked.
 //!
-//! The rule that must not break: a name is resolved once per hop, and if any address is special, none is used. Choosing the
-//! public ones would let an attacker probe which internal addresses accept connections.
+//! The rule that must not break: a name is resolved once per hop, and if any address is special, none is used. Choosing
+//! the public ones would let an attacker probe which internal addresses accept connections.
 
 use std::{
     io,
@@ -67,8 +67,8 @@ pub(super) async fn checked_addresses(
     Ok(addresses.into_iter().map(|address| (address, port).into()).collect())
 }
 
-/// The system's resolver cannot be cancelled: it occupies a thread until it returns. So it holds the caller's slot until
-/// then, even after the deadline; otherwise slow names could occupy every thread.
+/// The system's resolver cannot be cancelled: it occupies a thread until it returns. So it holds the caller's slot
+/// until then, even after the deadline; otherwise slow names could occupy every thread.
 async fn resolve_name(name: String, resolver: &Arc<dyn Resolver>, slot: &Arc<OwnedSemaphorePermit>) -> Vec<IpAddr> {
     let resolving = resolver.resolve(name);
     let slot = Arc::clone(slot);

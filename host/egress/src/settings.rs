@@ -9,7 +9,8 @@ use super::allow_list::AllowList;
 #[serde(deny_unknown_fields, default)]
 pub struct EgressSettings {
     /// Development only. Hosts that may be reached although they are not public: `name`, `name:port`, `address`,
-    /// `address:port` (`[v6]:port`) or a CIDR such as `10.0.0.0/8`. An entry allows exactly what it names. Default: none.
+    /// `address:port` (`[v6]:port`) or a CIDR such as `10.0.0.0/8`. An entry allows exactly what it names. Default:
+    /// none.
     pub allow_hosts: Vec<String>,
     /// Deadline of a fetch that sets none; it covers everything up to the last byte. Default: 10 000.
     pub timeout_ms: u64,

@@ -1,7 +1,7 @@
 //! Which IP addresses are public.
 //!
-//! The rule that must not break: an address is refused unless it is known to be public. The standard library's `is_private`,
-//! `is_loopback` and the like miss many of these ranges, hence this table.
+//! The rule that must not break: an address is refused unless it is known to be public. The standard library's
+//! `is_private`, `is_loopback` and the like miss many of these ranges, hence this table.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

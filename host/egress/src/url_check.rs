@@ -1,7 +1,8 @@
 //! Whether a URL may be requested, judged by its text alone.
 //!
-//! The rule that must not break: the host is checked in the form that the URL parser returns, never as it was written, because
-//! `0x7f.1`, `2130706433`, full-width digits and `%31` all become 127.0.0.1. Unusual spellings are refused as well.
+//! The rule that must not break: the host is checked in the form that the URL parser returns, never as it was written,
+//! because `0x7f.1`, `2130706433`, full-width digits and `%31` all become 127.0.0.1. Unusual spellings are refused as
+//! well.
 
 use std::net::IpAddr;
 
@@ -17,8 +18,8 @@ const REQUEST_URL_BYTES_MAX: usize = 8 * 1024;
 const LOCAL_NAMES: &[&str] =
     &["localhost", "localdomain", "local", "internal", "home.arpa", "ip6-localhost", "ip6-loopback"];
 
-/// Checks a URL before it is stored: syntax, host name and IP literal. Nothing is resolved, so a fetch checks the addresses
-/// again.
+/// Checks a URL before it is stored: syntax, host name and IP literal. Nothing is resolved, so a fetch checks the
+/// addresses again.
 pub fn check_url(text: &str, allow: &AllowList) -> Result<Url, EgressError> {
     if text.chars().count() > URL_CHARS_MAX {
         return Err(EgressError::BadUrl { problem: "is longer than 512 characters" });

@@ -1,38 +1,32 @@
-//! Addresses as text: any single case, or mixed case with a right EIP-55 checksum.
+//! Addresses as text: in one case, or in mixed case with a correct EIP-55 checksum.
 //!
-//! Rule: a mixed-case address with a wrong checksum is a typing error and never accepted. Output is always EIP-55 without
-//! a chain id; the EIP-1191 variant would give another text and so another signed message.
+//! Rule: a mixed-case address with a wrong checksum is never accepted: it is mistyped. Output is always EIP-55 without
+//! a chain id; the EIP-1191 variant would be another text and so another signed message.
 
 use alloy_primitives::Address;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AddressFault {
+pub enum AddressError {
     #[error("the address must be `0x` and 40 hex digits")]
     Shape,
     #[error("the address has a wrong checksum (EIP-55)")]
     Checksum { expected: String },
 }
 
-pub fn parse(text: &str) -> Result<Address, AddressFault> {
-    let digits = text.strip_prefix("0x").ok_or(AddressFault::Shape)?;
+pub fn parse(text: &str) -> Result<Address, AddressError> {
+    let digits = text.strip_prefix("0x").ok_or(AddressError::Shape)?;
     let mut bytes = [0; 20];
     if hex::decode_to_slice(digits, &mut bytes).is_err() {
-        return Err(AddressFault::Shape);
+        return Err(AddressError::Shape);
     }
     let address = Address::from(bytes);
     if is_mixed_case(digits) {
         let expected = address.to_checksum_buffer(None);
         if expected.as_str() != text {
-            return Err(AddressFault::Checksum { expected: expected.as_str().to_owned() });
+            return Err(AddressError::Checksum { expected: expected.as_str().to_owned() });
         }
     }
     Ok(address)
-}
-
-/// The EIP-55 text, as in answers and in the third line of the signed message.
-#[must_use]
-pub fn checksummed(address: &Address) -> String {
-    address.to_checksum(None)
 }
 
 fn is_mixed_case(digits: &str) -> bool {
@@ -60,7 +54,7 @@ mod tests {
     fn any_single_case_or_the_checksum() {
         for official in OFFICIAL {
             let address = parse(official).unwrap();
-            assert_eq!(checksummed(&address), official);
+            assert_eq!(address.to_checksum(None), official);
             assert_eq!(parse(&official.to_ascii_lowercase()).unwrap(), address);
             assert_eq!(parse(&official.to_ascii_uppercase().replacen("0X", "0x", 1)).unwrap(), address);
         }
@@ -69,7 +63,7 @@ mod tests {
     #[test]
     fn one_letter_in_the_wrong_case_is_refused_with_the_right_text() {
         let wrong = "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-        assert_eq!(parse(wrong), Err(AddressFault::Checksum { expected: OFFICIAL[4].to_owned() }));
+        assert_eq!(parse(wrong), Err(AddressError::Checksum { expected: OFFICIAL[4].to_owned() }));
     }
 
     #[test]
@@ -89,7 +83,7 @@ mod tests {
             &full_width,
             &good.replace('d', "g"),
         ] {
-            assert_eq!(parse(text), Err(AddressFault::Shape), "{text}");
+            assert_eq!(parse(text), Err(AddressError::Shape), "{text}");
         }
     }
 }

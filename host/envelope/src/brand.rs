@@ -1,14 +1,14 @@
-//! The two brand strings that signers see: the first line of the message and the prefix of the signed headers.
+//! The two brand strings in signed requests: the first line of the message and the prefix of the headers.
 
 use http::HeaderName;
 
-/// Checked once at start, so that no request can meet a brand that does not fit into a message or a header name.
+/// Validated at start, so that every request can rely on a valid message line and valid header names.
 #[derive(Debug, Clone)]
 pub struct Brand {
     message_line: String,
-    pub(super) address_header: HeaderName,
-    pub(super) ts_header: HeaderName,
-    pub(super) sig_header: HeaderName,
+    pub(crate) address_header: HeaderName,
+    pub(crate) ts_header: HeaderName,
+    pub(crate) sig_header: HeaderName,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_would_break_the_message_or_a_header() {
+    fn refuses_invalid_lines_and_prefixes() {
         for line in ["", "  ", "two\nlines", "bell\u{7}"] {
             assert!(matches!(Brand::new(line, "X-Acme"), Err(BrandError::MessageLine { .. })), "{line:?}");
         }

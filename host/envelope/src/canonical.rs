@@ -1,8 +1,8 @@
-//! Canonical JSON: the one text of a payload that gets hashed.
+//! Canonical JSON: the text of a payload that is hashed.
 //!
 //! Rule: RFC 8785 comes first. Deployed JavaScript clients canonicalise by rebuilding objects with sorted keys, and a
-//! JavaScript engine puts keys that look like array indices before all others; for payloads with such keys that order is
-//! the second candidate. Both texts carry the same members, so whichever was signed, the same payload was signed.
+//! JavaScript engine puts keys that look like array indices before all others; for payloads with such keys that order
+//! is the second candidate. Both texts have the same members, so either signature is over the same payload.
 
 use std::cmp::Ordering;
 use std::iter;
@@ -17,14 +17,14 @@ pub fn rfc8785(value: &Value) -> Result<String, CanonicalError> {
     serde_json_canonicalizer::to_string(value).map_err(CanonicalError)
 }
 
-/// The texts that a signer may have hashed, the likeliest first. Each is made only when asked for.
+/// The texts that a signer may have hashed, the most likely first, built lazily.
 pub fn candidates(value: &Value) -> impl Iterator<Item = Result<String, CanonicalError>> {
     iter::once_with(|| rfc8785(value))
         .chain(iter::once_with(|| has_index_key(value).then(|| javascript_order(value))).flatten())
 }
 
-/// RFC 8785 but for the order of keys: array indices first, by number.
-pub(super) fn javascript_order(value: &Value) -> Result<String, CanonicalError> {
+/// RFC 8785 except for the order of keys: array indices first, by number.
+pub(crate) fn javascript_order(value: &Value) -> Result<String, CanonicalError> {
     let mut text = String::new();
     write_javascript_order(value, &mut text)?;
     Ok(text)
@@ -80,7 +80,7 @@ fn has_index_key(value: &Value) -> bool {
 
 /// ECMAScript's array index: an integer below 2^32 - 1, written without sign or leading zero.
 fn array_index(key: &str) -> Option<u32> {
-    let plain = key == "0" || (key.bytes().all(|b| b.is_ascii_digit()) && !key.starts_with('0'));
-    let index = plain.then(|| key.parse().ok()).flatten()?;
+    let is_integer = key == "0" || (key.bytes().all(|b| b.is_ascii_digit()) && !key.starts_with('0'));
+    let index = is_integer.then(|| key.parse().ok()).flatten()?;
     (index != u32::MAX).then_some(index)
 }

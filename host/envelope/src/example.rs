@@ -1,17 +1,17 @@
-//! A signed request as an example, so that a newcomer sees a write succeed before writing any code.
+//! An example of a signed request, so that a newcomer sees a write succeed before writing any code.
 
 use crate::Brand;
 use alloy_primitives::{Address, B256, hex, keccak256};
 use serde_json::{Value, json};
 
-/// The first key of every development chain (`test test … junk`): public knowledge, owner of nothing.
-const PUBLIC_KEY_OF_NOBODY: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
+/// The first key of every development chain (`test test … junk`), which is public.
+const PUBLIC_TEST_KEY: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
 
-/// The body of `POST /api/forum/threads`, complete with envelope.
+/// The body of `POST /api/forum/threads`, with its envelope.
 pub fn signed_thread(brand: &Brand, now_s: i64) -> Option<Value> {
     let payload = json!({ "title": "Hello", "body": "My first thread", "tags": ["intro"] });
     let canonical = crate::canonical::rfc8785(&payload).ok()?;
-    let (address, signature) = sign(&PUBLIC_KEY_OF_NOBODY, |address| {
+    let (address, signature) = sign(&PUBLIC_TEST_KEY, |address| {
         let message = crate::message(
             brand.message_line(),
             "thread.create",

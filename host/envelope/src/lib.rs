@@ -1,18 +1,20 @@
 //! The envelope of signed requests: who signed what, and when.
 //!
 //! Rule: a request passes only if exactly one address signed exactly the text that the handler gets. Everything here is
-//! pure: the clock is an argument, and the replay guard, which needs a database, keys its rows by [`Signed::replay_key`].
+//! pure: the clock is an argument, and the replay guard, which needs a database, identifies a request by its digest.
 
-pub mod address;
+mod address;
 mod brand;
 pub mod canonical;
+mod envelope;
+mod error;
 pub mod example;
-mod fields;
+mod field_error;
 mod message;
-mod refusal;
 mod signature;
-mod sources;
-pub mod strict_json;
+mod signed_request;
+mod strict_json;
+mod timestamp;
 mod verify;
 
 #[cfg(test)]
@@ -22,9 +24,8 @@ mod tests;
 mod fuzz;
 
 pub use brand::{Brand, BrandError};
-pub use fields::{Envelope, EnvelopeField, Field, FieldFault};
+pub use error::EnvelopeError;
 pub use message::{digest, message};
-pub use refusal::{Mismatch, Refusal};
-pub use signature::{SignatureFault, parse as parse_signature, recover};
-pub use sources::{ReplayKey, Signed, signed_body, signed_headers, signed_query};
-pub use verify::{TS_WINDOW_S, Verified, verify};
+pub use signature::{SignatureError, parse as parse_signature, recover};
+pub use signed_request::{ReplayKey, SignedRequest, verify_signed_body, verify_signed_headers, verify_signed_query};
+pub use timestamp::TS_WINDOW_S;

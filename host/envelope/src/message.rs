@@ -1,6 +1,7 @@
 //! The five lines that a wallet signs, and their EIP-191 digest.
 //!
-//! Rule: these bytes are a contract with every client. No trailing line feed, lower-case hash without `0x`, EIP-55 address.
+//! Rule: these bytes are a contract with every client: no trailing line feed, a lower-case hash without `0x`, an EIP-55
+//! address.
 
 use alloy_primitives::{Address, eip191_hash_message};
 use sha2::{Digest as _, Sha256};
@@ -13,7 +14,7 @@ pub fn message(message_line: &str, action: &str, address: &Address, ts_s: u64, b
     format!("{message_line}\naction: {action}\naddress: {}\nts: {ts_s}\nbody: {body_hash}", address.as_str())
 }
 
-/// What `personal_sign` signs for this message.
+/// The hash that `personal_sign` signs for this message.
 #[must_use]
 pub fn digest(message: &str) -> [u8; 32] {
     eip191_hash_message(message).0

@@ -1,7 +1,7 @@
-//! Signatures as text, and the address that made them.
+//! Signatures as text, and the address of their signer.
 //!
-//! Rule: of the two values of `s` that verify, only the low one passes (EIP-2). The text forms that stay (case of the hex
-//! digits, v of 0/1 or 27/28) all lead to one message digest, by which the replay guard knows them.
+//! Rule: of the two valid values of `s`, only the lower one is accepted (EIP-2). The other variants (case of the hex
+//! digits, v of 0/1 or 27/28) have the same message digest, by which the replay guard recognises them.
 
 use alloy_primitives::{Address, B256, Signature, U256, uint};
 
@@ -9,7 +9,7 @@ const CURVE_ORDER: U256 = uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A0
 const HALF_CURVE_ORDER: U256 = uint!(0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0_U256);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SignatureFault {
+pub enum SignatureError {
     #[error("the signature must be `0x` and 130 hex digits (65 bytes: r, s, v)")]
     Shape,
     #[error("the signature's last byte (v) is {v}; it must be 27, 28, 0 or 1")]
@@ -22,38 +22,38 @@ pub enum SignatureFault {
     Unrecoverable,
 }
 
-pub fn parse(text: &str) -> Result<Signature, SignatureFault> {
-    let digits = text.strip_prefix("0x").ok_or(SignatureFault::Shape)?;
+pub fn parse(text: &str) -> Result<Signature, SignatureError> {
+    let digits = text.strip_prefix("0x").ok_or(SignatureError::Shape)?;
     let mut bytes = [0; 65];
     if hex::decode_to_slice(digits, &mut bytes).is_err() {
-        return Err(SignatureFault::Shape);
+        return Err(SignatureError::Shape);
     }
     let [scalars @ .., v] = bytes;
     let odd_y = match v {
         0 | 27 => false,
         1 | 28 => true,
-        _ => return Err(SignatureFault::V { v }),
+        _ => return Err(SignatureError::V { v }),
     };
     let signature = Signature::from_bytes_and_parity(&scalars, odd_y);
     check_range(&signature)?;
     Ok(signature)
 }
 
-fn check_range(signature: &Signature) -> Result<(), SignatureFault> {
+fn check_range(signature: &Signature) -> Result<(), SignatureError> {
     for (part, scalar) in [("r", signature.r()), ("s", signature.s())] {
         if scalar.is_zero() || scalar >= CURVE_ORDER {
-            return Err(SignatureFault::OutOfRange { part });
+            return Err(SignatureError::OutOfRange { part });
         }
     }
-    // The library would quietly turn a high s into the low one and accept both.
+    // The library would accept both, by turning a high s into the low one.
     if signature.s() > HALF_CURVE_ORDER {
-        return Err(SignatureFault::HighS);
+        return Err(SignatureError::HighS);
     }
     Ok(())
 }
 
-pub fn recover(signature: &Signature, digest: [u8; 32]) -> Result<Address, SignatureFault> {
-    signature.recover_address_from_prehash(&B256::new(digest)).ok().ok_or(SignatureFault::Unrecoverable)
+pub fn recover(signature: &Signature, digest: [u8; 32]) -> Result<Address, SignatureError> {
+    signature.recover_address_from_prehash(&B256::new(digest)).ok().ok_or(SignatureError::Unrecoverable)
 }
 
 #[cfg(test)]
@@ -73,17 +73,17 @@ mod tests {
             assert!(parse(&text(last, one, v)).is_ok(), "{v}");
         }
         for v in [2, 26, 29, 35, 36, 255] {
-            assert_eq!(parse(&text(one, one, v)), Err(SignatureFault::V { v }));
+            assert_eq!(parse(&text(one, one, v)), Err(SignatureError::V { v }));
         }
-        let r_outside = Err(SignatureFault::OutOfRange { part: "r" });
-        let s_outside = Err(SignatureFault::OutOfRange { part: "s" });
+        let r_outside = Err(SignatureError::OutOfRange { part: "r" });
+        let s_outside = Err(SignatureError::OutOfRange { part: "s" });
         assert_eq!(parse(&text(U256::ZERO, one, 27)), r_outside);
         assert_eq!(parse(&text(CURVE_ORDER, one, 27)), r_outside);
         assert_eq!(parse(&text(U256::MAX, one, 27)), r_outside);
         assert_eq!(parse(&text(one, U256::ZERO, 27)), s_outside);
         assert_eq!(parse(&text(one, CURVE_ORDER, 27)), s_outside);
-        assert_eq!(parse(&text(one, HALF_CURVE_ORDER + one, 27)), Err(SignatureFault::HighS));
-        assert_eq!(parse(&text(one, last, 27)), Err(SignatureFault::HighS));
+        assert_eq!(parse(&text(one, HALF_CURVE_ORDER + one, 27)), Err(SignatureError::HighS));
+        assert_eq!(parse(&text(one, last, 27)), Err(SignatureError::HighS));
     }
 
     #[test]
@@ -94,14 +94,14 @@ mod tests {
         let (short, long, compact) = (good[..131].to_owned(), format!("{good}00"), good[..130].to_owned());
         let not_hex = good.replacen("01", "0g", 1);
         for text in ["", "0x", &no_prefix, &upper_prefix, &short, &long, &compact, &not_hex] {
-            assert_eq!(parse(text), Err(SignatureFault::Shape), "{text}");
+            assert_eq!(parse(text), Err(SignatureError::Shape), "{text}");
         }
     }
 
     #[test]
-    fn an_r_that_is_on_no_curve_point_is_unrecoverable() {
+    fn an_r_without_a_curve_point_is_unrecoverable() {
         // 5^3 + 7 = 132 has no square root modulo p, so no point has x = 5.
         let signature = parse(&text(U256::from(5), U256::ONE, 27)).unwrap();
-        assert_eq!(recover(&signature, [7; 32]), Err(SignatureFault::Unrecoverable));
+        assert_eq!(recover(&signature, [7; 32]), Err(SignatureError::Unrecoverable));
     }
 }

@@ -1,11 +1,11 @@
-//! From random bytes to inputs that come far: a file of the corpus with a few changes. Rule: an input is tried as it is
-//! first, so that a fuzzer with its own idea of what is interesting is not disturbed.
+//! Turns random bytes into inputs that get past the first checks: a file of the corpus with a few changes. Rule: the
+//! input is tried unchanged first, so that a coverage-guided fuzzer controls it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
 use std::{fs, path::Path};
 
-/// Changes to one seed; with more of them nothing of it is left.
+/// Changes to one seed; more would leave nothing of it.
 const CHANGES_MAX: usize = 12;
 
 pub struct Seeds {
@@ -14,8 +14,9 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// The corpus of a target, in the crate whose `CARGO_MANIFEST_DIR` this is, and the words that are inserted anywhere.
-    pub fn of(manifest_dir: &str, target: &str, words: &'static [&'static str]) -> Self {
+    /// Loads the corpus of a target from the crate with that `CARGO_MANIFEST_DIR`; `words` are inserted at random
+    /// places.
+    pub fn load(manifest_dir: &str, target: &str, words: &'static [&'static str]) -> Self {
         let folder = Path::new(manifest_dir).join("src/fuzz/__fuzz__").join(target).join("corpus");
         let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         let mut texts: Vec<Vec<u8>> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
@@ -24,14 +25,15 @@ impl Seeds {
         Self { texts, words }
     }
 
-    pub fn each(&self, input: &[u8], target: impl Fn(&[u8])) {
+    /// Runs the target on the input, and on a seed that the input mutates.
+    pub fn run(&self, input: &[u8], target: impl Fn(&[u8])) {
         target(input);
-        target(&self.changed(input));
+        target(&self.mutated(input));
     }
 
-    fn changed(&self, input: &[u8]) -> Vec<u8> {
-        let mut recipe = input.iter().copied().map(usize::from);
-        let mut next = || recipe.next().unwrap_or_default();
+    fn mutated(&self, input: &[u8]) -> Vec<u8> {
+        let mut choices = input.iter().copied().map(usize::from);
+        let mut next = || choices.next().unwrap_or_default();
         let mut text = self.texts[next() % self.texts.len()].clone();
         for _ in 0..next() % CHANGES_MAX {
             let at = (next() * 256 + next()) % (text.len() + 1);

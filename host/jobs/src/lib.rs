@@ -1,7 +1,7 @@
 //! Jobs: work of plugins that runs on its own, at intervals or at the times of a cron line.
 //!
-//! The rule: a gateway that runs a job holds its lease in the database, so that of all gateways on one database at most one
-//! runs it at a time. See `store.rs` for the lease and `runner.rs` for a run.
+//! The rule: a gateway that runs a job holds its lease in the database, so that of all gateways on one database at most
+//! one runs it at a time. See `store.rs` for the lease and `runner.rs` for a run.
 
 mod job;
 mod runner;

@@ -1,5 +1,5 @@
-//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, claims the lease, runs the job and
-//! stores the result.
+//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, claims the lease, runs the job
+//! and stores the result.
 //!
 //! The rule: the task survives every failure of the job and of the database until it is stopped, and it never spins.
 
@@ -155,7 +155,9 @@ impl JobTask {
         };
         let outcome = tokio::select! {
             biased;
-            result = &mut run => Some(RunOutcome::Completed(result.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))))),
+            result = &mut run => {
+                Some(RunOutcome::Completed(result.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))))
+            }
             () = tokio::time::sleep(Duration::from_millis(self.job.timeout_ms)) => Some(RunOutcome::TimedOut),
             () = drain_timeout => None,
         };

@@ -1,5 +1,5 @@
-//! What `/api/status` reports of jobs. The rule: a job is ok when it runs on time and its last run succeeded, whether or not
-//! its plugin serves requests. The error of a run is for the operator and never public.
+//! What `/api/status` reports of jobs. The rule: a job is ok when it runs on time and its last run succeeded, whether
+//! or not its plugin serves requests. The error of a run is for the operator and never public.
 
 use super::store::JobStatus;
 use gateway_storage::StorageError;

@@ -1,7 +1,7 @@
 //! Jobs in the database: when each runs next, which gateway runs it now, and how the last run ended.
 //!
-//! The rule: a gateway may write the result of a run only while it still holds the lease of that run. A lease is identified by
-//! its holder and the start of the run.
+//! The rule: a gateway may write the result of a run only while it still holds the lease of that run. A lease is
+//! identified by its holder and the start of the run.
 
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::abi::{Cell, MalformedRows, Rows, Statement, Value};

@@ -1,7 +1,7 @@
-//! What plugins may ask of the keys. The rule: nothing that a plugin can have signed is a transaction; those go through the
-//! journal ([`gateway_tx`]).
+//! Calls of plugins to the keys. The rule: a plugin cannot have a transaction signed here; transactions go through the
+//! journal (`gateway-tx`).
 
-use super::{NoKey, Signers};
+use super::signers::{MissingKey, Signers};
 use alloy_dyn_abi::TypedData;
 use alloy_primitives::{Address, B256, Signature, eip191_hash_message, hex};
 use plugin_api::{
@@ -11,18 +11,18 @@ use plugin_api::{
 use serde_json::{Value, json};
 
 impl Signers {
-    /// Answers a plugin's question; `granted` are the roles it may sign with.
-    pub fn call(&self, granted: &[String], question: &[u8]) -> Result<Value, HostError> {
-        let question: SignQuestion = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
-        match question {
+    /// Handles a plugin's request; `granted` are the roles that it may sign with.
+    pub fn call(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
+        let request: SignQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        match request {
             SignQuestion::Address { role } => {
                 check_grant(granted, &role)?;
                 Ok(json!(plugin_api::Address(self.key(&role)?.address().into_array())))
             }
             SignQuestion::Sign { role, what } => {
                 check_grant(granted, &role)?;
-                let answer = self.sign(&role, &digest(what)?)?;
-                Ok(json!(answer))
+                let signed = self.sign(&role, &digest(what)?)?;
+                Ok(json!(signed))
             }
             SignQuestion::Recover { what, signature } => {
                 let signer = recover(&digest(what)?, &signature)?;
@@ -53,9 +53,9 @@ pub fn check_grant(granted: &[String], role: &str) -> Result<(), HostError> {
     Err(HostError::new(HostErrorCode::Refused, message))
 }
 
-impl From<NoKey> for HostError {
-    fn from(missing: NoKey) -> Self {
-        Self::new(HostErrorCode::Disabled, missing.to_string())
+impl From<MissingKey> for HostError {
+    fn from(error: MissingKey) -> Self {
+        Self::new(HostErrorCode::Disabled, error.to_string())
     }
 }
 
@@ -67,9 +67,10 @@ fn digest(what: Signable) -> Result<B256, HostError> {
             Ok(eip191_hash_message(bytes))
         }
         Signable::TypedData(document) => {
-            let refuse = |error: String| invalid(format!("no EIP-712 document: {error}"));
-            let document: TypedData = serde_json::from_value(document).map_err(|error| refuse(error.to_string()))?;
-            document.eip712_signing_hash().map_err(|error| refuse(error.to_string()))
+            let invalid_document = |error: String| invalid(format!("no EIP-712 document: {error}"));
+            let document: TypedData =
+                serde_json::from_value(document).map_err(|error| invalid_document(error.to_string()))?;
+            document.eip712_signing_hash().map_err(|error| invalid_document(error.to_string()))
         }
     }
 }

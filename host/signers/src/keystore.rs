@@ -8,26 +8,26 @@ use zeroize::Zeroizing;
 /// Bytes of the derived key: 16 decrypt, 16 authenticate.
 const DERIVED_BYTES: u8 = 32;
 const IV_BYTES: usize = 16;
-/// scrypt takes 128 · n · r bytes; wallets write n = 262144 and r = 8.
+/// scrypt needs 128 · n · r bytes; wallets use n = 262144 and r = 8.
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
 
-/// Opens a keystore. Errors name the files and nothing that is in them.
+/// Opens a keystore. Errors name the files and never contain their text.
 pub fn open(path: &Path, password_file: &Path) -> Result<Key, String> {
     let password = private_file::read(password_file)?;
-    let failed = |reason: &str| format!("the keystore {} cannot be opened: {reason}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| failed(&error.to_string()))?;
-    let keystore: EthKeystore =
-        serde_json::from_str(&text).map_err(|_: serde_json::Error| failed("it is no Web3 keystore of version 3"))?;
-    check(&keystore).map_err(|reason| failed(&reason))?;
+    let error_text = |reason: &str| format!("the keystore {} cannot be opened: {reason}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| error_text(&error.to_string()))?;
+    let keystore: EthKeystore = serde_json::from_str(&text)
+        .map_err(|_: serde_json::Error| error_text("it is no Web3 keystore of version 3"))?;
+    check_parameters(&keystore).map_err(|reason| error_text(&reason))?;
     let secret = eth_keystore::decrypt_key(path, &*password).map_err(|error| match error {
-        eth_keystore::KeystoreError::MacMismatch => failed("the password is another one"),
-        other => failed(&other.to_string()),
+        eth_keystore::KeystoreError::MacMismatch => error_text("the password is another one"),
+        other => error_text(&other.to_string()),
     })?;
-    Key::from_slice(&Zeroizing::new(secret)).map_err(|_| failed("what it holds is no key"))
+    Key::from_slice(&Zeroizing::new(secret)).map_err(|_| error_text("what it holds is no key"))
 }
 
-/// The library takes these for granted.
-fn check(keystore: &EthKeystore) -> Result<(), String> {
+/// Checks what the library relies on without checking it.
+fn check_parameters(keystore: &EthKeystore) -> Result<(), String> {
     let crypto = &keystore.crypto;
     if crypto.cipher != "aes-128-ctr" {
         return Err("its cipher is not aes-128-ctr".to_owned());

@@ -1,8 +1,8 @@
-//! Keys as an operator hands them over: opened, refused with a reason, and shown nowhere.
+//! Keys as an operator configures them: opened, or unavailable with a reason, and never shown.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use super::{GATEWAY, KeySource, Signers, generated, key::Key};
+use super::{KeySource, Signers, generated_key, key::Key, signers::GATEWAY};
 use alloy_primitives::{B256, keccak256};
 use gateway_config::{Config, SignerConfig};
 use secrecy::SecretString;
@@ -13,7 +13,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// One key, both with the password `testpassword`: made with Node.js, and the vector of the Web3 Secret Storage Definition.
+/// Keystores of one key with the password `testpassword`: one from Node.js, one the vector of the Web3 Secret Storage
+/// Definition.
 const KEY: &str = "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
 const ADDRESS: &str = "0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b";
 const PASSWORD: &str = "testpassword";
@@ -28,13 +29,13 @@ const PBKDF2: &str = r#"{"crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"
 "mac":"517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2"},
 "id":"3198bc9c-6672-5ab3-d995-4942343ae5b6","version":3}"#;
 
-/// A data folder with files for secrets.
-struct Desk {
+/// A data folder and a configuration.
+struct Fixture {
     folder: TempDir,
     config: Config,
 }
 
-impl Desk {
+impl Fixture {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let mut config = Config::default();
@@ -68,7 +69,7 @@ impl Desk {
 #[test]
 fn keystores_of_both_kinds_open() {
     for text in [SCRYPT, PBKDF2] {
-        let signers = Desk::new().keystore(text, &format!("{PASSWORD}\n"), 0o600).open();
+        let signers = Fixture::new().keystore(text, &format!("{PASSWORD}\n"), 0o600).open();
         let key = signers.key("relayer").unwrap();
         assert_eq!(key.address().to_string(), ADDRESS);
         assert_eq!(*key.to_hex(), KEY);
@@ -78,8 +79,8 @@ fn keystores_of_both_kinds_open() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_off_with_a_reason_and_without_secrets() {
-    let wrong = Desk::new().keystore(PBKDF2, "hunter2", 0o600);
+fn a_key_that_cannot_be_opened_is_unavailable_with_a_reason_without_secrets() {
+    let wrong = Fixture::new().keystore(PBKDF2, "hunter2", 0o600);
     assert!(wrong.reason("relayer").contains("the password is another one"), "{}", wrong.reason("relayer"));
     assert!(!wrong.reason("relayer").contains("hunter2"));
     assert_eq!(wrong.open().faults().len(), 1);
@@ -94,10 +95,10 @@ fn what_cannot_be_opened_is_off_with_a_reason_and_without_secrets() {
         (&SCRYPT.replace("aes-128-ctr", "aes-128-cbc"), "its cipher"),
         (&PBKDF2.replace("hmac-sha256", "hmac-sha1"), "its prf"),
     ] {
-        let reason = Desk::new().keystore(text, PASSWORD, 0o600).reason("relayer");
+        let reason = Fixture::new().keystore(text, PASSWORD, 0o600).reason("relayer");
         assert!(reason.contains(part), "{reason}");
     }
-    let mut missing = Desk::new();
+    let mut missing = Fixture::new();
     let gone = Some(PathBuf::from("/nowhere/at/all"));
     let settings = SignerConfig { keystore: gone.clone(), password_file: gone, key: None };
     missing.config.signers.insert(GATEWAY.into(), settings);
@@ -108,64 +109,66 @@ fn what_cannot_be_opened_is_off_with_a_reason_and_without_secrets() {
 #[test]
 fn a_password_that_others_can_read_is_not_used() {
     for rights in [0o640, 0o604, 0o622, 0o660] {
-        let reason = Desk::new().keystore(PBKDF2, PASSWORD, rights).reason("relayer");
+        let reason = Fixture::new().keystore(PBKDF2, PASSWORD, rights).reason("relayer");
         assert!(reason.contains("by others than its owner") && reason.contains("chmod 600"), "{reason}");
     }
-    let desk = Desk::new();
-    assert!(desk.open().key(GATEWAY).is_ok());
-    let path = desk.folder.path().join("gateway.key");
+    let fixture = Fixture::new();
+    assert!(fixture.open().key(GATEWAY).is_ok());
+    let path = fixture.folder.path().join("gateway.key");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(desk.reason(GATEWAY).contains("chmod 600"), "{}", desk.reason(GATEWAY));
+    assert!(fixture.reason(GATEWAY).contains("chmod 600"), "{}", fixture.reason(GATEWAY));
 }
 
 #[test]
-fn a_key_of_the_environment_opens_and_is_printed_nowhere() {
-    let mut desk = Desk::new();
-    desk.config.signers.insert("payin".into(), SignerConfig::with_key(format!("0x{KEY}")));
-    let signers = desk.open();
+fn a_key_of_the_environment_opens_and_is_never_printed() {
+    let mut fixture = Fixture::new();
+    fixture.config.signers.insert("payin".into(), SignerConfig::with_key(format!("0x{KEY}")));
+    let signers = fixture.open();
     assert_eq!(signers.key("payin").unwrap().address().to_string(), ADDRESS);
     assert_eq!(signers.source("payin"), Some(&KeySource::Environment));
-    for text in [format!("{:?}", desk.config), serde_json::to_string(&desk.config).unwrap(), format!("{signers:#?}")] {
+    for text in
+        [format!("{:?}", fixture.config), serde_json::to_string(&fixture.config).unwrap(), format!("{signers:#?}")]
+    {
         assert!(!text.contains(&KEY[..8]), "{text}");
     }
     for text in ["hunter2", "0x12", &"0".repeat(64), &"f".repeat(64), &format!("{KEY}{KEY}")] {
-        desk.config.signers.insert("payin".into(), SignerConfig::with_key(text));
-        let reason = desk.reason("payin");
+        fixture.config.signers.insert("payin".into(), SignerConfig::with_key(text));
+        let reason = fixture.reason("payin");
         assert!(reason.contains("64 hexadecimal digits") && !reason.contains(text), "{reason}");
     }
 }
 
 #[test]
 fn opening_takes_the_key_out_of_the_configuration() {
-    let mut desk = Desk::new();
-    desk.config.signers.insert("payin".into(), SignerConfig::with_key(KEY));
-    Signers::open(&mut desk.config);
-    assert!(desk.config.signers["payin"].key.is_none());
+    let mut fixture = Fixture::new();
+    fixture.config.signers.insert("payin".into(), SignerConfig::with_key(KEY));
+    Signers::open(&mut fixture.config);
+    assert!(fixture.config.signers["payin"].key.is_none());
 }
 
 #[test]
-fn the_gateways_own_key_is_made_once() {
-    let desk = Desk::new();
-    let path = desk.folder.path().join("gateway.key");
-    let first = desk.open();
+fn the_gateways_own_key_is_generated_once() {
+    let fixture = Fixture::new();
+    let path = fixture.folder.path().join("gateway.key");
+    let first = fixture.open();
     let address = first.gateway().unwrap();
     assert_eq!(first.source(GATEWAY), Some(&KeySource::Generated { path: path.clone(), is_new: true }));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    let again = desk.open();
+    let again = fixture.open();
     assert_eq!(again.gateway(), Some(address));
     assert_eq!(again.source(GATEWAY), Some(&KeySource::Generated { path: path.clone(), is_new: false }));
     fs::write(&path, "half a k").unwrap();
-    assert!(desk.reason(GATEWAY).contains("holds no key"), "what is there is never replaced");
+    assert!(fixture.reason(GATEWAY).contains("holds no key"), "what is there is never replaced");
     assert_eq!(fs::read_to_string(&path).unwrap(), "half a k");
-    assert_ne!(Desk::new().open().gateway(), Some(address), "no two gateways have one key");
+    assert_ne!(Fixture::new().open().gateway(), Some(address), "no two gateways have one key");
 }
 
 #[test]
-fn of_gateways_that_start_at_once_one_makes_the_key_and_all_use_it() {
+fn gateways_that_start_at_once_use_one_key() {
     for _ in 0..20 {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("gateway.key");
-        let open = |path: &Path| generated::open_or_make(path).unwrap();
+        let open = |path: &Path| generated_key::open_or_generate(path).unwrap();
         let made: Vec<(Key, bool)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| open(&path))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

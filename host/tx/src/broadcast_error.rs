@@ -1,5 +1,5 @@
-//! What the servers' responses to a broadcast transaction mean, by the messages of geth, nethermind, erigon, besu, reth and
-//! anvil.
+//! What the servers' responses to a broadcast transaction mean, by the messages of geth, nethermind, erigon, besu, reth
+//! and anvil.
 //!
 //! The rule: messages of temporary errors are listed here, and every other message is a rejection for good, so that a
 //! transaction that no server will ever accept does not hold up those behind it.
@@ -79,8 +79,8 @@ pub enum BroadcastError {
     Rejected(String),
 }
 
-/// Combines the servers' responses. One server that has the transaction is enough, because it tells the others; one that may
-/// accept it later is enough to wait for.
+/// Combines the servers' responses. One server that has the transaction is enough, because it tells the others; one
+/// that may accept it later is enough to wait for.
 pub fn broadcast_result(responses: Vec<Result<(), RpcError>>) -> Result<(), BroadcastError> {
     use BroadcastError::{Rejected, Temporary, Underpriced};
     let results = responses.into_iter().map(|response| response.or_else(|failure| classify(&failure)));

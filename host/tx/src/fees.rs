@@ -1,5 +1,5 @@
-//! The fees of a transaction. The rule: never less than the tip that block producers require, never more than the operator
-//! allows.
+//! The fees of a transaction. The rule: never less than the tip that block producers require, never more than the
+//! operator allows.
 
 use alloy_primitives::{U256, uint};
 use gateway_config::TxConfig;
@@ -16,8 +16,8 @@ pub struct Fees {
     pub max: U256,
 }
 
-/// The fees of a first transaction: the configured tip, and room for the base fee to double. None while base fee and tip
-/// together exceed the operator's limit.
+/// The fees of a first transaction: the configured tip, and room for the base fee to double. None while base fee and
+/// tip together exceed the operator's limit.
 pub fn initial(config: &TxConfig, base_fee: U256) -> Option<Fees> {
     let (tip, max_allowed) = (GWEI.saturating_mul(U256::from(config.tip_gwei)), max_allowed(config));
     let needed = base_fee.saturating_add(tip);
@@ -25,8 +25,8 @@ pub fn initial(config: &TxConfig, base_fee: U256) -> Option<Fees> {
     (needed <= max_allowed).then_some(Fees { tip, max })
 }
 
-/// The fees of a replacement: twice the tip, and both parts raised enough for servers to accept it. None when the operator's
-/// limit is reached.
+/// The fees of a replacement: twice the tip, and both parts raised enough for servers to accept it. None when the
+/// operator's limit is reached.
 pub fn bump(config: &TxConfig, base_fee: U256, last: Fees) -> Option<Fees> {
     let tip = last.tip.saturating_mul(U256::from(2));
     let max = base_fee.saturating_mul(U256::from(2)).saturating_add(tip).max(raised(last.max)).min(max_allowed(config));

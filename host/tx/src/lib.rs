@@ -1,10 +1,10 @@
-//! The journal of transactions that the gateway sends for plugins (DESIGN §2, law 5): intent → signed → sent → included →
-//! final, or failed with a reason.
+//! The journal of transactions that the gateway sends for plugins (DESIGN §2, law 5): intent → signed → sent → included
+//! → final, or failed with a reason.
 //!
-//! The rules: a signed transaction is stored before it is broadcast; an intent has at most one nonce at a time, and gets
-//! another only when it is proven that none of its transactions can be included any more; a transaction that every server
-//! rejects is cancelled by an empty transfer with the same nonce, and a receipt decides which of the two happened; an intent
-//! is final or failed only when its block will not be undone.
+//! The rules: a signed transaction is stored before it is broadcast; an intent has at most one nonce at a time, and
+//! gets another only when it is proven that none of its transactions can be included any more; a transaction that every
+//! server rejects is cancelled by an empty transfer with the same nonce, and a receipt decides which of the two
+//! happened; an intent is final or failed only when its block will not be undone.
 
 mod broadcast_error;
 mod capability;

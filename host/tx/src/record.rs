@@ -1,6 +1,7 @@
 //! Records an intent in a plugin's own database transaction.
 //!
-//! The rule: the intent commits with the plugin's rows or not at all, and a key that is recorded again returns the same intent.
+//! The rule: the intent commits with the plugin's rows or not at all, and a key that is recorded again returns the same
+//! intent.
 
 use super::{journal::Journal, store::to_i64, unsigned_transaction::TRANSFER_GAS};
 use alloy_primitives::{Bytes, U256, hex};

@@ -1,7 +1,7 @@
 //! Intents and their transactions in the database.
 //!
-//! The rule: every update names the version of the row that it was decided on. Of two gateways that both believe to hold the
-//! lease, one updates the intent, and the other gets [`TickError::VersionConflict`].
+//! The rule: every update names the version of the row that it was decided on. Of two gateways that both believe to
+//! hold the lease, one updates the intent, and the other gets [`TickError::VersionConflict`].
 
 use super::{
     error::TickError,
@@ -134,8 +134,8 @@ impl Store {
         Ok(intent.filter(|intent| intent.state == plugin_api::manifest::TxState::Queued))
     }
 
-    /// Claims or renews the account's lease; returns whether this gateway holds it. On SQLite only one gateway runs, so a
-    /// lease that another process left behind does not count.
+    /// Claims or renews the account's lease; returns whether this gateway holds it. On SQLite only one gateway runs, so
+    /// a lease that another process left behind does not count.
     pub async fn claim_lease(
         &self,
         (chain_id, sender): (u64, Address),

@@ -44,11 +44,11 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn configuration() {
-    let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "configuration", WORDS);
+    let seeds = Seeds::load(env!("CARGO_MANIFEST_DIR"), "configuration", WORDS);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("gateway.toml");
     bolero::check!(name = "configuration").for_each(|input: &[u8]| {
-        seeds.each(input, |bytes| {
+        seeds.run(input, |bytes| {
             std::fs::write(&file, bytes).unwrap();
             match Config::load_from(&Overrides::default(), [], std::slice::from_ref(&file)) {
                 Ok(config) => assert_eq!(config.file(), Some(file.as_path())),

@@ -74,7 +74,8 @@ async fn a_name_without_address_is_unresolvable(#[case] responses: &[(&str, &[&[
     assert_eq!(error.to_string(), "the host \"gone.test\" does not resolve");
 }
 
-/// DNS rebinding: a public address when it is checked, 169.254.169.254 when it is connected to. There is no second look-up.
+/// DNS rebinding: a public address when it is checked, 169.254.169.254 when it is connected to. There is no second
+/// look-up.
 #[tokio::test]
 async fn rebinding_after_the_check_has_no_effect() {
     let fixture = Fixture::start(|_| ok("checked")).await;

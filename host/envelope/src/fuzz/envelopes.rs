@@ -1,6 +1,6 @@
-//! Signed requests with changes: whatever still passes is signed by the same wallet over the same text.
+//! Signed requests with changes: those that still pass are signed by the same wallet over the same text.
 
-use crate::{Brand, Signed, signed_body, signed_headers, signed_query};
+use crate::{Brand, SignedRequest, verify_signed_body, verify_signed_headers, verify_signed_query};
 use gateway_fuzz_seeds::Seeds;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -36,37 +36,37 @@ const WORDS: &[&str] = &[
     "\u{e9}",
 ];
 
-/// When the seeds were signed, and for what.
+/// The time and the action of the seeds.
 const NOW_S: u64 = 1_760_000_001;
 const ACTION: &str = "presence.ping";
-/// The wallet that signed them (the first of the development mnemonic), and the text.
+/// The wallet that signed the seeds (the first of the development mnemonic), and the text.
 const SIGNER: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const TEXT: &str = "{}";
 
 #[test]
 fn envelopes() {
-    let (seeds, brand) = (Seeds::of(env!("CARGO_MANIFEST_DIR"), "envelopes", WORDS), Brand::default());
+    let (seeds, brand) = (Seeds::load(env!("CARGO_MANIFEST_DIR"), "envelopes", WORDS), Brand::default());
     let brand = std::panic::AssertUnwindSafe(brand);
-    bolero::check!(name = "envelopes").for_each(|input: &[u8]| seeds.each(input, |bytes| check(&brand, bytes)));
+    bolero::check!(name = "envelopes").for_each(|input: &[u8]| seeds.run(input, |bytes| check(&brand, bytes)));
 }
 
-/// The same bytes in every place that can carry an envelope.
+/// Tries the same bytes in every place that can hold an envelope.
 fn check(brand: &Brand, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let by_body = signed_body(brand, ACTION, bytes, NOW_S);
-    let by_query = signed_query(brand, ACTION, &text, NOW_S);
-    let by_both = signed_headers(brand, ACTION, &HeaderMap::new(), Some(&text), bytes, NOW_S);
-    let by_headers = signed_headers(brand, ACTION, &headers(bytes), Some(&text), b"", NOW_S);
+    let by_body = verify_signed_body(brand, ACTION, bytes, NOW_S);
+    let by_query = verify_signed_query(brand, ACTION, &text, NOW_S);
+    let by_both = verify_signed_headers(brand, ACTION, &HeaderMap::new(), Some(&text), bytes, NOW_S);
+    let by_headers = verify_signed_headers(brand, ACTION, &headers(bytes), Some(&text), b"", NOW_S);
     for signed in [by_body, by_query, by_both, by_headers] {
         match signed {
             Ok(signed) => assert_is_the_seed(&signed),
-            // What is told to the caller has to be made, too.
+            // Builds the text for the client as well.
             Err(refusal) => assert!(!refusal.to_string().is_empty() && !refusal.hint().is_empty()),
         }
     }
 }
 
-fn assert_is_the_seed(signed: &Signed) {
+fn assert_is_the_seed(signed: &SignedRequest) {
     assert_eq!(signed.signer.to_checksum(None), SIGNER);
     assert_eq!((signed.ts_s, signed.payload.to_string().as_str()), (NOW_S, TEXT));
 }

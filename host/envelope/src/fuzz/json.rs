@@ -1,4 +1,4 @@
-//! Strict JSON and its canonical form, held against serde_json and against a second writer of canonical JSON.
+//! Compares strict JSON with serde_json, and its canonical form with a second writer of canonical JSON.
 
 use crate::canonical::rfc8785;
 use crate::strict_json;
@@ -50,15 +50,15 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn json() {
-    let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "json", WORDS);
-    bolero::check!(name = "json").for_each(|input: &[u8]| seeds.each(input, check));
+    let seeds = Seeds::load(env!("CARGO_MANIFEST_DIR"), "json", WORDS);
+    bolero::check!(name = "json").for_each(|input: &[u8]| seeds.run(input, check));
 }
 
 fn check(bytes: &[u8]) {
     let Ok(value) = strict_json::parse(bytes) else { return };
     let canonical = rfc8785(&value).unwrap();
     let known: Value = serde_json::from_slice(bytes).unwrap();
-    // Not the values themselves: strict JSON makes 0 of -0, as the canonical form does.
+    // The values themselves are not compared: strict JSON turns -0 into 0, as the canonical form does.
     assert_eq!(rfc8785(&known).unwrap(), canonical, "strict JSON is JSON, and means the same");
     let again = strict_json::parse(canonical.as_bytes()).unwrap();
     assert_eq!(rfc8785(&again).unwrap(), canonical, "the canonical form is its own canonical form");
@@ -67,7 +67,7 @@ fn check(bytes: &[u8]) {
     }
 }
 
-/// RFC 8785 from its text; none where a number needs an exponent, which Rust writes in another way.
+/// RFC 8785 from its text; None where a number needs an exponent, which Rust writes differently.
 fn second_writer(value: &Value) -> Option<String> {
     Some(match value {
         Value::Null | Value::Bool(_) => value.to_string(),

@@ -1,4 +1,4 @@
-//! Builds the value and refuses, with a path, what the grammar allows but readers disagree on.
+//! Builds the value, and refuses what the grammar allows but parsers understand differently.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -6,31 +6,31 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::{Position, StrictJsonError};
+use super::error::{Position, StrictJsonError};
 
-/// Beyond this, neighbouring integers share a double.
+/// Above this, neighbouring integers have the same double.
 const EXACT_MAX: u64 = 1 << 53;
 const PATH_MAX_CHARS: usize = 120;
 
-/// The value, and whether a number in it is beyond 2^53.
+/// Returns the value, and whether it contains a number above 2^53.
 pub(super) fn build(text: &str) -> Result<(Value, bool), StrictJsonError> {
-    let findings = Findings::default();
+    let state = BuildState::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let built = Node { findings: &findings, path: Path::Root }.deserialize(&mut deserializer);
+    let built = Node { state: &state, path: Path::Root }.deserialize(&mut deserializer);
     let value = built.and_then(|value| deserializer.end().map(|()| value));
     value
-        .map(|value| (value, findings.large_number.get()))
-        .map_err(|error| findings.refusal.take().unwrap_or_else(|| syntax(&error)))
+        .map(|value| (value, state.large_number.get()))
+        .map_err(|error| state.error.take().unwrap_or_else(|| syntax_error(&error)))
 }
 
 #[derive(Default)]
-struct Findings {
-    /// serde's errors are text only; the typed one waits here.
-    refusal: RefCell<Option<StrictJsonError>>,
+struct BuildState {
+    /// The typed error, because serde's errors hold only text.
+    error: RefCell<Option<StrictJsonError>>,
     large_number: Cell<bool>,
 }
 
-/// Where a value is. Lives on the stack of the recursion and becomes text only for an error.
+/// The path of a value. It lives on the stack of the recursion and becomes text only for an error.
 #[derive(Clone, Copy)]
 enum Path<'a> {
     Root,
@@ -50,7 +50,7 @@ impl fmt::Display for Path<'_> {
 }
 
 impl Path<'_> {
-    /// Keys are the caller's and may be long.
+    /// Keys come from the client and may be long.
     fn shortened(&self) -> String {
         let path = self.to_string();
         match path.char_indices().nth(PATH_MAX_CHARS) {
@@ -66,19 +66,19 @@ fn is_plain(key: &str) -> bool {
 
 #[derive(Clone, Copy)]
 struct Node<'a> {
-    findings: &'a Findings,
+    state: &'a BuildState,
     path: Path<'a>,
 }
 
 impl Node<'_> {
-    fn refuse<E: serde::de::Error>(&self, refusal: StrictJsonError) -> E {
-        self.findings.refusal.replace(Some(refusal));
+    fn fail<E: serde::de::Error>(&self, error: StrictJsonError) -> E {
+        self.state.error.replace(Some(error));
         E::custom("refused")
     }
 
     fn check_text<E: serde::de::Error>(&self, text: &str) -> Result<(), E> {
         if text.contains('\0') {
-            return Err(self.refuse(StrictJsonError::NulCharacter { path: self.path.shortened() }));
+            return Err(self.fail(StrictJsonError::NulCharacter { path: self.path.shortened() }));
         }
         Ok(())
     }
@@ -109,14 +109,14 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
         if value > EXACT_MAX {
-            self.findings.large_number.set(true);
+            self.state.large_number.set(true);
         }
         Ok(value.into())
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
         if value.unsigned_abs() > EXACT_MAX {
-            self.findings.large_number.set(true);
+            self.state.large_number.set(true);
         }
         Ok(value.into())
     }
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             return Ok(integer.into());
         }
         if value.fract() == 0.0 {
-            self.findings.large_number.set(true);
+            self.state.large_number.set(true);
         }
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
     }
@@ -145,7 +145,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut items = Vec::new();
         loop {
             let path = Path::Index { parent: &self.path, index: items.len() };
-            match sequence.next_element_seed(Node { findings: self.findings, path })? {
+            match sequence.next_element_seed(Node { state: self.state, path })? {
                 Some(item) => items.push(item),
                 None => return Ok(Value::Array(items)),
             }
@@ -155,10 +155,10 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            let node = Node { findings: self.findings, path: Path::Key { parent: &self.path, key: &key } };
+            let node = Node { state: self.state, path: Path::Key { parent: &self.path, key: &key } };
             node.check_text(&key)?;
             if object.contains_key(&key) {
-                return Err(node.refuse(StrictJsonError::DuplicateKey { path: node.path.shortened() }));
+                return Err(node.fail(StrictJsonError::DuplicateKey { path: node.path.shortened() }));
             }
             let member = members.next_value_seed(node)?;
             object.insert(key, member);
@@ -176,15 +176,15 @@ fn as_exact_integer(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() <= EXACT_MAX as f64).then_some(value as i64)
 }
 
-/// serde_json tells its faults apart by text only; a test holds these texts.
-fn syntax(error: &serde_json::Error) -> StrictJsonError {
+/// serde_json distinguishes its errors only by text; a test checks these texts.
+fn syntax_error(error: &serde_json::Error) -> StrictJsonError {
     let position = Position { line: error.line(), column: error.column() };
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default();
     match reason {
         "trailing characters" => StrictJsonError::TrailingText { position },
         "recursion limit exceeded" => StrictJsonError::TooDeep { position },
-        // The second comes when no other escape follows the first half.
+        // The second one occurs when no other escape follows the first half.
         "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
             StrictJsonError::LoneSurrogate { position }
         }

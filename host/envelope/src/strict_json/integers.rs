@@ -1,12 +1,12 @@
-//! Integers beyond 2^53: fine if the double that everybody makes of them is still the number that was written.
+//! Integers above 2^53: accepted if their double is still the number that was written.
 //!
 //! Rule: an integer passes if it is exactly the double's value (`9007199254740994`), or the text that JavaScript prints
 //! for it (`18446744073709552000`, its 2^64). All others would be hashed, stored and shown as another number. Numbers
 //! with a fraction or an exponent are approximate by their notation and pass.
 
-use super::{Position, StrictJsonError};
+use super::error::{Position, StrictJsonError};
 
-/// From here on JavaScript prints an exponent.
+/// From this value on JavaScript prints an exponent.
 const JAVASCRIPT_EXPONENT_FROM: f64 = 1e21;
 
 /// `text` must be valid JSON.
@@ -20,7 +20,7 @@ pub(super) fn check(text: &str) -> Result<(), StrictJsonError> {
             _ => at + 1,
         };
         let token = text.get(at..end).unwrap_or_default();
-        if is_integer(token) && !survives(token) {
+        if is_integer(token) && !is_exact(token) {
             return Err(StrictJsonError::InexactInteger { literal: shortened(token), position: position(bytes, at) });
         }
         at = end;
@@ -51,13 +51,13 @@ fn is_integer(token: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn survives(literal: &str) -> bool {
+fn is_exact(literal: &str) -> bool {
     let Ok(double) = literal.parse::<f64>() else {
         return false;
     };
-    let exact = || format!("{double:.0}") == literal;
-    let printed = || double.abs() < JAVASCRIPT_EXPONENT_FROM && format!("{double}") == literal;
-    literal.len() < 16 || exact() || printed()
+    let is_double_value = || format!("{double:.0}") == literal;
+    let is_javascript_text = || double.abs() < JAVASCRIPT_EXPONENT_FROM && format!("{double}") == literal;
+    literal.len() < 16 || is_double_value() || is_javascript_text()
 }
 
 fn shortened(literal: &str) -> String {

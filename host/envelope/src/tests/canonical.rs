@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(canonical(&once), once);
     }
 
-    /// Our writer and the crate's differ in the order of index-like keys and in nothing else.
+    /// Both writers differ only in the order of index-like keys.
     #[test]
     fn both_writers_agree_without_index_keys(value in any_json()) {
         let value = without_index_keys(&value);

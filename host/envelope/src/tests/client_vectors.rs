@@ -1,11 +1,11 @@
-//! Requests that real client libraries signed; `tests/clients` makes these files.
+//! Requests that real client libraries signed; `tests/clients` generates these files.
 
 use std::collections::BTreeSet;
 
 use rstest::rstest;
 use serde::Deserialize;
 
-use super::super::{Brand, message, signed_body};
+use super::super::{Brand, message, verify_signed_body};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,7 +40,7 @@ fn requests_of_real_clients_verify(#[case] library: &str, #[case] lines: &str) {
 fn check(vector: &Vector) {
     let brand = Brand::default();
     let body = vector.body.as_bytes();
-    let signed = signed_body(&brand, &vector.action, body, vector.ts)
+    let signed = verify_signed_body(&brand, &vector.action, body, vector.ts)
         .unwrap_or_else(|refusal| panic!("{refusal}\n{}\n{}", refusal.hint(), vector.body));
     assert_eq!(signed.signer.to_checksum(None), vector.address);
     assert_eq!(signed.ts_s, vector.ts);
@@ -51,7 +51,7 @@ fn check(vector: &Vector) {
     );
     assert!(vector.body.contains(&vector.sig));
 
-    // The same signature is worth nothing for another action.
-    let refusal = signed_body(&brand, "another.action", body, vector.ts).unwrap_err();
+    // The signature is not valid for another action.
+    let refusal = verify_signed_body(&brand, "another.action", body, vector.ts).unwrap_err();
     assert_eq!(refusal.code(), Some("sig_mismatch"));
 }

@@ -1,10 +1,10 @@
-//! The envelope: who signed what, when, and everything that is refused.
+//! Signed requests: what is accepted, and everything that is refused.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod canonical;
-mod carriers;
 mod client_vectors;
+mod headers_and_query;
 mod malleability;
 mod published_vectors;
 mod refusals;

@@ -1,17 +1,17 @@
-//! Every refusal of a signed body: status, code, and the order of the checks.
+//! Every error of a signed body: status, code, and the order of the checks.
 
 use rstest::rstest;
 use serde_json::{Map, Value, json};
 
-use super::super::{Brand, Refusal, signed_body};
+use super::super::{Brand, EnvelopeError, verify_signed_body};
 use super::wallet::{ACTION, NOW_S, Wallet, to_bytes};
 
 fn good() -> Map<String, Value> {
     Wallet::new(3).body(&json!({"title": "On trust", "tags": ["a", "b"], "deep": {"ts": 1, "sig": 2, "address": 3}}))
 }
 
-fn refuse(body: &[u8]) -> Refusal {
-    let refusal = signed_body(&Brand::default(), ACTION, body, NOW_S).expect_err("must be refused");
+fn refuse(body: &[u8]) -> EnvelopeError {
+    let refusal = verify_signed_body(&Brand::default(), ACTION, body, NOW_S).expect_err("must be refused");
     assert!(!refusal.hint().is_empty() && !refusal.to_string().is_empty());
     refusal
 }
@@ -34,8 +34,8 @@ fn without(field: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_good_one_passes() {
-    let signed = signed_body(&Brand::default(), ACTION, &to_bytes(&good()), NOW_S).unwrap();
+fn a_valid_request_passes() {
+    let signed = verify_signed_body(&Brand::default(), ACTION, &to_bytes(&good()), NOW_S).unwrap();
     assert_eq!(
         signed.payload,
         json!({"title": "On trust", "tags": ["a", "b"], "deep": {"ts": 1, "sig": 2, "address": 3}})
@@ -113,23 +113,23 @@ fn stale_ts(#[case] ts: Value) {
 fn the_window_includes_its_edges() {
     let body = to_bytes(&good());
     for now_s in [NOW_S - 300, NOW_S, NOW_S + 300] {
-        assert!(signed_body(&Brand::default(), ACTION, &body, now_s).is_ok(), "{now_s}");
+        assert!(verify_signed_body(&Brand::default(), ACTION, &body, now_s).is_ok(), "{now_s}");
     }
     for now_s in [0, NOW_S - 301, NOW_S + 301, u64::MAX] {
-        let refusal = signed_body(&Brand::default(), ACTION, &body, now_s).unwrap_err();
+        let refusal = verify_signed_body(&Brand::default(), ACTION, &body, now_s).unwrap_err();
         assert_eq!(refusal.code(), Some("stale_ts"), "{now_s}");
     }
 }
 
 #[test]
 fn ts_may_be_a_string_of_digits() {
-    assert!(signed_body(&Brand::default(), ACTION, &with("ts", json!(NOW_S.to_string())), NOW_S).is_ok());
+    assert!(verify_signed_body(&Brand::default(), ACTION, &with("ts", json!(NOW_S.to_string())), NOW_S).is_ok());
 }
 
 #[test]
 fn an_integer_may_be_written_with_a_fraction_of_zero() {
     let text = String::from_utf8(to_bytes(&good())).unwrap().replace("1760000000", "1760000000.0");
-    assert!(signed_body(&Brand::default(), ACTION, text.as_bytes(), NOW_S).is_ok());
+    assert!(verify_signed_body(&Brand::default(), ACTION, text.as_bytes(), NOW_S).is_ok());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn missing_fields(#[case] field: &str, #[case] code: &str) {
     assert_eq!(status_and_code(&without(field)), (401, Some(code)));
 }
 
-/// Each case has all the faults of the later ones too.
+/// Each case also has the errors of all later ones.
 #[test]
 fn checks_come_in_the_order_of_the_wire() {
     let mut body = good();
@@ -214,11 +214,13 @@ fn checks_come_in_the_order_of_the_wire() {
 
 #[test]
 fn a_mismatch_shows_what_to_sign() {
-    let Refusal::Mismatch(mismatch) = refuse(&with("title", json!("tampered"))) else { panic!("another refusal") };
+    let EnvelopeError::Mismatch(mismatch) = refuse(&with("title", json!("tampered"))) else {
+        panic!("another refusal")
+    };
     let expected = r#"{"deep":{"address":3,"sig":2,"ts":1},"tags":["a","b"],"title":"tampered"}"#;
     assert_eq!(mismatch.expected_body, expected);
     assert!(mismatch.expected_message.starts_with("Service Commons\naction: post.create\naddress: 0x"));
-    let hint = Refusal::Mismatch(mismatch).hint();
+    let hint = EnvelopeError::Mismatch(mismatch).hint();
     assert!(hint.contains("Service Commons\\naction: post.create") && hint.contains(expected), "{hint}");
 }
 

@@ -1,4 +1,4 @@
-//! JSON that two parsers could read differently is refused, and the place is named.
+//! JSON that two parsers could read differently is refused, with its position.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -98,7 +98,7 @@ fn nul_characters(#[case] text: &str, #[case] path: &str) {
 }
 
 #[test]
-fn long_paths_are_cut() {
+fn long_paths_are_truncated() {
     let key = "k".repeat(100_000);
     let StrictJsonError::DuplicateKey { path } = refusal(format!(r#"{{"{key}":1,"{key}":2}}"#).as_bytes()) else {
         panic!("another error")
@@ -143,7 +143,7 @@ fn numbers_that_pass(#[case] literal: &str) {
 }
 
 #[test]
-fn a_long_integer_is_shown_in_short() {
+fn a_long_integer_is_truncated_in_the_error() {
     let literal = format!("1{}1", "0".repeat(280));
     let StrictJsonError::InexactInteger { literal, .. } = refusal(literal.as_bytes()) else { panic!("another error") };
     assert!(literal.chars().count() <= 41, "{literal}");
@@ -188,7 +188,7 @@ fn keys_keep_their_order() {
 }
 
 proptest! {
-    /// Good JSON means the same to us and to serde_json.
+    /// Valid JSON gives the same value as serde_json does.
     #[test]
     fn reads_what_serde_json_reads(value in any_json()) {
         let text = serde_json::to_string(&value).unwrap();
@@ -207,7 +207,7 @@ proptest! {
         let _ = parse(text.as_bytes());
     }
 
-    /// What we read, everyone reads: the same double for every integer.
+    /// Every integer that is accepted has the same double in every parser.
     #[test]
     fn integers_that_pass_keep_their_text_or_value(digits in "[1-9][0-9]{0,24}") {
         if let Ok(value) = parse(digits.as_bytes()) {

@@ -1,4 +1,4 @@
-//! A key that signs as wallets do, and JSON for property tests.
+//! A key that signs as wallets do, and JSON values for property tests.
 
 use alloy_primitives::Address;
 use proptest::prelude::*;

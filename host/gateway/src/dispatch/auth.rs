@@ -4,7 +4,7 @@ use crate::{refused::Refused, routes::Route};
 use alloy_primitives::hex;
 use bytes::Bytes;
 use gateway_clock::Clock;
-use gateway_envelope::{self as envelope, Brand, Signed};
+use gateway_envelope::{self as envelope, Brand, SignedRequest};
 use gateway_plugins::WriteGuard;
 use http::{Method, request::Parts};
 use plugin_api::manifest::Auth;
@@ -42,13 +42,13 @@ impl EnvelopeVerifier {
         let now_s = u64::try_from(self.clock.now_s()).unwrap_or_default();
         let signed = match &route.auth {
             Auth::Public | Auth::Own { .. } => return Ok(Caller { signer: None, guard: None, body }),
-            Auth::SignedBody { action } => envelope::signed_body(&self.brand, action, &body, now_s),
+            Auth::SignedBody { action } => envelope::verify_signed_body(&self.brand, action, &body, now_s),
             Auth::SignedHeaders { action, .. } => {
-                envelope::signed_headers(&self.brand, action, &parts.headers, parts.uri.query(), &body, now_s)
+                envelope::verify_signed_headers(&self.brand, action, &parts.headers, parts.uri.query(), &body, now_s)
                     .and_then(|signed| bind_target(route, parts, params, &signed).map(|()| signed))
             }
             Auth::SignedQuery { action } => {
-                envelope::signed_query(&self.brand, action, parts.uri.query().unwrap_or_default(), now_s)
+                envelope::verify_signed_query(&self.brand, action, parts.uri.query().unwrap_or_default(), now_s)
             }
         }
         .map_err(refused)?;
@@ -59,7 +59,7 @@ impl EnvelopeVerifier {
         Ok(Caller { signer: Some(signed.signer.to_checksum(None)), guard, body })
     }
 
-    fn guard(&self, signed: &Signed) -> WriteGuard {
+    fn guard(&self, signed: &SignedRequest) -> WriteGuard {
         let window_s = i64::try_from(envelope::TS_WINDOW_S).unwrap_or(i64::MAX);
         let now_ms = self.clock.now_ms();
         WriteGuard {
@@ -74,7 +74,7 @@ impl EnvelopeVerifier {
 }
 
 /// A DELETE whose payload names a target must name the one of the URL.
-fn bind_target(route: &Route, parts: &Parts, params: &[String], signed: &Signed) -> Result<(), envelope::Refusal> {
+fn bind_target(route: &Route, parts: &Parts, params: &[String], signed: &SignedRequest) -> Result<(), envelope::EnvelopeError> {
     if parts.method != Method::DELETE {
         return Ok(());
     }
@@ -89,7 +89,7 @@ fn bind_target(route: &Route, parts: &Parts, params: &[String], signed: &Signed)
     Ok(())
 }
 
-fn refused(refusal: envelope::Refusal) -> Refused {
+fn refused(refusal: envelope::EnvelopeError) -> Refused {
     let status = refusal.status().as_u16();
     Refused::new(status, refusal.code().unwrap_or("bad_request"), refusal.to_string(), &refusal.hint())
 }

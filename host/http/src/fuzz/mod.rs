@@ -53,13 +53,13 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn request_heads() {
-    let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "request_heads", WORDS);
+    let seeds = Seeds::load(env!("CARGO_MANIFEST_DIR"), "request_heads", WORDS);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let runtime = std::panic::AssertUnwindSafe(runtime);
     bolero::check!(name = "request_heads").for_each(|input: &[u8]| {
         // Parts of every size from one byte to all at once.
         let part_bytes = usize::from(input.last().copied().unwrap_or_default()) + 1;
-        seeds.each(input, |bytes| {
+        seeds.run(input, |bytes| {
             let responses = runtime.block_on(count_responses(bytes, part_bytes));
             assert_ne!(
                 responses,

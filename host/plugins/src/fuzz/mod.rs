@@ -37,8 +37,8 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn abi() {
-    let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "abi", WORDS);
-    bolero::check!(name = "abi").for_each(|input: &[u8]| seeds.each(input, check));
+    let seeds = Seeds::load(env!("CARGO_MANIFEST_DIR"), "abi", WORDS);
+    bolero::check!(name = "abi").for_each(|input: &[u8]| seeds.run(input, check));
 }
 
 fn check(bytes: &[u8]) {

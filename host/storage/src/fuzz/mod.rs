@@ -117,12 +117,12 @@ fn database() -> (Connection, ForeignNames) {
 
 #[test]
 fn statements() {
-    let seeds = Seeds::of(env!("CARGO_MANIFEST_DIR"), "statements", WORDS);
+    let seeds = Seeds::load(env!("CARGO_MANIFEST_DIR"), "statements", WORDS);
     let scope = Scope::plugin("forum", Arc::default());
     let fixture = AssertUnwindSafe(([Dialect::Sqlite, Dialect::Postgres].map(StatementChecker::new), database()));
     bolero::check!(name = "statements").for_each(|input: &[u8]| {
         let ([sqlite, postgres], (connection, foreign)) = &*fixture;
-        seeds.each(input, |bytes| {
+        seeds.run(input, |bytes| {
             let sql = String::from_utf8_lossy(bytes).into_owned();
             let count = (1..10).filter(|number| sql.contains(&format!("${number}"))).count();
             let params: RVec<Value> = std::iter::repeat_n(Value::Int(1), count).collect();

@@ -1,4 +1,5 @@
-//! Gives the next nonce to the first queued intent: estimates its gas, prices it, checks the balance, signs and stores it.
+//! Gives the next nonce to the first queued intent: estimates its gas, prices it, checks the balance, signs and stores
+//! it.
 
 use super::{queue::NonceQueue, tick::Tick};
 use crate::{
@@ -14,7 +15,8 @@ use plugin_api::manifest::TxState;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A nonce gap that a transaction from outside the journal may still fill is left alone for this many times `replace_ms`.
+/// A nonce gap that a transaction from outside the journal may still fill is left alone for this many times
+/// `replace_ms`.
 const FOREIGN_GAP_WAITS: u64 = 3;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// How many pending nonces from outside the journal are believed when a server reports them.
@@ -203,8 +205,8 @@ impl NonceQueue {
         format!("the account {} has {available} wei that are not spoken for, and this needs {needed}", self.sender)
     }
 
-    /// Sends an empty transfer with the account's next nonce when no transaction uses it: those with higher nonces would
-    /// otherwise wait for ever.
+    /// Sends an empty transfer with the account's next nonce when no transaction uses it: those with higher nonces
+    /// would otherwise wait for ever.
     async fn fill_nonce_gap(&mut self, tick: &mut Tick, key: &Arc<Key>) -> Result<(), TickError> {
         let lowest = tick.signed.iter().filter(|intent| intent.is_pending()).map(IntentRow::nonce).min();
         let next = tick.account.next_nonce;
@@ -234,8 +236,8 @@ impl NonceQueue {
     }
 }
 
-/// The intent's own gas limit, or the estimate and a fifth more. One above the block's limit would never be included, and
-/// would block its nonce.
+/// The intent's own gas limit, or the estimate and a fifth more. One above the block's limit would never be included,
+/// and would block its nonce.
 fn gas_limit(estimate: u64, own: Option<u64>, block_max: u64) -> Estimate {
     let limit = own.unwrap_or_else(|| estimate.saturating_add(estimate / 5).min(block_max.max(estimate)));
     if estimate > limit {

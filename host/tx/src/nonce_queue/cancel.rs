@@ -1,8 +1,8 @@
 //! Cancels an intent that every server rejects for good, such as a call that is too large for them.
 //!
-//! The rule: the transaction was signed, so a server may have it all the same. An empty transfer to the sender itself takes
-//! the same nonce at a higher fee; a receipt shows which of the two was included, and only when that is final the intent has
-//! failed or succeeded. So the queue goes on, and nothing is paid twice.
+//! The rule: the transaction was signed, so a server may have it all the same. An empty transfer to the sender itself
+//! takes the same nonce at a higher fee; a receipt shows which of the two was included, and only when that is final the
+//! intent has failed or succeeded. So the queue goes on, and nothing is paid twice.
 
 use super::{queue::NonceQueue, tick::Tick};
 use crate::{

@@ -1,7 +1,8 @@
 //! What happens when a transaction from outside the journal used a nonce of an intent.
 //!
-//! The rule: an intent gets another nonce only when the transaction that used the old one is known by its hash, is none of
-//! the intent's own, and is in a block that will not be undone, according to every server. A missing receipt proves nothing.
+//! The rule: an intent gets another nonce only when the transaction that used the old one is known by its hash, is none
+//! of the intent's own, and is in a block that will not be undone, according to every server. A missing receipt proves
+//! nothing.
 
 use super::{nonce_search::NonceSearch, queue::NonceQueue, tick::Tick};
 use crate::{error::TickError, row::IntentRow};

@@ -114,8 +114,8 @@ impl NonceQueue {
         Ok(replacement)
     }
 
-    /// Signs and stores another transaction with the nonce of the last one: the intent itself, or with a `cancel_reason` an
-    /// empty transfer. None without the key, or when the same transaction was signed before.
+    /// Signs and stores another transaction with the nonce of the last one: the intent itself, or with a
+    /// `cancel_reason` an empty transfer. None without the key, or when the same transaction was signed before.
     pub(super) async fn sign_replacement(
         &self,
         tick: &mut Tick,

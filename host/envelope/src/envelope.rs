@@ -1,48 +1,17 @@
-//! The three fields of the envelope as they came in, before anything is believed.
+//! The three fields of the envelope as they were received, before anything is verified.
 //!
-//! Rule: a field that came twice in one place is refused. Which of the two counts would depend on the reader.
+//! Rule: a field that occurs twice in one place is refused, because parsers differ in which of the two they take.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use http::{HeaderMap, HeaderName};
 use serde_json::{Map, Number, Value};
 
 use super::brand::Brand;
-use super::refusal::Refusal;
+use super::error::EnvelopeError;
+use super::field_error::{EnvelopeField, FieldError};
 use super::strict_json::type_name;
-
-/// The largest integer that every JSON reader keeps.
-const TS_MAX: u64 = (1 << 53) - 1;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EnvelopeField {
-    Address,
-    Ts,
-    Sig,
-}
-
-impl fmt::Display for EnvelopeField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Address => "address",
-            Self::Ts => "ts",
-            Self::Sig => "sig",
-        })
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FieldFault {
-    #[error("is missing")]
-    Missing,
-    #[error("is there twice")]
-    Doubled,
-    #[error("holds characters other than visible ASCII")]
-    NotAscii,
-    #[error("must be a string, not {found}")]
-    NotText { found: &'static str },
-}
+use super::timestamp::TS_MAX;
 
 #[derive(Debug, Clone, Default)]
 pub enum Field<'a> {
@@ -50,7 +19,7 @@ pub enum Field<'a> {
     Missing,
     Text(Cow<'a, str>),
     Number(Number),
-    Unusable(FieldFault),
+    Invalid(FieldError),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -61,9 +30,9 @@ pub struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Takes the fields out of a body; what stays is the payload. Keys of the same names deeper inside stay.
+    /// Removes the fields from a body; the rest is the payload. Keys of the same names in nested objects stay.
     pub fn take_from_body(body: &mut Map<String, Value>) -> Self {
-        // The order of the other keys stays, for readers of the payload.
+        // Keeps the order of the other keys for the payload.
         let mut take = |key| body.shift_remove(key).map_or(Field::Missing, Field::from_json);
         Self { address: take("address"), ts: take("ts"), sig: take("sig") }
     }
@@ -91,35 +60,35 @@ impl<'a> Envelope<'a> {
         envelope
     }
 
-    /// The first place that has a field wins, field by field.
+    /// Takes each field from `self`, or from `other` where `self` does not have it.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self { address: self.address.or(other.address), ts: self.ts.or(other.ts), sig: self.sig.or(other.sig) }
     }
 
-    pub(super) fn address_text(&self) -> Result<&str, Refusal> {
-        self.address.text().map_err(|fault| Refusal::Field { field: EnvelopeField::Address, fault })
+    pub fn address_text(&self) -> Result<&str, EnvelopeError> {
+        self.address.text().map_err(|error| EnvelopeError::Field { field: EnvelopeField::Address, error })
     }
 
-    pub(super) fn sig_text(&self) -> Result<&str, Refusal> {
-        self.sig.text().map_err(|fault| Refusal::Field { field: EnvelopeField::Sig, fault })
+    pub fn sig_text(&self) -> Result<&str, EnvelopeError> {
+        self.sig.text().map_err(|error| EnvelopeError::Field { field: EnvelopeField::Sig, error })
     }
 
-    pub(super) fn ts_s(&self) -> Result<u64, Refusal> {
+    pub fn ts_s(&self) -> Result<u64, EnvelopeError> {
         let ts_s = match &self.ts {
             Field::Number(number) => number.as_u64(),
             Field::Text(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
             Field::Text(_) => None,
             Field::Missing => {
-                return Err(Refusal::Field { field: EnvelopeField::Ts, fault: FieldFault::Missing });
+                return Err(EnvelopeError::Field { field: EnvelopeField::Ts, error: FieldError::Missing });
             }
-            // A number would do as well as a string here, so "must be a string" would mislead.
-            Field::Unusable(FieldFault::NotText { .. }) => None,
-            Field::Unusable(fault) => {
-                return Err(Refusal::Field { field: EnvelopeField::Ts, fault: *fault });
+            // A number is valid here as well, so "must be a string" would mislead.
+            Field::Invalid(FieldError::NotText { .. }) => None,
+            Field::Invalid(error) => {
+                return Err(EnvelopeError::Field { field: EnvelopeField::Ts, error: *error });
             }
         };
-        ts_s.filter(|ts_s| *ts_s <= TS_MAX).ok_or(Refusal::TsNotInteger)
+        ts_s.filter(|ts_s| *ts_s <= TS_MAX).ok_or(EnvelopeError::TsNotInteger)
     }
 }
 
@@ -128,7 +97,7 @@ impl<'a> Field<'a> {
         match value {
             Value::String(text) => Self::Text(Cow::Owned(text)),
             Value::Number(number) => Self::Number(number),
-            other => Self::Unusable(FieldFault::NotText { found: type_name(&other) }),
+            other => Self::Invalid(FieldError::NotText { found: type_name(&other) }),
         }
     }
 
@@ -137,18 +106,18 @@ impl<'a> Field<'a> {
         for value in headers.get_all(name) {
             match value.to_str() {
                 Ok(text) => field.add(Cow::Borrowed(text)),
-                Err(_) => field = Self::Unusable(FieldFault::NotAscii),
+                Err(_) => field = Self::Invalid(FieldError::NotAscii),
             }
         }
         field
     }
 
-    /// An empty value is none.
+    /// An empty value counts as missing.
     fn add(&mut self, value: Cow<'a, str>) {
         if !value.is_empty() {
             *self = match self {
                 Self::Missing => Self::Text(value),
-                _ => Self::Unusable(FieldFault::Doubled),
+                _ => Self::Invalid(FieldError::Duplicate),
             };
         }
     }
@@ -160,12 +129,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn text(&self) -> Result<&str, FieldFault> {
+    fn text(&self) -> Result<&str, FieldError> {
         match self {
             Self::Text(text) => Ok(text),
-            Self::Missing => Err(FieldFault::Missing),
-            Self::Number(_) => Err(FieldFault::NotText { found: "a number" }),
-            Self::Unusable(fault) => Err(*fault),
+            Self::Missing => Err(FieldError::Missing),
+            Self::Number(_) => Err(FieldError::NotText { found: "a number" }),
+            Self::Invalid(error) => Err(*error),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Signed headers and signed queries: where the envelope may stand, and what may have been hashed.
+//! Signed headers and signed queries: where the envelope may be, and which texts may have been hashed.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::super::{Brand, Refusal, Signed, signed_headers, signed_query};
+use super::super::{Brand, EnvelopeError, SignedRequest, verify_signed_headers, verify_signed_query};
 use super::wallet::{NOW_S, Wallet};
 
 const ACTION: &str = "memory.delete";
@@ -15,7 +15,7 @@ struct Request {
     body: Vec<u8>,
 }
 
-/// Signs `body_text`; the envelope goes nowhere yet.
+/// Signs `body_text`, and returns the envelope without a request.
 struct Parts {
     address: String,
     ts: String,
@@ -49,12 +49,12 @@ impl Request {
         Self { headers, query: query.to_owned(), body: body.as_bytes().to_vec() }
     }
 
-    fn open(&self) -> Result<Signed, Refusal> {
-        signed_headers(&Brand::default(), ACTION, &self.headers, Some(&self.query), &self.body, NOW_S)
+    fn verify(&self) -> Result<SignedRequest, EnvelopeError> {
+        verify_signed_headers(&Brand::default(), ACTION, &self.headers, Some(&self.query), &self.body, NOW_S)
     }
 
     fn code(&self) -> Option<&'static str> {
-        self.open().expect_err("must be refused").code()
+        self.verify().expect_err("must be refused").code()
     }
 }
 
@@ -68,7 +68,7 @@ fn a_read_signs_nothing_or_an_empty_object(#[case] body_text: &str) {
         Request::new(HeaderMap::new(), &parts.query(), ""),
         Request::new(parts.headers(), "", "{}"),
     ] {
-        let signed = request.open().unwrap();
+        let signed = request.verify().unwrap();
         assert_eq!(signed.signer, Wallet::new(9).address);
         assert_eq!(signed.canonical, body_text);
         assert_eq!(signed.payload, json!({}));
@@ -79,7 +79,7 @@ fn a_read_signs_nothing_or_an_empty_object(#[case] body_text: &str) {
 fn the_body_may_carry_the_envelope_and_the_payload() {
     let parts = parts(r#"{"key":"notes"}"#);
     let body = json!({"key": "notes", "address": parts.address, "ts": NOW_S, "sig": parts.sig}).to_string();
-    let signed = Request::new(HeaderMap::new(), "", &body).open().unwrap();
+    let signed = Request::new(HeaderMap::new(), "", &body).verify().unwrap();
     assert_eq!(signed.payload, json!({"key": "notes"}));
     assert_eq!(signed.canonical, r#"{"key":"notes"}"#);
 }
@@ -88,16 +88,16 @@ fn the_body_may_carry_the_envelope_and_the_payload() {
 fn a_body_of_only_the_envelope_is_an_empty_payload() {
     let parts = parts("{}");
     let body = json!({"address": parts.address, "ts": NOW_S, "sig": parts.sig}).to_string();
-    assert_eq!(Request::new(HeaderMap::new(), "", &body).open().unwrap().payload, json!({}));
+    assert_eq!(Request::new(HeaderMap::new(), "", &body).verify().unwrap().payload, json!({}));
 }
 
-/// What the SDK sends for a delete: envelope in headers and body, the payload signed.
+/// The SDK's form of a delete: envelope in headers and body, the payload signed.
 #[test]
 fn headers_and_a_signed_body_go_together() {
     let parts = parts(r#"{"key":"notes"}"#);
     let body = json!({"key": "notes", "address": parts.address, "ts": NOW_S, "sig": parts.sig}).to_string();
     for body in [r#"{"key":"notes"}"#, &body] {
-        let signed = Request::new(parts.headers(), "", body).open().unwrap();
+        let signed = Request::new(parts.headers(), "", body).verify().unwrap();
         assert_eq!(signed.payload, json!({"key": "notes"}));
         assert!(signed.check_target("key", "notes").is_ok());
     }
@@ -106,7 +106,7 @@ fn headers_and_a_signed_body_go_together() {
 #[test]
 fn an_unsigned_body_is_no_payload() {
     for body_text in ["", "{}"] {
-        let signed = Request::new(parts(body_text).headers(), "", r#"{"key":"notes","all":true}"#).open().unwrap();
+        let signed = Request::new(parts(body_text).headers(), "", r#"{"key":"notes","all":true}"#).verify().unwrap();
         assert_eq!(signed.payload, json!({}));
         assert_eq!(signed.canonical, body_text);
         assert!(signed.check_target("key", "notes").is_ok());
@@ -117,24 +117,24 @@ fn an_unsigned_body_is_no_payload() {
 #[test]
 fn an_index_like_key_may_be_signed_in_either_order() {
     for body_text in [r#"{"10":1,"9":2}"#, r#"{"9":2,"10":1}"#] {
-        let signed = Request::new(parts(body_text).headers(), "", r#"{"10":1,"9":2}"#).open().unwrap();
+        let signed = Request::new(parts(body_text).headers(), "", r#"{"10":1,"9":2}"#).verify().unwrap();
         assert_eq!(signed.canonical, body_text);
         assert_eq!(signed.payload, json!({"10": 1, "9": 2}));
     }
 }
 
 #[test]
-fn the_first_place_wins_field_by_field() {
+fn each_field_is_taken_from_the_first_place_that_has_it() {
     let good = parts("");
     let mut headers = good.headers();
     headers.remove("x-service-ts");
-    assert!(Request::new(headers.clone(), &format!("ts={}&limit=3", good.ts), "").open().is_ok());
+    assert!(Request::new(headers.clone(), &format!("ts={}&limit=3", good.ts), "").verify().is_ok());
     let in_body = json!({"ts": NOW_S, "address": "nonsense", "sig": "nonsense"}).to_string();
-    assert!(Request::new(headers.clone(), "", &in_body).open().is_ok());
+    assert!(Request::new(headers.clone(), "", &in_body).verify().is_ok());
     assert_eq!(Request::new(headers, "ts=1", &in_body).code(), Some("stale_ts"));
-    assert_eq!(Request::new(good.headers(), "", r#"{"sig":"nonsense"}"#).open().unwrap().payload, json!({}));
+    assert_eq!(Request::new(good.headers(), "", r#"{"sig":"nonsense"}"#).verify().unwrap().payload, json!({}));
     let bad_query = "address=0x0&ts=1&sig=0x";
-    assert!(Request::new(good.headers(), bad_query, "").open().is_ok());
+    assert!(Request::new(good.headers(), bad_query, "").verify().is_ok());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn empty_values_are_absent() {
     let good = parts("");
     let mut headers = good.headers();
     headers.insert("x-service-sig", HeaderValue::from_static(""));
-    assert!(Request::new(headers.clone(), &good.query(), "").open().is_ok());
+    assert!(Request::new(headers.clone(), &good.query(), "").verify().is_ok());
     assert_eq!(Request::new(headers, "sig=", "").code(), Some("bad_sig"));
 }
 
@@ -150,7 +150,7 @@ fn empty_values_are_absent() {
 #[case("address", "bad_address")]
 #[case("ts", "bad_ts")]
 #[case("sig", "bad_sig")]
-fn missing_doubled_and_odd_fields(#[case] field: &str, #[case] code: &str) {
+fn missing_duplicate_and_invalid_fields(#[case] field: &str, #[case] code: &str) {
     let good = parts("");
     let header = HeaderName::try_from(format!("x-service-{field}")).unwrap();
 
@@ -160,7 +160,7 @@ fn missing_doubled_and_odd_fields(#[case] field: &str, #[case] code: &str) {
 
     let mut doubled = good.headers();
     doubled.append(&header, good.headers()[&header].clone());
-    let refusal = Request::new(doubled, "", "").open().unwrap_err();
+    let refusal = Request::new(doubled, "", "").verify().unwrap_err();
     assert_eq!(refusal.code(), Some(code));
     assert!(refusal.to_string().contains("twice"), "{refusal}");
 
@@ -173,10 +173,10 @@ fn missing_doubled_and_odd_fields(#[case] field: &str, #[case] code: &str) {
 }
 
 #[test]
-fn nothing_at_all_is_a_missing_signature() {
-    let refusal = Request::new(HeaderMap::new(), "", "").open().unwrap_err();
+fn a_request_without_an_envelope_lacks_a_signature() {
+    let refusal = Request::new(HeaderMap::new(), "", "").verify().unwrap_err();
     assert_eq!((refusal.status().as_u16(), refusal.code()), (401, Some("bad_sig")));
-    let refusal = signed_query(&Brand::default(), "inbox.read", "limit=5", NOW_S).unwrap_err();
+    let refusal = verify_signed_query(&Brand::default(), "inbox.read", "limit=5", NOW_S).unwrap_err();
     assert_eq!((refusal.status().as_u16(), refusal.code()), (401, Some("bad_sig")));
 }
 
@@ -187,9 +187,9 @@ fn another_hash_is_a_mismatch() {
     assert_eq!(Request::new(parts(r#"{"key":"a"}"#).headers(), "", r#"{"key":"b"}"#).code(), Some("sig_mismatch"));
 }
 
-/// Only a mismatch moves on to the next text; a signature that nobody can have made does not.
+/// Only a mismatch leads to the next text; a signature that no key can have made does not.
 #[test]
-fn other_faults_do_not_move_on() {
+fn other_errors_end_the_search() {
     let mut bad = parts("");
     bad.sig = format!("0x{:064x}{:064x}1b", 5, 1);
     assert_eq!(Request::new(bad.headers(), "", r#"{"key":"a"}"#).code(), Some("bad_sig"));
@@ -198,7 +198,7 @@ fn other_faults_do_not_move_on() {
 #[test]
 fn unreadable_bodies_are_400() {
     for body in ["[]", "nonsense", r#"{"a":1,"a":2}"#] {
-        let refusal = Request::new(parts("").headers(), "", body).open().unwrap_err();
+        let refusal = Request::new(parts("").headers(), "", body).verify().unwrap_err();
         assert_eq!((refusal.status().as_u16(), refusal.code()), (400, None), "{body}");
     }
 }
@@ -216,7 +216,7 @@ fn unreadable_bodies_are_400() {
 #[case(json!({"id": [7]}), false)]
 fn the_body_must_name_the_target_of_the_url(#[case] body: Value, #[case] agrees: bool) {
     let signed_text = super::super::canonical::rfc8785(&body).unwrap();
-    let signed = Request::new(parts(&signed_text).headers(), "", &body.to_string()).open().unwrap();
+    let signed = Request::new(parts(&signed_text).headers(), "", &body.to_string()).verify().unwrap();
     match signed.check_target("id", "7") {
         Ok(()) => assert!(agrees),
         Err(refusal) => {
@@ -234,8 +234,8 @@ fn header_names_follow_the_brand() {
     headers.insert("x-acme-address", wallet.address.to_string().parse().unwrap());
     headers.insert("x-acme-ts", NOW_S.to_string().parse().unwrap());
     headers.insert("x-acme-sig", wallet.sign(&brand, ACTION, NOW_S, "").parse().unwrap());
-    assert!(signed_headers(&brand, ACTION, &headers, None, b"", NOW_S).is_ok());
-    assert!(signed_headers(&Brand::default(), ACTION, &headers, None, b"", NOW_S).is_err());
+    assert!(verify_signed_headers(&brand, ACTION, &headers, None, b"", NOW_S).is_ok());
+    assert!(verify_signed_headers(&Brand::default(), ACTION, &headers, None, b"", NOW_S).is_err());
 }
 
 fn inbox_query(body_text: &str) -> String {
@@ -246,7 +246,7 @@ fn inbox_query(body_text: &str) -> String {
 
 #[test]
 fn the_query_signs_an_empty_object_and_nothing_else() {
-    let open = |query: &str| signed_query(&Brand::default(), "inbox.read", query, NOW_S);
+    let open = |query: &str| verify_signed_query(&Brand::default(), "inbox.read", query, NOW_S);
     let signed = open(&inbox_query("{}")).unwrap();
     assert_eq!(signed.payload, json!({}));
     assert_eq!(signed.canonical, "{}");
