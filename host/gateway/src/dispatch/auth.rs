@@ -74,7 +74,12 @@ impl EnvelopeVerifier {
 }
 
 /// A DELETE whose payload names a target must name the one of the URL.
-fn bind_target(route: &Route, parts: &Parts, params: &[String], signed: &SignedRequest) -> Result<(), envelope::EnvelopeError> {
+fn bind_target(
+    route: &Route,
+    parts: &Parts,
+    params: &[String],
+    signed: &SignedRequest,
+) -> Result<(), envelope::EnvelopeError> {
     if parts.method != Method::DELETE {
         return Ok(());
     }
