@@ -54,45 +54,45 @@ fn module<P: Plugin + Identity>() -> PluginModule_Ref {
 }
 
 /// Whether it got there, the state and the reason.
-async fn act(house: &TestGateway, action: Action, name: &str) -> (bool, PluginState, String) {
-    let outcome = house.gateway().plugins.operate(action, name, "the test").await.unwrap();
+async fn act(gateway: &TestGateway, action: Action, name: &str) -> (bool, PluginState, String) {
+    let outcome = gateway.gateway().plugins.operate(action, name, "the test").await.unwrap();
     (outcome.is_reached, outcome.report.state, outcome.report.reason)
 }
 
-async fn state(house: &TestGateway, name: &str) -> PluginState {
-    house.reports().await.into_iter().find(|report| report.name == name).unwrap().state
+async fn state(gateway: &TestGateway, name: &str) -> PluginState {
+    gateway.reports().await.into_iter().find(|report| report.name == name).unwrap().state
 }
 
 #[tokio::test]
 async fn what_others_stand_on_is_not_taken_away() {
-    for house in TestGateway::each_database(&[module::<Ground>(), module::<Tower>()]).await {
-        let (is_reached, state_now, reason) = act(&house, Action::Disable, "ground").await;
+    for gateway in TestGateway::each_database(&[module::<Ground>(), module::<Tower>()]).await {
+        let (is_reached, state_now, reason) = act(&gateway, Action::Disable, "ground").await;
         assert_eq!((is_reached, state_now), (false, PluginState::Serving), "{reason}");
         assert!(reason.contains("tower requires it"), "{reason}");
-        let stored = house.gateway().operators.switches().await.unwrap();
+        let stored = gateway.gateway().operators.switches().await.unwrap();
         assert!(stored.is_empty(), "a refused command decides nothing: {stored:?}");
 
-        assert!(act(&house, Action::Disable, "tower").await.0);
-        assert!(act(&house, Action::Disable, "ground").await.0);
-        let (is_reached, state_now, reason) = act(&house, Action::Enable, "tower").await;
+        assert!(act(&gateway, Action::Disable, "tower").await.0);
+        assert!(act(&gateway, Action::Disable, "ground").await.0);
+        let (is_reached, state_now, reason) = act(&gateway, Action::Enable, "tower").await;
         assert_eq!((is_reached, state_now), (false, PluginState::Failed), "{reason}");
         assert!(reason.contains("requires ground"), "{reason}");
-        assert!(act(&house, Action::Enable, "ground").await.0);
-        assert_eq!(state(&house, "tower").await, PluginState::Serving, "it waited for nothing else");
-        house.stop().await;
+        assert!(act(&gateway, Action::Enable, "ground").await.0);
+        assert_eq!(state(&gateway, "tower").await, PluginState::Serving, "it waited for nothing else");
+        gateway.stop().await;
     }
 }
 
 #[tokio::test]
 async fn a_gateway_that_stops_takes_no_commands() {
-    for house in TestGateway::each_database(&[module::<Ground>()]).await {
-        let gateway = house.gateway();
+    for running in TestGateway::each_database(&[module::<Ground>()]).await {
+        let gateway = running.gateway();
         let nobody = gateway.plugins.operate(Action::Enable, "nobody", "the test").await;
         assert!(matches!(nobody, Err(OperateError::Unknown(name)) if name == "nobody"));
         gateway.plugins.stop().await;
         let late = gateway.plugins.operate(Action::Enable, "ground", "the test").await;
         assert!(matches!(late, Err(OperateError::Closing)), "{late:?}");
-        assert_eq!(state(&house, "ground").await, PluginState::Stopped);
-        house.stop().await;
+        assert_eq!(state(&running, "ground").await, PluginState::Stopped);
+        running.stop().await;
     }
 }

@@ -167,24 +167,24 @@ impl Workspace {
     }
 
     fn write(&self, folder: &Path) -> anyhow::Result<()> {
-        let house = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tests lie in the house")?;
-        write_if_changed(&folder.join("Cargo.toml"), &self.manifest(&house.join("Cargo.toml"))?)?;
-        copy_lock(house, folder)?;
+        let gateway = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tests lie in the gateway")?;
+        write_if_changed(&folder.join("Cargo.toml"), &self.manifest(&gateway.join("Cargo.toml"))?)?;
+        copy_lock(gateway, folder)?;
         for edit in self.edits {
-            ensure!(house.join("plugin-api").join(edit.file).is_file(), "plugin-api has no {} to edit", edit.file);
+            ensure!(gateway.join("plugin-api").join(edit.file).is_file(), "plugin-api has no {} to edit", edit.file);
         }
         // cargo tells packages apart by name, version and path below the workspace: without a folder of its own, this
         // plugin-api would be another workspace's.
         let members = folder.join(self.name);
-        copy_folder(&house.join("plugin-api"), &members.join("plugin-api"), &|file, text| self.edit(file, text))?;
-        self.packages.iter().try_for_each(|package| package.write(house, &members))
+        copy_folder(&gateway.join("plugin-api"), &members.join("plugin-api"), &|file, text| self.edit(file, text))?;
+        self.packages.iter().try_for_each(|package| package.write(gateway, &members))
     }
 
-    /// The house's own manifest with other members, so that packages find what they inherit.
-    fn manifest(&self, house: &Path) -> anyhow::Result<String> {
-        let text = fs::read_to_string(house)?;
-        let start = text.find("[workspace.package]").context("the house's manifest has [workspace.package]")?;
-        let end = text.find("[profile.").context("the house's manifest has profiles at its end")?;
+    /// The gateway's own manifest with other members, so that packages find what they inherit.
+    fn manifest(&self, gateway: &Path) -> anyhow::Result<String> {
+        let text = fs::read_to_string(gateway)?;
+        let start = text.find("[workspace.package]").context("the gateway's manifest has [workspace.package]")?;
+        let end = text.find("[profile.").context("the gateway's manifest has profiles at its end")?;
         let packages = self.packages.iter().map(|package| package.name);
         let members: Vec<String> =
             std::iter::once("plugin-api").chain(packages).map(|package| format!("{}/{package}", self.name)).collect();
@@ -210,12 +210,12 @@ impl Workspace {
 }
 
 impl Package {
-    fn write(&self, house: &Path, folder: &Path) -> anyhow::Result<()> {
+    fn write(&self, gateway: &Path, folder: &Path) -> anyhow::Result<()> {
         let folder = folder.join(self.name);
         if self.source == HOSTILE {
-            return copy_folder(&house.join("tests").join(HOSTILE), &folder, &as_library);
+            return copy_folder(&gateway.join("tests").join(HOSTILE), &folder, &as_library);
         }
-        let source = house.join("tests/fixtures/plugins").join(self.source);
+        let source = gateway.join("tests/fixtures/plugins").join(self.source);
         let rename = |file: &Path, text: String| {
             let is_manifest = file == Path::new("Cargo.toml");
             if is_manifest { replace_once(&text, &name_line(self.source), &name_line(self.name)) } else { Ok(text) }
@@ -223,7 +223,7 @@ impl Package {
         copy_folder(&source, &folder, &rename)?;
         if self.source == "newer_gateway" {
             for module in ["copy.rs", "inspect.rs", "load.rs", "load_error.rs"] {
-                let text = fs::read_to_string(house.join("host/plugins/src/loading").join(module))?;
+                let text = fs::read_to_string(gateway.join("host/plugins/src/loading").join(module))?;
                 write_if_changed(&folder.join("src").join(module), &text)?;
             }
         }
@@ -248,7 +248,7 @@ impl Version {
     }
 }
 
-/// A member of the house's own workspace, as a library to load.
+/// A member of the gateway's own workspace, as a library to load.
 fn as_library(file: &Path, text: String) -> anyhow::Result<String> {
     if file != Path::new("Cargo.toml") {
         return Ok(text);
@@ -267,10 +267,10 @@ fn replace_once(text: &str, before: &str, after: &str) -> anyhow::Result<String>
     Ok(text.replacen(before, after, 1))
 }
 
-/// The same versions as the house. cargo drops what the workspace does not use, so the original is kept beside it.
-fn copy_lock(house: &Path, folder: &Path) -> anyhow::Result<()> {
-    let lock = fs::read_to_string(house.join("Cargo.lock"))?;
-    let original = folder.join("Cargo.lock.house");
+/// The same versions as the gateway. cargo drops what the workspace does not use, so the original is kept beside it.
+fn copy_lock(gateway: &Path, folder: &Path) -> anyhow::Result<()> {
+    let lock = fs::read_to_string(gateway.join("Cargo.lock"))?;
+    let original = folder.join("Cargo.lock.gateway");
     if fs::read_to_string(&original).is_ok_and(|present| present == lock) {
         return Ok(());
     }

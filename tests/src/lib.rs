@@ -1,4 +1,4 @@
-//! What the tests of the whole house share.
+//! What the tests of the whole gateway share.
 
 pub mod devnet;
 pub mod fixtures;

@@ -23,7 +23,7 @@ use alloy_primitives::{Address, Bytes, U256};
 use plugin_api::{
     Hash256,
     abi::{HostError, HostErrorCode},
-    manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion},
+    manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ const LOG_BLOCKS_MAX: u64 = 10_000;
 impl Chains {
     /// Handles a plugin's request; `granted` are the chains that it may read.
     pub async fn respond(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
-        let request: ChainQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: ChainCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
         if !granted.contains(&request.chain) {
             let message = format!("the plugin does not declare the chain `{}` in its grants", request.chain);
             return Err(HostError::new(HostErrorCode::Refused, message));
@@ -53,23 +53,23 @@ impl Chains {
 }
 
 impl Chain {
-    pub(super) async fn respond(&self, request: ChainAsk) -> Result<Value, HostError> {
+    pub(super) async fn respond(&self, request: ChainMethod) -> Result<Value, HostError> {
         match request {
-            ChainAsk::Head => Ok(block_info(Some(self.require_head()?))),
-            ChainAsk::Finalized => self.block(self.final_number(self.require_head()?.number)).await,
-            ChainAsk::Block { number } => self.block(number).await,
-            ChainAsk::Call { calls, block } => self.calls(calls, block).await,
-            ChainAsk::Logs { address, event, from, to } => self.logs(address.0.into(), &event, from, to).await,
-            ChainAsk::Code { address } => {
+            ChainMethod::Head => Ok(block_info(Some(self.require_head()?))),
+            ChainMethod::Finalized => self.block(self.final_number(self.require_head()?.number)).await,
+            ChainMethod::Block { number } => self.block(number).await,
+            ChainMethod::Call { calls, block } => self.calls(calls, block).await,
+            ChainMethod::Logs { address, event, from, to } => self.logs(address.0.into(), &event, from, to).await,
+            ChainMethod::Code { address } => {
                 let code: Bytes = self.call(RpcRequest::new("eth_getCode", json!([address, "latest"]))).await?;
                 Ok(code.to_string().into())
             }
-            ChainAsk::Balance { address, block } => {
+            ChainMethod::Balance { address, block } => {
                 let request = RpcRequest::new("eth_getBalance", json!([address, block_parameter(block)]));
                 let balance: U256 = self.call(request).await?;
                 Ok(balance.to_string().into())
             }
-            ChainAsk::Receipt { tx } => {
+            ChainMethod::Receipt { tx } => {
                 let receipt: Option<ReceiptWithLogs> = self.call(receipt_request(tx.0.into())).await?;
                 Ok(json!(receipt.map(ReceiptWithLogs::into_info)))
             }
@@ -89,7 +89,7 @@ impl Chain {
         self.with_failover(|server| call(server, request.clone())).await.map_err(host_error)
     }
 
-    async fn calls(&self, calls: Vec<CallQuestion>, block: Option<u64>) -> Result<Value, HostError> {
+    async fn calls(&self, calls: Vec<EthCall>, block: Option<u64>) -> Result<Value, HostError> {
         if calls.len() > CALLS_MAX {
             return Err(invalid(format!("{} calls at a time, at most {CALLS_MAX} are answered", calls.len())));
         }
@@ -102,7 +102,7 @@ impl Chain {
         let requests: Vec<RpcRequest> = calls.iter().map(|call| call.request(block)).collect();
         let outputs = self.with_failover(|server| call_all(server, requests.clone())).await.map_err(host_error)?;
         let decode = |(call, output): (&ContractCall, Result<Bytes, String>)| call.decode(output);
-        let responses: Vec<CallAnswer> = calls.iter().zip(outputs).map(decode).collect();
+        let responses: Vec<EthCallResult> = calls.iter().zip(outputs).map(decode).collect();
         serde_json::to_value(responses).map_err(|error| invalid(error.to_string()))
     }
 
@@ -137,7 +137,7 @@ struct ContractCall {
 }
 
 impl ContractCall {
-    fn new(call: &CallQuestion) -> Result<Self, String> {
+    fn new(call: &EthCall) -> Result<Self, String> {
         let explain = |error: String| format!("`{}`: {}", call.function, error.replace('\n', " "));
         let function = Function::parse(&call.function).map_err(|error| explain(error.to_string()))?;
         if function.inputs.len() != call.args.len() {
@@ -157,20 +157,20 @@ impl ContractCall {
     }
 
     /// The decoded output, or why the call reverted.
-    fn decode(&self, output: Result<Bytes, String>) -> CallAnswer {
+    fn decode(&self, output: Result<Bytes, String>) -> EthCallResult {
         let output = match output {
             Ok(output) if output.is_empty() && !self.function.outputs.is_empty() => {
-                return CallAnswer::Reverted("there is no such contract".to_owned());
+                return EthCallResult::Reverted("there is no such contract".to_owned());
             }
             Ok(output) => output,
-            Err(reason) => return CallAnswer::Reverted(reason),
+            Err(reason) => return EthCallResult::Reverted(reason),
         };
         match self.function.abi_decode_output(&output) {
-            Ok(values) => CallAnswer::Value(match values.as_slice() {
+            Ok(values) => EthCallResult::Value(match values.as_slice() {
                 [value] => json!(AbiValue(value)),
                 values => values.iter().map(|value| json!(AbiValue(value))).collect(),
             }),
-            Err(error) => CallAnswer::Reverted(format!("the result is none of this function: {error}")),
+            Err(error) => EthCallResult::Reverted(format!("the result is none of this function: {error}")),
         }
     }
 }
@@ -215,7 +215,7 @@ async fn call_all(server: &RpcServer, requests: Vec<RpcRequest>) -> Result<Vec<R
 
 /// The input of a call, from the function's signature and arguments.
 pub fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
-    let call = CallQuestion { to, function: function.to_owned(), args: args.to_vec() };
+    let call = EthCall { to, function: function.to_owned(), args: args.to_vec() };
     ContractCall::new(&call).map(|call| call.input)
 }
 

@@ -5,13 +5,13 @@
 use super::Chain;
 use plugin_api::{
     abi::{HostError, HostErrorCode},
-    manifest::ChainAsk,
+    manifest::ChainMethod,
 };
 use serde_json::Value;
 
 impl Chain {
     /// Sends the request to the servers in their order until two have responded.
-    pub(super) async fn quorum_response(&self, request: ChainAsk) -> Result<Value, HostError> {
+    pub(super) async fn quorum_response(&self, request: ChainMethod) -> Result<Value, HostError> {
         if self.servers.len() < 2 {
             let reason = format!("only one is configured: add another to chains.{}.rpc", self.name);
             return Err(self.no_quorum(&reason));
@@ -43,7 +43,7 @@ impl Chain {
     }
 
     /// Replaces "the newest block", which differs between servers, by the number of a block that two servers have.
-    fn at_common_block(&self, request: ChainAsk) -> Result<ChainAsk, HostError> {
+    fn at_common_block(&self, request: ChainMethod) -> Result<ChainMethod, HostError> {
         let mut heads: Vec<u64> = self.reports().into_iter().filter_map(|report| report.head).collect();
         heads.sort_unstable();
         let newest = match heads.iter().rev().nth(1) {
@@ -51,10 +51,10 @@ impl Chain {
             None => self.require_head()?.number,
         };
         Ok(match request {
-            ChainAsk::Head => ChainAsk::Block { number: newest },
-            ChainAsk::Finalized => ChainAsk::Block { number: self.final_number(newest) },
-            ChainAsk::Call { calls, block: None } => ChainAsk::Call { calls, block: Some(newest) },
-            ChainAsk::Balance { address, block: None } => ChainAsk::Balance { address, block: Some(newest) },
+            ChainMethod::Head => ChainMethod::Block { number: newest },
+            ChainMethod::Finalized => ChainMethod::Block { number: self.final_number(newest) },
+            ChainMethod::Call { calls, block: None } => ChainMethod::Call { calls, block: Some(newest) },
+            ChainMethod::Balance { address, block: None } => ChainMethod::Balance { address, block: Some(newest) },
             request => request,
         })
     }

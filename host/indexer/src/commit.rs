@@ -14,7 +14,7 @@ use super::{
 use gateway_plugins::{InFlightGuard, PluginTransaction};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
 use plugin_api::{
-    abi::{Outcome, Statement},
+    abi::{Statement, StatementResult},
     manifest::NewEvent,
 };
 use std::{
@@ -184,7 +184,7 @@ impl Index {
     }
 }
 
-fn pending_events(outcome: &Outcome) -> Result<Vec<NewEvent>, IndexError> {
+fn pending_events(outcome: &StatementResult) -> Result<Vec<NewEvent>, IndexError> {
     let internal = |error: String| IndexError::Storage(StorageError::Internal(error));
     let texts: Vec<String> = plugin_api::decode_rows(&outcome.rows).map_err(|error| internal(error.to_string()))?;
     texts.iter().map(|text| serde_json::from_str(text).map_err(|error| internal(error.to_string()))).collect()

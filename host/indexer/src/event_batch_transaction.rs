@@ -14,8 +14,8 @@ use gateway_storage::StorageError;
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
-        FfiBytes, HostError, HostErrorCode, Outcome, Reply, Statement, Transaction as AbiTransaction, Transaction_TO,
-        TransactionBox,
+        CapabilityResponse, FfiBytes, HostError, HostErrorCode, Statement, StatementResult,
+        Transaction as AbiTransaction, Transaction_TO, TransactionBox,
     },
     manifest::NewEvent,
 };
@@ -83,7 +83,7 @@ impl EventBatchTransaction {
     /// Runs statements after the deferred ones. Without statements it starts a task that runs the deferred ones, or
     /// leaves them where they are while an earlier task runs. For a single event it always waits, so that its handler
     /// gets the error.
-    async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         let mut flush = self.flush.lock().await;
         let needs_outcome = !statements.is_empty() || self.journal_blocks.len() == 1;
         let is_running = flush.as_ref().is_some_and(|task| !task.is_finished());
@@ -143,7 +143,7 @@ impl EventBatchTransaction {
 struct Handle(Arc<EventBatchTransaction>);
 
 impl AbiTransaction for Handle {
-    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>> {
+    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
         async move {
             let outcomes = transaction.run(statements.into_vec()).await;
@@ -164,7 +164,7 @@ impl AbiTransaction for Handle {
         self.0.publish(&event).into()
     }
 
-    fn ask(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+    fn call(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
         let message = "what is sent cannot be taken back with the chain: a job sends what follows from its events";
         std::future::ready(RResult::RErr(HostError::new(HostErrorCode::Refused, message))).into_ffi()
     }

@@ -10,7 +10,7 @@ use super::{
 };
 use gateway_plugins::{PluginTransaction, TransactionOwner};
 use gateway_storage::StorageError;
-use plugin_api::abi::{Outcome, Statement};
+use plugin_api::abi::{Statement, StatementResult};
 
 impl Index {
     /// Whether the last indexed block is no longer part of the chain, at any depth: the gateway may have been off
@@ -79,6 +79,6 @@ impl Index {
     }
 }
 
-fn journal_rows(outcome: &Outcome) -> Result<Vec<JournalRow>, IndexError> {
+fn journal_rows(outcome: &StatementResult) -> Result<Vec<JournalRow>, IndexError> {
     plugin_api::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
 }

@@ -11,10 +11,10 @@ use gateway_storage::{ReadAttempt, Scope, read_tracking};
 use gateway_telemetry::request_id;
 use plugin_api::{
     abi::{
-        Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Reply, Rows, Statement, Task, Task_TO,
-        TaskBox, TransactionBox,
+        CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement, Task,
+        Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{FetchAnswer, FetchQuestion, Grants, UrlAnswer, UrlProblem, UrlQuestion},
+    manifest::{FetchCall, FetchHead, Grants, UrlCheckCall, UrlCheckResult, UrlProblem},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -31,31 +31,31 @@ impl Capabilities {
         Host_TO::from_value(self, TD_Opaque)
     }
 
-    async fn chain(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.chains.respond(&self.grants.chains, &question).await?)
+    async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        reply(&self.host.chains.respond(&self.grants.chains, &request).await?)
     }
 
-    async fn sign(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.signers.call(&self.grants.signer_roles, &question)?)
+    async fn sign(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        reply(&self.host.signers.call(&self.grants.signer_roles, &request)?)
     }
 
-    async fn tx(self, question: FfiBytes) -> Result<Reply, HostError> {
-        reply(&self.host.journal.call(&self.handle.name, &self.grants.signer_roles, &question).await?)
+    async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        reply(&self.host.journal.call(&self.handle.name, &self.grants.signer_roles, &request).await?)
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
-    fn check_url(self, question: &FfiBytes) -> Result<Reply, HostError> {
-        let UrlQuestion { url } = serde_json::from_slice(question)
+    fn check_url(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let UrlCheckCall { url } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about a URL: {error}")))?;
         let checked = match &self.host.egress {
             Some(egress) => egress.check_url(&url),
             None => gateway_egress::check_url(&url, &AllowList::default()),
         };
         let problem = |error: EgressError| UrlProblem { code: error.code().to_owned(), message: error.to_string() };
-        reply(&UrlAnswer { problem: checked.err().map(problem) })
+        reply(&UrlCheckResult { problem: checked.err().map(problem) })
     }
 
-    async fn fetch(self, question: FfiBytes, body: FfiBytes) -> Result<Reply, HostError> {
+    async fn fetch(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
         if !self.grants.egress {
             let message = "the plugin does not declare the grant `egress`";
             return Err(HostError::new(HostErrorCode::Refused, message));
@@ -64,33 +64,33 @@ impl Capabilities {
             let message = "this machine has no root certificates (install ca-certificates)";
             return Err(HostError::new(HostErrorCode::Unavailable, message));
         };
-        let question: FetchQuestion = serde_json::from_slice(&question)
+        let call: FetchCall = serde_json::from_slice(&request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a fetch question: {error}")))?;
-        let request = fetch_request(question, bytes::Bytes::from_owner(body));
+        let request = fetch_request(call, bytes::Bytes::from_owner(body));
         let fetched = egress.fetch(&self.handle.name, request).await.map_err(fetch_error)?;
-        let answer = FetchAnswer { status: fetched.status, headers: fetched.headers, url: fetched.url };
+        let answer = FetchHead { status: fetched.status, headers: fetched.headers, url: fetched.url };
         let answer =
             serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
-        Ok(Reply { answer: answer.into(), body: FfiBytes::from_owner(fetched.body) })
+        Ok(CapabilityResponse { response: answer.into(), body: FfiBytes::from_owner(fetched.body) })
     }
 }
 
-fn reply(answer: &impl serde::Serialize) -> Result<Reply, HostError> {
+fn reply(answer: &impl serde::Serialize) -> Result<CapabilityResponse, HostError> {
     let answer =
         serde_json::to_vec(answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
-    Ok(Reply { answer: answer.into(), body: FfiBytes::default() })
+    Ok(CapabilityResponse { response: answer.into(), body: FfiBytes::default() })
 }
 
-fn fetch_request(question: FetchQuestion, body: bytes::Bytes) -> FetchRequest {
+fn fetch_request(call: FetchCall, body: bytes::Bytes) -> FetchRequest {
     FetchRequest {
-        method: question.method,
-        url: question.url,
-        headers: question.headers,
+        method: call.method,
+        url: call.url,
+        headers: call.headers,
         body,
-        timeout_ms: question.timeout_ms,
-        response_bytes_max: question.response_bytes_max,
-        redirects_max: question.redirects_max,
-        overflow: if question.cuts_overflow { Overflow::Truncate } else { Overflow::Fail },
+        timeout_ms: call.timeout_ms,
+        response_bytes_max: call.response_bytes_max,
+        redirects_max: call.redirects_max,
+        overflow: if call.cuts_overflow { Overflow::Truncate } else { Overflow::Fail },
     }
 }
 
@@ -163,16 +163,21 @@ impl Host for Capabilities {
         .into_ffi()
     }
 
-    fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+    fn call(
+        &self,
+        capability: RString,
+        request: FfiBytes,
+        body: FfiBytes,
+    ) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
         read_tracking::mark_uncacheable();
         let capabilities = self.clone();
         async move {
             match capability.as_str() {
-                "fetch" => capabilities.fetch(question, body).await.into(),
-                "check_url" => capabilities.check_url(&question).into(),
-                "chain" => capabilities.chain(question).await.into(),
-                "sign" => capabilities.sign(question).await.into(),
-                "tx" => capabilities.tx(question).await.into(),
+                "fetch" => capabilities.fetch(request, body).await.into(),
+                "check_url" => capabilities.check_url(&request).into(),
+                "chain" => capabilities.chain(request).await.into(),
+                "sign" => capabilities.sign(request).await.into(),
+                "tx" => capabilities.tx(request).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))

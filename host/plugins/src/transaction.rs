@@ -13,8 +13,8 @@ use gateway_storage::{CommitStatement, Scope, StorageError, Transaction as Stora
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
-        FfiBytes, HostError, HostErrorCode, Outcome, Reply, Statement, Transaction as AbiTransaction, Transaction_TO,
-        TransactionBox,
+        CapabilityResponse, FfiBytes, HostError, HostErrorCode, Statement, StatementResult,
+        Transaction as AbiTransaction, Transaction_TO, TransactionBox,
     },
     manifest::{Grants, NewEvent},
 };
@@ -104,7 +104,7 @@ impl PluginTransaction {
     }
 
     /// Runs the plugin's statements, after those that were deferred.
-    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         self.inner.run(statements).await
     }
 
@@ -123,7 +123,7 @@ impl PluginTransaction {
     }
 
     /// Runs the gateway's own statements.
-    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         self.inner.run_as_host(statements).await
     }
 
@@ -140,7 +140,7 @@ impl PluginTransaction {
     }
 
     /// Calls a capability within this transaction.
-    async fn ask(&self, capability: &str, question: &[u8]) -> Result<Reply, HostError> {
+    async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
         if capability != "tx" {
             let message = format!("there is no capability `{capability}` in this transaction");
             return Err(HostError::new(HostErrorCode::Refused, message));
@@ -148,9 +148,9 @@ impl PluginTransaction {
         let plugin = self.inner.scope().plugin_name().unwrap_or_default();
         let granted = (&*self.grants.signer_roles, &*self.grants.chains);
         let run = |statements| self.inner.run_as_host(statements);
-        let id = self.host.journal.record(plugin, granted, question, run).await?;
+        let id = self.host.journal.record(plugin, granted, request, run).await?;
         self.has_intents.store(true, Relaxed);
-        Ok(Reply { answer: id.to_string().into_bytes().into(), body: FfiBytes::default() })
+        Ok(CapabilityResponse { response: id.to_string().into_bytes().into(), body: FfiBytes::default() })
     }
 
     fn publish(&self, event: &[u8]) -> Result<(), HostError> {
@@ -178,7 +178,7 @@ pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
 struct Handle(Arc<PluginTransaction>);
 
 impl AbiTransaction for Handle {
-    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>> {
+    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
         async move {
             let outcomes = transaction.run(statements.into_vec()).await;
@@ -198,9 +198,9 @@ impl AbiTransaction for Handle {
         self.0.publish(&event).into()
     }
 
-    fn ask(&self, capability: RString, question: FfiBytes) -> FfiFuture<RResult<Reply, HostError>> {
+    fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
         let transaction = self.0.clone();
-        async move { transaction.ask(&capability, &question).await.into() }.into_ffi()
+        async move { transaction.call(&capability, &request).await.into() }.into_ffi()
     }
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {

@@ -6,37 +6,37 @@ use alloy_dyn_abi::TypedData;
 use alloy_primitives::{Address, B256, Signature, eip191_hash_message, hex};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
-    manifest::{SignAnswer, SignQuestion, Signable},
+    manifest::{SignCall, SignResult, Signable},
 };
 use serde_json::{Value, json};
 
 impl Signers {
     /// Handles a plugin's request; `granted` are the roles that it may sign with.
     pub fn call(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
-        let request: SignQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: SignCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
         match request {
-            SignQuestion::Address { role } => {
+            SignCall::Address { role } => {
                 check_grant(granted, &role)?;
                 Ok(json!(plugin_api::Address(self.key(&role)?.address().into_array())))
             }
-            SignQuestion::Sign { role, what } => {
+            SignCall::Sign { role, what } => {
                 check_grant(granted, &role)?;
                 let signed = self.sign(&role, &digest(what)?)?;
                 Ok(json!(signed))
             }
-            SignQuestion::Recover { what, signature } => {
+            SignCall::Recover { what, signature } => {
                 let signer = recover(&digest(what)?, &signature)?;
                 Ok(json!(plugin_api::Address(signer.into_array())))
             }
         }
     }
 
-    fn sign(&self, role: &str, digest: &B256) -> Result<SignAnswer, HostError> {
+    fn sign(&self, role: &str, digest: &B256) -> Result<SignResult, HostError> {
         let key = self.key(role)?;
         let signature = key.sign_hash(digest);
         let signature =
             signature.map_err(|error| HostError::new(HostErrorCode::Internal, format!("not signed: {error}")))?;
-        Ok(SignAnswer {
+        Ok(SignResult {
             address: plugin_api::Address(key.address().into_array()),
             signature: hex::encode_prefixed(signature.as_bytes()),
             digest: digest.to_string(),

@@ -10,7 +10,7 @@ use crate::{
     sqlite::SqliteTransaction,
 };
 use parking_lot::Mutex;
-use plugin_api::abi::{Outcome, Statement};
+use plugin_api::abi::{Statement, StatementResult};
 use std::sync::Arc;
 
 /// Deferred statements wait in memory.
@@ -99,16 +99,16 @@ impl Transaction {
     }
 
     /// Runs the deferred statements, then these in order, in the scope of the transaction.
-    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         self.run_in(&self.scope, statements).await
     }
 
     /// Like [`Self::run`], for the gateway's own statements in the transaction of a plugin.
-    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         self.run_in(&Scope::Host, statements).await
     }
 
-    async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         let check = |statement| self.check(scope, statement);
         let checked: Vec<CheckedStatement> = statements.into_iter().map(check).collect::<Result<_, _>>()?;
         let mut all = std::mem::take(&mut *self.deferred.lock()).statements;
@@ -128,7 +128,7 @@ impl Transaction {
     /// Runs the gateway's own last statements and commits, in one call to the database. Returns when the commit is
     /// durable. When the connection fails during the commit itself, the error is `Unavailable` and the outcome is
     /// unknown.
-    pub async fn commit(&self, statements: Vec<CommitStatement>) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn commit(&self, statements: Vec<CommitStatement>) -> Result<Vec<StatementResult>, StorageError> {
         if statements.is_empty() && !self.has_begun() {
             self.end("it was committed");
             return Ok(Vec::new());

@@ -8,20 +8,20 @@ use super::{
 use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
-    manifest::{IntentStatus, Lane, TxQuestion},
+    manifest::{IntentStatus, JournalCall, Lane},
 };
 use serde_json::{Value, json};
 
 impl Journal {
     pub async fn call(&self, plugin: &str, roles: &[String], request: &[u8]) -> Result<Value, HostError> {
-        let request: TxQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: JournalCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
         match request {
-            TxQuestion::Send(_) => Err(invalid("an intent is recorded in a transaction".to_owned())),
-            TxQuestion::Status { id } => self.intent_status(self.store.intent(plugin, id).await?).await,
-            TxQuestion::Find { role, key } => {
+            JournalCall::Send(_) => Err(invalid("an intent is recorded in a transaction".to_owned())),
+            JournalCall::Status { id } => self.intent_status(self.store.intent(plugin, id).await?).await,
+            JournalCall::Find { role, key } => {
                 self.intent_status(self.store.intent_by_key(plugin, &role, &key).await?).await
             }
-            TxQuestion::Lane { role, chain } => {
+            JournalCall::Lane { role, chain } => {
                 gateway_signers::check_grant(roles, &role)?;
                 self.queue_status(&role, &chain).await
             }

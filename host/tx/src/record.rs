@@ -8,8 +8,8 @@ use alloy_primitives::{Bytes, U256, hex};
 use gateway_config::MAIN;
 use gateway_storage::StorageError;
 use plugin_api::{
-    abi::{HostError, HostErrorCode, Outcome, Statement},
-    manifest::{Intent, TxCall, TxQuestion},
+    abi::{HostError, HostErrorCode, Statement, StatementResult},
+    manifest::{Intent, JournalCall, TxCall},
     sql,
 };
 use serde::Deserialize;
@@ -39,17 +39,17 @@ impl Journal {
         run: impl FnOnce(Vec<Statement>) -> F,
     ) -> Result<i64, HostError>
     where
-        F: Future<Output = Result<Vec<Outcome>, StorageError>>,
+        F: Future<Output = Result<Vec<StatementResult>, StorageError>>,
     {
-        let request: TxQuestion = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
-        let TxQuestion::Send(intent) = request else {
+        let request: JournalCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let JournalCall::Send(intent) = request else {
             return Err(invalid("only sending belongs into a transaction".to_owned()));
         };
         gateway_signers::check_grant(roles, &intent.role)?;
         let chain_id = self.check(chains, &intent)?;
         let data = call_data(&intent)?;
         let outcomes = run(statements(plugin, &intent, chain_id, &data, self.clock.now_ms())).await?;
-        let stored: Option<StoredIntent> = outcomes.last().map(Outcome::first).transpose()?.flatten();
+        let stored: Option<StoredIntent> = outcomes.last().map(StatementResult::first).transpose()?.flatten();
         let stored = stored.ok_or_else(|| HostError::new(HostErrorCode::Internal, "the intent was not recorded"))?;
         let is_same = stored.chain == intent.chain
             && stored.target == intent.to.to_string()

@@ -1,6 +1,6 @@
 //! The capabilities that the gateway offers to a plugin: never keys, drivers or runtimes.
 
-use super::{Fault, FfiBytes, HostError, Outcome, Rows, Statement};
+use super::{Fault, FfiBytes, HostError, Rows, Statement, StatementResult};
 use abi_stable::{
     StableAbi, sabi_trait,
     std_types::{RBox, RResult, RStr, RString, RVec},
@@ -28,7 +28,12 @@ pub trait Host: Send + Sync {
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;
     /// Calls a capability whose request and response are JSON (`fetch`, `check_url`, `chain`, `tx`, `sign`), each with an
     /// additional body of raw bytes.
-    fn ask(&self, capability: RString, question: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<Reply, HostError>>;
+    fn call(
+        &self,
+        capability: RString,
+        request: FfiBytes,
+        body: FfiBytes,
+    ) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
     /// Reports a failure that no call can return (of a background task, of a drop).
     fn fault(&self, place: RStr<'_>, fault: Fault);
     /// Adds to a counter that operators see under the plugin's name; `labels` is a JSON object of strings.
@@ -39,11 +44,11 @@ pub trait Host: Send + Sync {
 }
 pub type HostBox = Host_TO<'static, RBox<()>>;
 
-/// The response of [`Host::ask`].
+/// The response of [`Host::call`].
 #[repr(C)]
 #[derive(StableAbi, Debug)]
-pub struct Reply {
-    pub answer: FfiBytes,
+pub struct CapabilityResponse {
+    pub response: FfiBytes,
     pub body: FfiBytes,
 }
 
@@ -59,17 +64,17 @@ pub type TaskBox = Task_TO<'static, RBox<()>>;
 pub trait Transaction: Send + Sync {
     /// Runs the statements in order; the first one that fails rolls the whole transaction back. An empty list runs the
     /// deferred statements.
-    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<Outcome>, HostError>>;
+    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>>;
     /// Queues a statement whose outcome is not needed. It runs before the statements of the next `run` (which returns its
     /// error, if it fails), at the latest before the commit.
     fn defer(&self, statement: Statement) -> RResult<(), HostError>;
     /// The statements and events that follow belong to the chain event at this index of the list; called in order from 0,
     /// once per event.
-    fn begin_event(&self, place: u32);
+    fn begin_event(&self, index: u32);
     /// Adds a JSON [`crate::manifest::NewEvent`] to the activity log, in the same commit.
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError>;
-    /// As [`Host::ask`], for requests that must commit with this transaction or not at all (`tx`).
-    fn ask(&self, capability: RString, question: FfiBytes) -> FfiFuture<RResult<Reply, HostError>>;
+    /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`).
+    fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
     /// Completes when the transaction is durable. Refused on a request's own transaction, which the gateway commits.
     #[sabi(last_prefix_field)]
     fn commit(&self) -> FfiFuture<RResult<(), HostError>>;

@@ -29,7 +29,7 @@ pub struct Statement {
 /// The outcome of one statement: its rows (`SELECT`, `… RETURNING`) and the number of rows that it changed.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
-pub struct Outcome {
+pub struct StatementResult {
     pub rows: Rows,
     pub changes: u64,
 }

@@ -40,9 +40,9 @@ pub struct BlockInfo {
 
 /// A request of the capability `chain`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ChainQuestion {
+pub struct ChainCall {
     pub chain: String,
-    pub ask: ChainAsk,
+    pub ask: ChainMethod,
     /// Whether two RPC servers must return the same result.
     #[serde(default)]
     pub agreed: bool,
@@ -50,15 +50,15 @@ pub struct ChainQuestion {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ChainAsk {
+pub enum ChainMethod {
     /// The newest block: a [`BlockInfo`].
     Head,
     /// The newest block that a reorganisation can no longer remove: a [`BlockInfo`].
     Finalized,
     /// The block with this number: a [`BlockInfo`], or null.
     Block { number: u64 },
-    /// Read-only calls, all in the state after one block: a list of [`CallAnswer`] in their order.
-    Call { calls: Vec<CallQuestion>, block: Option<u64> },
+    /// Read-only calls, all in the state after one block: a list of [`EthCallResult`] in their order.
+    Call { calls: Vec<EthCall>, block: Option<u64> },
     /// Events of one signature, in chain order: a list of [`ChainEvent`].
     Logs { address: Address, event: String, from: u64, to: u64 },
     /// The code at an address: `0x…`.
@@ -95,7 +95,7 @@ pub struct LogInfo {
 
 /// One call of a contract.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CallQuestion {
+pub struct EthCall {
     pub to: Address,
     /// Signature with its results, for example `balanceOf(address) returns (uint256)`.
     pub function: String,
@@ -106,7 +106,7 @@ pub struct CallQuestion {
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CallAnswer {
+pub enum EthCallResult {
     /// The result, or a list of them when the function has several.
     Value(Value),
     /// The call reverted, or there is no contract: a text for the log.

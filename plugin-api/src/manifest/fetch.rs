@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct FetchQuestion {
+pub struct FetchCall {
     pub method: String,
     pub url: String,
     pub headers: Vec<(String, String)>,
@@ -19,7 +19,7 @@ pub struct FetchQuestion {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct FetchAnswer {
+pub struct FetchHead {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     /// The URL after redirects.
@@ -29,14 +29,14 @@ pub struct FetchAnswer {
 /// The `check_url` capability: checks by its text whether a URL may be stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct UrlQuestion {
+pub struct UrlCheckCall {
     pub url: String,
 }
 
 /// No problem when it may be stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct UrlAnswer {
+pub struct UrlCheckResult {
     pub problem: Option<UrlProblem>,
 }
 

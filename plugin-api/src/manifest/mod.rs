@@ -12,14 +12,14 @@ mod sign;
 mod stream;
 mod tx;
 
-pub use chain::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, LogInfo, ReceiptInfo};
+pub use chain::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, LogInfo, ReceiptInfo};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
-pub use fetch::{FetchAnswer, FetchQuestion, UrlAnswer, UrlProblem, UrlQuestion};
+pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
-pub use sign::{SignAnswer, SignQuestion, Signable};
+pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{Frame, LabelTest, Subscription, TopicInput};
-pub use tx::{Intent, IntentStatus, Lane, TxCall, TxQuestion, TxState};
+pub use tx::{Intent, IntentStatus, JournalCall, Lane, TxCall, TxState};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -7,10 +7,10 @@ use serde_json::Value;
 /// A request to the gateway's keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SignQuestion {
+pub enum SignCall {
     /// The address of a role's key.
     Address { role: String },
-    /// Signs with a role's key: a [`SignAnswer`].
+    /// Signs with a role's key: a [`SignResult`].
     Sign { role: String, what: Signable },
     /// The signer of a signature (`0x` and 130 digits): an address. Needs no grant.
     Recover { what: Signable, signature: String },
@@ -29,7 +29,7 @@ pub enum Signable {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignAnswer {
+pub struct SignResult {
     /// The signer.
     pub address: Address,
     /// `0x` and 130 digits: r, s in the lower half, v of 27 or 28.

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A request to the transaction journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TxQuestion {
+pub enum JournalCall {
     /// Records an intent and returns its id. Within a database transaction it is recorded with its commit, or not at all.
     Send(Intent),
     /// The status of an intent: an [`IntentStatus`], or null when this plugin recorded none with this id.
@@ -45,7 +45,7 @@ pub struct Intent {
 pub enum TxCall {
     /// `0x…`; `0x` for a plain transfer.
     Data(String),
-    /// Signature, for example `settle(uint256,bytes)`, and arguments as in [`super::CallQuestion::args`].
+    /// Signature, for example `settle(uint256,bytes)`, and arguments as in [`super::EthCall::args`].
     Function { function: String, args: Vec<Value> },
 }
 

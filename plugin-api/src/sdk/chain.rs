@@ -6,7 +6,7 @@
 use super::{Address, Hash256, HostHandle, PluginContext, Tx, Wei, definition::ChainEventFn, job};
 use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
-    manifest::{BlockInfo, CallAnswer, CallQuestion, ChainAsk, ChainEvent, ChainQuestion, ReceiptInfo},
+    manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, ReceiptInfo},
 };
 use abi_stable::std_types::{RResult, RVec};
 use async_ffi::FfiFuture;
@@ -25,12 +25,12 @@ pub struct Chain<'h> {
 
 /// A read-only call of a contract (`eth_call`).
 #[derive(Clone, Debug)]
-pub struct ContractCall(CallQuestion);
+pub struct ContractCall(EthCall);
 
 impl ContractCall {
     /// `function` is its signature with results, for example `balanceOf(address) returns (uint256)`.
     pub fn new(to: Address, function: &str) -> Self {
-        Self(CallQuestion { to, function: function.to_owned(), args: Vec::new() })
+        Self(EthCall { to, function: function.to_owned(), args: Vec::new() })
     }
 
     /// The next argument: a text, a number or a list.
@@ -56,17 +56,17 @@ impl Chain<'_> {
 
     /// The newest block.
     pub async fn head(&self) -> Result<BlockInfo, HostError> {
-        self.request(ChainAsk::Head).await
+        self.request(ChainMethod::Head).await
     }
 
     /// The newest block that a reorganisation can no longer remove.
     pub async fn finalized(&self) -> Result<BlockInfo, HostError> {
-        self.request(ChainAsk::Finalized).await
+        self.request(ChainMethod::Finalized).await
     }
 
     /// The block with this number; `None` when it is not mined yet.
     pub async fn block(&self, number: u64) -> Result<Option<BlockInfo>, HostError> {
-        self.request(ChainAsk::Block { number }).await
+        self.request(ChainMethod::Block { number }).await
     }
 
     /// One call at the newest block. One result decodes into `T`; several decode into a tuple or struct in their order.
@@ -83,10 +83,10 @@ impl Chain<'_> {
         block: Option<u64>,
     ) -> Result<Vec<Result<T, HostError>>, HostError> {
         let calls = calls.into_iter().map(|call| call.0).collect();
-        let answers: Vec<CallAnswer> = self.request(ChainAsk::Call { calls, block }).await?;
+        let answers: Vec<EthCallResult> = self.request(ChainMethod::Call { calls, block }).await?;
         let decode = |answer| match answer {
-            CallAnswer::Value(value) => serde_json::from_value(value).map_err(invalid),
-            CallAnswer::Reverted(reason) => Err(HostError::new(HostErrorCode::Invalid, reason)),
+            EthCallResult::Value(value) => serde_json::from_value(value).map_err(invalid),
+            EthCallResult::Reverted(reason) => Err(HostError::new(HostErrorCode::Invalid, reason)),
         };
         Ok(answers.into_iter().map(decode).collect())
     }
@@ -100,28 +100,28 @@ impl Chain<'_> {
         from: u64,
         to: u64,
     ) -> Result<Vec<ChainEvent<Args>>, HostError> {
-        self.request(ChainAsk::Logs { address, event: event.to_owned(), from, to }).await
+        self.request(ChainMethod::Logs { address, event: event.to_owned(), from, to }).await
     }
 
     /// The code at an address as `0x…`; `0x` when it is not a contract.
     pub async fn code(&self, address: Address) -> Result<String, HostError> {
-        self.request(ChainAsk::Code { address }).await
+        self.request(ChainMethod::Code { address }).await
     }
 
     /// The balance of an address, at the newest block by default.
     pub async fn balance(&self, address: Address, block: Option<u64>) -> Result<Wei, HostError> {
-        self.request(ChainAsk::Balance { address, block }).await
+        self.request(ChainMethod::Balance { address, block }).await
     }
 
     /// The receipt of a transaction; `None` while it is in no block. A reorganisation may remove a block that is not final.
     pub async fn receipt(&self, tx: Hash256) -> Result<Option<ReceiptInfo>, HostError> {
-        self.request(ChainAsk::Receipt { tx }).await
+        self.request(ChainMethod::Receipt { tx }).await
     }
 
-    async fn request<T: DeserializeOwned>(&self, ask: ChainAsk) -> Result<T, HostError> {
-        let request = ChainQuestion { chain: self.name.clone(), ask, agreed: self.quorum };
+    async fn request<T: DeserializeOwned>(&self, ask: ChainMethod) -> Result<T, HostError> {
+        let request = ChainCall { chain: self.name.clone(), ask, agreed: self.quorum };
         let response = self.host.call_capability("chain", &request, FfiBytes::default()).await?;
-        serde_json::from_slice(&response.answer).map_err(invalid)
+        serde_json::from_slice(&response.response).map_err(invalid)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Address, Db, Tx, db::Query as _, fence, point};
 use crate::{
-    abi::{Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, Reply, TaskBox},
+    abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
     manifest::Environment,
 };
 use abi_stable::std_types::RResult;
@@ -161,8 +161,8 @@ impl HostHandle {
         capability: &str,
         request: &impl Serialize,
         body: FfiBytes,
-    ) -> Result<Reply, HostError> {
-        self.host.ask(capability.into(), to_bytes(request)?, body).await.into_result()
+    ) -> Result<CapabilityResponse, HostError> {
+        self.host.call(capability.into(), to_bytes(request)?, body).await.into_result()
     }
 
     /// Fails when the database cannot be reached; for the `status` point.

@@ -5,7 +5,9 @@
 
 use super::{Address, Hash256, Wei, row};
 use crate::{
-    abi::{HostBox, HostError, HostErrorCode, Outcome, Reply, Rows, Statement, TransactionBox, Value},
+    abi::{
+        CapabilityResponse, HostBox, HostError, HostErrorCode, Rows, Statement, StatementResult, TransactionBox, Value,
+    },
     manifest::NewEvent,
 };
 use abi_stable::std_types::{RCow, RStr, RString, RVec};
@@ -107,7 +109,7 @@ impl<T: Bind> Bind for Option<T> {
 
 /// Runs queries: [`Db`] on a snapshot, [`Tx`] inside a transaction. Store functions take `&impl Query` to accept both.
 pub trait Query: Sync {
-    fn run(&self, statement: Sql) -> impl Future<Output = Result<Outcome, HostError>> + Send;
+    fn run(&self, statement: Sql) -> impl Future<Output = Result<StatementResult, HostError>> + Send;
 
     /// All rows. A struct takes columns by name, a tuple by position, a plain value the only column.
     fn rows<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<Vec<T>, HostError>> + Send {
@@ -125,7 +127,7 @@ pub trait Query: Sync {
     }
 }
 
-impl Outcome {
+impl StatementResult {
     /// All rows; see [`Query::rows`]. Their texts may be borrowed from this outcome.
     pub fn all<'r, T: Deserialize<'r>>(&'r self) -> Result<Vec<T>, HostError> {
         row::decode(&self.rows)
@@ -150,9 +152,9 @@ pub struct Db {
 }
 
 impl Query for Db {
-    async fn run(&self, statement: Sql) -> Result<Outcome, HostError> {
+    async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
         let rows: Rows = self.host.read(statement.0).await.into_result()?;
-        Ok(Outcome { rows, changes: 0 })
+        Ok(StatementResult { rows, changes: 0 })
     }
 }
 
@@ -189,7 +191,7 @@ impl Tx {
     }
 
     /// Runs statements in order, in one call of the database.
-    pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<Outcome>, HostError> {
+    pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<StatementResult>, HostError> {
         let statements = statements.into_iter().map(|statement| statement.0).collect();
         Ok(self.inner.run(statements).await.into_result()?.into_vec())
     }
@@ -200,10 +202,14 @@ impl Tx {
         self.inner.commit().await.into_result()
     }
 
-    pub(crate) async fn call_capability(&self, capability: &str, request: &impl Serialize) -> Result<Reply, HostError> {
+    pub(crate) async fn call_capability(
+        &self,
+        capability: &str,
+        request: &impl Serialize,
+    ) -> Result<CapabilityResponse, HostError> {
         let bytes =
             serde_json::to_vec(request).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
-        self.inner.ask(capability.into(), bytes.into()).await.into_result()
+        self.inner.call(capability.into(), bytes.into()).await.into_result()
     }
 
     pub(crate) fn publish(&self, event: &NewEvent) -> Result<(), HostError> {
@@ -214,7 +220,7 @@ impl Tx {
 }
 
 impl Query for Tx {
-    async fn run(&self, statement: Sql) -> Result<Outcome, HostError> {
+    async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
         let outcomes = self.inner.run(RVec::from(vec![statement.0])).await.into_result()?;
         let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered a statement with nothing");
         outcomes.into_iter().next().ok_or_else(missing)

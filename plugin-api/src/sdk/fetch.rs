@@ -3,14 +3,14 @@
 use super::HostHandle;
 use crate::{
     abi::{FfiBytes, HostError, HostErrorCode},
-    manifest::{FetchAnswer, FetchQuestion, UrlAnswer, UrlProblem, UrlQuestion},
+    manifest::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem},
 };
 use std::time::Duration;
 
 /// An outbound request. Private addresses are refused; redirects are followed only up to [`Fetch::redirects_max`].
 #[derive(Clone, Debug)]
 pub struct Fetch {
-    request: FetchQuestion,
+    request: FetchCall,
     body: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl Fetch {
 
     pub fn new(method: &str, url: impl Into<String>) -> Self {
         Self {
-            request: FetchQuestion { method: method.to_owned(), url: url.into(), ..Default::default() },
+            request: FetchCall { method: method.to_owned(), url: url.into(), ..Default::default() },
             body: Vec::new(),
         }
     }
@@ -73,7 +73,7 @@ impl Fetch {
     /// Sends the request. A refusal or failure is a [`HostErrorCode::Fetch`] whose message starts with its code and a colon.
     pub async fn send(self, host: &HostHandle) -> Result<FetchResponse, HostError> {
         let response = host.call_capability("fetch", &self.request, self.body.into()).await?;
-        let head: FetchAnswer = serde_json::from_slice(&response.answer)
+        let head: FetchHead = serde_json::from_slice(&response.response)
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(FetchResponse { status: head.status, headers: head.headers, url: head.url, body: response.body })
     }
@@ -83,9 +83,9 @@ impl HostHandle {
     /// Checks a URL before it is stored: returns why it could never be fetched, or `None`. Only absolute http and https URLs
     /// of public hosts pass, without a user name and with at most 512 characters. It resolves no name and sends nothing.
     pub async fn check_url(&self, url: &str) -> Result<Option<UrlProblem>, HostError> {
-        let request = UrlQuestion { url: url.to_owned() };
+        let request = UrlCheckCall { url: url.to_owned() };
         let response = self.call_capability("check_url", &request, FfiBytes::default()).await?;
-        let check: UrlAnswer = serde_json::from_slice(&response.answer)
+        let check: UrlCheckResult = serde_json::from_slice(&response.response)
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(check.problem)
     }

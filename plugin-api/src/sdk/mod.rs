@@ -60,14 +60,14 @@ pub use route::{KIB, Route, RouteWithoutAuth};
 pub use row::decode as decode_rows;
 pub use row::json_text;
 pub use search::Search;
-pub use sign::{SignAnswer, Signer};
+pub use sign::{SignResult, Signer};
 pub use stream::{StreamBody, Topic};
 pub use stream_position::StreamPosition;
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
 pub use wei::{BadWei, Wei};
 
-pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Outcome, Rows, Value};
+pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Rows, StatementResult, Value};
 pub use crate::manifest::{
     BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState, UrlProblem,
 };

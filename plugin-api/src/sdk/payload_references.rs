@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use crate::{
         Sql,
-        abi::{Cell, Outcome, RowsBuilder, Value},
+        abi::{Cell, RowsBuilder, StatementResult, Value},
     };
     use std::{
         future::Future,
@@ -44,7 +44,7 @@ mod tests {
     struct Texts(Vec<String>);
 
     impl Query for Texts {
-        async fn run(&self, statement: Sql) -> Result<Outcome, HostError> {
+        async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
             let Some(Value::Int(after)) = statement.0.params.first() else { panic!("the key is bound") };
             let mut rows = RowsBuilder::new(["id", "text"].into_iter());
             if let Some(text) = self.0.get(usize::try_from(*after).unwrap()) {
@@ -52,7 +52,7 @@ mod tests {
                 rows.cell(Cell::Text(text));
                 rows.end_row();
             }
-            Ok(Outcome { rows: rows.finish(), changes: 0 })
+            Ok(StatementResult { rows: rows.finish(), changes: 0 })
         }
     }
 

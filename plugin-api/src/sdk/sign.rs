@@ -6,12 +6,12 @@
 use super::{Address, HostHandle};
 use crate::{
     abi::{FfiBytes, HostError, HostErrorCode},
-    manifest::{SignQuestion, Signable},
+    manifest::{SignCall, Signable},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use crate::manifest::SignAnswer;
+pub use crate::manifest::SignResult;
 
 /// A key of the gateway; made by [`HostHandle::signer`].
 pub struct Signer<'h> {
@@ -36,12 +36,12 @@ impl HostHandle {
     }
 
     async fn recover(&self, what: Signable, signature: &str) -> Result<Address, HostError> {
-        self.call_signer(SignQuestion::Recover { what, signature: signature.to_owned() }).await
+        self.call_signer(SignCall::Recover { what, signature: signature.to_owned() }).await
     }
 
-    async fn call_signer<T: DeserializeOwned>(&self, request: SignQuestion) -> Result<T, HostError> {
+    async fn call_signer<T: DeserializeOwned>(&self, request: SignCall) -> Result<T, HostError> {
         let response = self.call_capability("sign", &request, FfiBytes::default()).await?;
-        serde_json::from_slice(&response.answer)
+        serde_json::from_slice(&response.response)
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
     }
 }
@@ -49,26 +49,26 @@ impl HostHandle {
 impl Signer<'_> {
     /// The address of the key.
     pub async fn address(&self) -> Result<Address, HostError> {
-        self.host.call_signer(SignQuestion::Address { role: self.role.clone() }).await
+        self.host.call_signer(SignCall::Address { role: self.role.clone() }).await
     }
 
     /// Signs a text by EIP-191, as wallets do with `personal_sign`.
-    pub async fn sign_text(&self, text: &str) -> Result<SignAnswer, HostError> {
+    pub async fn sign_text(&self, text: &str) -> Result<SignResult, HostError> {
         self.sign(Signable::Text(text.to_owned())).await
     }
 
     /// Signs bytes by EIP-191, for example a 32-byte hash for a contract that applies the same prefix.
-    pub async fn sign_bytes(&self, bytes: &[u8]) -> Result<SignAnswer, HostError> {
+    pub async fn sign_bytes(&self, bytes: &[u8]) -> Result<SignResult, HostError> {
         self.sign(Signable::Bytes(alloy_primitives::hex::encode_prefixed(bytes))).await
     }
 
     /// Signs an EIP-712 document: `{types, primaryType, domain, message}`, integers as numbers or decimal strings. One that
     /// does not fit its types is a [`HostErrorCode::Invalid`].
-    pub async fn sign_typed_data(&self, document: Value) -> Result<SignAnswer, HostError> {
+    pub async fn sign_typed_data(&self, document: Value) -> Result<SignResult, HostError> {
         self.sign(Signable::TypedData(document)).await
     }
 
-    async fn sign(&self, what: Signable) -> Result<SignAnswer, HostError> {
-        self.host.call_signer(SignQuestion::Sign { role: self.role.clone(), what }).await
+    async fn sign(&self, what: Signable) -> Result<SignResult, HostError> {
+        self.host.call_signer(SignCall::Sign { role: self.role.clone(), what }).await
     }
 }

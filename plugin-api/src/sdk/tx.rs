@@ -7,8 +7,8 @@
 
 use super::{Address, HostHandle, MAIN_CHAIN, Tx, Wei};
 use crate::{
-    abi::{FfiBytes, HostError, HostErrorCode, Reply},
-    manifest::{Intent, IntentStatus, Lane, TxCall, TxQuestion},
+    abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode},
+    manifest::{Intent, IntentStatus, JournalCall, Lane, TxCall},
 };
 use alloy_primitives::hex;
 use serde::{Serialize, de::DeserializeOwned};
@@ -73,7 +73,7 @@ impl TransactionRequest {
 
     /// Records it in this database transaction: the gateway sends it only when that commits. Returns its id.
     pub async fn record(self, tx: &Tx) -> Result<i64, HostError> {
-        decode(&tx.call_capability("tx", &TxQuestion::Send(self.0)).await?)
+        decode(&tx.call_capability("tx", &JournalCall::Send(self.0)).await?)
     }
 
     /// Records it in a database transaction of its own. Returns its id.
@@ -88,26 +88,26 @@ impl TransactionRequest {
 impl HostHandle {
     /// The status of an intent of this plugin.
     pub async fn intent_status(&self, id: i64) -> Result<Option<IntentStatus>, HostError> {
-        self.call_journal(TxQuestion::Status { id }).await
+        self.call_journal(JournalCall::Status { id }).await
     }
 
     /// The status of the intent that was recorded with this key.
     pub async fn find_intent(&self, role: &str, key: &str) -> Result<Option<IntentStatus>, HostError> {
-        self.call_journal(TxQuestion::Find { role: role.to_owned(), key: key.to_owned() }).await
+        self.call_journal(JournalCall::Find { role: role.to_owned(), key: key.to_owned() }).await
     }
 
     /// The nonce queue of a role's key on a chain: its balance, and its queued and pending transactions.
     pub async fn nonce_queue(&self, role: &str, chain: &str) -> Result<Lane, HostError> {
-        self.call_journal(TxQuestion::Lane { role: role.to_owned(), chain: chain.to_owned() }).await
+        self.call_journal(JournalCall::Lane { role: role.to_owned(), chain: chain.to_owned() }).await
     }
 
-    async fn call_journal<T: DeserializeOwned>(&self, request: TxQuestion) -> Result<T, HostError> {
+    async fn call_journal<T: DeserializeOwned>(&self, request: JournalCall) -> Result<T, HostError> {
         decode(&self.call_capability("tx", &request, FfiBytes::default()).await?)
     }
 }
 
-fn decode<T: DeserializeOwned>(response: &Reply) -> Result<T, HostError> {
-    serde_json::from_slice(&response.answer).map_err(malformed)
+fn decode<T: DeserializeOwned>(response: &CapabilityResponse) -> Result<T, HostError> {
+    serde_json::from_slice(&response.response).map_err(malformed)
 }
 
 fn malformed(error: serde_json::Error) -> HostError {

@@ -9,15 +9,16 @@ use std::{
 
 /// The libraries of `count` copies, optimised like the plugins they join.
 pub fn make(count: usize) -> Result<Vec<PathBuf>> {
-    let house = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("tests/bench lies in the house")?;
-    let target = house.join("target/bench");
+    let gateway =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("tests/bench lies in the gateway")?;
+    let target = gateway.join("target/bench");
     let folder = target.join("copies");
     let names: Vec<String> = (1..=count).map(|number| format!("copy_{number:02}")).collect();
     for name in &names {
-        copy(&house.join("plugins/hello"), &folder.join(name), name)?;
+        copy(&gateway.join("plugins/hello"), &folder.join(name), name)?;
     }
-    write(&folder.join("Cargo.toml"), &manifest(house, &names)?)?;
-    write(&folder.join("Cargo.lock"), &fs::read_to_string(house.join("Cargo.lock"))?)?;
+    write(&folder.join("Cargo.toml"), &manifest(gateway, &names)?)?;
+    write(&folder.join("Cargo.lock"), &fs::read_to_string(gateway.join("Cargo.lock"))?)?;
     println!("  {count} copies of a plugin are built");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
@@ -28,11 +29,11 @@ pub fn make(count: usize) -> Result<Vec<PathBuf>> {
     Ok(names.iter().map(library).collect())
 }
 
-/// The house's manifest with other members: what packages inherit, and the profiles.
-fn manifest(house: &Path, names: &[String]) -> Result<String> {
-    let text = fs::read_to_string(house.join("Cargo.toml"))?;
-    let inherited = text.find("[workspace.package]").context("the house's manifest has [workspace.package]")?;
-    let inherited = text[inherited..].replace("path = \"", &format!("path = \"{}/", house.display()));
+/// The gateway's manifest with other members: what packages inherit, and the profiles.
+fn manifest(gateway: &Path, names: &[String]) -> Result<String> {
+    let text = fs::read_to_string(gateway.join("Cargo.toml"))?;
+    let inherited = text.find("[workspace.package]").context("the gateway's manifest has [workspace.package]")?;
+    let inherited = text[inherited..].replace("path = \"", &format!("path = \"{}/", gateway.display()));
     Ok(format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n\n{inherited}"))
 }
 

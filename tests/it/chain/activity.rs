@@ -8,19 +8,19 @@ async fn an_event_is_public_when_its_block_is_three_deep() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         let block = chain.mine(vec![moved(1, "1")]);
         chain.mine_empty(2);
-        house.indexed(&chain).await;
-        assert_eq!(published(&house).await, [], "two blocks on top are not enough");
+        gateway.indexed(&chain).await;
+        assert_eq!(published(&gateway).await, [], "two blocks on top are not enough");
         chain.mine_empty(1);
-        house.indexed(&chain).await;
-        let events = published(&house).await;
+        gateway.indexed(&chain).await;
+        let events = published(&gateway).await;
         assert_eq!(events.iter().map(|(block, _)| *block).collect::<Vec<_>>(), [block]);
-        let event = house.events().await.remove(0);
+        let event = gateway.events().await.remove(0);
         assert_eq!(event.ts, 1_767_225_600 + 7 * i64::try_from(block).unwrap(), "the block's time");
         chain.reorg(4);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -29,20 +29,20 @@ async fn what_a_branch_held_back_is_never_public() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.mine(vec![moved(1, "1")]);
         chain.mine_empty(2);
-        house.indexed(&chain).await;
-        let house = house.restart().await;
+        gateway.indexed(&chain).await;
+        let gateway = gateway.restart().await;
         chain.reorg(3);
         let block = chain.mine(vec![moved(1, "2")]);
         chain.mine_empty(5);
-        house.indexed(&chain).await;
-        let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
+        gateway.indexed(&chain).await;
+        let amounts: Vec<_> = gateway.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["2"]);
-        assert_eq!(published(&house).await[0].0, block);
+        assert_eq!(published(&gateway).await[0].0, block);
         chain.reorg(6);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -51,30 +51,30 @@ async fn a_public_event_does_not_become_public_again() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         let same = || vec![moved(1, "1").in_transaction("twice"), moved(1, "2").in_transaction("twice")];
         chain.mine(same());
         chain.mine_empty(5);
-        house.indexed(&chain).await;
-        assert_eq!(published(&house).await.len(), 2);
+        gateway.indexed(&chain).await;
+        assert_eq!(published(&gateway).await.len(), 2);
         chain.reorg(6);
         chain.mine(vec![opened(3)]);
         chain.mine([vec![opened(2)], same()].concat());
         chain.mine_empty(5);
-        house.indexed(&chain).await;
-        assert_eq!(published(&house).await.len(), 2, "the same transaction, deeper than the confirmations");
-        let house = reindexed(house, &chain).await;
-        assert_eq!(published(&house).await.len(), 2, "nor by a new index");
+        gateway.indexed(&chain).await;
+        assert_eq!(published(&gateway).await.len(), 2, "the same transaction, deeper than the confirmations");
+        let gateway = reindexed(gateway, &chain).await;
+        assert_eq!(published(&gateway).await.len(), 2, "nor by a new index");
         chain.reorg(7);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
-async fn reindexed(house: plugin_testing::TestGateway, chain: &ScriptedChain) -> plugin_testing::TestGateway {
-    house.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
-    let house = house.restart().await;
-    house.indexed(chain).await;
-    house
+async fn reindexed(gateway: plugin_testing::TestGateway, chain: &ScriptedChain) -> plugin_testing::TestGateway {
+    gateway.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
+    let gateway = gateway.restart().await;
+    gateway.indexed(chain).await;
+    gateway
 }
 
 #[tokio::test]
@@ -85,9 +85,9 @@ async fn the_past_is_public_in_its_order() {
         chain.mine(vec![moved(1 + block % 2, "1")]);
     });
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        let blocks: Vec<u64> = published(&house).await.into_iter().map(|(block, _)| block).collect();
+        let gateway = started(builder, &chain).await;
+        let blocks: Vec<u64> = published(&gateway).await.into_iter().map(|(block, _)| block).collect();
         assert_eq!(blocks, (2..=148).collect::<Vec<_>>());
-        close(house).await;
+        close(gateway).await;
     }
 }

@@ -60,8 +60,8 @@ async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
     chain.mock_call(bank, ACCOUNT, &[json!(owner), json!("na\u{0}me"), json!(u64::MAX), json!(largest)]);
     chain.set_balance(bank, largest);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        let said: Value = serde_json::from_str(&contribution(&house, "ask_chain").await).unwrap();
+        let gateway = started(builder, &chain).await;
+        let said: Value = serde_json::from_str(&contribution(&gateway, "ask_chain").await).unwrap();
         assert_eq!((&said["head"], &said["finalized"]), (&json!(71), &json!(7)), "{said}");
         assert_eq!((&said["missing"], &said["same"]), (&json!(true), &json!(true)), "{said}");
         assert_eq!(said["owner"], owner);
@@ -78,6 +78,6 @@ async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
             "{said}"
         );
         assert!(said["wrong"].as_str().unwrap_or_default().contains("ownerOf"), "{said}");
-        close(house).await;
+        close(gateway).await;
     }
 }

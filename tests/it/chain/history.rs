@@ -18,24 +18,24 @@ async fn every_event_is_applied_once_in_its_order() {
     let chain = ScriptedChain::start().await;
     busy(&chain, 300);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        assert_eq!(house.rows("SELECT count(*), max(block) FROM ledger_moves").await, ["Int(600) Int(301)"]);
-        assert_eq!(house.rows("SELECT cast(sum(moves) as bigint) FROM ledger_accounts").await, ["Int(600)"]);
-        let name = house.rows("SELECT name FROM ledger_accounts WHERE id = 3").await.remove(0);
+        let gateway = started(builder, &chain).await;
+        assert_eq!(gateway.rows("SELECT count(*), max(block) FROM ledger_moves").await, ["Int(600) Int(301)"]);
+        assert_eq!(gateway.rows("SELECT cast(sum(moves) as bigint) FROM ledger_accounts").await, ["Int(600)"]);
+        let name = gateway.rows("SELECT name FROM ledger_accounts WHERE id = 3").await.remove(0);
         assert!(name.contains("account 3 \u{fffd} ä😀"), "a NUL from a stranger stops no index: {name}");
 
         let head = chain.mine(vec![moved(1, "5"), opened(77)]);
-        house.indexed(&chain).await;
-        assert_eq!(house.rows("SELECT count(*) FROM ledger_moves").await, ["Int(601)"]);
-        let health = house.get("/api/health").await.json();
+        gateway.indexed(&chain).await;
+        assert_eq!(gateway.rows("SELECT count(*) FROM ledger_moves").await, ["Int(601)"]);
+        let health = gateway.get("/api/health").await.json();
         assert_eq!((health["head"].as_u64(), health["indexedBlock"].as_u64()), (Some(head), Some(head)));
-        let status = house.get("/api/status").await.json();
+        let status = gateway.get("/api/status").await.json();
         assert_eq!(status["headLag"], 0, "{status}");
         assert_eq!(status["services"]["indexer"]["ok"], true, "{status}");
         assert_eq!(status["services"]["indexer"]["indexes"][0]["state"], "following");
         assert_eq!(status["degraded"], plugin_testing::json!([]), "{status}");
         chain.reorg(1);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -51,12 +51,12 @@ async fn a_block_of_many_events_is_written_in_their_order() {
     chain.mine((0..240).flat_map(events).collect());
     chain.mine_empty(100);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         let accounts = "SELECT id % 3, balance, moves, count(*) FROM ledger_accounts GROUP BY 1, 2, 3 ORDER BY 1";
         let expected = ["Int(0) Text(\"0\") Int(0) Int(80)", "Int(1) Text(\"5\") Int(2) Int(80)"];
-        assert_eq!(house.rows(accounts).await, expected);
-        assert_eq!(house.rows("SELECT count(*) FROM ledger_moves").await, ["Int(160)"]);
-        close(house).await;
+        assert_eq!(gateway.rows(accounts).await, expected);
+        assert_eq!(gateway.rows("SELECT count(*) FROM ledger_moves").await, ["Int(160)"]);
+        close(gateway).await;
     }
 }
 
@@ -67,10 +67,10 @@ async fn events_that_wait_for_the_database_are_all_written() {
     chain.mine((1_000..6_000).map(opened).collect());
     chain.mine_empty(100);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         let accounts = "SELECT count(*), min(id), max(id) FROM ledger_accounts";
-        assert_eq!(house.rows(accounts).await, ["Int(5000) Int(1000) Int(5999)"]);
-        close(house).await;
+        assert_eq!(gateway.rows(accounts).await, ["Int(5000) Int(1000) Int(5999)"]);
+        close(gateway).await;
     }
 }
 
@@ -82,9 +82,9 @@ async fn the_answer_is_the_same_however_small_the_questions_must_be() {
     for fault in [None, Some(Fault::RangeMax(7)), Some(Fault::RangeMax(1)), Some(Fault::NoBatches)] {
         chain.fail_always(fault);
         for builder in builders(&chain).await {
-            let house = started(builder, &chain).await;
-            seen.push(derived(&house).await);
-            close(house).await;
+            let gateway = started(builder, &chain).await;
+            seen.push(derived(&gateway).await);
+            close(gateway).await;
         }
     }
     assert!(seen[0].contains("account 3") && seen.iter().all(|text| *text == seen[0]));
@@ -95,47 +95,47 @@ async fn stopping_at_any_point_and_starting_again_is_safe() {
     let chain = ScriptedChain::start().await;
     busy(&chain, 200);
     let expected = {
-        let house = started(builders(&chain).await.remove(0), &chain).await;
-        let derived = derived(&house).await;
-        close(house).await;
+        let gateway = started(builders(&chain).await.remove(0), &chain).await;
+        let derived = derived(&gateway).await;
+        close(gateway).await;
         derived
     };
     for builder in builders(&chain).await {
         let small_steps = builder.configure(|config| {
             config.chains.get_mut("main").unwrap().range_blocks_max = 10;
         });
-        let mut house = small_steps.start().await;
+        let mut gateway = small_steps.start().await;
         for round in 0..8 {
             // Another moment each time is what is tested: the restart falls into another step of the index.
             tokio::time::sleep(Duration::from_millis(round * 7)).await;
-            house = house.restart().await;
+            gateway = gateway.restart().await;
         }
-        house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, expected);
-        let events = published(&house).await;
+        gateway.indexed(&chain).await;
+        assert_eq!(derived(&gateway).await, expected);
+        let events = published(&gateway).await;
         assert!(events.is_sorted_by_key(|(block, _)| *block), "in order");
         assert_eq!(events.len(), 400 - 2 * 3, "all but those of the last three blocks");
-        close(house).await;
+        close(gateway).await;
     }
 }
 
 #[tokio::test]
 async fn a_plugin_without_chain_or_contract_serves_and_says_so() {
-    for house in TestGateway::each_database(&[ledger::module()]).await {
-        let status = house.get("/api/status").await.json();
+    for gateway in TestGateway::each_database(&[ledger::module()]).await {
+        let status = gateway.get("/api/status").await.json();
         assert_eq!(status["services"]["rpc"]["enabled"], false, "{status}");
         assert!(status["services"]["rpc"]["detail"].as_str().unwrap_or_default().contains("[chains.main]"));
-        assert_eq!(house.get("/api/health").await.json()["head"], -1);
-        close(house).await;
+        assert_eq!(gateway.get("/api/health").await.json()["head"], -1);
+        close(gateway).await;
     }
     let chain = ScriptedChain::start().await;
-    let house = TestGateway::builder().plugin(ledger::module()).chain(&chain, &["other"]).start().await;
+    let gateway = TestGateway::builder().plugin(ledger::module()).chain(&chain, &["other"]).start().await;
     TestGateway::eventually(Duration::from_secs(60), "it says why", || async {
-        let reports = house.gateway().indexes.reports();
+        let reports = gateway.gateway().indexes.reports();
         reports.iter().any(|report| report.reason.as_deref() == Some("none of its contracts is deployed"))
     })
     .await;
-    close(house).await;
+    close(gateway).await;
 }
 
 #[tokio::test]
@@ -143,15 +143,15 @@ async fn an_index_begins_anew_when_what_it_follows_is_another_contract() {
     let chain = ScriptedChain::start().await;
     busy(&chain, 100);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        assert_ne!(derived(&house).await, "");
-        let moved_on = house.restart_after(|config| {
+        let gateway = started(builder, &chain).await;
+        assert_ne!(derived(&gateway).await, "");
+        let moved_on = gateway.restart_after(|config| {
             let main = config.chains.get_mut("main").unwrap();
             main.contracts.insert(BANK.to_owned(), ScriptedChain::address_of("another"));
         });
-        let house = moved_on.await;
-        house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, "", "the other contract has no events");
-        close(house).await;
+        let gateway = moved_on.await;
+        gateway.indexed(&chain).await;
+        assert_eq!(derived(&gateway).await, "", "the other contract has no events");
+        close(gateway).await;
     }
 }

@@ -32,9 +32,9 @@ pub fn with_second_server(builder: Builder, second: &ScriptedChain) -> Builder {
 
 /// The gateway with every block indexed.
 pub async fn started(builder: Builder, chain: &ScriptedChain) -> TestGateway {
-    let house = builder.start().await;
-    house.indexed(chain).await;
-    house
+    let gateway = builder.start().await;
+    gateway.indexed(chain).await;
+    gateway
 }
 
 pub fn opened(id: u64) -> ScriptedLog {
@@ -51,15 +51,15 @@ pub fn closed(id: u64) -> ScriptedLog {
 }
 
 /// Everything that is derived, in one text.
-pub async fn derived(house: &TestGateway) -> String {
+pub async fn derived(gateway: &TestGateway) -> String {
     let accounts = "SELECT id, owner, name, balance, memo, moves, changed_s FROM ledger_accounts ORDER BY id";
     let moves = "SELECT tx, nth, account, amount, block FROM ledger_moves ORDER BY tx, nth";
-    [house.rows(accounts).await, house.rows(moves).await].concat().join("\n")
+    [gateway.rows(accounts).await, gateway.rows(moves).await].concat().join("\n")
 }
 
 /// The same from an index that never saw another branch.
-pub async fn derived_anew(house: &TestGateway, chain: &ScriptedChain) -> String {
-    let place = usize::from(house.dialect() == "postgres");
+pub async fn derived_anew(gateway: &TestGateway, chain: &ScriptedChain) -> String {
+    let place = usize::from(gateway.dialect() == "postgres");
     let fresh = builders(chain).await.remove(place).start().await;
     fresh.indexed(chain).await;
     let derived = derived(&fresh).await;
@@ -68,13 +68,13 @@ pub async fn derived_anew(house: &TestGateway, chain: &ScriptedChain) -> String 
 }
 
 /// What is derived is what an index derives that never saw another branch.
-pub async fn assert_as_anew(house: &TestGateway, chain: &ScriptedChain) {
-    assert_eq!(derived(house).await, derived_anew(house, chain).await);
+pub async fn assert_as_anew(gateway: &TestGateway, chain: &ScriptedChain) {
+    assert_eq!(derived(gateway).await, derived_anew(gateway, chain).await);
 }
 
 /// What the activity log says of moves, oldest first: block and transaction.
-pub async fn published(house: &TestGateway) -> Vec<(u64, String)> {
-    let events = house.events().await.into_iter().filter(|event| event.kind == "ledger.moved");
+pub async fn published(gateway: &TestGateway) -> Vec<(u64, String)> {
+    let events = gateway.events().await.into_iter().filter(|event| event.kind == "ledger.moved");
     let read = |data: &plugin_testing::Value| {
         (data["block"].as_u64().unwrap_or_default(), data["tx"].as_str().unwrap_or_default().to_owned())
     };
@@ -82,7 +82,7 @@ pub async fn published(house: &TestGateway) -> Vec<(u64, String)> {
 }
 
 /// The end of a good test.
-pub async fn close(house: TestGateway) {
-    assert_eq!(house.faults().await, Vec::<String>::new());
-    house.stop().await;
+pub async fn close(gateway: TestGateway) {
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }

@@ -103,24 +103,24 @@ async fn run(deep: u64, steps: &[Step], place: usize) {
     let builder = builders(&chain).await.remove(place).configure(|config| {
         config.chains.get_mut("main").unwrap().confirmations = deep;
     });
-    let mut house = started(builder, &chain).await;
+    let mut gateway = started(builder, &chain).await;
     for step in steps {
         play(&chain, step);
         match step {
-            Step::Restart => house = house.restart().await,
-            Step::Wait => house.indexed(&chain).await,
+            Step::Restart => gateway = gateway.restart().await,
+            Step::Wait => gateway.indexed(&chain).await,
             _ => tokio::task::yield_now().await,
         }
     }
-    house.indexed(&chain).await;
+    gateway.indexed(&chain).await;
     let fresh = builders(&chain).await.remove(place).configure(|config| {
         config.chains.get_mut("main").unwrap().confirmations = deep;
     });
     let fresh = started(fresh, &chain).await;
-    assert_eq!(derived(&house).await, derived(&fresh).await, "{deep} {steps:?}");
-    assert_eq!(published(&house).await, published(&fresh).await, "{deep} {steps:?}");
+    assert_eq!(derived(&gateway).await, derived(&fresh).await, "{deep} {steps:?}");
+    assert_eq!(published(&gateway).await, published(&fresh).await, "{deep} {steps:?}");
     close(fresh).await;
-    close(house).await;
+    close(gateway).await;
 }
 
 async fn run_all(place: usize) {

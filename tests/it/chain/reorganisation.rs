@@ -16,18 +16,18 @@ async fn with_history() -> ScriptedChain {
 async fn rows_become_what_they_were_before_the_branch() {
     let chain = with_history().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        let before = derived(&house).await;
+        let gateway = started(builder, &chain).await;
+        let before = derived(&gateway).await;
         chain.mine(vec![moved(1, "1"), closed(2), opened(4)]);
         chain.mine(vec![moved(1, "2"), opened(2), closed(3), moved(4, "9"), closed(4)]);
-        house.indexed(&chain).await;
-        assert_ne!(derived(&house).await, before);
+        gateway.indexed(&chain).await;
+        assert_ne!(derived(&gateway).await, before);
         chain.reorg(2);
         chain.mine_empty(3);
-        house.indexed(&chain).await;
-        assert_eq!(derived(&house).await, before);
+        gateway.indexed(&chain).await;
+        assert_eq!(derived(&gateway).await, before);
         chain.reorg(3);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -35,18 +35,18 @@ async fn rows_become_what_they_were_before_the_branch() {
 async fn a_transaction_that_comes_back_at_another_place_counts_once() {
     let chain = with_history().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         let again = moved(1, "7").in_transaction("mine");
         chain.mine(vec![moved(2, "1"), again.clone()]);
-        house.indexed(&chain).await;
+        gateway.indexed(&chain).await;
         chain.reorg(1);
         chain.mine_empty(1);
         chain.mine(vec![again]);
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
-        assert_eq!(house.rows("SELECT balance FROM ledger_accounts WHERE id = 1").await, ["Text(\"107\")"]);
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
+        assert_eq!(gateway.rows("SELECT balance FROM ledger_accounts WHERE id = 1").await, ["Text(\"107\")"]);
         chain.reorg(2);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -54,42 +54,42 @@ async fn a_transaction_that_comes_back_at_another_place_counts_once() {
 async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the_index() {
     let chain = with_history().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.mine(vec![moved(3, "5")]);
         chain.mine_empty(63);
-        house.indexed(&chain).await;
+        gateway.indexed(&chain).await;
         chain.reorg(64);
         chain.mine_empty(65);
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
 
-        let before = derived(&house).await;
+        let before = derived(&gateway).await;
         chain.reorg(70);
         chain.mine(vec![closed(1)]);
         chain.mine_empty(80);
-        stopped(&house).await;
-        assert_eq!(derived(&house).await, before, "nothing is guessed");
-        let status = house.get("/api/status").await.json();
+        stopped(&gateway).await;
+        assert_eq!(derived(&gateway).await, before, "nothing is guessed");
+        let status = gateway.get("/api/status").await.json();
         let detail = status["services"]["indexer"]["detail"].as_str().unwrap_or_default();
         assert!(detail.contains("ledger is stopped") && detail.contains("reorg_depth"), "{status}");
-        let house = house.restart().await;
-        stopped(&house).await;
+        let gateway = gateway.restart().await;
+        stopped(&gateway).await;
 
         let outcome =
-            house.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
+            gateway.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
         assert!(outcome.is_reached, "{outcome:?}");
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
-        assert_ne!(derived(&house).await, before);
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
+        assert_ne!(derived(&gateway).await, before);
         chain.reorg(81);
         chain.mine_empty(6);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
-async fn stopped(house: &TestGateway) {
+async fn stopped(gateway: &TestGateway) {
     TestGateway::eventually(Duration::from_secs(60), "the index stops", || async {
-        let reports = house.gateway().indexes.reports();
+        let reports = gateway.gateway().indexes.reports();
         reports.iter().any(|report| report.state == gateway_indexer::IndexState::Stopped)
     })
     .await;
@@ -100,13 +100,13 @@ async fn a_chain_that_is_shorter_than_the_window_can_be_replaced_whole() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1), moved(1, "1")]);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.reorg(1);
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
-        close(house).await;
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
+        close(gateway).await;
     }
 }
 
@@ -114,18 +114,18 @@ async fn a_chain_that_is_shorter_than_the_window_can_be_replaced_whole() {
 async fn a_reorganisation_while_the_gateway_is_off_is_found() {
     let chain = with_history().await;
     for builder in builders(&chain).await {
-        let house = builder.start().await;
+        let gateway = builder.start().await;
         chain.mine(vec![moved(1, "50"), closed(2)]);
-        house.indexed(&chain).await;
-        let reopened = house.restart_after(|_| {
+        gateway.indexed(&chain).await;
+        let reopened = gateway.restart_after(|_| {
             chain.reorg(1);
             chain.mine(vec![moved(2, "60")]);
         });
-        let house = reopened.await;
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
+        let gateway = reopened.await;
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
         chain.reorg(1);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -133,21 +133,21 @@ async fn a_reorganisation_while_the_gateway_is_off_is_found() {
 async fn a_branch_that_was_buried_deep_while_the_gateway_was_off_is_undone() {
     let chain = with_history().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.mine(vec![moved(1, "50"), closed(2)]);
-        house.indexed(&chain).await;
-        let reopened = house.restart_after(|_| {
+        gateway.indexed(&chain).await;
+        let reopened = gateway.restart_after(|_| {
             chain.reorg(1);
             chain.mine(vec![moved(2, "60")]);
             chain.mine_empty(100);
         });
-        let house = reopened.await;
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
-        let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
+        let gateway = reopened.await;
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
+        let amounts: Vec<_> = gateway.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["100", "200", "60"], "what the branch held back was never public");
         chain.reorg(101);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -155,19 +155,19 @@ async fn a_branch_that_was_buried_deep_while_the_gateway_was_off_is_undone() {
 async fn what_was_held_back_becomes_public_before_what_came_while_the_gateway_was_off() {
     let chain = with_history().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.mine(vec![moved(1, "50")]);
-        house.indexed(&chain).await;
-        let reopened = house.restart_after(|_| {
+        gateway.indexed(&chain).await;
+        let reopened = gateway.restart_after(|_| {
             chain.mine(vec![moved(2, "60")]);
             chain.mine_empty(100);
         });
-        let house = reopened.await;
-        house.indexed(&chain).await;
-        let amounts: Vec<_> = house.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
+        let gateway = reopened.await;
+        gateway.indexed(&chain).await;
+        let amounts: Vec<_> = gateway.events().await.into_iter().map(|event| event.data["amount"].clone()).collect();
         assert_eq!(amounts, ["100", "200", "50", "60"]);
         chain.reorg(102);
-        close(house).await;
+        close(gateway).await;
     }
 }
 
@@ -177,13 +177,13 @@ async fn a_young_chain_of_which_nothing_remains_is_indexed_anew() {
     chain.mine(vec![opened(1), moved(1, "1")]);
     for builder in builders(&chain).await {
         let builder = builder.configure(|config| config.chains.get_mut("main").unwrap().deploy_block = Some(1));
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.reorg(1);
         chain.mine(vec![opened(5)]);
         chain.mine(vec![moved(5, "3")]);
-        house.indexed(&chain).await;
-        assert_as_anew(&house, &chain).await;
+        gateway.indexed(&chain).await;
+        assert_as_anew(&gateway, &chain).await;
         chain.reorg(1);
-        close(house).await;
+        close(gateway).await;
     }
 }

@@ -19,8 +19,8 @@ async fn pair(chain: &ScriptedChain) -> Option<[TestGateway; 2]> {
     Some([one, other.configure(|config| config.database.url = url).start().await])
 }
 
-fn state(house: &TestGateway) -> Option<IndexState> {
-    house.gateway().indexes.reports().first().map(|report| report.state)
+fn state(gateway: &TestGateway) -> Option<IndexState> {
+    gateway.gateway().indexes.reports().first().map(|report| report.state)
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn one_gateway_indexes_and_the_other_takes_over_when_it_stops() {
     let Some([one, other]) = pair(&chain).await else { return };
     TestGateway::eventually(MINUTE, "the other one waits", || async { state(&other) == Some(IndexState::Elsewhere) })
         .await;
-    let blocks = |house: &TestGateway| house.gateway().indexes.indexed_block();
+    let blocks = |gateway: &TestGateway| gateway.gateway().indexes.indexed_block();
     TestGateway::eventually(MINUTE, "it knows how far the index is", || async { blocks(&other) == Some(chain.head()) })
         .await;
     chain.mine(vec![moved(1, "3")]);

@@ -14,12 +14,12 @@ async fn only_chain_events_write_derived_tables() {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
-        let before = derived(&house).await;
-        let said = contribution(&house, "write_derived").await;
+        let gateway = started(builder, &chain).await;
+        let before = derived(&gateway).await;
+        let said = contribution(&gateway, "write_derived").await;
         assert!(said.contains("derived from the chain: only chain events write it"), "{said}");
-        assert_eq!(derived(&house).await, before);
-        close(house).await;
+        assert_eq!(derived(&gateway).await, before);
+        close(gateway).await;
     }
 }
 
@@ -27,17 +27,17 @@ async fn only_chain_events_write_derived_tables() {
 async fn a_chain_event_writes_derived_tables_only() {
     let chain = ScriptedChain::start().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         chain.mine(vec![opened(1), opened(TRESPASSER.unsigned_abs())]);
-        let reason = fails(&house).await;
+        let reason = fails(&gateway).await;
         assert!(reason.contains("the event Opened in block") && reason.contains("ledger_notes is none"), "{reason}");
-        assert_eq!(derived(&house).await, "", "the batch left no trace");
+        assert_eq!(derived(&gateway).await, "", "the batch left no trace");
         chain.reorg(1);
         chain.mine(vec![opened(1)]);
-        house.indexed(&chain).await;
-        assert_ne!(derived(&house).await, "", "it heals with the next branch");
+        gateway.indexed(&chain).await;
+        assert_ne!(derived(&gateway).await, "", "it heals with the next branch");
         chain.reorg(1);
-        house.stop().await;
+        gateway.stop().await;
     }
 }
 
@@ -52,15 +52,15 @@ async fn an_event_whose_deferred_statement_fails_is_named(#[case] clashing: u64)
     let block = chain.mine((0..600).map(account).map(opened).collect());
     chain.mine_empty(100);
     for builder in builders(&chain).await {
-        let house = builder.start().await;
+        let gateway = builder.start().await;
         let named = format!("the event Opened in block {block}");
         TestGateway::eventually(Duration::from_secs(60), "the index names it", || async {
-            fails(&house).await.contains(&named)
+            fails(&gateway).await.contains(&named)
         })
         .await;
-        assert_eq!(house.faults().await.len(), 1, "and the operator reads of it");
-        assert_eq!(derived(&house).await, "", "the batch left no trace");
-        house.stop().await;
+        assert_eq!(gateway.faults().await.len(), 1, "and the operator reads of it");
+        assert_eq!(derived(&gateway).await, "", "the batch left no trace");
+        gateway.stop().await;
     }
 }
 
@@ -68,21 +68,21 @@ async fn an_event_whose_deferred_statement_fails_is_named(#[case] clashing: u64)
 async fn an_event_that_cannot_be_applied_is_tried_again_and_nothing_is_skipped() {
     let chain = ScriptedChain::start().await;
     for builder in builders(&chain).await {
-        let house = started(builder, &chain).await;
+        let gateway = started(builder, &chain).await;
         super::ledger::REFUSALS.store(2, std::sync::atomic::Ordering::SeqCst);
         chain.mine(vec![opened(1), moved(1, "3"), moved(1, "4")]);
-        house.indexed(&chain).await;
-        assert_eq!(house.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"7\") Int(2)"]);
-        assert!(house.faults().await[0].contains("not now"), "and the operator reads of it");
+        gateway.indexed(&chain).await;
+        assert_eq!(gateway.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"7\") Int(2)"]);
+        assert!(gateway.faults().await[0].contains("not now"), "and the operator reads of it");
         chain.reorg(1);
-        house.stop().await;
+        gateway.stop().await;
     }
 }
 
 /// Waits until the index says what is wrong.
-pub async fn fails(house: &TestGateway) -> String {
+pub async fn fails(gateway: &TestGateway) -> String {
     let reason = || {
-        let reports = house.gateway().indexes.reports();
+        let reports = gateway.gateway().indexes.reports();
         let failing = reports.into_iter().find(|report| report.state == gateway_indexer::IndexState::Failing);
         failing.and_then(|report| report.reason)
     };
@@ -91,8 +91,8 @@ pub async fn fails(house: &TestGateway) -> String {
     reason().unwrap_or_default()
 }
 
-pub async fn contribution(house: &TestGateway, point: &str) -> String {
-    let answers = house.gateway().host.collect(point, b"null").await;
+pub async fn contribution(gateway: &TestGateway, point: &str) -> String {
+    let answers = gateway.gateway().host.collect(point, b"null").await;
     answers
         .into_iter()
         .map(|answer| match answer.value {

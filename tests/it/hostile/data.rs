@@ -21,7 +21,7 @@ async fn a_handler_that_breaks_off_gives_its_transaction_back_at_once() {
 /// It holds the writer until the limit of a transaction, and no longer.
 #[tokio::test]
 async fn a_transaction_that_nobody_ends_is_ended() {
-    let gateway = super::house_with(json!({}), |config| {
+    let gateway = super::gateway_with(json!({}), |config| {
         config.database.transaction_timeout_ms = 500;
         config.database.statement_timeout_ms = 500;
     })

@@ -1,12 +1,12 @@
 //! A plugin that fails too often is taken off until an operator switches it off and on again.
 
-use super::{LIMIT, assert_internal, assert_others_serve, call, house_with, report, switch};
+use super::{LIMIT, assert_internal, assert_others_serve, call, gateway_with, report, switch};
 use gateway_plugins::{FenceRequest, PluginState};
 use plugin_testing::{TestGateway, json};
 
 #[tokio::test]
 async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
-    let gateway = house_with(json!({}), |config| config.plugins.fence_faults = 3).await;
+    let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 3).await;
     for _ in 0..3 {
         assert_internal(&call(&gateway, "panic_at_once").await);
     }
@@ -42,7 +42,7 @@ async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
 /// A fence that was asked for while an operator switched the plugin off and on is for the life that is over.
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
-    let gateway = house_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
+    let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
     let running = gateway.gateway().host.active.list();
     let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
     let request = FenceRequest { plugin: "hostile".into(), generation, reason: "late".into() };

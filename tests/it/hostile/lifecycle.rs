@@ -1,7 +1,7 @@
 //! Plugins that fail on the way up or down: the report says why, and the others never notice.
 
 use super::{
-    LIMIT, assert_fault, assert_others_serve, call, gateway, house_with, last_fault, report, switch, variants,
+    LIMIT, assert_fault, assert_others_serve, call, gateway, gateway_with, last_fault, report, switch, variants,
 };
 use gateway_plugins::PluginState;
 use gateway_storage::Scope;
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 #[case("hang", "the constructor did not return within 300ms")]
 #[tokio::test]
 async fn a_constructor_that_breaks_is_a_reason(#[case] act: &str, #[case] reason: &str) {
-    let gateway = house_with(json!({ "constructor": act }), |config| config.plugins.constructor_timeout_ms = 300).await;
+    let gateway =
+        gateway_with(json!({ "constructor": act }), |config| config.plugins.constructor_timeout_ms = 300).await;
     let report = report(&gateway, "hostile").await;
     assert_eq!(report.state, PluginState::Failed);
     assert!(report.reason.starts_with(reason), "{}", report.reason);

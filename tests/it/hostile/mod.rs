@@ -22,10 +22,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// The hostile plugin and a good one; faults do not take it off.
 async fn gateway(settings: Value) -> TestGateway {
-    house_with(settings, |config| config.plugins.fence_faults = 1000).await
+    gateway_with(settings, |config| config.plugins.fence_faults = 1000).await
 }
 
-async fn house_with(settings: Value, change: impl FnOnce(&mut Config)) -> TestGateway {
+async fn gateway_with(settings: Value, change: impl FnOnce(&mut Config)) -> TestGateway {
     let builder = TestGateway::builder().plugin(hello::plugin_module()).plugin(hostile::plugin_module());
     builder
         .config("hostile", settings)

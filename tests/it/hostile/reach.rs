@@ -1,6 +1,6 @@
 //! The way out: a plugin reaches no private address, whatever its caller asks for, and a public one through the egress.
 
-use super::{TestGateway, gateway, house_with, json};
+use super::{TestGateway, gateway, gateway_with, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::method};
 
 async fn fetch(gateway: &TestGateway, url: &str) -> String {
@@ -38,7 +38,7 @@ async fn private_addresses_are_refused_before_anything_is_sent() {
 async fn the_development_switch_opens_the_host_that_it_names() {
     let server = neighbour("hello").await;
     let port = server.address().port();
-    let gateway = house_with(json!({}), |config| config.egress.allow_hosts = vec![format!("127.0.0.1:{port}")]).await;
+    let gateway = gateway_with(json!({}), |config| config.egress.allow_hosts = vec![format!("127.0.0.1:{port}")]).await;
     assert_eq!(fetch(&gateway, &format!("http://127.0.0.1:{port}/")).await, "200 hello");
     assert!(fetch(&gateway, "http://127.0.0.1:1/").await.starts_with("private_url:"));
     gateway.stop().await;
@@ -48,7 +48,7 @@ async fn the_development_switch_opens_the_host_that_it_names() {
 async fn a_longer_answer_than_asked_for_is_an_error_with_its_code() {
     let server = neighbour(&"x".repeat(2000)).await;
     let host = server.address().to_string();
-    let gateway = house_with(json!({}), |config| config.egress.allow_hosts = vec![host.clone()]).await;
+    let gateway = gateway_with(json!({}), |config| config.egress.allow_hosts = vec![host.clone()]).await;
     assert!(fetch(&gateway, &format!("http://{host}/")).await.starts_with("too_large:"));
     gateway.stop().await;
 }

@@ -1,6 +1,6 @@
 //! A thousand times off and on, while the others work.
 
-use super::{call, house_with, switched};
+use super::{call, gateway_with, switched};
 use plugin_testing::{Wallet, json};
 use std::{
     sync::{
@@ -25,7 +25,7 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
         config.plugins.fence_faults = 1_000_000;
         config.http.drain_timeout_ms = 20;
     };
-    let gateway = Arc::new(house_with(json!({ "job": "panic", "drop": "panic", "stop": "panic" }), adjust).await);
+    let gateway = Arc::new(gateway_with(json!({ "job": "panic", "drop": "panic", "stop": "panic" }), adjust).await);
     let (done, reads, writes) =
         (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let spawn = |load: u64| {

@@ -4,7 +4,7 @@ use super::*;
 use rstest::rstest;
 
 /// Each answer with the id of the note that its transaction inserted.
-type Answers = Vec<(i64, Result<Vec<Outcome>, StorageError>)>;
+type Answers = Vec<(i64, Result<Vec<StatementResult>, StorageError>)>;
 
 /// Lets all transactions wait behind one that holds the writer, so that they are served together.
 async fn together(db: &TestDatabase, members: Vec<(i64, Vec<Statement>)>) -> Answers {

@@ -19,7 +19,7 @@ async fn database_with_rows(engine: Engine) -> TestDatabase {
 }
 
 /// Runs it as the plugin `forum`; a rollback keeps the cases apart.
-async fn run(db: &TestDatabase, sql: &str) -> Result<Vec<Outcome>, StorageError> {
+async fn run(db: &TestDatabase, sql: &str) -> Result<Vec<StatementResult>, StorageError> {
     let transaction = db.forum();
     let answer = transaction.run(vec![statement(sql, [])]).await;
     transaction.rollback().await;

@@ -16,7 +16,7 @@ use gateway_storage::{
     CommitStatement, Database, DatabaseSettings, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
 };
 use plugin_api::{
-    abi::{Cell, Outcome, Rows, Statement, Value},
+    abi::{Cell, Rows, Statement, StatementResult, Value},
     manifest::MigrationSpec,
 };
 use std::{
@@ -79,7 +79,7 @@ impl TestDatabase {
     }
 
     /// Writes as the gateway itself, in one transaction.
-    pub async fn write(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn write(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         let transaction = self.database.begin(Scope::Host);
         let outcomes = transaction.run(statements).await?;
         transaction.commit(vec![]).await?;

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn a_nonce_that_somebody_else_used_is_replaced_when_that_is_final() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.lose(true);
-        pay(house, payment(7)).await;
-        let before = becomes(house, "7", TxState::Sent).await;
+        pay(gateway, payment(7)).await;
+        let before = becomes(gateway, "7", TxState::Sent).await;
         chain.lose(false);
         chain.send_foreign(relayer(), 0);
         chain.mine(Vec::new());
-        says(house, "7", "another transaction used its nonce 0").await;
+        says(gateway, "7", "another transaction used its nonce 0").await;
         chain.mine_empty(DEPTH - 1);
-        assert_eq!(status(house, "7").await.nonce, Some(0), "the other one may still be taken back");
+        assert_eq!(status(gateway, "7").await.nonce, Some(0), "the other one may still be taken back");
         chain.mine(Vec::new());
-        until(async || status(house, "7").await.nonce == Some(1)).await;
-        let after = status(house, "7").await;
+        until(async || status(gateway, "7").await.nonce == Some(1)).await;
+        let after = status(gateway, "7").await;
         assert_eq!(after.hashes.len(), 2);
         assert_eq!(after.hashes[0], before.hashes[0], "the old one is remembered");
         waits(chain, 1).await;
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "7", TxState::Final).await;
+        becomes(gateway, "7", TxState::Final).await;
         assert_paid_once(chain, [7]);
     })
     .await;
@@ -31,22 +31,22 @@ async fn a_nonce_that_somebody_else_used_is_replaced_when_that_is_final() {
 
 #[tokio::test]
 async fn a_nonce_that_comes_back_is_used_again_by_its_owner() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.lose(true);
-        pay(house, payment(7)).await;
-        becomes(house, "7", TxState::Sent).await;
+        pay(gateway, payment(7)).await;
+        becomes(gateway, "7", TxState::Sent).await;
         chain.lose(false);
         chain.send_foreign(relayer(), 0);
         chain.mine_empty(DEPTH - 1);
-        says(house, "7", "another transaction used its nonce 0").await;
+        says(gateway, "7", "another transaction used its nonce 0").await;
         // The other one is taken back, and nobody has it any more.
         chain.reorg(DEPTH - 1);
         chain.lose(false);
         chain.mine_empty(DEPTH);
-        house.clock().advance(Duration::from_secs(9)).await;
+        gateway.clock().advance(Duration::from_secs(9)).await;
         assert_eq!(waits(chain, 1).await[0].nonce, 0);
         chain.mine_empty(DEPTH + 1);
-        assert_eq!(becomes(house, "7", TxState::Final).await.hashes.len(), 1);
+        assert_eq!(becomes(gateway, "7", TxState::Final).await.hashes.len(), 1);
         assert_paid_once(chain, [7]);
     })
     .await;
@@ -55,15 +55,15 @@ async fn a_nonce_that_comes_back_is_used_again_by_its_owner() {
 /// The proof is a transaction, never the silence of a server.
 #[tokio::test]
 async fn without_a_receipt_nothing_is_sent_anew() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.hide_receipts(true);
-        pay(house, payment(7)).await;
+        pay(gateway, payment(7)).await;
         waits(chain, 1).await;
         chain.mine_empty(3 * DEPTH);
-        says(house, "7", "it is in block 1, and no RPC server tells what came of it").await;
-        assert_eq!(status(house, "7").await.hashes.len(), 1);
+        says(gateway, "7", "it is in block 1, and no RPC server tells what came of it").await;
+        assert_eq!(status(gateway, "7").await.hashes.len(), 1);
         chain.hide_receipts(false);
-        becomes(house, "7", TxState::Final).await;
+        becomes(gateway, "7", TxState::Final).await;
         assert_paid_once(chain, [7]);
     })
     .await;
@@ -71,15 +71,15 @@ async fn without_a_receipt_nothing_is_sent_anew() {
 
 #[tokio::test]
 async fn a_transaction_of_somebody_else_in_the_pool_keeps_its_nonce() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.hold(true);
         chain.send_foreign(relayer(), 0);
-        pay(house, payment(7)).await;
+        pay(gateway, payment(7)).await;
         let waiting = waits(chain, 2).await;
         assert_eq!(waiting.iter().map(|tx| tx.nonce).max(), Some(1));
         chain.hold(false);
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "7", TxState::Final).await;
+        becomes(gateway, "7", TxState::Final).await;
         assert_paid_once(chain, [7]);
     })
     .await;
@@ -87,11 +87,11 @@ async fn a_transaction_of_somebody_else_in_the_pool_keeps_its_nonce() {
 
 #[tokio::test]
 async fn a_nonce_that_nobody_has_is_filled_and_the_lane_goes_on() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.hold(true);
         chain.send_foreign(relayer(), 0);
         for number in 1..=3 {
-            pay(house, payment(number)).await;
+            pay(gateway, payment(number)).await;
         }
         waits(chain, 4).await;
         // Everything is lost, and the other one for ever.
@@ -100,16 +100,16 @@ async fn a_nonce_that_nobody_has_is_filled_and_the_lane_goes_on() {
         chain.mine_empty(2);
         // The loss is noticed first, then patience runs out.
         until(async || {
-            house.clock().advance(Duration::from_secs(1)).await;
+            gateway.clock().advance(Duration::from_secs(1)).await;
             chain.waiting().len() == 4
         })
         .await;
         chain.mine_empty(DEPTH + 2);
         for number in 1..=3 {
-            becomes(house, &number.to_string(), TxState::Final).await;
+            becomes(gateway, &number.to_string(), TxState::Final).await;
         }
         assert_paid_once(chain, 1..=3);
-        let own = house.rows("SELECT plugin, state FROM host_tx_intents WHERE plugin = 'host'").await;
+        let own = gateway.rows("SELECT plugin, state FROM host_tx_intents WHERE plugin = 'host'").await;
         assert_eq!(own, ["Text(\"host\") Text(\"final\")"]);
     })
     .await;

@@ -19,10 +19,10 @@ pub fn is_first(tx: &ScriptedTx) -> bool {
 }
 
 /// Lets time pass until the transfer of nothing waits to be mined, and answers it.
-async fn gives_up(chain: &ScriptedChain, house: &TestGateway) -> ScriptedTx {
+async fn gives_up(chain: &ScriptedChain, gateway: &TestGateway) -> ScriptedTx {
     let nothing = || chain.waiting().into_iter().find(|tx| tx.to == relayer());
     until(async || {
-        house.clock().advance(Duration::from_secs(1)).await;
+        gateway.clock().advance(Duration::from_secs(1)).await;
         nothing().is_some()
     })
     .await;
@@ -31,28 +31,28 @@ async fn gives_up(chain: &ScriptedChain, house: &TestGateway) -> ScriptedTx {
 
 #[tokio::test]
 async fn it_fails_with_the_reason_and_its_key_stays_used() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.refuse_transactions(REFUSED, is_first);
-        let id = pay(house, payment(1)).await;
-        says(house, "1", "every RPC server refuses it: intrinsic gas too low").await;
-        let nothing = gives_up(chain, house).await;
+        let id = pay(gateway, payment(1)).await;
+        says(gateway, "1", "every RPC server refuses it: intrinsic gas too low").await;
+        let nothing = gives_up(chain, gateway).await;
         assert_eq!((nothing.nonce, nothing.value, nothing.data.len(), nothing.gas), (0, Wei::ZERO, 0, 21_000));
-        let waiting = becomes(house, "1", TxState::Sent).await;
+        let waiting = becomes(gateway, "1", TxState::Sent).await;
         assert!(waiting.reason.is_some_and(|reason| reason.contains("a transfer of nothing takes its nonce 0")));
         chain.mine(Vec::new());
-        let included = becomes(house, "1", TxState::Included).await;
+        let included = becomes(gateway, "1", TxState::Included).await;
         assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(false), Some(nothing.hash)));
         chain.mine_empty(DEPTH);
-        let failed = becomes(house, "1", TxState::Failed).await;
+        let failed = becomes(gateway, "1", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains(REFUSED)));
         assert_eq!((failed.nonce, failed.hashes.len(), failed.succeeded), (Some(0), 2, Some(false)));
         // Recorded again it is the same, and is not sent again, although it would be taken now.
         chain.accept_transactions();
-        assert_eq!(pay(house, payment(1)).await, id);
-        pay(house, payment(2)).await;
+        assert_eq!(pay(gateway, payment(1)).await, id);
+        pay(gateway, payment(2)).await;
         waits(chain, 1).await;
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "2", TxState::Final).await;
+        becomes(gateway, "2", TxState::Final).await;
         assert_paid_once(chain, [2]);
     })
     .await;
@@ -60,20 +60,20 @@ async fn it_fails_with_the_reason_and_its_key_stays_used() {
 
 #[tokio::test]
 async fn one_that_somebody_held_all_the_same_is_done_and_not_failed() {
-    each(async |chain, house| {
-        pay(house, payment(1)).await;
+    each(async |chain, gateway| {
+        pay(gateway, payment(1)).await;
         let intended = waits(chain, 1).await.remove(0);
         chain.lose(false);
         chain.refuse_transactions(REFUSED, is_first);
-        gives_up(chain, house).await;
+        gives_up(chain, gateway).await;
         // The one who makes the next block has the first one and not the second.
         chain.lose(false);
         chain.push_pending(intended.clone());
         chain.mine(Vec::new());
-        let included = becomes(house, "1", TxState::Included).await;
+        let included = becomes(gateway, "1", TxState::Included).await;
         assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(true), Some(intended.hash)));
         chain.mine_empty(DEPTH);
-        assert_eq!(becomes(house, "1", TxState::Final).await.reason, None);
+        assert_eq!(becomes(gateway, "1", TxState::Final).await.reason, None);
         assert_paid_once(chain, [1]);
     })
     .await;
@@ -81,23 +81,23 @@ async fn one_that_somebody_held_all_the_same_is_done_and_not_failed() {
 
 #[tokio::test]
 async fn a_reorganisation_may_turn_what_happened_around() {
-    each(async |chain, house| {
-        pay(house, payment(1)).await;
+    each(async |chain, gateway| {
+        pay(gateway, payment(1)).await;
         let intended = waits(chain, 1).await.remove(0);
         chain.lose(false);
         chain.refuse_transactions(REFUSED, is_first);
-        let nothing = gives_up(chain, house).await;
+        let nothing = gives_up(chain, gateway).await;
         chain.mine_empty(DEPTH);
-        assert_eq!(becomes(house, "1", TxState::Included).await.succeeded, Some(false));
+        assert_eq!(becomes(gateway, "1", TxState::Included).await.succeeded, Some(false));
         for (kept, succeeded) in [(&intended, true), (&nothing, false), (&intended, true)] {
             chain.reorg(DEPTH);
             chain.lose(false);
             chain.push_pending(kept.clone());
             chain.mine_empty(DEPTH);
-            until(async || status(house, "1").await.succeeded == Some(succeeded)).await;
+            until(async || status(gateway, "1").await.succeeded == Some(succeeded)).await;
         }
         chain.mine_empty(1);
-        becomes(house, "1", TxState::Final).await;
+        becomes(gateway, "1", TxState::Final).await;
         assert_paid_once(chain, [1]);
     })
     .await;
@@ -105,12 +105,12 @@ async fn a_reorganisation_may_turn_what_happened_around() {
 
 #[tokio::test]
 async fn what_another_time_may_mend_is_not_given_up() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.refuse_transactions("txpool is full", is_first);
-        pay(house, payment(1)).await;
-        says(house, "1", "txpool is full").await;
+        pay(gateway, payment(1)).await;
+        says(gateway, "1", "txpool is full").await;
         for _ in 0..3 {
-            house.clock().advance(LONG).await;
+            gateway.clock().advance(LONG).await;
             chain.mine(Vec::new());
             let asked = chain.requests();
             until(async || chain.requests() > asked + 8).await;
@@ -118,7 +118,7 @@ async fn what_another_time_may_mend_is_not_given_up() {
         chain.accept_transactions();
         waits(chain, 1).await;
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "1", TxState::Final).await;
+        becomes(gateway, "1", TxState::Final).await;
         assert_paid_once(chain, [1]);
         assert!(chain.mined().iter().all(|tx| tx.to != relayer()), "{:#?}", chain.mined());
     })
@@ -129,46 +129,46 @@ async fn what_another_time_may_mend_is_not_given_up() {
 async fn one_server_that_takes_it_is_enough() {
     let chain = ScriptedChain::start().await;
     let other = chain.another_server().await;
-    let house = with_second_server(builders(&chain).await.remove(0), &other).start().await;
+    let gateway = with_second_server(builders(&chain).await.remove(0), &other).start().await;
     chain.refuse_transactions(REFUSED, is_first);
     chain.hold(true);
-    pay(&house, payment(1)).await;
+    pay(&gateway, payment(1)).await;
     for _ in 0..3 {
-        house.clock().advance(LONG).await;
+        gateway.clock().advance(LONG).await;
         let asked = chain.requests();
         until(async || chain.requests() > asked + 8).await;
     }
     assert!(waits(&chain, 1).await.iter().all(is_first), "{:#?}", chain.waiting());
     chain.hold(false);
     chain.mine_empty(DEPTH + 1);
-    becomes(&house, "1", TxState::Final).await;
+    becomes(&gateway, "1", TxState::Final).await;
     assert_paid_once(&chain, [1]);
-    house.stop().await;
+    gateway.stop().await;
 }
 
 /// Pools hold the first offer, and the server refuses the better ones, such as for a cap of its own.
 #[tokio::test]
 async fn one_whose_first_offer_is_still_held_is_not_given_up() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.hold(true);
-        pay(house, payment(1)).await;
+        pay(gateway, payment(1)).await;
         let first = waits(chain, 1).await.remove(0);
         chain.refuse_transactions("tx fee exceeds the configured cap", move |tx| tx.hash != first.hash);
         chain.mine_empty(2);
         until(async || {
-            house.clock().advance(Duration::from_secs(1)).await;
-            status(house, "1").await.hashes.len() > 1
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            status(gateway, "1").await.hashes.len() > 1
         })
         .await;
         for _ in 0..4 {
-            house.clock().advance(LONG).await;
+            gateway.clock().advance(LONG).await;
             let asked = chain.requests();
             until(async || chain.requests() > asked + 8).await;
         }
         assert_eq!(waits(chain, 1).await[0].hash, first.hash);
         chain.hold(false);
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "1", TxState::Final).await;
+        becomes(gateway, "1", TxState::Final).await;
         assert_paid_once(chain, [1]);
     })
     .await;
@@ -184,26 +184,26 @@ async fn an_end_at_any_question_changes_nothing() {
             let builder = builders(&chain).await.remove(place).configure(|config| {
                 config.chains.get_mut("main").unwrap().timeout_ms = 60_000;
             });
-            let mut house = builder.start().await;
+            let mut gateway = builder.start().await;
             chain.refuse_transactions(REFUSED, is_first);
-            pay(&house, payment(1)).await;
-            pay(&house, payment(2)).await;
+            pay(&gateway, payment(1)).await;
+            pay(&gateway, payment(2)).await;
             for step in 0..10 {
                 runs_into(&chain, step, fault).await;
-                house = house.restart_after(|_| chain.fail_always(None)).await;
-                house.clock().advance(Duration::from_secs(4)).await;
+                gateway = gateway.restart_after(|_| chain.fail_always(None)).await;
+                gateway.clock().advance(Duration::from_secs(4)).await;
             }
             until(async || {
                 chain.mine(Vec::new());
-                house.clock().advance(Duration::from_secs(3)).await;
+                gateway.clock().advance(Duration::from_secs(3)).await;
                 chain.waiting().is_empty() && chain.mined().len() >= 2
             })
             .await;
             chain.mine_empty(DEPTH + 1);
-            becomes(&house, "1", TxState::Failed).await;
-            becomes(&house, "2", TxState::Final).await;
+            becomes(&gateway, "1", TxState::Failed).await;
+            becomes(&gateway, "2", TxState::Final).await;
             assert_paid_once(&chain, [2]);
-            house.stop().await;
+            gateway.stop().await;
         }
     }
 }

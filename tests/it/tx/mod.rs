@@ -53,36 +53,36 @@ pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
     let count = builders(&ScriptedChain::start().await).await.len();
     for place in 0..count {
         let chain = ScriptedChain::start().await;
-        let house = builders(&chain).await.remove(place).start().await;
-        test(&chain, &house).await;
-        assert_eq!(house.faults().await, Vec::<String>::new());
-        house.stop().await;
+        let gateway = builders(&chain).await.remove(place).start().await;
+        test(&chain, &gateway).await;
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
     }
 }
 
 /// What the plugin says to a question.
-pub async fn ask(house: &TestGateway, point: &str, input: &Value) -> Value {
+pub async fn ask(gateway: &TestGateway, point: &str, input: &Value) -> Value {
     let input = serde_json::to_vec(input).unwrap();
-    let mut answers = house.gateway().host.collect(point, &input).await;
+    let mut answers = gateway.gateway().host.collect(point, &input).await;
     answers.pop().map(|answer| answer.value).unwrap_or_default()
 }
 
-pub async fn pay(house: &TestGateway, pay: Pay) -> Value {
-    ask(house, "pay", &json!(pay)).await
+pub async fn pay(gateway: &TestGateway, pay: Pay) -> Value {
+    ask(gateway, "pay", &json!(pay)).await
 }
 
-pub async fn status(house: &TestGateway, key: &str) -> IntentStatus {
-    serde_json::from_value(ask(house, "paid", &json!(key)).await).unwrap()
+pub async fn status(gateway: &TestGateway, key: &str) -> IntentStatus {
+    serde_json::from_value(ask(gateway, "paid", &json!(key)).await).unwrap()
 }
 
 /// Waits for a state.
-pub async fn becomes(house: &TestGateway, key: &str, state: TxState) -> IntentStatus {
-    let holds = async || status(house, key).await.state == state;
+pub async fn becomes(gateway: &TestGateway, key: &str, state: TxState) -> IntentStatus {
+    let holds = async || status(gateway, key).await.state == state;
     let what = format!("{key} becomes {state:?}");
     if tokio::time::timeout(MINUTE, until(holds)).await.is_err() {
-        panic!("{what}: it is {:#?}", status(house, key).await);
+        panic!("{what}: it is {:#?}", status(gateway, key).await);
     }
-    status(house, key).await
+    status(gateway, key).await
 }
 
 /// Polls without end: each caller limits it and says what it found instead.
@@ -93,10 +93,10 @@ pub async fn until(holds: impl AsyncFn() -> bool) {
 }
 
 /// Waits until the reason of an intent says so.
-pub async fn says(house: &TestGateway, key: &str, words: &str) {
-    let holds = async || status(house, key).await.reason.is_some_and(|reason| reason.contains(words));
+pub async fn says(gateway: &TestGateway, key: &str, words: &str) {
+    let holds = async || status(gateway, key).await.reason.is_some_and(|reason| reason.contains(words));
     if tokio::time::timeout(MINUTE, until(holds)).await.is_err() {
-        panic!("`{words}` is not said: {:#?}", status(house, key).await);
+        panic!("`{words}` is not said: {:#?}", status(gateway, key).await);
     }
 }
 

@@ -10,24 +10,24 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn an_account_that_cannot_pay_is_said_before_and_after_recording() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         // It has something when it is asked, and less when the turn comes.
-        until(async || !ask(house, "lane", &json!("relayer")).await["balance"].is_null()).await;
+        until(async || !ask(gateway, "lane", &json!("relayer")).await["balance"].is_null()).await;
         chain.set_balance(relayer(), "1000");
-        pay(house, payment(8)).await;
-        says(house, "8", "has 1000 wei that are not spoken for").await;
-        let refused = pay(house, Pay { value: wei(2000), ..payment(9) }).await;
+        pay(gateway, payment(8)).await;
+        says(gateway, "8", "has 1000 wei that are not spoken for").await;
+        let refused = pay(gateway, Pay { value: wei(2000), ..payment(9) }).await;
         assert_eq!(refused["code"], HostErrorCode::Disabled as u32, "{refused}");
         assert!(refused["error"].as_str().unwrap().contains("of the role relayer has 1000 wei"), "{refused}");
         // The account's own reason is said at the end of the turn that wrote down the transaction's.
-        let service = async || house.get("/api/status").await.json()["services"]["tx"].clone();
+        let service = async || gateway.get("/api/status").await.json()["services"]["tx"].clone();
         until(async || service().await["ok"] == false).await;
         let service = service().await;
         assert!(service["detail"].as_str().unwrap().contains("1000 wei"), "{service}");
         chain.set_balance(relayer(), RICH);
         waits(chain, 1).await;
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "8", TxState::Final).await;
+        becomes(gateway, "8", TxState::Final).await;
         assert_paid_once(chain, [8]);
     })
     .await;
@@ -35,42 +35,42 @@ async fn an_account_that_cannot_pay_is_said_before_and_after_recording() {
 
 #[tokio::test]
 async fn what_is_on_its_way_counts_as_spent() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         chain.hold(true);
         let half = "40000000000000000000";
         chain.set_balance(relayer(), "70000000000000000000");
         for key in ["1", "2"] {
-            pay(house, Pay { key: key.into(), value: half.parse().unwrap(), ..Pay::default() }).await;
+            pay(gateway, Pay { key: key.into(), value: half.parse().unwrap(), ..Pay::default() }).await;
         }
         waits(chain, 1).await;
-        says(house, "2", "not spoken for").await;
-        assert_eq!(status(house, "1").await.state, TxState::Sent);
+        says(gateway, "2", "not spoken for").await;
+        assert_eq!(status(gateway, "1").await.state, TxState::Sent);
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_call_that_would_revert_is_not_sent() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         let contract = Address([0xcc; 20]);
         chain.refuse_calls(contract, true);
-        pay(house, Pay { to: contract, ..Pay::default() }).await;
-        let failed = becomes(house, "one", TxState::Failed).await;
+        pay(gateway, Pay { to: contract, ..Pay::default() }).await;
+        let failed = becomes(gateway, "one", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains("would revert: execution reverted: not now")));
         assert_eq!((failed.nonce, failed.hashes.len()), (None, 0), "no nonce is used");
         // While something is on its way, that may be what it needs: it waits.
         chain.hold(true);
-        pay(house, payment(1)).await;
-        pay(house, Pay { to: contract, key: "two".into(), ..Pay::default() }).await;
-        says(house, "two", "tried again later").await;
+        pay(gateway, payment(1)).await;
+        pay(gateway, Pay { to: contract, key: "two".into(), ..Pay::default() }).await;
+        says(gateway, "two", "tried again later").await;
         // Others go on meanwhile.
-        pay(house, payment(2)).await;
+        pay(gateway, payment(2)).await;
         waits(chain, 2).await;
         chain.hold(false);
         chain.refuse_calls(contract, false);
         waits(chain, 3).await;
         chain.mine_empty(DEPTH + 1);
-        becomes(house, "two", TxState::Final).await;
+        becomes(gateway, "two", TxState::Final).await;
         assert_paid_once(chain, [1, 2]);
     })
     .await;
@@ -78,7 +78,7 @@ async fn a_call_that_would_revert_is_not_sent() {
 
 #[tokio::test]
 async fn the_gas_limit_is_kept() {
-    each(async |chain, house| {
+    each(async |chain, gateway| {
         let call = |key: &str, gas| Pay {
             key: key.into(),
             to: Address([0xcc; 20]),
@@ -86,13 +86,13 @@ async fn the_gas_limit_is_kept() {
             gas: Some(gas),
             ..Pay::default()
         };
-        pay(house, call("tight", 49_999)).await;
-        let failed = becomes(house, "tight", TxState::Failed).await;
+        pay(gateway, call("tight", 49_999)).await;
+        let failed = becomes(gateway, "tight", TxState::Failed).await;
         assert_eq!(failed.reason.as_deref(), Some("it would take 50000 gas, and its limit is 49999"));
-        pay(house, call("endless", 30_000_001)).await;
-        let failed = becomes(house, "endless", TxState::Failed).await;
+        pay(gateway, call("endless", 30_000_001)).await;
+        let failed = becomes(gateway, "endless", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains("more than a block holds (30000000)")));
-        pay(house, call("wide", 300_000)).await;
+        pay(gateway, call("wide", 300_000)).await;
         assert_eq!(waits(chain, 1).await[0].gas, 300_000);
     })
     .await;
@@ -100,13 +100,13 @@ async fn the_gas_limit_is_kept() {
 
 #[tokio::test]
 async fn what_comes_too_late_is_not_begun() {
-    each(async |chain, house| {
-        let until_s = house.now_s() + 60;
-        until(async || !ask(house, "lane", &json!("relayer")).await["balance"].is_null()).await;
+    each(async |chain, gateway| {
+        let until_s = gateway.now_s() + 60;
+        until(async || !ask(gateway, "lane", &json!("relayer")).await["balance"].is_null()).await;
         chain.set_balance(relayer(), "1");
-        pay(house, Pay { valid_until_s: Some(until_s), ..payment(0) }).await;
-        house.clock().advance(Duration::from_secs(61)).await;
-        let failed = becomes(house, "0", TxState::Failed).await;
+        pay(gateway, Pay { valid_until_s: Some(until_s), ..payment(0) }).await;
+        gateway.clock().advance(Duration::from_secs(61)).await;
+        let failed = becomes(gateway, "0", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains("its time was over")));
         assert_eq!(chain.waiting(), []);
     })

@@ -20,18 +20,18 @@ async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGate
 async fn a_payment_goes_on_when_one_of_two_goes_bad(#[case] fault: Fault) {
     let chain = ScriptedChain::start().await;
     let other = chain.another_server().await;
-    let house = house_of_two(&chain, &other).await;
-    pay(&house, payment(1)).await;
+    let gateway = house_of_two(&chain, &other).await;
+    pay(&gateway, payment(1)).await;
     waits(&chain, 1).await;
     chain.fail_always(Some(fault));
     chain.mine(Vec::new());
-    pay(&house, payment(2)).await;
+    pay(&gateway, payment(2)).await;
     waits(&chain, 1).await;
     chain.mine_empty(DEPTH + 1);
-    becomes(&house, "1", TxState::Final).await;
-    becomes(&house, "2", TxState::Final).await;
+    becomes(&gateway, "1", TxState::Final).await;
+    becomes(&gateway, "2", TxState::Final).await;
     assert_paid_once(&chain, [1, 2]);
-    house.stop().await;
+    gateway.stop().await;
 }
 
 /// What came of it is final when all servers that answer say the same.
@@ -39,37 +39,37 @@ async fn a_payment_goes_on_when_one_of_two_goes_bad(#[case] fault: Fault) {
 async fn one_that_is_behind_holds_up_the_end() {
     let chain = ScriptedChain::start().await;
     let other = chain.another_server().await;
-    let house = house_of_two(&chain, &other).await;
-    pay(&house, payment(1)).await;
+    let gateway = house_of_two(&chain, &other).await;
+    pay(&gateway, payment(1)).await;
     waits(&chain, 1).await;
     other.set_lag(DEPTH + 2);
     chain.mine_empty(DEPTH + 1);
-    says(&house, "1", "do not agree").await;
-    assert_eq!(status(&house, "1").await.state, TxState::Included);
+    says(&gateway, "1", "do not agree").await;
+    assert_eq!(status(&gateway, "1").await.state, TxState::Included);
     other.set_lag(0);
-    becomes(&house, "1", TxState::Final).await;
-    house.stop().await;
+    becomes(&gateway, "1", TxState::Final).await;
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn when_no_server_answers_the_journal_waits_and_heals() {
     let chain = ScriptedChain::start().await;
-    let house = builders(&chain).await.remove(0).configure(|config| {
+    let gateway = builders(&chain).await.remove(0).configure(|config| {
         config.chains.get_mut("main").unwrap().timeout_ms = 100;
     });
-    let house = house.start().await;
+    let gateway = gateway.start().await;
     chain.fail_always(Some(Fault::Silence));
-    assert!(pay(&house, payment(1)).await.is_number(), "recording needs no server");
+    assert!(pay(&gateway, payment(1)).await.is_number(), "recording needs no server");
     TestGateway::eventually(MINUTE, "the status says so", async || {
-        let service = house.get("/api/status").await.json()["services"]["tx"].clone();
-        house.clock().advance(std::time::Duration::from_secs(6)).await;
+        let service = gateway.get("/api/status").await.json()["services"]["tx"].clone();
+        gateway.clock().advance(std::time::Duration::from_secs(6)).await;
         service["ok"] == false && service["detail"].as_str().is_some_and(|detail| detail.contains("no RPC server"))
     })
     .await;
     chain.fail_always(None);
     waits(&chain, 1).await;
     chain.mine_empty(DEPTH + 1);
-    becomes(&house, "1", TxState::Final).await;
+    becomes(&gateway, "1", TxState::Final).await;
     assert_paid_once(&chain, [1]);
-    house.stop().await;
+    gateway.stop().await;
 }

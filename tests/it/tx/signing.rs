@@ -62,8 +62,8 @@ pub async fn ask(gateway: PluginContext<Payer>, _: Value) -> Result<Value, HostE
 
 #[tokio::test]
 async fn texts_bytes_and_documents_are_signed_by_role() {
-    each(async |_, house| {
-        let said = super::ask(house, "sign", &json!(null)).await;
+    each(async |_, gateway| {
+        let said = super::ask(gateway, "sign", &json!(null)).await;
         let me = json!(relayer());
         assert_eq!((&said["address"], &said["text_by"], &said["typed_by"]), (&me, &me, &me), "{said}");
         assert_ne!(said["other_text_by"], me, "{said}");
@@ -83,9 +83,9 @@ async fn texts_bytes_and_documents_are_signed_by_role() {
             assert_eq!(said[name]["code"], code as u32, "{name}: {said}");
         }
         // The gateway's own key is made when none is set, and everybody may know its address.
-        let health = house.get("/api/health").await.json();
+        let health = gateway.get("/api/health").await.json();
         assert_eq!((&health["signer"], &health["signerEphemeral"]), (&said["own"], &json!(false)), "{health}");
-        let status = house.get("/api/status").await.json()["services"]["signers"].clone();
+        let status = gateway.get("/api/status").await.json()["services"]["signers"].clone();
         assert_eq!(status["gateway"]["source"], "created here", "{status}");
         assert_eq!(status["relayer"]["address"], Wallet::new(super::RELAYER).address(), "{status}");
         assert!(!status.to_string().contains(&Wallet::new(super::RELAYER).key_text()), "{status}");

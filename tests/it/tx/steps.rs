@@ -22,14 +22,14 @@ async fn ends_everywhere(place: usize, fault: Fault) {
     let builder = builders(&chain).await.remove(place).configure(|config| {
         config.chains.get_mut("main").unwrap().timeout_ms = 60_000;
     });
-    let mut house = builder.start().await;
+    let mut gateway = builder.start().await;
     let mut highest = 0;
     for number in 1..=PAYMENTS {
-        pay(&house, payment(number)).await;
+        pay(&gateway, payment(number)).await;
         for step in 0..STEPS {
             runs_into(&chain, step as u64, fault).await;
             // A turn that waits is dropped where it is: the next gateway has the database and the chain alone.
-            house = house.restart_after(|_| chain.fail_always(None)).await;
+            gateway = gateway.restart_after(|_| chain.fail_always(None)).await;
             match (usize::from(number) + step) % 4 {
                 0 => drop(chain.mine(Vec::new())),
                 1 if chain.head() + DEPTH > highest + 2 => drop(chain.reorg(2)),
@@ -41,16 +41,16 @@ async fn ends_everywhere(place: usize, fault: Fault) {
     }
     until(async || {
         chain.mine(Vec::new());
-        house.clock().advance(std::time::Duration::from_secs(3)).await;
+        gateway.clock().advance(std::time::Duration::from_secs(3)).await;
         chain.waiting().is_empty() && chain.mined().len() >= usize::from(PAYMENTS)
     })
     .await;
     chain.mine_empty(DEPTH + 1);
     for number in 1..=PAYMENTS {
-        becomes(&house, &number.to_string(), TxState::Final).await;
+        becomes(&gateway, &number.to_string(), TxState::Final).await;
     }
     assert_paid_once(&chain, 1..=PAYMENTS);
-    house.stop().await;
+    gateway.stop().await;
 }
 
 #[tokio::test]

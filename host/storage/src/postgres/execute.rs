@@ -7,7 +7,7 @@ use crate::{
     result_budget::ResultBudget,
 };
 use futures_util::TryStreamExt;
-use plugin_api::abi::{Cell, Outcome, Rows, RowsBuilder};
+use plugin_api::abi::{Cell, Rows, RowsBuilder, StatementResult};
 use sqlx::{
     AssertSqlSafe, Column, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo, ValueRef,
     postgres::{PgRow, PgValueFormat},
@@ -17,7 +17,7 @@ pub async fn execute(
     connection: &mut PgConnection,
     statement: &CheckedStatement,
     budget: &mut ResultBudget,
-) -> Result<Outcome, ExecuteError> {
+) -> Result<StatementResult, ExecuteError> {
     // The text was checked: it is one statement, and the parameters are sent separately.
     let text = AssertSqlSafe(bind::text_with_types(statement)).into_sql_str();
     let arguments = bind::arguments(statement)?;
@@ -54,7 +54,7 @@ pub async fn execute(
         // For a SELECT the server counts the returned rows.
         Verb::Read | Verb::Other => 0,
     };
-    Ok(Outcome { rows, changes })
+    Ok(StatementResult { rows, changes })
 }
 
 fn column_names<C: Column>(columns: &[C]) -> impl ExactSizeIterator<Item = &str> {

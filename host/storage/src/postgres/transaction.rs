@@ -15,7 +15,7 @@ use super::{
 use crate::{
     check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, result_budget::ResultBudget,
 };
-use plugin_api::abi::Outcome;
+use plugin_api::abi::StatementResult;
 use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Executor};
 use std::{
@@ -63,7 +63,7 @@ impl PostgresTransaction {
         self.has_begun.load(Relaxed)
     }
 
-    pub async fn run(&self, statements: &[CheckedStatement]) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn run(&self, statements: &[CheckedStatement]) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
         let (mut connection, begun_at) = self.take_connection(&mut phase, "a statement failed").await?;
         let mut budget = ResultBudget::new();
@@ -78,7 +78,10 @@ impl PostgresTransaction {
         Ok(outcomes)
     }
 
-    pub async fn commit(&self, statements: &[CommitStatement<CheckedStatement>]) -> Result<Vec<Outcome>, StorageError> {
+    pub async fn commit(
+        &self,
+        statements: &[CommitStatement<CheckedStatement>],
+    ) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
         let (mut connection, _) = self.take_connection(&mut phase, "its commit failed").await?;
         let mut budget = ResultBudget::new();
@@ -169,7 +172,7 @@ impl PostgresTransaction {
         connection: &mut PooledConnection,
         statement: &CheckedStatement,
         budget: &mut ResultBudget,
-    ) -> Result<Outcome, ExecuteError> {
+    ) -> Result<StatementResult, ExecuteError> {
         let connection = connection.get()?;
         self.engine.with_timeout(execute(connection, statement, budget)).await?
     }

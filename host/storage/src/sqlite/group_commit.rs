@@ -2,7 +2,7 @@
 
 use super::transaction_call::CallResult;
 use crate::{error::StorageError, revisions::OwnerRevision};
-use plugin_api::abi::Outcome;
+use plugin_api::abi::StatementResult;
 use std::time::Instant;
 use tokio::sync::oneshot;
 
@@ -18,7 +18,7 @@ pub struct OpenGroup {
 /// A finished transaction that waits for the commit of its group.
 pub struct GroupCommitRequest {
     pub reply: oneshot::Sender<CallResult>,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<StatementResult>,
     /// The owner of the tables that the transaction wrote.
     pub written_owner: Option<OwnerRevision>,
 }

@@ -13,7 +13,7 @@ use crate::{
     error::StorageError,
     result_budget::ResultBudget,
 };
-use plugin_api::abi::{Cell, Outcome, Rows, RowsBuilder, Value};
+use plugin_api::abi::{Cell, Rows, RowsBuilder, StatementResult, Value};
 use rusqlite::{CachedStatement, Statement, types::ValueRef};
 use std::{
     ops::RangeInclusive,
@@ -38,7 +38,11 @@ impl<'c> StatementExecutor<'c> {
         Self { connection, cancelled, budget: ResultBudget::new(), prepared: None }
     }
 
-    pub fn execute(&mut self, statement: &CheckedStatement, deadline: Instant) -> Result<Outcome, StorageError> {
+    pub fn execute(
+        &mut self,
+        statement: &CheckedStatement,
+        deadline: Instant,
+    ) -> Result<StatementResult, StorageError> {
         let SqliteConnection { handle, interrupter } = self.connection;
         let limits = StatementLimits { deadline, cancelled: None };
         let _guard = interrupter.limit(limits.clone());
@@ -57,7 +61,7 @@ impl<'c> StatementExecutor<'c> {
             Verb::Change => handle.changes(),
             Verb::Read | Verb::Other => 0,
         };
-        Ok(Outcome { rows, changes })
+        Ok(StatementResult { rows, changes })
     }
 }
 

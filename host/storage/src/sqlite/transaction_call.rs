@@ -2,10 +2,10 @@
 
 use super::interrupter::CancelFlag;
 use crate::{check::CheckedStatement, commit_statement::CommitStatement, error::StorageError};
-use plugin_api::abi::Outcome;
+use plugin_api::abi::StatementResult;
 use tokio::sync::oneshot;
 
-pub type CallResult = Result<Vec<Outcome>, StorageError>;
+pub type CallResult = Result<Vec<StatementResult>, StorageError>;
 
 pub enum TransactionCall {
     Run(Vec<CheckedStatement>),

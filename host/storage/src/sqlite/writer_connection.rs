@@ -19,7 +19,7 @@ use crate::{
     revisions::{OwnerRevision, Revisions},
     scope::Triggers,
 };
-use plugin_api::abi::Outcome;
+use plugin_api::abi::StatementResult;
 use rusqlite::config::DbConfig;
 use std::{
     sync::Arc,
@@ -70,7 +70,7 @@ struct CallExecution<'w> {
 }
 
 impl CallExecution<'_> {
-    fn execute(&mut self, statement: &CheckedStatement) -> Result<Outcome, StorageError> {
+    fn execute(&mut self, statement: &CheckedStatement) -> Result<StatementResult, StorageError> {
         self.transaction.has_written |= !statement.info.kind.reads_only();
         let deadline = self.transaction.deadline.min(self.previous_end + self.statement_timeout);
         let outcome = self.executor.execute(statement, deadline);

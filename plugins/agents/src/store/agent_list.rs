@@ -5,7 +5,7 @@
 
 use super::agents::{AgentWithCard, COLUMNS, Columns, TABLES};
 use crate::model::{AgentStatus, Sort};
-use plugin_api::{HostError, Outcome, Query, Search, Sql, sql};
+use plugin_api::{HostError, Query, Search, Sql, StatementResult, sql};
 
 /// Selects agents.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ struct TotalRow {
 
 /// The agents of a page, and the total number of matches.
 pub struct AgentPage {
-    outcome: Outcome,
+    outcome: StatementResult,
     pub total: i64,
 }
 

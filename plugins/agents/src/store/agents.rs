@@ -1,7 +1,7 @@
 //! Reads of agents for routes: the registry's row with the card of its endpoint.
 
 use crate::model::{AgentId, Card, RegistrationSubject};
-use plugin_api::{HostError, Outcome, Query, sql};
+use plugin_api::{HostError, Query, StatementResult, sql};
 
 /// An agent with one more column.
 pub struct AgentWithCard<'r, More> {
@@ -28,7 +28,7 @@ impl<'r, More> From<Columns<'r, More>> for AgentWithCard<'r, More> {
 }
 
 /// One agent, with its slug.
-pub struct FoundAgent(Outcome);
+pub struct FoundAgent(StatementResult);
 
 impl FoundAgent {
     /// The agent, and whether it has any validation request.

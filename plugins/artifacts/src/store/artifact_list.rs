@@ -2,7 +2,7 @@
 //! filters.
 
 use crate::model::{ArtifactId, Kind, Sort};
-use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, sql};
+use plugin_api::{Address, HostError, Query, Search, Sql, StatementResult, sql};
 
 /// Selects artifacts.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct PageRequest {
 pub type ListRow<'r> = (ArtifactId, &'r str, Address, i64);
 
 /// The rows of a page ([`ListRow`]), and the total number of matches.
-pub async fn list(db: &impl Query, filter: &Filter, window: PageRequest) -> Result<(Outcome, i64), HostError> {
+pub async fn list(db: &impl Query, filter: &Filter, window: PageRequest) -> Result<(StatementResult, i64), HostError> {
     let total = db.one(matching("SELECT count(*) FROM artifacts_artifacts a", filter)).await?;
     let page = matching("SELECT a.id, a.kept, a.owner, a.stars FROM artifacts_artifacts a", filter)
         .push(" ORDER BY ")

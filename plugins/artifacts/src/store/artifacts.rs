@@ -1,7 +1,7 @@
 //! Artifacts: inserts, reads and counts.
 
 use crate::model::{ArtifactId, ArtifactText};
-use plugin_api::{Address, HostError, Outcome, Query, Sql, Tx, render_json, sql};
+use plugin_api::{Address, HostError, Query, Sql, StatementResult, Tx, render_json, sql};
 use serde::Deserialize;
 
 /// Stores an artifact without stars.
@@ -38,7 +38,7 @@ pub struct ArtifactRow<'r> {
 }
 
 /// At most one row: [`ArtifactRow`].
-pub async fn find(db: &impl Query, artifact: ArtifactId) -> Result<Outcome, HostError> {
+pub async fn find(db: &impl Query, artifact: ArtifactId) -> Result<StatementResult, HostError> {
     db.run(sql("SELECT kept, name, owner, stars FROM artifacts_artifacts WHERE id = $1").bind(artifact)).await
 }
 

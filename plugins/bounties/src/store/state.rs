@@ -9,7 +9,7 @@
 //! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
 
 use crate::model::{AgentId, BountyId, JobId, Sort, Status};
-use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, Wei, sql};
+use plugin_api::{Address, HostError, Query, Search, Sql, StatementResult, Wei, sql};
 use serde::Deserialize;
 
 /// Selects bounties.
@@ -92,7 +92,7 @@ const DETAIL: &str = "s.id, s.kept, s.title, s.reward, s.poster, s.status, s.age
 const OPEN: &str = "s.id, s.title, s.summary, s.tags, s.reward, s.poster, s.created_at, s.deadline";
 
 /// Rows whose texts are borrowed from this result.
-pub struct Bounties(Outcome);
+pub struct Bounties(StatementResult);
 
 impl Bounties {
     pub fn rows(&self) -> Result<Vec<BountyRow<'_>>, HostError> {

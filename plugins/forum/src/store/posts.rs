@@ -1,7 +1,7 @@
 //! Posts: of a thread, and the newest of all threads.
 
 use crate::model::{PostDraft, PostId, ThreadId};
-use plugin_api::{Address, HostError, HostErrorCode, Outcome, Query, Sql, sql};
+use plugin_api::{Address, HostError, HostErrorCode, Query, Sql, StatementResult, sql};
 use serde::Deserialize;
 
 /// A new post.
@@ -39,7 +39,7 @@ pub fn insert(thread: ThreadId, author: Address, draft: &PostDraft, now_s: i64) 
 
 /// The post that [`insert`] stored; `outcome` holds its id.
 pub fn inserted_post(
-    outcome: Option<&Outcome>,
+    outcome: Option<&StatementResult>,
     thread_id: ThreadId,
     author: Address,
     draft: PostDraft,

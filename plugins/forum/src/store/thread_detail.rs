@@ -3,7 +3,7 @@
 //! One statement reads thread and posts, so that they are consistent. Only a thread with very many posts takes several.
 
 use crate::model::{PostId, ThreadId, is_upvote};
-use plugin_api::{Address, HostError, Outcome, Query, sql};
+use plugin_api::{Address, HostError, Query, StatementResult, sql};
 use serde::Deserialize;
 
 /// A post with the columns of its thread, which are equal in all rows of one statement.
@@ -23,7 +23,7 @@ pub struct DetailRow<'r> {
 
 /// The rows of a thread.
 pub struct ThreadRows {
-    parts: Vec<Outcome>,
+    parts: Vec<StatementResult>,
 }
 
 /// Posts per statement: the gateway limits the size of a result, not of a response.

@@ -4,7 +4,7 @@
 //! every post (of the tag, if given) once: its cost grows with the forum.
 
 use crate::model::{Sort, ThreadId};
-use plugin_api::{Address, HostError, Outcome, Query, Search, Sql, sql};
+use plugin_api::{Address, HostError, Query, Search, Sql, StatementResult, sql};
 use serde::Deserialize;
 
 /// Selects threads.
@@ -45,7 +45,7 @@ const COLUMNS: &str = "t.id, t.kept, t.author, t.last_post_at, t.post_count, t.u
 
 /// The threads of a page, and the total number of matches.
 pub struct ThreadPage {
-    outcome: Outcome,
+    outcome: StatementResult,
     pub total: i64,
 }
 

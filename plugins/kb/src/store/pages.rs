@@ -2,7 +2,7 @@
 
 use super::{search::Index, totals};
 use crate::model::{IndexText, PageId, PageText, RevisionDraft, RevisionText, Slug};
-use plugin_api::{Address, HostError, Outcome, Query, Tx, render_json, sql};
+use plugin_api::{Address, HostError, Query, StatementResult, Tx, render_json, sql};
 use serde::Deserialize;
 
 /// The creator of the page with this slug.
@@ -20,7 +20,7 @@ pub struct PageRow<'r> {
 }
 
 /// One row, [`PageRow`], or none.
-pub async fn find(db: &impl Query, slug: &Slug) -> Result<Outcome, HostError> {
+pub async fn find(db: &impl Query, slug: &Slug) -> Result<StatementResult, HostError> {
     let find = sql("SELECT p.kept, p.created_by, p.updated_by, r.body FROM kb_pages p \
          JOIN kb_revisions r ON r.page_id = p.id AND r.rev = p.rev WHERE p.slug = $1");
     db.run(find.bind(slug)).await

@@ -1,7 +1,7 @@
 //! The history of a page.
 
 use crate::model::{PageId, RevisionId, Slug};
-use plugin_api::{Address, HostError, Outcome, Query, sql};
+use plugin_api::{Address, HostError, Query, StatementResult, sql};
 use serde::Deserialize;
 
 /// The page of the history.
@@ -26,7 +26,7 @@ pub struct RevisionRow<'r> {
 
 /// The rows of a history, the newest first.
 pub struct HistoryRows {
-    parts: Vec<Outcome>,
+    parts: Vec<StatementResult>,
 }
 
 impl HistoryRows {
@@ -70,7 +70,7 @@ pub struct FullRevisionRow<'r> {
 }
 
 /// One row, [`FullRevisionRow`], or none.
-pub async fn find(db: &impl Query, slug: &Slug, rev: i64) -> Result<Outcome, HostError> {
+pub async fn find(db: &impl Query, slug: &Slug, rev: i64) -> Result<StatementResult, HostError> {
     let find = sql("SELECT r.id, r.author, r.kept, r.body FROM kb_pages p JOIN kb_revisions r ON r.page_id = p.id \
          WHERE p.slug = $1 AND r.rev = $2");
     db.run(find.bind(slug).bind(rev)).await

@@ -4,7 +4,7 @@ use crate::{
     Payloads,
     error::PayloadsError,
     model::{ContentType, DAY_S, SIZE_MAX, StoredPayload, client_of},
-    store::payloads::{self, Limits, Outcome, Upload},
+    store::payloads::{self, InsertOutcome, Limits, Upload},
 };
 use plugin_api::{Body, Failure, FfiBytes, Hash256, HostError, Json, RequestContext, Route};
 
@@ -42,9 +42,9 @@ async fn store_payload(
     let client = client_of(cx.client_ip());
     let upload = Upload { hash, bytes: bytes.to_vec(), content_type, client, day: now_s.div_euclid(DAY_S) };
     match payloads::insert(&tx, upload, limits, now_s).await? {
-        Outcome::Stored => Ok(Json(stored)),
-        Outcome::DailyBytes => Err(PayloadsError::DailyBytes { limit: limits.client }.into()),
-        Outcome::Full => Err(PayloadsError::Full { limit: limits.total }.into()),
+        InsertOutcome::Stored => Ok(Json(stored)),
+        InsertOutcome::DailyBytes => Err(PayloadsError::DailyBytes { limit: limits.client }.into()),
+        InsertOutcome::Full => Err(PayloadsError::Full { limit: limits.total }.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Payloads: inserts, renewals and reads.
 
-use plugin_api::{Cell, Hash256, HostError, Outcome as StatementOutcome, Query, Sql, Tx, sql};
+use plugin_api::{Cell, Hash256, HostError, Query, Sql, StatementResult, Tx, sql};
 use serde::Deserialize;
 
 /// Bytes to be stored.
@@ -22,7 +22,7 @@ pub struct Limits {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum InsertOutcome {
     Stored,
     DailyBytes,
     Full,
@@ -41,16 +41,16 @@ pub async fn renew(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError
 }
 
 /// Stores new bytes. When it returns that they do not fit, the caller must roll back the transaction.
-pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Result<Outcome, HostError> {
+pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Result<InsertOutcome, HostError> {
     let size = i64::try_from(upload.bytes.len()).unwrap_or(i64::MAX);
     let counted = vec![count_client(&upload, size, limits.client), count_total(size, limits.total)];
     let counted = tx.batch(counted).await?;
     let has_room = |place: usize| counted.get(place).is_some_and(|outcome| outcome.changes > 0);
     if !has_room(0) {
-        return Ok(Outcome::DailyBytes);
+        return Ok(InsertOutcome::DailyBytes);
     }
     if !has_room(1) {
-        return Ok(Outcome::Full);
+        return Ok(InsertOutcome::Full);
     }
     let insert = sql("INSERT INTO payloads_payloads (hash, size, content_type, created_at, named_at, bytes) \
             VALUES ($1, $2, $3, $4, $4, $5)")
@@ -60,7 +60,7 @@ pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Resu
     .bind(now_s)
     .bind(upload.bytes);
     tx.execute(insert).await?;
-    Ok(Outcome::Stored)
+    Ok(InsertOutcome::Stored)
 }
 
 /// Changes no row when the client's daily limit is exceeded. A single payload always fits: the configuration is checked for it.
@@ -82,7 +82,7 @@ fn count_total(size: i64, limit: i64) -> Sql {
 }
 
 /// The bytes of a row, sent to the client from the database's buffer without a copy.
-pub struct StoredBytes(StatementOutcome);
+pub struct StoredBytes(StatementResult);
 
 impl AsRef<[u8]> for StoredBytes {
     fn as_ref(&self) -> &[u8] {

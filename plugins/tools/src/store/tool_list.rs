@@ -1,7 +1,7 @@
 //! Lists of tools: online first, then the latest. One statement returns a page together with the total number of matches.
 
 use crate::model::ToolKind;
-use plugin_api::{Address, Bind, HostError, Outcome, Query, Search, Sql, Value, Wei, sql};
+use plugin_api::{Address, Bind, HostError, Query, Search, Sql, StatementResult, Value, Wei, sql};
 use serde::Deserialize;
 
 /// Selects tools. Absent members filter nothing.
@@ -20,7 +20,7 @@ pub struct Filter {
 
 /// Rows are [`super::tools::ToolRow`]s.
 pub struct ToolPage {
-    pub rows: Outcome,
+    pub rows: StatementResult,
     pub total: i64,
 }
 

@@ -1,7 +1,7 @@
 //! Tools: reads and writes.
 
 use crate::model::{ComputeText, ToolDraft, ToolId, ToolText};
-use plugin_api::{Address, HostError, Outcome, Query, Tx, render_json, sql};
+use plugin_api::{Address, HostError, Query, StatementResult, Tx, render_json, sql};
 use serde::Deserialize;
 
 /// The columns of a tool for responses.
@@ -17,12 +17,12 @@ pub struct ToolRow<'r> {
 }
 
 /// One row, [`ToolRow`], or none.
-pub async fn find(db: &impl Query, tool: ToolId) -> Result<Outcome, HostError> {
+pub async fn find(db: &impl Query, tool: ToolId) -> Result<StatementResult, HostError> {
     db.run(sql("SELECT id, kept, owner, online, seen_at, probed_at FROM tools_tools WHERE id = $1").bind(tool)).await
 }
 
 /// The same for compute, with its members at the top level.
-pub async fn find_compute(db: &impl Query, tool: ToolId) -> Result<Outcome, HostError> {
+pub async fn find_compute(db: &impl Query, tool: ToolId) -> Result<StatementResult, HostError> {
     let find = sql("SELECT id, kept_compute AS kept, owner, online, seen_at, probed_at FROM tools_tools \
          WHERE id = $1 AND kept_compute IS NOT NULL");
     db.run(find.bind(tool)).await

@@ -93,24 +93,24 @@ pub async fn newest(devnet: &Devnet) -> Result<(u64, plugin_api::Hash256)> {
     Ok((u64::from_str_radix(number, 16)?, serde_json::from_value(block["hash"].clone())?))
 }
 
-pub async fn indexed(house: &TestGateway, devnet: &Devnet) -> Result<()> {
+pub async fn indexed(gateway: &TestGateway, devnet: &Devnet) -> Result<()> {
     let newest = newest(devnet).await?;
-    house.indexed_up_to(|| newest).await;
+    gateway.indexed_up_to(|| newest).await;
     Ok(())
 }
 
 fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
     let devnet = runtime.block_on(Devnet::start())?;
     let settings = settings(&devnet, true);
-    let house = runtime.block_on(async {
+    let gateway = runtime.block_on(async {
         devnet.send("user1", "registry", REGISTER, &["agent", "https://a.example", "", "1"], 100 * FMX).await?;
         devnet.mine(DEPTH + 6).await?;
         devnet.call("evm_setAutomine", json!([false])).await?;
-        let house = gateway(mirror::module(), &settings).await;
-        indexed(&house, &devnet).await?;
-        anyhow::Ok(house)
+        let gateway = gateway(mirror::module(), &settings).await;
+        indexed(&gateway, &devnet).await?;
+        anyhow::Ok(gateway)
     })?;
-    let lag = || runtime.block_on(blocks(&house, &devnet, bench.scale.blocks));
+    let lag = || runtime.block_on(blocks(&gateway, &devnet, bench.scale.blocks));
     let newest = Outcome {
         title: "From a block to its rows",
         how: "Blocks with one event each, announced by WebSocket: from the moment the node is told to make the block until its \
@@ -120,7 +120,7 @@ fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
         rows: in_turn(bench.scale.rounds, vec![Contestant::new(GATEWAY, lag)])?,
         goals: vec![Goal::MedianAtMostMs { row: GATEWAY, max: 50.0 }],
     };
-    let repair = || runtime.block_on(reorganisation(&house, &devnet));
+    let repair = || runtime.block_on(reorganisation(&gateway, &devnet));
     let reorganised = Outcome {
         title: "A reorganisation",
         how: format!(
@@ -131,12 +131,12 @@ fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
         rows: in_turn(bench.scale.rounds, vec![Contestant::new(GATEWAY, repair)])?,
         goals: vec![Goal::MedianAtMostMs { row: GATEWAY, max: 100.0 }],
     };
-    runtime.block_on(house.stop());
+    runtime.block_on(gateway.stop());
     Ok((newest, reorganised))
 }
 
 /// One after the other, each until it is seen.
-async fn blocks(house: &TestGateway, devnet: &Devnet, count: usize) -> Result<Sample> {
+async fn blocks(gateway: &TestGateway, devnet: &Devnet, count: usize) -> Result<Sample> {
     let watch = Watch::start()?;
     let mut times_us = Vec::with_capacity(count);
     for _ in 0..count {
@@ -144,18 +144,18 @@ async fn blocks(house: &TestGateway, devnet: &Devnet, count: usize) -> Result<Sa
         let begun = Instant::now();
         devnet.call("evm_mine", json!([])).await?;
         let row = format!("SELECT block FROM mirror_steps WHERE tx = '{sent}'");
-        seen(|| async { !house.rows(&row).await.is_empty() }).await?;
+        seen(|| async { !gateway.rows(&row).await.is_empty() }).await?;
         times_us.push(begun.elapsed().as_secs_f64() * 1e6);
     }
     watch.sample(count, times_us)
 }
 
-async fn reorganisation(house: &TestGateway, devnet: &Devnet) -> Result<Sample> {
+async fn reorganisation(gateway: &TestGateway, devnet: &Devnet) -> Result<Sample> {
     for _ in 0..DEPTH {
         update(devnet).await?;
         devnet.call("evm_mine", json!([])).await?;
     }
-    indexed(house, devnet).await?;
+    indexed(gateway, devnet).await?;
     let watch = Watch::start()?;
     devnet.call("anvil_reorg", json!([DEPTH, []])).await?;
     // The node announces no block of those that it put in the place of others, only the next one.
@@ -163,7 +163,7 @@ async fn reorganisation(house: &TestGateway, devnet: &Devnet) -> Result<Sample> 
     let begun = Instant::now();
     let (_, name) = newest(devnet).await?;
     let place = format!("SELECT plugin FROM host_chain_index WHERE hash = '{name}'");
-    seen(|| async { !house.rows(&place).await.is_empty() }).await?;
+    seen(|| async { !gateway.rows(&place).await.is_empty() }).await?;
     let took = begun.elapsed();
     watch.sample(1, vec![took.as_secs_f64() * 1e6])
 }

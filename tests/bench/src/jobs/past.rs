@@ -47,12 +47,12 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let own = || {
         runtime.block_on(async {
             let watch = Watch::start()?;
-            let house = gateway(steps::module(), &settings).await;
-            indexed(&house, &devnet).await?;
+            let gateway = gateway(steps::module(), &settings).await;
+            indexed(&gateway, &devnet).await?;
             let sample = watch.sample(events, Vec::new())?;
-            let report = house.gateway().indexes.reports().remove(0);
+            let report = gateway.gateway().indexes.reports().remove(0);
             ensure!(usize::try_from(report.events)? == events, "{} events of {events}", report.events);
-            house.stop().await;
+            gateway.stop().await;
             Ok(sample)
         })
     };

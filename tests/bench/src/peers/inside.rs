@@ -30,21 +30,21 @@ pub enum Handler {
     Own,
 }
 
-/// As `gateway_cli::boot` opens the house, configured by the same variables.
+/// As `gateway_cli::boot` opens the gateway, configured by the same variables.
 pub async fn serve(handler: Handler) -> Result<()> {
     let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
     gateway_telemetry::start_logging(&config.log);
     let listener = Listener::bind(&ListenerSettings::new(&config))?;
     let _metrics = MetricsRecorder::install();
     let hello = LoadedPlugin::linked(hello::plugin_module())?;
-    let house = Gateway::start(config, Clock::System, listener.local_addr(), vec![Ok(hello)]).await?;
-    let gateway = house.clone();
+    let gateway = Gateway::start(config, Clock::System, listener.local_addr(), vec![Ok(hello)]).await?;
+    let serving = gateway.clone();
     let service = service_fn(move |request| {
-        let gateway = gateway.clone();
+        let gateway = serving.clone();
         Box::pin(async move { Ok::<_, Infallible>(answer(&gateway, handler, request).await) })
     });
     listener.serve(service, CancellationToken::new()).await;
-    house.stop().await;
+    gateway.stop().await;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use crate::{
     chain::Updated,
     model::{AgentId, AgentRecord, AgentStatus, Standing},
 };
-use plugin_api::{Address, HostError, HostErrorCode, Outcome, Query as _, Sql, Tx, Wei, sql};
+use plugin_api::{Address, HostError, HostErrorCode, Query as _, Sql, StatementResult, Tx, Wei, sql};
 
 /// The columns of an [`AgentRecord`].
 const RECORD: &str = "id, owner, name, endpoint, metadata_uri AS \"metadataURI\", price_per_job AS \"pricePerJob\", bond, \
@@ -121,7 +121,7 @@ pub fn set_standing(id: AgentId, standing: &Standing) -> Sql {
 }
 
 /// The outcome of one statement of a batch.
-pub fn outcome(outcomes: &[Outcome], place: usize) -> Result<&Outcome, HostError> {
+pub fn outcome(outcomes: &[StatementResult], place: usize) -> Result<&StatementResult, HostError> {
     let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements");
     outcomes.get(place).ok_or_else(missing)
 }

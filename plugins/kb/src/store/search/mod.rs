@@ -7,7 +7,7 @@ mod postgres;
 mod sqlite;
 
 use crate::model::{IndexText, PageId, SearchQuery};
-use plugin_api::{Address, Environment, HostError, Outcome, Query, Sql, sql};
+use plugin_api::{Address, Environment, HostError, Query, Sql, StatementResult, sql};
 use serde::Deserialize;
 
 /// The full-text index of the database.
@@ -70,7 +70,7 @@ pub struct FoundRow<'r> {
 }
 
 /// Pages with their bodies, [`FoundRow`], in any order.
-pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<Outcome, HostError> {
+pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<StatementResult, HostError> {
     let places: Vec<String> = (1..=hits.len()).map(|place| format!("${place}")).collect();
     let read = sql(format!(
         "SELECT p.id, p.kept, p.created_by, p.updated_by, r.body FROM kb_pages p \
