@@ -1,7 +1,7 @@
 //! Changes that operators make through the listener. Rule: each attempt leaves a log line and a row in the
 //! audit table with its result, and it is finished even when the client has gone.
 
-use super::answer::{self, Answer};
+use super::response::{self, AdminResponse};
 use gateway::Gateway;
 use gateway::lifecycle::{Action, OperateError, Outcome};
 use gateway_telemetry::LogLevelError;
@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use std::{net::SocketAddr, sync::Arc};
 
-pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: SocketAddr) -> Answer {
+pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: SocketAddr) -> AdminResponse {
     let (gateway, name) = (gateway.clone(), name.to_owned());
     // Spawned: a client that disconnects must not stop a drain half way.
     let work = tokio::spawn(async move {
@@ -20,44 +20,44 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: So
         tried
     });
     match work.await {
-        Ok(Ok(outcome)) => outcome_answer(&outcome),
+        Ok(Ok(outcome)) => outcome_response(&outcome),
         Ok(Err(error)) => refused(&error),
         Err(error) => {
-            answer::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string(), "see the gateway's log")
+            response::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string(), "see the gateway's log")
         }
     }
 }
 
-pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> Answer {
+pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> AdminResponse {
     let tried = gateway_telemetry::set_log_level(level);
     let outcome = tried.as_ref().map_or_else(|error| format!("refused: {error}"), |()| level.to_owned());
     record(gateway, &who.to_string(), "log-level", "", &outcome).await;
     match tried {
-        Ok(()) => answer::json(StatusCode::OK, &json!({ "level": level })),
+        Ok(()) => response::json(StatusCode::OK, &json!({ "level": level })),
         Err(error @ LogLevelError::Invalid(_)) => {
             let hint = "a level (off, error, warn, info, debug, trace), then exceptions: info,gateway=debug";
-            answer::error(StatusCode::BAD_REQUEST, "bad_level", &error.to_string(), hint)
+            response::error(StatusCode::BAD_REQUEST, "bad_level", &error.to_string(), hint)
         }
         Err(error @ LogLevelError::ForeignSubscriber) => {
-            answer::error(StatusCode::CONFLICT, "not_ours", &error.to_string(), "start the gateway with log.level")
+            response::error(StatusCode::CONFLICT, "not_ours", &error.to_string(), "start the gateway with log.level")
         }
     }
 }
 
-fn outcome_answer(outcome: &Outcome) -> Answer {
+fn outcome_response(outcome: &Outcome) -> AdminResponse {
     let mut body = serde_json::to_value(&outcome.report).unwrap_or_default();
     if outcome.is_reached {
-        return answer::json(StatusCode::OK, &body);
+        return response::json(StatusCode::OK, &body);
     }
     if let Value::Object(members) = &mut body {
         let error = format!("{} is {}: {}", outcome.report.name, outcome.report.state, outcome.report.reason);
         members.insert("error".into(), error.into());
         members.insert("code".into(), "not_reached".into());
     }
-    answer::json(StatusCode::CONFLICT, &body)
+    response::json(StatusCode::CONFLICT, &body)
 }
 
-fn refused(error: &OperateError) -> Answer {
+fn refused(error: &OperateError) -> AdminResponse {
     let (status, code, hint) = match error {
         OperateError::Unknown(_) => {
             (StatusCode::NOT_FOUND, "unknown_plugin", "GET /plugins lists those that are there")
@@ -67,7 +67,7 @@ fn refused(error: &OperateError) -> Answer {
             (StatusCode::SERVICE_UNAVAILABLE, "database", "try again when the database answers")
         }
     };
-    answer::error(status, code, &error.to_string(), hint)
+    response::error(status, code, &error.to_string(), hint)
 }
 
 fn described(tried: &Result<Outcome, OperateError>) -> String {

@@ -15,14 +15,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-pub struct Reply {
+pub struct ClientResponse {
     pub status: StatusCode,
     /// Null when it is no JSON.
     pub body: Value,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum AskError {
+pub enum ClientError {
     #[error("no gateway answers at {address}: {source}")]
     NotThere { address: SocketAddr, source: std::io::Error },
     #[error("the answer of {address} cannot be understood: {reason}")]
@@ -32,22 +32,22 @@ pub enum AskError {
 }
 
 /// Sends one change without a body.
-pub async fn post(address: SocketAddr, path: &str) -> Result<Reply, AskError> {
+pub async fn post(address: SocketAddr, path: &str) -> Result<ClientResponse, ClientError> {
     let connect = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
     let stream = connect
         .unwrap_or_else(|_elapsed| Err(std::io::ErrorKind::TimedOut.into()))
-        .map_err(|source| AskError::NotThere { address, source })?;
+        .map_err(|source| ClientError::NotThere { address, source })?;
     let exchange = tokio::time::timeout(ANSWER_TIMEOUT, exchange(stream, address, path)).await;
     match exchange {
         Ok(Ok(reply)) => Ok(reply),
-        Ok(Err(error)) => Err(AskError::Broken { address, reason: error.to_string() }),
-        Err(_elapsed) => Err(AskError::TooLate { address }),
+        Ok(Err(error)) => Err(ClientError::Broken { address, reason: error.to_string() }),
+        Err(_elapsed) => Err(ClientError::TooLate { address }),
     }
 }
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-async fn exchange(stream: TcpStream, address: SocketAddr, path: &str) -> Result<Reply, AnyError> {
+async fn exchange(stream: TcpStream, address: SocketAddr, path: &str) -> Result<ClientResponse, AnyError> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     // It ends with the sender; what went wrong on it is the sender's error.
     let driver = tokio::spawn(connection);
@@ -60,5 +60,5 @@ async fn exchange(stream: TcpStream, address: SocketAddr, path: &str) -> Result<
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await?.to_bytes();
     drop(sender);
     driver.abort();
-    Ok(Reply { status: head.status, body: serde_json::from_slice(&body).unwrap_or_default() })
+    Ok(ClientResponse { status: head.status, body: serde_json::from_slice(&body).unwrap_or_default() })
 }

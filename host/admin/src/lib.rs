@@ -4,10 +4,10 @@
 //! not the operator ([`guard`]), and what is changed here leaves a trace ([`actions`]).
 
 mod actions;
-mod answer;
 pub mod client;
 pub mod guard;
 mod page;
+mod response;
 mod routes;
 
 pub use actions::record;
@@ -68,7 +68,7 @@ impl Admin {
             let context = context.clone();
             let service = hyper::service::service_fn(move |request| {
                 let context = context.clone();
-                async move { Ok::<_, Infallible>(routes::answer(&context, request, peer).await) }
+                async move { Ok::<_, Infallible>(routes::respond(&context, request, peer).await) }
             });
             tokio::spawn(async move {
                 let mut connection = auto::Builder::new(TokioExecutor::new());

@@ -1,9 +1,8 @@
 //! The routes of the operator's listener.
 
 use super::{
-    actions,
-    answer::{self, Answer},
-    guard, page,
+    actions, guard, page,
+    response::{self, AdminResponse},
 };
 use gateway::Gateway;
 use gateway::lifecycle::Action;
@@ -39,11 +38,11 @@ const AUDIT_ROWS: u32 = 200;
 /// A log level is the longest body there is.
 const BODY_BYTES_MAX: usize = 4096;
 
-pub async fn answer(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> Answer {
+pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> AdminResponse {
     let (head, body) = request.into_parts();
     if let Err(refusal) = guard::admit(&head) {
         tracing::warn!(%peer, method = %head.method, path = head.uri.path(), "refused: {refusal}");
-        return answer::error(StatusCode::FORBIDDEN, "cross_site", &refusal.to_string(), refusal.hint());
+        return response::error(StatusCode::FORBIDDEN, "cross_site", &refusal.to_string(), refusal.hint());
     }
     let path: Vec<&str> = head.uri.path().split('/').skip(1).collect();
     match path.as_slice() {
@@ -58,7 +57,7 @@ pub async fn answer(context: &AdminContext, request: Request<Incoming>, peer: So
     }
 }
 
-async fn read(context: &AdminContext, head: &Parts) -> Answer {
+async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
     let gateway = &context.gateway;
     let path = head.uri.path();
     if !PAGES.contains(&path) {
@@ -68,16 +67,16 @@ async fn read(context: &AdminContext, head: &Parts) -> Answer {
         return not_allowed("GET, HEAD");
     }
     match path {
-        "/" => answer::typed(StatusCode::OK, "text/html; charset=utf-8", page::render(gateway).await),
-        "/page.css" => answer::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
-        "/page.js" => answer::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
-        "/plugins" => answer::json(StatusCode::OK, &gateway.plugins.reports()),
-        "/indexes" => answer::json(StatusCode::OK, &gateway.indexes.reports()),
+        "/" => response::typed(StatusCode::OK, "text/html; charset=utf-8", page::render(gateway).await),
+        "/page.css" => response::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
+        "/page.js" => response::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
+        "/plugins" => response::json(StatusCode::OK, &gateway.plugins.reports()),
+        "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
         "/health" => match gateway.host.database.probe().await {
-            Ok(()) => answer::text(StatusCode::OK, "ok\n"),
-            Err(error) => answer::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+            Ok(()) => response::text(StatusCode::OK, "ok\n"),
+            Err(error) => response::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         },
         "/metrics" => metrics(context),
         _ => unknown(),
@@ -87,34 +86,34 @@ async fn read(context: &AdminContext, head: &Parts) -> Answer {
 const PAGES: [&str; 9] =
     ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/health", "/metrics"];
 
-fn metrics(context: &AdminContext) -> Answer {
+fn metrics(context: &AdminContext) -> AdminResponse {
     let reports = context.gateway.plugins.reports();
     let serving = reports.iter().map(|report| (report.name.as_str(), report.state == PluginState::Serving));
     let text = gateway_telemetry::render_metrics(&context.gateway.host.usage, context.metrics.as_ref(), serving);
-    answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
+    response::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
 }
 
-async fn log_level(context: &AdminContext, body: Incoming, peer: SocketAddr) -> Answer {
+async fn log_level(context: &AdminContext, body: Incoming, peer: SocketAddr) -> AdminResponse {
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await.map(http_body_util::Collected::to_bytes);
     match body.as_deref().map(std::str::from_utf8) {
         Ok(Ok(level)) => actions::set_log_level(&context.gateway, level.trim(), peer).await,
-        _ => answer::error(StatusCode::BAD_REQUEST, "bad_body", "the body is no short text", "send the level alone"),
+        _ => response::error(StatusCode::BAD_REQUEST, "bad_body", "the body is no short text", "send the level alone"),
     }
 }
 
-fn listed<T: Serialize>(rows: Result<Vec<T>, StorageError>) -> Answer {
+fn listed<T: Serialize>(rows: Result<Vec<T>, StorageError>) -> AdminResponse {
     match rows {
-        Ok(rows) => answer::json(StatusCode::OK, &rows),
-        Err(error) => answer::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        Ok(rows) => response::json(StatusCode::OK, &rows),
+        Err(error) => response::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
     }
 }
 
-fn unknown() -> Answer {
-    answer::text(StatusCode::NOT_FOUND, HELP)
+fn unknown() -> AdminResponse {
+    response::text(StatusCode::NOT_FOUND, HELP)
 }
 
-fn not_allowed(allow: &'static str) -> Answer {
-    let mut answer = answer::text(StatusCode::METHOD_NOT_ALLOWED, HELP);
+fn not_allowed(allow: &'static str) -> AdminResponse {
+    let mut answer = response::text(StatusCode::METHOD_NOT_ALLOWED, HELP);
     answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
     answer
 }

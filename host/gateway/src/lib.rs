@@ -2,13 +2,13 @@
 
 pub mod dispatch;
 pub mod environment;
+mod error_response;
 mod gateway;
 mod housekeeping;
 pub mod lifecycle;
 pub mod migrations;
 pub mod operators;
 pub mod pages;
-mod refused;
 pub mod routes;
 mod start;
 

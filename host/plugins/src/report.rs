@@ -73,7 +73,7 @@ impl PluginReport {
     }
 
     /// Whether it should serve and does not.
-    pub fn is_setback(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         use PluginState::{Failed, Fenced, NeedsRestart, Refused};
         matches!(self.state, Refused | Failed | Fenced | NeedsRestart)
     }

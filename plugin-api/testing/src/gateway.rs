@@ -90,7 +90,7 @@ impl Builder {
             .reports()
             .await
             .into_iter()
-            .filter(|report| report.is_setback())
+            .filter(|report| report.is_failure())
             .map(|report| format!("{}: {}", report.name, report.reason))
             .collect();
         assert!(setbacks.is_empty(), "the gateway refused a plugin: {setbacks:?}");

@@ -24,7 +24,7 @@ pub async fn list(output: Output, config: &Config) -> ExitCode {
         .into_iter()
         .map(|outcome| outcome.map_or_else(|report| *report, |plugin| preview(config, &switches, &plugin)))
         .collect();
-    let is_refused = reports.iter().any(PluginReport::is_setback);
+    let is_refused = reports.iter().any(PluginReport::is_failure);
     let code = if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
     printed(output.print(&reports, |_| crate::plugin_table::plugin_table(&reports)), code)
 }

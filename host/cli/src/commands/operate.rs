@@ -6,7 +6,7 @@ use crate::arguments::Switch;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
 use gateway::lifecycle::Action;
-use gateway_admin::client::{self, AskError};
+use gateway_admin::client::{self, ClientError};
 use gateway_config::{Config, Overrides};
 use serde_json::Value;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -37,7 +37,7 @@ pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Override
     let path = format!("/plugins/{}/{}", switch.name, action.name());
     match with_runtime(client::post(address, &path)) {
         Ok(Ok(answer)) => tell(output, &switch.name, answer.status.as_u16(), &answer.body),
-        Ok(Err(AskError::NotThere { address, source })) => failure(
+        Ok(Err(ClientError::NotThere { address, source })) => failure(
             ExitCode::Failure,
             &format!(
                 "no gateway answers at http://{address} ({source}): start it, or say where it listens (admin.listen in \

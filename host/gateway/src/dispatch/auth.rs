@@ -1,6 +1,6 @@
 //! Authenticates the caller: checks the signature before the plugin sees anything of the request.
 
-use crate::{refused::Refused, routes::Route};
+use crate::{error_response::ErrorResponse, routes::Route};
 use alloy_primitives::hex;
 use bytes::Bytes;
 use gateway_clock::Clock;
@@ -38,7 +38,7 @@ impl EnvelopeVerifier {
         parts: &Parts,
         params: &[String],
         body: Bytes,
-    ) -> Result<Caller, Refused> {
+    ) -> Result<Caller, ErrorResponse> {
         let now_s = u64::try_from(self.clock.now_s()).unwrap_or_default();
         let signed = match &route.auth {
             Auth::Public | Auth::Own { .. } => return Ok(Caller { signer: None, guard: None, body }),
@@ -94,7 +94,7 @@ fn bind_target(
     Ok(())
 }
 
-fn refused(refusal: envelope::EnvelopeError) -> Refused {
+fn refused(refusal: envelope::EnvelopeError) -> ErrorResponse {
     let status = refusal.status().as_u16();
-    Refused::new(status, refusal.code().unwrap_or("bad_request"), refusal.to_string(), &refusal.hint())
+    ErrorResponse::new(status, refusal.code().unwrap_or("bad_request"), refusal.to_string(), &refusal.hint())
 }

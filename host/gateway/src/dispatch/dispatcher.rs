@@ -5,13 +5,13 @@
 use super::{
     auth::{self, Caller, EnvelopeVerifier},
     call::Call,
-    request_head::{OwnTransaction, RequestHead},
+    request_head::{RequestHead, RequestTransaction},
     response::{self, Streams},
     response_cache::{CompleteResponse, ResponseCache},
 };
 use crate::{
+    error_response::ErrorResponse,
     pages::Pages,
-    refused::Refused,
     routes::{Allowance, Exceeded, Found, Route, RouteTable, Target},
 };
 use abi_stable::std_types::RResult;
@@ -72,12 +72,12 @@ impl Dispatcher {
             Ok(allowance) => allowance,
             Err(exceeded) => {
                 request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
-                let mut response = Refused::from(exceeded).into_response();
+                let mut response = ErrorResponse::from(exceeded).into_response();
                 response.extensions_mut().insert(Tarpit);
                 return response;
             }
         };
-        let mut response = match self.serve(&route, ip, Arrival { parts, params, body }).await {
+        let mut response = match self.serve(&route, ip, RoutedRequest { parts, params, body }).await {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
@@ -99,8 +99,13 @@ impl Dispatcher {
         if self.routes.ip_limits.is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
     }
 
-    async fn serve(&self, route: &Arc<Route>, ip: IpAddr, arrival: Arrival) -> Result<Response<Body>, Refused> {
-        let Arrival { parts, params, body } = arrival;
+    async fn serve(
+        &self,
+        route: &Arc<Route>,
+        ip: IpAddr,
+        routed: RoutedRequest,
+    ) -> Result<Response<Body>, ErrorResponse> {
+        let RoutedRequest { parts, params, body } = routed;
         match &route.target {
             // Boxed: a rare case must not make the future of every request large.
             Target::Meta(meta) => {
@@ -109,34 +114,34 @@ impl Dispatcher {
             }
             Target::Plugin { plugin, index } => {
                 // Held until the response is complete: a drain waits for it.
-                let _in_flight = plugin.acquire().ok_or_else(|| Refused::disabled(plugin.name()))?;
+                let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::disabled(plugin.name()))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let call = Call { route, plugin, index: *index, ip, sink };
-                let arrival = Arrival { parts, params, body };
+                let routed = RoutedRequest { parts, params, body };
                 // The body is not part of the cache key, so a GET with a body is not cached.
-                if route.spec.cached && arrival.body.is_end_stream() {
-                    self.serve_cached(call, arrival).await
+                if route.spec.cached && routed.body.is_end_stream() {
+                    self.serve_cached(call, routed).await
                 } else {
-                    self.ask_plugin(call, arrival).await
+                    self.read_and_call(call, routed).await
                 }
             }
         }
     }
 
     /// The cached response, or a new one, which gets an entity tag and is cached where nothing forbids it.
-    async fn serve_cached(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
+    async fn serve_cached(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
         let is_compressed_for_some = self.config.http.compression;
-        let uri = arrival.parts.uri.clone();
+        let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let is_cache_on = self.responses.is_on();
         if is_cache_on && let Some(cached) = self.responses.get(call.route, path_and_query) {
-            return Ok(cached.respond(&arrival.parts.headers, is_compressed_for_some));
+            return Ok(cached.respond(&routed.parts.headers, is_compressed_for_some));
         }
         let revisions = if is_cache_on { self.host.database.revisions() } else { None };
-        let if_none_match: Vec<_> = arrival.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
+        let if_none_match: Vec<_> = routed.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;
         // Boxed: cache hits, and routes that are not cached, do not pay for its size.
-        let called = Box::pin(self.ask_plugin(call, arrival));
+        let called = Box::pin(self.read_and_call(call, routed));
         let (response, dependencies) = match revisions {
             Some(revisions) => read_tracking::track(revisions, route.dependencies.clone(), called).await,
             None => (called.await, None),
@@ -149,10 +154,10 @@ impl Dispatcher {
         Ok(complete.into_response(&if_none_match, is_compressed_for_some))
     }
 
-    async fn ask_plugin(&self, call: Call<'_>, arrival: Arrival) -> Result<Response<Body>, Refused> {
-        let Arrival { parts, params, body } = arrival;
+    async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
+        let RoutedRequest { parts, params, body } = routed;
         self.check_parent(call.route, call.plugin, &params).await?;
-        let body = body.read_limited(call.route.body_max_bytes).await.map_err(Refused::from)?;
+        let body = body.read_limited(call.route.body_max_bytes).await.map_err(ErrorResponse::from)?;
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
@@ -160,10 +165,10 @@ impl Dispatcher {
     }
 
     /// The 404 of a missing parent comes before the body and the signature are checked.
-    async fn check_parent(&self, route: &Route, plugin: &ActivePlugin, params: &[String]) -> Result<(), Refused> {
+    async fn check_parent(&self, route: &Route, plugin: &ActivePlugin, params: &[String]) -> Result<(), ErrorResponse> {
         let Some((parent, position)) = &route.parent else { return Ok(()) };
         let hint = format!("check the id of the {} in the path", parent.resource);
-        let unknown = || Refused::new(404, "not_found", format!("unknown {}", parent.resource), &hint);
+        let unknown = || ErrorResponse::new(404, "not_found", format!("unknown {}", parent.resource), &hint);
         let text = params.get(*position).ok_or_else(unknown)?;
         let key = match (parent.integer, text.parse::<i64>()) {
             (true, Ok(id)) if id > 0 => Value::Int(id),
@@ -171,8 +176,12 @@ impl Dispatcher {
             (false, _) => Value::Text(text.as_str().into()),
         };
         let statement = sql(parent.sql.clone()).bind(key).into();
-        let rows =
-            self.host.database.read(&plugin.scope, statement).await.map_err(|error| storage_refusal(plugin, &error))?;
+        let rows = self
+            .host
+            .database
+            .read(&plugin.scope, statement)
+            .await
+            .map_err(|error| storage_error_response(plugin, &error))?;
         if rows.is_empty() { Err(unknown()) } else { Ok(()) }
     }
 
@@ -182,7 +191,7 @@ impl Dispatcher {
         parts: Parts,
         params: Vec<String>,
         body: Bytes,
-    ) -> Result<(Caller, Parts, Vec<String>), Refused> {
+    ) -> Result<(Caller, Parts, Vec<String>), ErrorResponse> {
         if body.len() <= auth::INLINE_BYTES {
             let caller = self.verifier.authenticate(route, &parts, &params, body)?;
             return Ok((caller, parts, params));
@@ -196,7 +205,7 @@ impl Dispatcher {
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
             tracing::error!(%error, "checking a signature ended badly");
-            Err(Refused::internal())
+            Err(ErrorResponse::internal())
         })
     }
 
@@ -206,8 +215,8 @@ impl Dispatcher {
         parts: Parts,
         params: Vec<String>,
         caller: Caller,
-    ) -> Result<Response<Body>, Refused> {
-        let own = OwnTransaction::new(&self.host, call.plugin);
+    ) -> Result<Response<Body>, ErrorResponse> {
+        let own = RequestTransaction::new(&self.host, call.plugin);
         let transaction = own.clone();
         let head = RequestHead { parts, params, signer: caller.signer, client_ip: call.ip.into(), transaction };
         let request =
@@ -221,14 +230,14 @@ impl Dispatcher {
                 RResult::RErr(fault) => {
                     call.plugin.handle.fault(place, &fault);
                     call.route.usage.record_fault(fault.kind);
-                    Err(Refused::internal())
+                    Err(ErrorResponse::internal())
                 }
             }
         };
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
             call.plugin.handle.timed_out(place, timeout);
             call.route.usage.record_timeout();
-            Err(Refused::timed_out())
+            Err(ErrorResponse::timed_out())
         });
         let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
         // The guard of a signed write is consumed even if the handler wrote nothing.
@@ -236,30 +245,30 @@ impl Dispatcher {
         match begun {
             Some(transaction) if is_good => Box::pin(transaction.finish(caller.guard.as_ref()))
                 .await
-                .map_err(|error| self.commit_refusal(call.plugin, error))?,
+                .map_err(|error| self.commit_error(call.plugin, error))?,
             Some(transaction) => Box::pin(transaction.roll_back()).await,
             None => {}
         }
         answer
     }
 
-    fn commit_refusal(&self, plugin: &ActivePlugin, error: CommitError) -> Refused {
+    fn commit_error(&self, plugin: &ActivePlugin, error: CommitError) -> ErrorResponse {
         match error {
             CommitError::Replay => {
                 let hint = "the first request with this signature took effect; sign a new message with a new ts for another write";
-                Refused::new(409, "replay", "this signature was already used", hint)
+                ErrorResponse::new(409, "replay", "this signature was already used", hint)
             }
             CommitError::TooSoon => {
                 let interval_s = self.config.limits.write_interval_ms.div_ceil(1000);
                 let hint = "wait between two writes of one address; the same request can be sent again then";
-                Refused::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
+                ErrorResponse::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
                     .header(header::RETRY_AFTER, &interval_s.to_string())
             }
             CommitError::Event(error) => {
                 tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
-                Refused::internal()
+                ErrorResponse::internal()
             }
-            CommitError::Storage(error) => storage_refusal(plugin, &error),
+            CommitError::Storage(error) => storage_error_response(plugin, &error),
         }
     }
 }
@@ -274,7 +283,7 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option
 }
 
 /// A request that found its route.
-struct Arrival {
+struct RoutedRequest {
     parts: Parts,
     params: Vec<String>,
     body: RequestBody,
@@ -284,9 +293,9 @@ struct Arrival {
 fn unrouted(method: &Method, found: Found) -> Response<Body> {
     let refused = match found {
         Found::OtherMethods(methods) => return other_methods(method, &methods),
-        Found::BadPath => Refused::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
+        Found::BadPath => ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
         Found::Nothing | Found::Route { .. } => {
-            Refused::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
+            ErrorResponse::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
         }
     };
     refused.into_response()
@@ -301,7 +310,7 @@ fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
         response
     } else {
         let message = format!("{method} is not a method of this route");
-        Refused::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
+        ErrorResponse::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
     };
     if let Ok(allow) = allow.parse() {
         response.headers_mut().insert(header::ALLOW, allow);
@@ -317,15 +326,15 @@ fn client_ip(parts: &Parts) -> IpAddr {
     parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
 }
 
-pub fn storage_refusal(plugin: &ActivePlugin, error: &StorageError) -> Refused {
+pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
     match error {
         StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Closed(_) => {
             tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
-            Refused::unavailable()
+            ErrorResponse::unavailable()
         }
         error => {
             tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");
-            Refused::internal()
+            ErrorResponse::internal()
         }
     }
 }

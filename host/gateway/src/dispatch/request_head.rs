@@ -19,7 +19,7 @@ pub struct RequestHead {
     pub params: Vec<String>,
     pub signer: Option<String>,
     pub client_ip: ClientIpText,
-    pub transaction: Arc<OwnTransaction>,
+    pub transaction: Arc<RequestTransaction>,
 }
 
 /// Formatted when the plugin reads it.
@@ -35,13 +35,13 @@ impl From<IpAddr> for ClientIpText {
 }
 
 /// The transaction of a request, created when the handler first uses it: most requests only read.
-pub struct OwnTransaction {
+pub struct RequestTransaction {
     host: Arc<HostContext>,
     plugin: Arc<ActivePlugin>,
     begun: OnceLock<Arc<PluginTransaction>>,
 }
 
-impl OwnTransaction {
+impl RequestTransaction {
     pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
         Arc::new(Self { host: host.clone(), plugin: plugin.clone(), begun: OnceLock::new() })
     }

@@ -1,7 +1,7 @@
 //! Turns a plugin's response into an HTTP response.
 
 use super::call::Call;
-use crate::{lifecycle::Topics, refused::Refused};
+use crate::{error_response::ErrorResponse, lifecycle::Topics};
 use abi_stable::std_types::{RCow, RCowStr, RResult, Tuple2};
 use async_ffi::{ContextExt as _, FfiPoll};
 use bytes::Bytes;
@@ -29,7 +29,7 @@ pub async fn into_response(
     streams: &Streams,
     call: &Call<'_>,
     answer: abi::Response,
-) -> Result<Response<Body>, Refused> {
+) -> Result<Response<Body>, ErrorResponse> {
     let place = call.route.spec.operation.as_str();
     let (status, headers) = head(call, answer.status, answer.headers)?;
     let mut response = match answer.body {
@@ -61,7 +61,7 @@ fn head(
     call: &Call<'_>,
     status: u16,
     headers: impl IntoIterator<Item = Tuple2<RCowStr<'static>, RCowStr<'static>>>,
-) -> Result<(StatusCode, HeaderMap), Refused> {
+) -> Result<(StatusCode, HeaderMap), ErrorResponse> {
     let status = StatusCode::from_u16(status).map_err(|error| broken(call, &format!("status {status}: {error}")))?;
     if status.is_informational() {
         return Err(broken(call, &format!("status {status} is no final answer")));
@@ -89,21 +89,21 @@ fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidH
 }
 
 /// A status or header that is not valid HTTP is the plugin's fault.
-fn broken(call: &Call<'_>, reason: &str) -> Refused {
+fn broken(call: &Call<'_>, reason: &str) -> ErrorResponse {
     let message = format!("the answer cannot be sent: {reason}").into();
     let fault = Fault { kind: abi::FaultKind::Error, message, location: Default::default() };
     call.plugin.handle.fault(&call.route.spec.operation, &fault);
-    Refused::internal()
+    ErrorResponse::internal()
 }
 
 /// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.
-async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, Refused> {
+async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, ErrorResponse> {
     let handle = call.plugin.handle.clone();
-    let in_flight = call.plugin.acquire().ok_or_else(|| Refused::disabled(call.plugin.name()))?;
+    let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::disabled(call.plugin.name()))?;
     let mut rest = Box::pin(pull(chunks, handle, place.to_owned(), in_flight));
     match rest.next().await {
         None => Ok(Body::Empty),
-        Some(Err(_reported)) => Err(Refused::internal()),
+        Some(Err(_reported)) => Err(ErrorResponse::internal()),
         Some(Ok(first)) => {
             let frames = stream::iter([Ok(first)]).chain(rest).map(|chunk| chunk.map(Frame::data));
             Ok(Body::boxed(StreamBody::new(frames)))
@@ -147,14 +147,18 @@ fn pull(
     })
 }
 
-async fn topic_stream(streams: &Streams, call: &Call<'_>, subscription: &[u8]) -> Result<Response<Body>, Refused> {
+async fn topic_stream(
+    streams: &Streams,
+    call: &Call<'_>,
+    subscription: &[u8],
+) -> Result<Response<Body>, ErrorResponse> {
     let subscription: Subscription =
         serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
     let topic = streams.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
     let Some(slot) = streams.limits.acquire(call.ip) else { return stream_capacity(&subscription) };
     let frames = topic.stream(&subscription, slot, call.sink.clone()).await.map_err(|error| {
         tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
-        Refused::unavailable()
+        ErrorResponse::unavailable()
     })?;
     let bypass_bytes = frames.bypass_bytes();
     let frames = frames.map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes)));
@@ -164,12 +168,12 @@ async fn topic_stream(streams: &Streams, call: &Call<'_>, subscription: &[u8]) -
 }
 
 /// An EventSource that gets 503 on a reconnect never tries again, so it gets 200 with a longer `retry` instead.
-fn stream_capacity(subscription: &Subscription) -> Result<Response<Body>, Refused> {
+fn stream_capacity(subscription: &Subscription) -> Result<Response<Body>, ErrorResponse> {
     if subscription.after_id.is_some() {
         return Ok(sse(Body::Full(Bytes::from_static(b"retry: 30000\n\n"))));
     }
     let hint = "close a stream you no longer read, or poll GET /api/activity";
-    Err(Refused::new(503, "sse_capacity", "too many open streams", hint).header(header::RETRY_AFTER, "30"))
+    Err(ErrorResponse::new(503, "sse_capacity", "too many open streams", hint).header(header::RETRY_AFTER, "30"))
 }
 
 fn sse(body: Body) -> Response<Body> {

@@ -2,7 +2,7 @@
 
 mod status;
 
-use crate::{environment, lifecycle::PluginManager, refused::Refused, routes::RouteTable};
+use crate::{environment, error_response::ErrorResponse, lifecycle::PluginManager, routes::RouteTable};
 use bytes::Bytes;
 use gateway_config::Config;
 use gateway_http::{body::Body, problem};
@@ -33,12 +33,12 @@ pub struct Pages {
 }
 
 impl Pages {
-    pub async fn respond(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, Refused> {
+    pub async fn respond(&self, page: MetaPage, parts: &Parts) -> Result<Response<Body>, ErrorResponse> {
         let query = parts.uri.query().unwrap_or_default();
         match page {
             MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
             MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
-            MetaPage::Changelog => self.own_facts(|facts| changelog_answer(facts, query)),
+            MetaPage::Changelog => self.with_context(|facts| changelog_answer(facts, query)),
             MetaPage::Health => {
                 let database_ok = self.host.database.probe().await.is_ok();
                 let pulse = health::ProbeResult {
@@ -47,40 +47,42 @@ impl Pages {
                     indexed_block: self.indexes.indexed_block(),
                     signer_ephemeral: false,
                 };
-                self.own_facts(|facts| Ok(json(&health::health(facts, pulse))))
+                self.with_context(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
-            MetaPage::Index => self.facts(|facts| Ok(json(&index::index(facts)))).await,
+            MetaPage::Index => self.with_all_contributions(|facts| Ok(json(&index::index(facts)))).await,
             MetaPage::OpenApi => Ok(self.openapi_answer()),
-            MetaPage::Llms => self.facts(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
-            MetaPage::AgentCard => self.facts(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
-            MetaPage::Manifest => self.facts(|facts| Ok(json(&service_manifest::manifest(facts)))).await,
-            MetaPage::Stats => self.facts(|facts| Ok(json(&stats::stats(facts.counters)))).await,
+            MetaPage::Llms => self.with_all_contributions(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
+            MetaPage::AgentCard => self.with_all_contributions(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
+            MetaPage::Manifest => {
+                self.with_all_contributions(|facts| Ok(json(&service_manifest::manifest(facts)))).await
+            }
+            MetaPage::Stats => self.with_all_contributions(|facts| Ok(json(&stats::stats(facts.counters)))).await,
         }
     }
 
     /// Cached per route table: it takes a hundred times longer to render than to send.
     fn openapi_answer(&self) -> Response<Body> {
         let router = self.routes.router();
-        let make = || serde_json::to_vec(&self.own_facts(openapi::document)).unwrap_or_default().into();
+        let make = || serde_json::to_vec(&self.with_context(openapi::document)).unwrap_or_default().into();
         typed("application/json", router.openapi.get_or_init(make).clone())
     }
 
-    async fn facts<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
+    async fn with_all_contributions<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
         let (discovery, counters) = tokio::join!(
             self.contributions::<Discovery>(point::DISCOVERY),
             self.contributions::<Counters>(point::STATS)
         );
         let counters = stats::merge_counters(counters.into_iter().map(|(_, counters)| counters));
-        self.facts_of(&discovery, &counters, answer)
+        self.with_contributions(&discovery, &counters, answer)
     }
 
     /// For documents that need no contributions: probes request them often.
-    fn own_facts<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
-        self.facts_of(&[], &Counters::default(), answer)
+    fn with_context<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
+        self.with_contributions(&[], &Counters::default(), answer)
     }
 
-    fn facts_of<T>(
+    fn with_contributions<T>(
         &self,
         discovery: &[(String, Discovery)],
         counters: &Counters,
@@ -138,7 +140,7 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
     response
 }
 
-fn changelog_answer(facts: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, Refused> {
+fn changelog_answer(facts: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, ErrorResponse> {
     let query = match changelog::Query::parse(query) {
         Ok(query) => query,
         Err(refusal) => return Ok(problem::response_from(&refusal)),
@@ -157,7 +159,7 @@ fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.contains("gzip"));
     let Some(asset) = docs::asset(path, accepts_gzip) else {
-        return Refused::new(404, "not_found", "no such file", "the page is at /docs").into_response();
+        return ErrorResponse::new(404, "not_found", "no such file", "the page is at /docs").into_response();
     };
     let is_known = parts
         .headers

@@ -1,7 +1,7 @@
 //! `GET /api/status`: collects the status of every part of the gateway and of every plugin, all at once.
 
 use super::{Pages, json};
-use crate::refused::Refused;
+use crate::error_response::ErrorResponse;
 use gateway_http::body::Body;
 use gateway_meta::{stats, status};
 use gateway_plugins::{ActivePlugin, PluginState};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Services = BTreeMap<String, ServiceStatus>;
 
 impl Pages {
-    pub(super) async fn status(&self) -> Result<Response<Body>, Refused> {
+    pub(super) async fn status(&self) -> Result<Response<Body>, ErrorResponse> {
         let (own, contributed, discovery, counters) = tokio::join!(
             self.own_services(),
             self.contributions::<Services>(point::STATUS),
@@ -24,7 +24,7 @@ impl Pages {
             self.contributions::<Counters>(point::STATS),
         );
         let counters = stats::merge_counters(counters.into_iter().map(|(_, counters)| counters));
-        let mut services = status::merge_services(own, self.told(contributed));
+        let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
         if let Some(database) = services.get_mut("db") {
             status::add_record_counts(database, &counters);
         }
@@ -33,7 +33,7 @@ impl Pages {
             head: self.head(),
             indexed_block: self.indexes.indexed_block(),
         };
-        let document = self.facts_of(&discovery, &counters, |facts| status::status(facts, moment, services));
+        let document = self.with_contributions(&discovery, &counters, |facts| status::status(facts, moment, services));
         let mut response = json(&document);
         if let Some((name, value)) = status::degraded_header(&document, &self.environment.brand.header_prefix)
             && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value))
@@ -44,7 +44,7 @@ impl Pages {
     }
 
     /// The services that plugins report; a plugin that should report and does not is listed as silent.
-    fn told(&self, contributed: Vec<(String, Services)>) -> Vec<status::StatusContribution> {
+    fn with_silent_plugins(&self, contributed: Vec<(String, Services)>) -> Vec<status::StatusContribution> {
         let answered: BTreeSet<String> = contributed.iter().map(|(plugin, _)| plugin.clone()).collect();
         let serving = self.host.active.list();
         let is_silent = |plugin: &ActivePlugin| contributes(plugin, point::STATUS) && !answered.contains(plugin.name());
@@ -89,7 +89,7 @@ impl Pages {
     fn plugin_service(&self) -> ServiceStatus {
         let reports = self.plugins.reports();
         let failing: Vec<String> =
-            reports.iter().filter(|report| report.is_setback()).map(|report| report.name.clone()).collect();
+            reports.iter().filter(|report| report.is_failure()).map(|report| report.name.clone()).collect();
         let serving = reports.iter().filter(|report| report.state == PluginState::Serving).count();
         let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
         let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);

@@ -9,9 +9,9 @@ use gateway_http::{
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
-pub struct Refused(Box<Response<Body>>);
+pub struct ErrorResponse(Box<Response<Body>>);
 
-impl Refused {
+impl ErrorResponse {
     pub fn new(status: u16, code: &str, message: impl Into<String>, hint: &str) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Self(Box::new(problem_response(status, code, message, hint)))
@@ -54,7 +54,7 @@ impl Refused {
     }
 }
 
-impl From<Exceeded> for Refused {
+impl From<Exceeded> for ErrorResponse {
     fn from(exceeded: Exceeded) -> Self {
         let message = format!("at most {} calls in {} s from one address", exceeded.calls, exceeded.window_s);
         let hint = format!("wait {} s", exceeded.retry_after_s);
@@ -65,7 +65,7 @@ impl From<Exceeded> for Refused {
     }
 }
 
-impl From<BodyError> for Refused {
+impl From<BodyError> for ErrorResponse {
     fn from(error: BodyError) -> Self {
         Self(Box::new(error.into_response()))
     }
