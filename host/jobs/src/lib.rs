@@ -11,6 +11,6 @@ mod store;
 
 pub use job::{InvalidJobs, JobFailure, JobSet};
 pub use runner::{JobRunner, RunJob};
-pub use schedule::Jitter;
+pub use schedule::{Jitter, check_cron};
 pub use status::service;
 pub use store::{JobStatus, JobStore, MIGRATION};

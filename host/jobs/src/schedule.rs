@@ -94,6 +94,11 @@ fn jitter_max_ms(interval_ms: i64) -> i64 {
     (interval_ms / 10).min(JITTER_MAX_MS)
 }
 
+/// Whether jobs can run by this cron line: five fields, or six with seconds first, and a date that matches.
+pub fn check_cron(line: &str) -> Result<(), String> {
+    parse_cron(line).map(drop)
+}
+
 fn parse_cron(line: &str) -> Result<ParsedSchedule, String> {
     let parser = CronParser::builder().year(Year::Disallowed).build();
     let cron = parser.parse(line).map_err(|error| error.to_string())?;

@@ -5,7 +5,7 @@ use super::{alice, assert_no_faults, chain, operator, owner, setup, start_with_c
 use crate::e2e;
 
 /// Most examples of each operation and phase. The same ones each time, so that CI finds nothing new by more.
-const EXAMPLES: u32 = 6;
+const EXAMPLES: u32 = 20;
 const MANY_EXAMPLES: u32 = 100;
 
 #[tokio::test]

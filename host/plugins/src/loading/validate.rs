@@ -3,11 +3,7 @@
 //! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
 //! (extension points, fields) is not a problem.
 
-use croner::{
-    Cron,
-    errors::CronError,
-    parser::{CronParser, Seconds, Year},
-};
+use gateway_jobs::check_cron;
 use plugin_api::{
     abi::is_plugin_name,
     manifest::{Auth, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule},
@@ -30,11 +26,6 @@ pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> 
     check_subscriptions(manifest, &mut problems);
     check_requires(manifest, &mut problems);
     if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-/// A cron line as jobs use it: five fields, or six with seconds first.
-pub fn parse_cron(line: &str) -> Result<Cron, CronError> {
-    CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build().parse(line)
 }
 
 fn check_identity(manifest: &Manifest, stamped: Option<(&str, &str)>, problems: &mut Vec<String>) {
@@ -185,7 +176,7 @@ fn check_jobs(jobs: &[JobSpec], problems: &mut Vec<String>) {
             }
             Schedule::EveryMs(_) => {}
             Schedule::Cron(line) => {
-                if let Err(error) = parse_cron(line) {
+                if let Err(error) = check_cron(line) {
                     problem(format!("cron line `{line}`: {error}"));
                 }
             }
