@@ -161,7 +161,8 @@ fn expand(prefix: &[String], tree: &str, paths: &mut Vec<Vec<String>>) {
         let path: Vec<String> = prefix.iter().cloned().chain(segments).collect();
         match group {
             Some(group) => expand(&path, group, paths),
-            None if path.is_empty() => {}
+            // Behind the last comma.
+            None if part.is_empty() => {}
             None => paths.push(path),
         }
     }
@@ -186,6 +187,11 @@ fn split_outside_braces(tree: &str) -> Vec<&str> {
 
 /// Paths such as `crate::a::b` and `child::f` outside of `use` items.
 fn inline_paths(text: &str) -> Vec<Vec<String>> {
+    let code = text.split_inclusive(';').map(|item| match item.rfind("use ") {
+        Some(start) if is_item_start(&item[..start]) => &item[..start],
+        _ => item,
+    });
+    let text = code.collect::<String>();
     let is_path = |character: char| character.is_ascii_alphanumeric() || character == '_' || character == ':';
     let words = text.split(|character: char| !is_path(character)).filter(|word| word.contains("::"));
     words.filter(|word| !word.starts_with("::")).map(|word| word.split("::").map(ToOwned::to_owned).collect()).collect()
@@ -197,7 +203,10 @@ fn a_cycle_is_found() {
     let modules = [
         (vec![], text("mod a;\nmod b;\npub use b::B;\n")),
         (vec!["a".to_owned()], text("use crate::B;\n// use super::c::C;\nfn f() {}\n")),
-        (vec!["b".to_owned()], text("use super::a::{self, f as g};\npub struct B;\n#[cfg(test)]\nmod tests {")),
+        (
+            vec!["b".to_owned()],
+            text("use super::{\n    a::{self, f as g},\n};\npub struct B;\n#[cfg(test)]\nmod tests {"),
+        ),
     ];
     let with_cycle = Crate::new("x".to_owned(), modules.clone().into());
     assert_eq!(with_cycle.cycles(), ["host/x: a uses b, which uses it", "host/x: b uses a, which uses it"]);
