@@ -21,7 +21,7 @@ use hyper_util::{
 };
 use routes::AdminContext;
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,8 +51,17 @@ impl Admin {
         self.address
     }
 
-    pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
-        let context = AdminContext { gateway, metrics };
+    /// Serves in a task of its own, until `stop`.
+    pub fn spawn(
+        self,
+        gateway: Arc<Gateway>,
+        metrics: Option<MetricsRecorder>,
+        stop: CancellationToken,
+    ) -> JoinHandle<()> {
+        tokio::spawn(self.serve(AdminContext { gateway, metrics }, stop))
+    }
+
+    async fn serve(self, context: AdminContext, stop: CancellationToken) {
         loop {
             let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,

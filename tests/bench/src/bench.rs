@@ -32,6 +32,8 @@ pub struct Bench {
     pub scale: Scale,
     pub with_peers: bool,
     gateway: Option<PathBuf>,
+    /// The same with another gateway.
+    beside: Option<Box<Bench>>,
     folder: TempDir,
     forum: OnceCell<PathBuf>,
     /// Peers that this machine lacks, each with the reason.
@@ -61,10 +63,17 @@ impl Synchronous {
 
 impl Bench {
     pub fn new(options: &Options) -> Result<Self> {
+        let beside = options.beside.as_deref().map(|file| Self::of(options, Some(file), None)).transpose();
+        let beside = beside.context("--beside")?.map(Box::new);
+        Self::of(options, options.gateway.as_deref(), beside).context("--gateway")
+    }
+
+    fn of(options: &Options, gateway: Option<&Path>, beside: Option<Box<Self>>) -> Result<Self> {
         Ok(Self {
             scale: options.scale(),
             with_peers: !options.no_peers,
-            gateway: options.gateway.clone().map(fs::canonicalize).transpose().context("--gateway")?,
+            gateway: gateway.map(fs::canonicalize).transpose()?,
+            beside,
             folder: tempfile::Builder::new().prefix("gateway-bench-").tempdir()?,
             forum: OnceCell::new(),
             absent: RefCell::default(),
@@ -104,6 +113,16 @@ impl Bench {
         for (key, value) in defaults.iter().chain(settings) {
             command.env(format!("GATEWAY_{}", key.replace('.', "__").to_uppercase()), value);
         }
+    }
+
+    /// What starts the other gateway, if one was named.
+    pub fn beside(&self) -> Option<&Self> {
+        self.beside.as_deref()
+    }
+
+    /// The gateway's program; none for the one linked into this program.
+    pub fn program(&self) -> Option<&Path> {
+        self.gateway.as_deref()
     }
 
     /// Where the libraries lie that belong to the gateway's program.
@@ -274,7 +293,7 @@ pub fn peer_on_copy(mut peer: Command, database: &Path, synchronous: Synchronous
 }
 
 /// A program without the configuration of whoever calls the benchmarks.
-fn plain(program: &Path) -> Command {
+pub fn plain(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GATEWAY_")) {
         command.env_remove(name);

@@ -1,6 +1,6 @@
 //! Agents of the registry: a page of 50, and one by its id.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, record::STRIDE, same_answers};
+use super::{AXUM_SQLX, BESIDE, GATEWAY, Goal, Outcome, new_view, record::STRIDE, same_answers};
 use crate::{
     bench::{Bench, FORUM, Synchronous, peer, peer_on_copy},
     load,
@@ -33,6 +33,9 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let file = bench.folder().join("agents.db");
     make(bench, &chain, &file)?;
     let mut servers = vec![(GATEWAY, gateway(bench, &chain, Some(&file))?)];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, gateway(other, &chain, Some(&file))?));
+    }
     if bench.with_peers {
         let peer = peer_on_copy(peer(peers::agents::NAME)?, &file, Synchronous::Full, LIST)?;
         servers.push((AXUM_SQLX, peer));

@@ -71,6 +71,8 @@ pub enum Goal {
 }
 
 pub const GATEWAY: &str = "gateway";
+/// The gateway of `--beside`.
+pub const BESIDE: &str = "the other gateway";
 const FORGETFUL: &str = "gateway, cache_bytes_max = 0";
 pub const AXUM_SQLX: &str = "axum + sqlx";
 pub const FASTIFY: &str = "Fastify + better-sqlite3";
@@ -85,6 +87,9 @@ fn readable_forums(bench: &Bench) -> Result<Vec<(&'static str, Server)>> {
 /// The gateway and its peers, each with a forum of its own.
 fn forum_servers(bench: &Bench, synchronous: Synchronous) -> Result<Vec<(&'static str, Server)>> {
     let mut servers = vec![(GATEWAY, bench.gateway_with_forum(&[synchronous.setting()])?)];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, other.gateway_on_copy(bench.forum()?, &[synchronous.setting()])?));
+    }
     if bench.with_peers {
         servers.push((AXUM_SQLX, bench.axum_with_forum(synchronous)?));
         servers.extend(bench.fastify_with_forum(synchronous)?.map(|server| (FASTIFY, server)));
