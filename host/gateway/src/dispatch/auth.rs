@@ -12,7 +12,7 @@ use plugin_api::manifest::Auth;
 /// Larger bodies are verified on blocking threads: canonical JSON of a hostile body takes milliseconds.
 pub const INLINE_BYTES: usize = 32 * 1024;
 
-/// An authenticated request.
+/// Who sent the request, if it is signed, and the body that the signature covers.
 #[derive(Debug)]
 pub struct Caller {
     /// The signer's checksummed address.

@@ -24,41 +24,42 @@ use plugin_api::{
 };
 use std::{collections::HashMap, error::Error as _, path::Path, sync::LazyLock};
 
+/// What this process has mapped: libraries are never unloaded.
 #[derive(Default)]
-struct Registry {
+struct LoadedModules {
     /// By the sha256 of their file.
     modules: HashMap<String, PluginModule_Ref>,
     /// Plugin name → sha256 of the build that this process runs.
     running: HashMap<String, String>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+static LOADED: LazyLock<Mutex<LoadedModules>> = LazyLock::new(Mutex::default);
 
 /// The root module of the inspected file, mapped from a private copy below `data_dir`; the same content is mapped once.
 pub fn load(file: &PluginFile, data_dir: &Path) -> Result<PluginModule_Ref, LoadError> {
     let inspection = &file.inspection;
     // Held until the module is there, so that two callers do not map the same content twice.
-    let mut registry = REGISTRY.lock();
-    registry.refuse_other_build(inspection)?;
-    if let Some(module) = registry.modules.get(&inspection.sha256) {
+    let mut loaded = LOADED.lock();
+    loaded.refuse_other_build(inspection)?;
+    if let Some(module) = loaded.modules.get(&inspection.sha256) {
         return Ok(*module);
     }
     let header = map(&private_copy(file, data_dir)?, &inspection.name)?;
     let module = checked_module(header)?;
-    registry.modules.insert(inspection.sha256.clone(), module);
+    loaded.modules.insert(inspection.sha256.clone(), module);
     Ok(module)
 }
 
 /// Notes that this build is the one that runs under its name: from now on any other build needs a restart.
 /// (One that was refused after it was mapped does not stand in the way of its correction.)
 pub(super) fn claim(inspection: &Inspection) -> Result<(), LoadError> {
-    let mut registry = REGISTRY.lock();
-    registry.refuse_other_build(inspection)?;
-    registry.running.insert(inspection.name.clone(), inspection.sha256.clone());
+    let mut loaded = LOADED.lock();
+    loaded.refuse_other_build(inspection)?;
+    loaded.running.insert(inspection.name.clone(), inspection.sha256.clone());
     Ok(())
 }
 
-impl Registry {
+impl LoadedModules {
     fn refuse_other_build(&self, inspection: &Inspection) -> Result<(), LoadError> {
         match self.running.get(&inspection.name) {
             Some(running) if *running != inspection.sha256 => {

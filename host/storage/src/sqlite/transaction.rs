@@ -8,7 +8,7 @@ use super::{
     error::database_closed,
     group_commit::OpenGroup,
     interrupter::{CancelFlag, CancelOnDrop},
-    transaction_call::{CallResult, Caller, TransactionCall},
+    transaction_call::{CallResult, PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
     write_scheduler::{Acquired, WriteScheduler},
     writer_connection::WriterConnection,
@@ -200,7 +200,7 @@ impl SqliteTransaction {
         let (reply, response) = oneshot::channel();
         let cancelled = CancelFlag::default();
         let _cancel = CancelOnDrop(cancelled.clone());
-        self.scheduler.call_on_writer(&self.handle, deadline, call, Caller { reply, cancelled });
+        self.scheduler.call_on_writer(&self.handle, deadline, call, PendingReply { reply, cancelled });
         response.await.unwrap_or_else(|_| Err(self.closed_error()))
     }
 
