@@ -140,7 +140,7 @@ fn difference(errors: &AbiInstabilityErrors) -> String {
 
 /// What the dynamic linker said; libloading's own words are only "dlopen failed".
 fn linker_text(error: &libloading::Error) -> String {
-    one_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
+    reason_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 fn map_error(error: &libloading::Error) -> LoadError {
@@ -167,21 +167,22 @@ fn library_error(error: &LibraryError) -> LoadError {
         LibraryError::IncompatibleVersionNumber { expected_version, actual_version, .. } => {
             LoadError::OtherVersion { found: actual_version.to_string(), expected: expected_version.to_string() }
         }
-        LibraryError::RootModule { err, .. } => LoadError::Module { reason: one_line(&err.to_string()) },
-        other => LoadError::Module { reason: one_line(&other.to_string()) },
+        LibraryError::RootModule { err, .. } => LoadError::Module { reason: reason_line(&err.to_string()) },
+        other => LoadError::Module { reason: reason_line(&other.to_string()) },
     }
 }
 
-/// Anybody's text as one line of bounded length.
-pub(super) fn one_line(text: &str) -> String {
-    bounded(text, 300)
+/// The text of somebody else's error as one line of an error of ours.
+pub(super) fn reason_line(text: &str) -> String {
+    collapse_whitespace(text, 300)
 }
 
 fn short(text: &str) -> String {
-    bounded(text, 80)
+    collapse_whitespace(text, 80)
 }
 
-fn bounded(text: &str, characters_max: usize) -> String {
+/// Words with one space between, up to a length.
+fn collapse_whitespace(text: &str, characters_max: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(characters_max) {
@@ -238,7 +239,7 @@ mod tests {
 
     #[test]
     fn lines_are_bounded() {
-        assert_eq!(one_line("\n\ttwo\n lines "), "two lines");
+        assert_eq!(reason_line("\n\ttwo\n lines "), "two lines");
         assert_eq!(short(&"ä".repeat(200)), format!("{}…", "ä".repeat(80)));
     }
 }
