@@ -1,10 +1,10 @@
 //! The journal of transactions and the keys, on both databases, against a scripted chain.
 
-mod executioner;
 mod gaps;
 mod give_up;
+mod killing_proxy;
 mod kills;
-mod life;
+mod lifecycle;
 mod payee;
 mod payer;
 mod record;

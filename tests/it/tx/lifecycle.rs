@@ -1,4 +1,4 @@
-//! The way of an intent from its row to its end.
+//! The lifecycle of an intent, from its row to its final state.
 
 use super::{
     DEPTH, MINUTE, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, status, until, waits, wei,
