@@ -17,7 +17,7 @@ pub const INLINE_BYTES: usize = 32 * 1024;
 pub struct Caller {
     /// The signer's checksummed address.
     pub signer: Option<String>,
-    /// What the write uses up when it commits.
+    /// The signature and the write interval, which the commit of the write uses up.
     pub guard: Option<WriteGuard>,
     /// The body as the handler gets it: for a signed body, the canonical JSON of the signed payload.
     pub body: Bytes,

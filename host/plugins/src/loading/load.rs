@@ -50,8 +50,8 @@ pub fn load(file: &PluginFile, data_dir: &Path) -> Result<PluginModule_Ref, Load
     Ok(module)
 }
 
-/// Notes that this build is the one that runs under its name: from now on any other build needs a restart.
-/// (One that was refused after it was mapped does not stand in the way of its correction.)
+/// Records that this build runs under its name: from now on any other build needs a restart. (A build that was mapped
+/// and then refused is not recorded, so that a corrected one can be loaded.)
 pub(super) fn claim(inspection: &Inspection) -> Result<(), LoadError> {
     let mut loaded = LOADED.lock();
     loaded.refuse_other_build(inspection)?;
@@ -72,7 +72,7 @@ impl LoadedModules {
 
 /// Maps the library for the life of the process. Its static constructors run here.
 fn map(copy: &Path, name: &str) -> Result<&'static LibHeader, LoadError> {
-    // `RTLD_NOW`: a symbol that nobody has is an error here, not a crash in the first request that needs it.
+    // `RTLD_NOW`: an undefined symbol is an error here, not a crash in the first request that needs it.
     // SAFETY: the file is a shared library for this machine with our stamp, intact (inspected, copied by content).
     // What its static constructors do is beyond our control, as is everything else a plugin does.
     let library = unsafe { Library::open(Some(copy), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| map_error(&error))?;
@@ -172,7 +172,7 @@ fn library_error(error: &LibraryError) -> LoadError {
     }
 }
 
-/// The text of somebody else's error as one line of an error of ours.
+/// The text of a library's or a plugin's error, as one line for an error of this crate.
 pub(super) fn reason_line(text: &str) -> String {
     collapse_whitespace(text, 300)
 }

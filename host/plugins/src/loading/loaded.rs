@@ -20,7 +20,7 @@ pub struct LoadedPlugin {
     pub module: PluginModule_Ref,
 }
 
-/// Why a plugin does not come to run: one line that says what was found, what was expected, what to do.
+/// Why a plugin cannot run: one line that says what was found, what was expected, what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     #[error(transparent)]

@@ -245,7 +245,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the call when it panics. Otherwise the transaction would own the write lock for ever and block all writes; so
+/// Ends the call when it panics. Otherwise the transaction would own the write lock forever and block all writes; so
 /// it becomes idle and is rolled back.
 struct EndCallOnPanic<'t>(&'t SqliteTransaction);
 
