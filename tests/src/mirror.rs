@@ -44,7 +44,7 @@ CREATE TABLE mirror_steps (
 );
 ";
 
-/// The point where a test asks what two servers must agree on.
+/// The extension point through which a test makes quorum requests.
 pub const AGREED: &str = "mirror_agreed";
 
 pub struct Mirror;
@@ -224,7 +224,7 @@ async fn completed(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<JobComple
     publish(&tx, &event, *job_id)
 }
 
-/// A row for each event: its place among those of its transaction is what the rows before it say.
+/// Inserts a row for each event, numbered by the count of earlier rows of its transaction.
 async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(), HostError> {
     let text = "INSERT INTO mirror_steps (tx, nth, block, event, subject) \
          SELECT $1, count(*), $2, $3, $4 FROM mirror_steps WHERE tx = $1";
@@ -240,7 +240,7 @@ struct Asked {
     tx: Hash256,
 }
 
-/// Each answer, or why there is none.
+/// Each response, or its error.
 async fn agreed(gateway: PluginContext<Mirror>, asked: Asked) -> Result<Value, HostError> {
     let chain = gateway.chain("main").quorum();
     let head = chain.head().await;

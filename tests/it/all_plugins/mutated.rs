@@ -1,5 +1,5 @@
-//! Requests that are wrong somewhere, many of them, over connections that are kept: the gateway says what is wrong, goes on
-//! as before, and does not grow.
+//! Many invalid requests over kept-alive connections: the gateway responds with an error, continues to serve, and its
+//! memory does not grow.
 
 use super::{
     assert_no_faults,
@@ -26,13 +26,13 @@ use tokio::task::JoinSet;
 
 const CLIENTS: u64 = 4;
 const COUNT: u64 = 1_000_000;
-/// What the gateway may answer besides 2xx, 3xx and 4xx: the document says so of these.
+/// The only responses besides 2xx, 3xx and 4xx: the OpenAPI document lists them.
 const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
-/// From the first tenth of the way to its end. What may fill up meanwhile has bounds of its own: the 32 MiB of pages that the
-/// connection that writes keeps, the statements and pages of the others, the ring of events. A leak of a hundred bytes per request
-/// would be beyond it at the end of a million.
+/// Growth of the memory after the first tenth of the requests. The caches that may fill up meanwhile are bounded: 32
+/// MiB of pages of the connection that writes, the statements and pages of the others, the ring of events. A leak of a
+/// hundred bytes per request would exceed this in a million requests.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
-/// For answers that are kept: so little that it is full, and the oldest are thrown out, long before the first tenth ends.
+/// Memory for cached responses: so little that it is full, and evicts, long before the first tenth ends.
 const KEPT_BYTES_MAX: u64 = 2 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -104,7 +104,7 @@ async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, c
         let received =
             client.ask(&request).await.and_then(|received| fault(&request, &received).map_or(Ok(received), Err));
         let received = received.unwrap_or_else(|fault| {
-            // Enough is known: the others end, too.
+            // One failure is enough: the other tasks end, too.
             begun.store(count, Relaxed);
             panic!("{}: {fault}\n{}", call.operation, shown(&request))
         });
@@ -114,9 +114,9 @@ async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, c
     tally
 }
 
-/// What is wrong with an answer, whatever was asked.
+/// What is wrong with a response, to any request.
 fn fault(request: &Request, received: &Received) -> Option<String> {
-    // A head beyond all measure never becomes a request: hyper refuses it, and hangs up.
+    // hyper refuses a head that is far too large, and closes the connection.
     if received.status == 431 && received.header("connection") == "close" {
         return None;
     }
@@ -139,7 +139,7 @@ fn shown(request: &Request) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]).into_owned()
 }
 
-/// Memory at each tenth of the way, of which the first is for warming up.
+/// The memory after each tenth of the requests; the first tenth warms up.
 async fn watch(gateway: &GatewayProcess, begun: &AtomicU64, count: u64) -> Vec<u64> {
     let mut memory = Vec::new();
     for tenth in 1..=10 {

@@ -1,4 +1,4 @@
-//! What decides about money is answered when two servers say the same, and not otherwise.
+//! Quorum requests, which decide about money, succeed only when two servers respond the same.
 
 use super::{LIMIT, builders, close, indexed, play, settings};
 use gateway_config::ChainConfig;
@@ -8,7 +8,7 @@ use plugin_testing::{TestGateway, Value, json};
 const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, \
      uint256 amount, bytes32 inputHash, string inputURI)";
 
-/// A gateway whose chain has these servers, and what there is to ask.
+/// A gateway whose chain has these servers, and the quorum requests to send.
 struct Asking {
     gateway: TestGateway,
     question: Value,
@@ -55,7 +55,7 @@ async fn two_servers_that_agree_are_an_answer() {
     assert_eq!(answer["balance"], wei.to_string());
     assert_eq!((&answer["receipt"]["ok"], &answer["receipt"]["block"]), (&json!(true), &json!(head)));
     assert_eq!(answer["logs"], 1);
-    // One of them has not heard of the last blocks: the answer is about one that both have.
+    // One server lacks the newest blocks: the response is about a block that both have.
     devnet.control(json!({ "lagBlocks": 2 })).await.unwrap();
     let behind = || async { asking.ask().await["head"]["number"] == head - 2 };
     TestGateway::eventually(LIMIT, "both have that block", behind).await;

@@ -81,7 +81,7 @@ async fn contributions_are_as_good_as_what_they_are_made_from() {
 #[tokio::test]
 async fn a_contribution_is_made_once_for_many_answers_and_is_never_old() {
     let gateway = test_gateway().await;
-    // None of these answers is asked for twice.
+    // No view is requested twice, so none of these responses comes from the cache.
     let ask = async |view: String| {
         let answer = gateway.get(&format!("/api/notebook/collected/discovery?view={view}")).await;
         answer.json()["found"][0]["limits"].clone()

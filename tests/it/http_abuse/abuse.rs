@@ -1,5 +1,5 @@
-//! What clients do that no one should do. They come from an address of their own; what this does to clients that share it, the
-//! tests in `shared_address` say.
+//! Abusive clients. They have an address of their own; `shared_address` tests the effect on clients with the same
+//! address.
 
 use super::{floods, slow, torture};
 use futures_util::future::BoxFuture;
@@ -10,21 +10,21 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Where clients come from that behave.
+/// The address of well-behaved clients.
 pub const BEHAVED: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
-/// Where clients come from that do not.
+/// The address of abusive clients.
 pub const ABUSIVE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Most that is read of what the gateway says.
+/// The most that is read of a response.
 const HEARD_BYTES_MAX: u64 = 1024 * 1024;
 
 pub struct Abuse {
     pub name: &'static str,
     /// So many at a time.
     pub lanes: usize,
-    /// One connection, until the gateway or the client has had enough; tells what the gateway said.
+    /// One connection, until the gateway or the client ends it; returns the bytes of the gateway.
     pub round: fn(SocketAddr) -> BoxFuture<'static, Vec<u8>>,
-    /// Whether the gateway said what it should.
+    /// Whether these bytes are the expected response.
     pub is_well_answered: fn(&[u8]) -> bool,
 }
 
@@ -72,7 +72,7 @@ pub fn says(heard: &[u8], status: &str) -> bool {
 }
 
 impl Abuse {
-    /// Goes on in all lanes until it is dropped; tells the count and what was heard of each round.
+    /// Repeats the rounds in all lanes until it is dropped; passes the gateway's bytes to `after_round`.
     pub fn begin(
         &'static self,
         gateway: SocketAddr,
@@ -91,7 +91,7 @@ impl Abuse {
     }
 }
 
-/// From an address that is not that of those who behave.
+/// A socket with the address of abusive clients.
 fn socket() -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((ABUSIVE, 0).into()).unwrap();
@@ -102,14 +102,14 @@ pub async fn connect(gateway: SocketAddr) -> TcpStream {
     socket().connect(gateway).await.unwrap()
 }
 
-/// Its kernel takes next to nothing that it does not read itself.
+/// With a receive buffer so small that the kernel takes almost nothing that the client does not read.
 pub async fn connect_with_little_room(gateway: SocketAddr) -> TcpStream {
     let socket = socket();
     socket.set_recv_buffer_size(4096).unwrap();
     socket.connect(gateway).await.unwrap()
 }
 
-/// What the gateway says until it ends the connection, by whatever means.
+/// Reads until the gateway closes or resets the connection.
 pub async fn hear(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
     let mut heard = Vec::new();
     // A reset is an end too.
@@ -117,7 +117,7 @@ pub async fn hear(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
     heard
 }
 
-/// Sends, though nobody may listen any more, and hears the answer.
+/// Sends a request, of which the gateway may not read everything, and returns the response.
 pub async fn ask(gateway: SocketAddr, request: &[u8]) -> Vec<u8> {
     let mut stream = connect(gateway).await;
     let _ = stream.write_all(request).await;

@@ -1,4 +1,4 @@
-//! What HTTP/2 lets a client say a thousand times in a moment.
+//! Floods of HTTP/2 frames.
 
 use super::{
     abuse::{connect, hear},
@@ -88,17 +88,17 @@ pub fn refuses_headers(heard: &[u8]) -> bool {
     frames.iter().any(|(kind, ..)| matches!(*kind, HEADERS | RST_STREAM | GOAWAY)) && !frames.iter().any(is_success)
 }
 
-/// Of a client.
+/// Ids of a client's streams.
 fn ids() -> impl Iterator<Item = u32> {
     (0..FRAMES).map(|number| 2 * number + 1)
 }
 
-/// Writes all at once while it reads what comes, and then has nothing more to say.
+/// Writes everything at once while it reads, and then closes its side.
 fn flood(gateway: SocketAddr, frames: Vec<u8>) -> Round {
     Box::pin(async move {
         let (mut reading, mut writing) = connect(gateway).await.into_split();
         let written = async move {
-            // The gateway may have had enough in the middle.
+            // The gateway may close the connection in the middle.
             let _ = writing.write_all(&begin()).await;
             let _ = writing.write_all(&frames).await;
             let _ = writing.shutdown().await;

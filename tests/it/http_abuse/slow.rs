@@ -1,4 +1,4 @@
-//! Clients that keep a connection and give or take nearly nothing.
+//! Clients that keep a connection open and send or read almost nothing.
 
 use super::abuse::{connect, connect_with_little_room, hear, says};
 use futures_util::future::BoxFuture;
@@ -20,14 +20,14 @@ pub fn body(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     Box::pin(drip(gateway, "POST /api/forum/threads HTTP/1.1\r\nhost: a\r\ncontent-length: 10000\r\n\r\n{"))
 }
 
-/// Asks much and reads nothing.
+/// Sends many requests and reads nothing.
 pub fn reader(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     Box::pin(async move {
         let mut stream = connect_with_little_room(gateway).await;
         let requests = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n".repeat(1000);
         // Blocks when the gateway, which cannot write, reads no further; ends when it has enough.
         while stream.write_all(requests.as_bytes()).await.is_ok() {}
-        // What had come into the little room before the gateway cut the connection.
+        // Reads what had arrived in the small buffer before the gateway closed the connection.
         hear(&mut stream).await
     })
 }
@@ -56,7 +56,7 @@ async fn drip(gateway: SocketAddr, begin: &str) -> Vec<u8> {
     hear(&mut stream).await
 }
 
-/// Something to read, or the end, within the time of a drip.
+/// Whether there is something to read, or the end, before the next byte is due.
 async fn has_news(stream: &TcpStream) -> bool {
     tokio::time::timeout(DRIP, stream.ready(Interest::READABLE)).await.is_ok()
 }

@@ -1,4 +1,4 @@
-//! Writes at both, streams of both, and the end of one in the middle.
+//! Writes and streams on both gateways, one of which is killed in the middle.
 
 use super::Pair;
 use crate::{
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 const LAST: &str = "the last word";
 
-/// Ids of all events up to the last word; `visit` says after each event whether to hang up and resume elsewhere.
+/// Ids of all events up to the last write; `visit` decides after each event whether to resume at another gateway.
 async fn listen(first: &Site, mut visit: impl FnMut(usize) -> ControlFlow<Site>) -> Vec<i64> {
     let mut stream = first.follow("/api/stream?sinceId=0", None).await;
     let mut ids = Vec::new();
@@ -70,7 +70,7 @@ async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
     assert_eq!(changed, kept.event_ids, "at one and the other");
     ledger.replay(&pair.sites[0], &kept).await;
 
-    // The killed one comes back and knows the same.
+    // The killed gateway starts again and has the same rows.
     let gateway = pair.setups[1].start().await.unwrap();
     let kept = Stored::read(&pair.setups[1]).await;
     ledger.replay(&Site::of(&gateway), &kept).await;

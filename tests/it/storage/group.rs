@@ -1,4 +1,4 @@
-//! Transactions that share one commit on SQLite: what happens to one must not be told wrongly to another.
+//! Transactions that share one commit on SQLite: each gets its own result.
 
 use super::*;
 use rstest::rstest;
@@ -24,7 +24,7 @@ async fn together(db: &TestDatabase, members: Vec<(i64, Vec<Statement>)>) -> Ans
     answers
 }
 
-/// Starts the call and waits until the writer knows of it.
+/// Starts the call and waits until it is queued for the writer.
 async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     transaction: Transaction,
     call: impl FnOnce(Arc<Transaction>) -> F,
@@ -35,7 +35,7 @@ async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     task
 }
 
-/// The rule: acknowledged means there, and not acknowledged means not there.
+/// The rule: an acknowledged write is stored, and any other is not.
 async fn assert_truthful(db: &TestDatabase, answers: &Answers) {
     let found = db.note_ids().await;
     for (id, answer) in answers {
@@ -79,7 +79,7 @@ async fn until_neighbours_fail(db: &TestDatabase, bad: impl Fn(i64) -> Vec<State
             let neighbour = answers.iter().find(|(id, answer)| *id != first + 2 && answer.is_err());
             let error = neighbour.unwrap().1.as_ref().unwrap_err();
             assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
-            // And the writer goes on by itself.
+            // The writer continues by itself.
             db.write(vec![note(first + 9, "after")]).await.unwrap();
             return;
         }
