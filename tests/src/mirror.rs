@@ -45,7 +45,7 @@ CREATE TABLE mirror_steps (
 ";
 
 /// The extension point through which a test makes quorum requests.
-pub const AGREED: &str = "mirror_agreed";
+pub const QUORUM: &str = "mirror_agreed";
 
 pub struct Mirror;
 
@@ -156,7 +156,7 @@ impl Plugin for Mirror {
             )
             .publishes(&["mirror.job"])
             .grants(Grants { chains: vec!["main".into()], ..Grants::default() })
-            .contributes(AGREED, agreed)
+            .contributes(QUORUM, quorum_responses)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -233,7 +233,7 @@ async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct QuorumInput {
     account: Address,
     contract: Address,
     event: String,
@@ -241,25 +241,25 @@ struct Asked {
 }
 
 /// Each response, or its error.
-async fn agreed(gateway: PluginContext<Mirror>, asked: Asked) -> Result<Value, HostError> {
+async fn quorum_responses(gateway: PluginContext<Mirror>, input: QuorumInput) -> Result<Value, HostError> {
     let chain = gateway.chain("main").quorum();
     let head = chain.head().await;
     let logs = match &head {
-        Ok(head) => chain.logs::<Value>(asked.contract, &asked.event, 0, head.number).await,
+        Ok(head) => chain.logs::<Value>(input.contract, &input.event, 0, head.number).await,
         Err(error) => Err(error.clone()),
     };
     Ok(json!({
-        "head": told(head),
-        "finalized": told(chain.finalized().await),
-        "balance": told(chain.balance(asked.account, None).await),
-        "receipt": told(chain.receipt(asked.tx).await),
-        "logs": told(logs.map(|logs| logs.len())),
-        "code": told(chain.code(asked.contract).await.map(|code| code.len())),
+        "head": result_json(head),
+        "finalized": result_json(chain.finalized().await),
+        "balance": result_json(chain.balance(input.account, None).await),
+        "receipt": result_json(chain.receipt(input.tx).await),
+        "logs": result_json(logs.map(|logs| logs.len())),
+        "code": result_json(chain.code(input.contract).await.map(|code| code.len())),
     }))
 }
 
-fn told<T: Serialize>(answer: Result<T, HostError>) -> Value {
-    answer.map_or_else(|error| json!({ "error": error.message.as_str() }), |answer| json!(answer))
+fn result_json<T: Serialize>(result: Result<T, HostError>) -> Value {
+    result.map_or_else(|error| json!({ "error": error.message.as_str() }), |value| json!(value))
 }
 
 fn publish<Args>(tx: &Tx, event: &ChainEvent<Args>, job: i64) -> Result<(), HostError> {

@@ -27,13 +27,13 @@ use tokio::task::JoinSet;
 const CLIENTS: u64 = 4;
 const COUNT: u64 = 1_000_000;
 /// The only responses besides 2xx, 3xx and 4xx: the OpenAPI document lists them.
-const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
+const ALLOWED_ERRORS: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
 /// Growth of the memory after the first tenth of the requests. The caches that may fill up meanwhile are bounded: 32
 /// MiB of pages of the connection that writes, the statements and pages of the others, the ring of events. A leak of a
 /// hundred bytes per request would exceed this in a million requests.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
 /// Memory for cached responses: so little that it is full, and evicts, long before the first tenth ends.
-const KEPT_BYTES_MAX: u64 = 2 << 20;
+const CACHE_BYTES_MAX: u64 = 2 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_thousand_mutated_requests_do_no_harm() {
@@ -44,13 +44,13 @@ async fn some_thousand_mutated_requests_do_no_harm() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes some ten minutes: cargo xtask mutate"]
 async fn many_mutated_requests_do_no_harm_and_take_no_memory() {
-    let told = std::env::var("GATEWAY_TEST_MUTANTS").ok().and_then(|count| count.parse().ok());
-    send_mutants(told.unwrap_or(COUNT)).await;
+    let requested = std::env::var("GATEWAY_TEST_MUTANTS").ok().and_then(|count| count.parse().ok());
+    send_mutants(requested.unwrap_or(COUNT)).await;
 }
 
 async fn send_mutants(count: u64) {
     let chain = chain().await;
-    let gateway = start_with_content(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
+    let gateway = start_with_content(&setup(&chain).set("http.cache_bytes_max", CACHE_BYTES_MAX)).await;
     let (dice, begun, started) = (Dice::new(), Arc::<AtomicU64>::default(), Instant::now());
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
@@ -130,8 +130,8 @@ fn fault(request: &Request, received: &Received) -> Option<String> {
     if ["error", "code", "hint"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
         return Some(format!("an error without error, code and hint: {received:?}"));
     }
-    let told = TOLD.iter().any(|(status, code)| *status == received.status && error["code"] == *code);
-    (received.status >= 500 && !told).then(|| format!("{} {error}", received.status))
+    let is_allowed = ALLOWED_ERRORS.iter().any(|(status, code)| *status == received.status && error["code"] == *code);
+    (received.status >= 500 && !is_allowed).then(|| format!("{} {error}", received.status))
 }
 
 fn shown(request: &Request) -> String {

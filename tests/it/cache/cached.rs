@@ -1,6 +1,6 @@
 //! What is cached, for how long, and how much of it.
 
-use super::{NOTES, add_note, call, count, hasty, notebook, test_gateway};
+use super::{NOTES, add_note, call, count, notebook, test_gateway, without_sync};
 use gateway::lifecycle::Action;
 use plugin_testing::{TestGateway, TestResponse, json};
 
@@ -29,7 +29,7 @@ async fn a_response_is_made_once_for_each_path_and_query_until_its_data_changes(
 #[tokio::test]
 async fn a_write_of_another_plugin_changes_nothing() {
     let builder = TestGateway::builder().plugin(notebook::plugin_module()).plugin(hello::plugin_module());
-    let gateway = builder.configure(hasty).start().await;
+    let gateway = builder.configure(without_sync).start().await;
     let first = call(&again(&gateway, CALLS).await);
     let wallet = plugin_testing::Wallet::new(1);
     let signed = gateway.post_signed("/api/hello/guests", &wallet, "hello.sign", json!({ "message": "x" })).await;

@@ -1,6 +1,6 @@
 //! A write that was acknowledged is in every answer to a request that begins afterwards.
 
-use super::{NOTES, add_note, count, hasty, notebook, test_gateway};
+use super::{NOTES, add_note, count, notebook, test_gateway, without_sync};
 use gateway_tests::postgres;
 use plugin_testing::TestGateway;
 use sqlx::{Connection as _, Executor as _};
@@ -117,7 +117,7 @@ async fn a_client_that_alternates_between_replicas_sees_each_of_its_writes() {
 
 #[tokio::test]
 async fn a_write_of_another_process_is_noticed() {
-    let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await;
+    let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync).start().await;
     assert_eq!(count(&gateway.get(NOTES).await), 0);
     let file = gateway.gateway().config.data_dir.join("gateway.db");
     let mut other = sqlx::SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();

@@ -9,13 +9,13 @@ use gateway_config::{Config, Synchronous};
 use notebook::NOTES;
 use plugin_testing::{TestGateway, TestResponse, json};
 
-/// The speed of the disk is not tested here.
-fn hasty(config: &mut Config) {
+/// Without a sync at each commit: the speed of the disk is not tested here.
+fn without_sync(config: &mut Config) {
     config.database.synchronous = Synchronous::Normal;
 }
 
 async fn test_gateway() -> TestGateway {
-    TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await
+    TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync).start().await
 }
 
 async fn add_note(gateway: &TestGateway, body: &str) {

@@ -247,7 +247,7 @@ async fn the_log_level_changes_while_it_runs() {
 }
 
 #[tokio::test]
-async fn the_page_shows_the_house() {
+async fn the_page_shows_the_gateway() {
     let gateway = setup().start().await.unwrap();
     Site::of(&gateway).open_thread(&Wallet::new(1), "Seen").await;
     act(&gateway, "hello", "disable").await;

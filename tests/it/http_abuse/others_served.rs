@@ -45,17 +45,17 @@ async fn assert_served_during(abuse: &'static Abuse, neighbours_at: IpAddr) {
     let neighbours = Neighbours::start(&gateway, neighbours_at, 2, Duration::ZERO);
     let (before_kib, _) = gateway.memory_kib().unwrap();
     let (sender, mut rounds) = mpsc::unbounded_channel();
-    let abusers = abuse.begin(gateway.address().parse().unwrap(), move |heard: &[u8]| {
+    let abusers = abuse.begin(gateway.address().parse().unwrap(), move |received: &[u8]| {
         // The test may not read any more.
-        let _ = sender.send(heard.to_vec());
+        let _ = sender.send(received.to_vec());
     });
     let in_time = tokio::time::timeout(LIMIT, async {
         let mut ended = 0;
         while ended < abuse.lanes || neighbours.served() < SERVED_MIN {
-            let heard = rounds.recv().await.unwrap();
+            let received = rounds.recv().await.unwrap();
             ended += 1;
-            let said = String::from_utf8_lossy(&heard);
-            assert!((abuse.is_well_answered)(&heard), "{}: {} bytes, {:.500}", abuse.name, heard.len(), said);
+            let said = String::from_utf8_lossy(&received);
+            assert!((abuse.is_expected)(&received), "{}: {} bytes, {:.500}", abuse.name, received.len(), said);
         }
     });
     assert!(in_time.await.is_ok(), "{}: not ended, or nobody else is served", abuse.name);

@@ -31,8 +31,8 @@ fn mail() -> Value {
     })
 }
 
-fn told<T: serde::Serialize>(answer: Result<T, HostError>) -> Value {
-    answer.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |answer| json!(answer))
+fn result_json<T: serde::Serialize>(result: Result<T, HostError>) -> Value {
+    result.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |value| json!(value))
 }
 
 /// Makes every request once and returns the responses.
@@ -49,13 +49,13 @@ pub async fn ask(gateway: PluginContext<Payer>, _: Value) -> Result<Value, HostE
         "bytes": bytes,
         "typed": typed,
         "text_by": gateway.recover_text("hello", &text.signature).await?,
-        "other_text_by": told(gateway.recover_text("hello!", &text.signature).await),
+        "other_text_by": result_json(gateway.recover_text("hello!", &text.signature).await),
         "typed_by": gateway.recover_typed_data(mail(), &typed.signature).await?,
-        "short": told(gateway.recover_text("hello", "0x12").await),
-        "broken": told(signer.sign_typed_data(broken).await),
-        "none": told(signer.sign_typed_data(json!({})).await),
-        "missing": told(gateway.signer("facilitator").sign_text("hello").await),
-        "foreign": told(gateway.signer("payin").address().await),
+        "short": result_json(gateway.recover_text("hello", "0x12").await),
+        "broken": result_json(signer.sign_typed_data(broken).await),
+        "none": result_json(signer.sign_typed_data(json!({})).await),
+        "missing": result_json(gateway.signer("facilitator").sign_text("hello").await),
+        "foreign": result_json(gateway.signer("payin").address().await),
         "own": gateway.signer("gateway").address().await?,
     }))
 }

@@ -1,4 +1,4 @@
-//! Answers that cannot be sent, giant ones, and streams that break or never end.
+//! Responses that cannot be sent, giant ones, and streams that break or never end.
 
 use super::{
     assert_fault, assert_internal, assert_others_serve, assert_serving, call, gateway, last_fault, post, report, switch,
