@@ -1,4 +1,4 @@
-//! One run: what was asked for, what servers are started from, and what is made once for several jobs.
+//! One run: its options, the programs of the servers, and the databases that several jobs share.
 
 use crate::{
     forum,
@@ -94,7 +94,7 @@ impl Bench {
         Ok(command)
     }
 
-    /// The configuration of every gateway here: limits that would count this machine are out of the way.
+    /// The configuration of every gateway here: without the limits that would throttle the load of one machine.
     pub fn configure(command: &mut Command, site: &Site, settings: &[(&str, &str)]) {
         let (listen, data_dir) = (site.address.to_string(), site.folder.path().join("data").display().to_string());
         let defaults = [
@@ -107,7 +107,7 @@ impl Bench {
             ("limits.streams_max", "8192"),
             ("limits.streams_per_ip_max", "8192"),
             ("log.level", "warn"),
-            // Written some time after the start, they would be events nobody published and pages nobody searches.
+            // Written some time after the start, these pages would add events and search results.
             ("plugins.kb.network_pages", "false"),
         ];
         for (key, value) in defaults.iter().chain(settings) {
@@ -292,7 +292,7 @@ pub fn peer_on_copy(mut peer: Command, database: &Path, synchronous: Synchronous
     Server::start(site, peer, ready)
 }
 
-/// A program without the configuration of whoever calls the benchmarks.
+/// A program without the gateway's configuration in the environment.
 pub fn plain(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GATEWAY_")) {

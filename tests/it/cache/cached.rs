@@ -1,6 +1,6 @@
 //! What is cached, for how long, and how much of it.
 
-use super::{NOTES, add_note, call, count, hasty, notebook, test_gateway};
+use super::{NOTES, add_note, call, count, notebook, test_gateway, without_sync};
 use gateway::lifecycle::Action;
 use plugin_testing::{TestGateway, TestResponse, json};
 
@@ -31,7 +31,7 @@ async fn a_response_that_is_requested_again_is_made_once_until_its_data_changes(
 #[tokio::test]
 async fn a_write_of_another_plugin_changes_nothing() {
     let builder = TestGateway::builder().plugin(notebook::plugin_module()).plugin(hello::plugin_module());
-    let gateway = builder.configure(hasty).start().await;
+    let gateway = builder.configure(without_sync).start().await;
     let first = call(&again(&gateway, CALLS).await);
     let wallet = plugin_testing::Wallet::new(1);
     let signed = gateway.post_signed("/api/hello/guests", &wallet, "hello.sign", json!({ "message": "x" })).await;
@@ -83,7 +83,7 @@ async fn contributions_are_as_good_as_what_they_are_made_from() {
 #[tokio::test]
 async fn a_contribution_is_made_once_for_many_answers_and_is_never_old() {
     let gateway = test_gateway().await;
-    // None of these answers is asked for twice.
+    // No view is requested twice, so none of these responses comes from the cache.
     let ask = async |view: String| {
         let answer = gateway.get(&format!("/api/notebook/collected/discovery?view={view}")).await;
         answer.json()["found"][0]["limits"].clone()

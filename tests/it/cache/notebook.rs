@@ -1,5 +1,5 @@
-//! A plugin with one list, some routes that break the promise of `cached`, and a count of its own calls in the answers
-//! that a test tells kept ones by.
+//! A plugin with one list, some routes that break the promise of `cached`, and a count of its calls in each response,
+//! by which a test recognises cached ones.
 
 use plugin_api::{
     ConfigError, Definition, Failure, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonBody,
@@ -104,7 +104,7 @@ struct Padding {
     bytes: usize,
 }
 
-/// With its own memory in the answer: the one thing that the gateway cannot see.
+/// Returns a value from the plugin's own memory: the only dependency that the gateway cannot see.
 async fn count_call(
     cx: RequestContext<Notebook>,
     QueryString(Padding { bytes }): QueryString<Padding>,

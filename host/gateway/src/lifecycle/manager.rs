@@ -1,7 +1,8 @@
 //! Starts and stops plugins.
 //!
-//! The rules: a plugin that fails at any step is a report, not an outage; the route table changes in one step; libraries
-//! stay mapped for ever, so that disabling only unroutes and enabling again reuses what is loaded.
+//! The rules: a plugin that fails at any step is a report, not an outage; the route table changes in one step;
+//! libraries stay mapped until the process ends, so that disabling only unroutes and enabling again reuses what is
+//! loaded.
 
 use super::{
     Topics,

@@ -116,7 +116,7 @@ fn make(bench: &Bench, chain: &ScriptedChain, file: &Path) -> Result<()> {
         "name": "a worker", "description": "Summarises documents and answers questions about them, with sources",
         "version": "1.2.0", "skills": [{ "id": "summarise", "name": "Summaries", "tags": ["text", "summary"] }],
     });
-    // Asked tomorrow, as it were: no probe finds out in the middle that nobody lives there.
+    // The last probe is in the future, so that no probe runs during the measurement.
     database.execute(
         "INSERT OR REPLACE INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, model, \
          price_per_call, last_seen_ms, kept) \
