@@ -6,7 +6,7 @@ use crate::{
     process, repository,
     suite::{Outcome, Step, Suite},
 };
-use std::process::Command;
+use std::{path::Path, process::Command, thread};
 
 const STEPS: &[Step] = &[
     Step { name: "tools", for_filter: true, run: tools },
@@ -97,8 +97,13 @@ const CLIPPY: [(&str, &str); 2] =
     [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
 
 fn build(suite: &mut Suite) -> Result<Outcome, Failure> {
+    // The packages of the clients come over the network meanwhile. The step after this finds them installed, or says why not.
+    let root = suite.root.clone();
+    let clients = thread::spawn(move || install_packages(&root));
     // With --all-targets cargo resolves the features that the tests get, and nothing is compiled twice.
-    passed(cargo(suite, &["build"], &["--workspace", "--all-targets"]).envs(CLIPPY))
+    let built = passed(cargo(suite, &["build"], &["--workspace", "--all-targets"]).envs(CLIPPY));
+    let _ = clients.join();
+    built
 }
 
 fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -106,10 +111,13 @@ fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
-    clients::install_node(&suite.root.join("tests/clients"))?;
-    clients::install_python(&suite.root)?;
-    devnet::install(&suite.root)?;
-    Ok(Outcome::Passed)
+    install_packages(&suite.root).map(|()| Outcome::Passed)
+}
+
+fn install_packages(root: &Path) -> Result<(), Failure> {
+    clients::install_node(&root.join("tests/clients"))?;
+    clients::install_python(root)?;
+    devnet::install(root)
 }
 
 fn dev_network(suite: &mut Suite) -> Result<Outcome, Failure> {
