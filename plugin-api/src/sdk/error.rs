@@ -1,12 +1,12 @@
-//! Errors of routes: one enum per plugin, one table of statuses and codes beside it, one JSON body on the wire.
+//! Errors of routes: one enum per plugin with a status and a code for each kind, one JSON body on the wire.
 
 use crate::abi::{self, Fault, FfiBytes, HostError, HostErrorCode};
 use abi_stable::std_types::{RCowStr, RVec, Tuple2};
 use serde::Serialize;
 
-/// Status, code and remedy of one kind of error.
+/// Status, code and hint of one kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct ErrorSpec {
     pub status: u16,
     /// For programs; stable.
     pub code: &'static str,
@@ -14,7 +14,7 @@ pub struct Case {
     pub hint: &'static str,
 }
 
-impl Case {
+impl ErrorSpec {
     pub const fn new(status: u16, code: &'static str, hint: &'static str) -> Self {
         Self { status, code, hint }
     }
@@ -22,10 +22,10 @@ impl Case {
 
 /// A plugin's errors for the caller. `Display` is the text that the caller reads.
 pub trait ApiError: std::error::Error + Send + 'static {
-    /// Every case, for the documentation.
-    const CASES: &'static [Case];
+    /// Every kind of error, for the documentation.
+    const SPECS: &'static [ErrorSpec];
 
-    fn case(&self) -> Case;
+    fn spec(&self) -> ErrorSpec;
 }
 
 /// For routes that have no errors of their own.
@@ -33,9 +33,9 @@ pub trait ApiError: std::error::Error + Send + 'static {
 pub enum NoError {}
 
 impl ApiError for NoError {
-    const CASES: &'static [Case] = &[];
+    const SPECS: &'static [ErrorSpec] = &[];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match *self {}
     }
 }
@@ -66,8 +66,8 @@ impl Problem {
     }
 
     fn of(error: &impl ApiError) -> Self {
-        let case = error.case();
-        Self::new(case.status, case.code, error.to_string()).hint(case.hint)
+        let spec = error.spec();
+        Self::new(spec.status, spec.code, error.to_string()).hint(spec.hint)
     }
 
     pub(crate) fn into_response(self) -> abi::Response {
@@ -82,31 +82,31 @@ impl Problem {
 
 /// The error of a handler: an error for the caller, or a capability that failed.
 #[derive(Debug)]
-pub enum Failure<E = NoError> {
+pub enum HandlerError<E = NoError> {
     Caller(E),
     Problem(Problem),
     Host(HostError),
 }
 
-impl<E: ApiError> From<E> for Failure<E> {
+impl<E: ApiError> From<E> for HandlerError<E> {
     fn from(error: E) -> Self {
         Self::Caller(error)
     }
 }
 
-impl<E> From<HostError> for Failure<E> {
+impl<E> From<HostError> for HandlerError<E> {
     fn from(error: HostError) -> Self {
         Self::Host(error)
     }
 }
 
-impl<E> From<Problem> for Failure<E> {
+impl<E> From<Problem> for HandlerError<E> {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
     }
 }
 
-impl<E: ApiError> Failure<E> {
+impl<E: ApiError> HandlerError<E> {
     /// The response for the caller, or the fault that the gateway logs and turns into a plain 500.
     pub(crate) fn into_handler_response(self) -> Result<abi::Response, Fault> {
         match self {

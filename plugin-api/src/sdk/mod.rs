@@ -34,13 +34,13 @@ mod tx;
 mod viewer;
 mod wei;
 
-pub use address::{Address, BadAddress};
+pub use address::{Address, AddressParseError};
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
-pub use content::{BadContent, Content, NewContent, PayloadInfo};
+pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
-pub use error::{ApiError, Case, Failure, NoError, Problem};
+pub use error::{ApiError, ErrorSpec, HandlerError, NoError, Problem};
 pub use event::Event;
 pub use export::{object_manifest, object_new};
 pub use extract::{
@@ -65,7 +65,7 @@ pub use stream::{StreamBody, Topic};
 pub use stream_position::StreamPosition;
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
-pub use wei::{BadWei, Wei};
+pub use wei::{Wei, WeiParseError};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Rows, StatementResult, Value};
 pub use crate::manifest::{

@@ -196,8 +196,8 @@ fn operation_of<H>() -> String {
 
 fn describe_errors<E: ApiError>(describe: &mut RouteDescription<'_>) {
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
-    for case in E::CASES {
-        by_status.entry(case.status).or_default().push(case.code.to_owned());
+    for spec in E::SPECS {
+        by_status.entry(spec.status).or_default().push(spec.code.to_owned());
     }
     for (status, codes) in by_status {
         let description = codes.join(", ");

@@ -1,7 +1,7 @@
 //! Errors of the routes. `Display` is the text that the caller reads.
 
 use crate::model::MESSAGE_CHARS_MAX;
-use plugin_api::{ApiError, Case};
+use plugin_api::{ApiError, ErrorSpec};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HelloError {
@@ -11,13 +11,13 @@ pub enum HelloError {
     LongMessage { chars: usize },
 }
 
-const EMPTY: Case = Case::new(400, "empty_message", "put some text into the field `message`");
-const LONG: Case = Case::new(400, "long_message", "shorten the text and sign it again");
+const EMPTY: ErrorSpec = ErrorSpec::new(400, "empty_message", "put some text into the field `message`");
+const LONG: ErrorSpec = ErrorSpec::new(400, "long_message", "shorten the text and sign it again");
 
 impl ApiError for HelloError {
-    const CASES: &'static [Case] = &[EMPTY, LONG];
+    const SPECS: &'static [ErrorSpec] = &[EMPTY, LONG];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::EmptyMessage => EMPTY,
             Self::LongMessage { .. } => LONG,

@@ -7,7 +7,7 @@ pub const TAG_CHARS_MAX: usize = 32;
 
 /// Why a list of tags was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadTags {
+pub enum TagsError {
     #[error("at most {TAGS_MAX} tags")]
     TooMany,
     #[error("a tag has at most {TAG_CHARS_MAX} characters")]
@@ -20,15 +20,15 @@ pub fn tag(text: &str) -> String {
 }
 
 /// Normalises tags for storage: trimmed, lower case, without empty ones and duplicates.
-pub fn tags(input: &[String]) -> Result<Vec<String>, BadTags> {
+pub fn tags(input: &[String]) -> Result<Vec<String>, TagsError> {
     if input.len() > TAGS_MAX {
-        return Err(BadTags::TooMany);
+        return Err(TagsError::TooMany);
     }
     let mut normalised: Vec<String> = Vec::with_capacity(input.len());
     for text in input {
         let text = tag(text);
         if utf16_len(&text) > TAG_CHARS_MAX {
-            return Err(BadTags::TooLong);
+            return Err(TagsError::TooLong);
         }
         if !text.is_empty() && !normalised.contains(&text) {
             normalised.push(text);
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn too_many_and_too_long() {
-        assert_eq!(tags(&list(&["a", "b", "c", "d", "e", "f"])), Err(BadTags::TooMany));
+        assert_eq!(tags(&list(&["a", "b", "c", "d", "e", "f"])), Err(TagsError::TooMany));
         assert_eq!(tags(&list(&[&"x".repeat(32)])).map(|tags| tags.len()), Ok(1));
-        assert_eq!(tags(&list(&[&"x".repeat(33)])), Err(BadTags::TooLong));
-        assert_eq!(tags(&list(&[&"😀".repeat(17)])), Err(BadTags::TooLong));
+        assert_eq!(tags(&list(&[&"x".repeat(33)])), Err(TagsError::TooLong));
+        assert_eq!(tags(&list(&[&"😀".repeat(17)])), Err(TagsError::TooLong));
     }
 }

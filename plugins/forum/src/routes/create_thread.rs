@@ -7,7 +7,7 @@ use crate::{
     model::{NewThread, ThreadCreated, ThreadDetail},
     store::threads,
 };
-use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Forum> {
     Route::post("/api/forum/threads", create_thread)
@@ -19,7 +19,7 @@ pub fn route() -> Route<Forum> {
 async fn create_thread(
     cx: RequestContext<Forum>,
     Signed { signer, payload }: Signed<NewThread>,
-) -> Result<Created<ThreadDetail<'static>>, Failure<ForumError>> {
+) -> Result<Created<ThreadDetail<'static>>, HandlerError<ForumError>> {
     let draft = payload.check()?;
     // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;

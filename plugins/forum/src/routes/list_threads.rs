@@ -7,7 +7,7 @@ use crate::{
     store::thread_list::{self, Filter, PageRequest},
 };
 use plugin_api::{
-    Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+    HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ async fn list_threads(
     cx: RequestContext<Forum>,
     QueryString(query): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<RenderedJson<ThreadList>, Failure> {
+) -> Result<RenderedJson<ThreadList>, HandlerError> {
     let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
     let filter = Filter { search: Search::new(&cx, &query.q), tag };
     let window = PageRequest { sort: query.sort, limit, offset };

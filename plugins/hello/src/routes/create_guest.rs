@@ -6,7 +6,7 @@ use crate::{
     model::{GuestSigned, GuestView, NewGuest, SIGNED},
     store,
 };
-use plugin_api::{Created, Event, Failure, KIB, RequestContext, Route, Signed};
+use plugin_api::{Created, Event, HandlerError, KIB, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Hello> {
     Route::post("/api/hello/guests", create_guest)
@@ -18,7 +18,7 @@ pub fn route() -> Route<Hello> {
 async fn create_guest(
     cx: RequestContext<Hello>,
     Signed { signer, payload }: Signed<NewGuest>,
-) -> Result<Created<GuestView>, Failure<HelloError>> {
+) -> Result<Created<GuestView>, HandlerError<HelloError>> {
     let message = payload.checked_message()?;
     // The request's own transaction: row and event become visible together, when the gateway commits the 201.
     let tx = cx.transaction();
