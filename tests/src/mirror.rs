@@ -1,8 +1,8 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ChainEvent, ConfigError, Definition, Event, Grants, Hash256, HostError, HostHandle, Identity, Migration,
-    NoConfig, Plugin, PluginContext, Query as _, Tx,
+    Address, ChainEvent, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, Identity,
+    Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain_int,
@@ -264,7 +264,7 @@ fn result_json<T: Serialize>(result: Result<T, HostError>) -> Value {
 
 fn publish<Args>(tx: &Tx, event: &ChainEvent<Args>, job: i64) -> Result<(), HostError> {
     let data = json!({ "job": job, "event": event.event, "tx": event.tx, "block": event.block });
-    Event::new("mirror.job", &data)?.about("job", job).publish(tx)
+    EventBuilder::new("mirror.job", &data).subject("job", job).publish(tx)
 }
 
 fn wei(text: &str) -> alloy_primitives::U256 {

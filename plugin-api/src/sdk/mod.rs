@@ -41,7 +41,7 @@ pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, ErrorSpec, HandlerError, NoError, Problem};
-pub use event::Event;
+pub use event::EventBuilder;
 pub use export::{object_manifest, object_new};
 pub use extract::{
     Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,

@@ -1,7 +1,7 @@
 //! Statements on tables of others, transactions that stay open, invalid events.
 
 use crate::Hostile;
-use plugin_api::{Event, HandlerError, HostError, Json, Path, Query as _, RequestContext, Route, sql};
+use plugin_api::{EventBuilder, HandlerError, HostError, Json, Path, Query as _, RequestContext, Route, sql};
 use serde_json::json;
 use std::future::pending;
 
@@ -71,16 +71,16 @@ async fn run_statement(cx: RequestContext<Hostile>, Path(number): Path<i64>) -> 
 }
 
 async fn event_fine(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
-    Event::new(EVENT, &json!({ "fine": true }))?.publish(&cx.transaction())?;
+    EventBuilder::new(EVENT, &json!({ "fine": true })).publish(&cx.transaction())?;
     Ok(Json(0))
 }
 
 async fn event_newline(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
-    Event::new("hostile.event\nid: 9", &json!({}))?.publish(&cx.transaction())?;
+    EventBuilder::new("hostile.event\nid: 9", &json!({})).publish(&cx.transaction())?;
     Ok(Json(0))
 }
 
 async fn event_huge(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
-    Event::new(EVENT, &json!({ "text": "x".repeat(16 * 1024 * 1024) }))?.publish(&cx.transaction())?;
+    EventBuilder::new(EVENT, &json!({ "text": "x".repeat(16 * 1024 * 1024) })).publish(&cx.transaction())?;
     Ok(Json(0))
 }

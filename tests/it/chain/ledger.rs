@@ -1,8 +1,8 @@
 //! The plugin of these tests: accounts and their moves, derived from the events of one contract.
 
 use plugin_api::{
-    Address, ChainEvent, ConfigError, Definition, Event, Grants, HostError, HostHandle, Identity, Migration, NoConfig,
-    Plugin, PluginContext, Query as _, Tx,
+    Address, ChainEvent, ConfigError, Definition, EventBuilder, Grants, HostError, HostHandle, Identity, Migration,
+    NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain_int, sql,
@@ -138,7 +138,7 @@ async fn moved(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Re
         .bind(i64::try_from(event.block).unwrap_or_default());
     tx.batch(vec![update, insert]).await?;
     let data = json!({ "id": id, "amount": amount, "tx": event.tx, "block": event.block });
-    Event::new("ledger.moved", &data)?.about("account", id).publish(&tx)
+    EventBuilder::new("ledger.moved", &data).subject("account", id).publish(&tx)
 }
 
 /// The moves of a closed account go with it.

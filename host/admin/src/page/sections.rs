@@ -184,7 +184,9 @@ pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>
         page.number_cell(event.id);
         page.cell(&time(event.ts.saturating_mul(1000)));
         page.cell(&event.kind);
-        page.cell(&event.about.as_ref().map(|about| format!("{} {}", about.kind, about.id)).unwrap_or_default());
+        page.cell(
+            &event.subject.as_ref().map(|subject| format!("{} {}", subject.kind, subject.id)).unwrap_or_default(),
+        );
         page.cell(event.actor.as_deref().unwrap_or_default());
         page.raw("</tr>");
     }

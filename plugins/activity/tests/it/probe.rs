@@ -1,8 +1,8 @@
 //! A test plugin that publishes any event that a test posts, and contributes names of agents.
 
 use plugin_api::{
-    Address, ConfigError, Definition, Event, HandlerError, HostError, HostHandle, Identity, JsonBody, JsonSchema,
-    NoConfig, NoContent, Plugin, PluginContext, Problem, RequestContext, Route,
+    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Identity, JsonBody,
+    JsonSchema, NoConfig, NoContent, Plugin, PluginContext, Problem, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     object_manifest, object_new,
@@ -67,12 +67,12 @@ async fn publish_event(
     cx: RequestContext<Probe>,
     JsonBody(new): JsonBody<NewEvent>,
 ) -> Result<NoContent, HandlerError> {
-    let mut event = Event::new(&new.kind, &new.data)?;
+    let mut event = EventBuilder::new(&new.kind, &new.data);
     if let Some(actor) = new.actor {
         event = event.actor(actor);
     }
     if let Some((kind, id)) = new.about {
-        event = event.about(&kind, id);
+        event = event.subject(&kind, id);
     }
     event.publish(&cx.transaction())?;
     if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }

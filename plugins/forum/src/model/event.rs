@@ -1,7 +1,7 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{PostId, ThreadId};
-use plugin_api::{Address, Event, HostError};
+use plugin_api::{Address, EventBuilder, HostError};
 use serde::Serialize;
 
 /// Data of `thread.create`.
@@ -17,7 +17,7 @@ pub struct ThreadCreated<'a> {
 impl ThreadCreated<'_> {
     pub const TYPE: &'static str = "thread.create";
 
-    pub fn by(&self, author: Address, now_s: i64) -> Result<Event, HostError> {
+    pub fn by(&self, author: Address, now_s: i64) -> Result<EventBuilder, HostError> {
         about_thread(Self::TYPE, self, self.thread_id, author, now_s)
     }
 }
@@ -36,7 +36,7 @@ pub struct PostCreated<'a> {
 impl PostCreated<'_> {
     pub const TYPE: &'static str = "post.create";
 
-    pub fn by(&self, author: Address, now_s: i64) -> Result<Event, HostError> {
+    pub fn by(&self, author: Address, now_s: i64) -> Result<EventBuilder, HostError> {
         about_thread(Self::TYPE, self, self.thread_id, author, now_s)
     }
 }
@@ -47,8 +47,8 @@ fn about_thread(
     thread: ThreadId,
     author: Address,
     now_s: i64,
-) -> Result<Event, HostError> {
-    Ok(Event::new(kind, data)?.actor(author).about("thread", thread).at(now_s))
+) -> Result<EventBuilder, HostError> {
+    Ok(EventBuilder::new(kind, data).actor(author).subject("thread", thread).at(now_s))
 }
 
 #[cfg(test)]

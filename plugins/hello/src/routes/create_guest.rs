@@ -6,7 +6,7 @@ use crate::{
     model::{GuestSigned, GuestView, NewGuest, SIGNED},
     store,
 };
-use plugin_api::{Created, Event, HandlerError, KIB, RequestContext, Route, Signed};
+use plugin_api::{Created, EventBuilder, HandlerError, KIB, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Hello> {
     Route::post("/api/hello/guests", create_guest)
@@ -24,6 +24,6 @@ async fn create_guest(
     let tx = cx.transaction();
     let guest = store::insert_guest(&tx, signer, message, cx.now_s()).await?;
     let signed = GuestSigned { guest_id: guest.id, message: &guest.message };
-    Event::new(SIGNED, &signed)?.actor(signer).about("guest", guest.id).publish(&tx)?;
+    EventBuilder::new(SIGNED, &signed).actor(signer).subject("guest", guest.id).publish(&tx)?;
     Ok(Created(guest))
 }
