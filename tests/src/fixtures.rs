@@ -179,6 +179,8 @@ impl Workspace {
         // plugin-api would be another workspace's.
         let members = folder.join(self.name);
         copy_folder(&gateway.join("plugin-api"), &members.join("plugin-api"), &|file, text| self.edit(file, text))?;
+        let macros = "plugin-api/macros";
+        copy_folder(&gateway.join(macros), &members.join(macros), &|_, text| Ok(text))?;
         self.packages.iter().try_for_each(|package| package.write(gateway, &members))
     }
 

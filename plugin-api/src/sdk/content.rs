@@ -1,6 +1,6 @@
 //! The content of artifacts and submissions: bytes in the payload store, an https URL, or both.
 
-use super::{ApiError, ErrorSpec, HandlerError, Hash256, HostError, HostHandle, Query, format, sql};
+use super::{ApiError, HandlerError, Hash256, HostError, HostHandle, Query, format, sql};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,37 +31,23 @@ pub struct PayloadInfo {
 }
 
 /// Why content was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
 pub enum ContentError {
     #[error("payloadHash, url: one of them is needed")]
     Missing,
     #[error("payloadHash: 0x and 64 hex digits are needed")]
     Hash,
     #[error("payloadHash: no payload {hash} is stored")]
+    #[api(400, "unknown_payload", hint = "store the bytes first: POST /api/payloads answers their hash")]
     UnknownPayload { hash: Hash256 },
     #[error("url: it must begin with https://")]
     NotHttps,
     #[error("url: {message}")]
     BadUrl { message: String },
     #[error("url: {message}")]
+    #[api(400, "private_url", hint = "name a host that everybody can reach")]
     PrivateUrl { message: String },
-}
-
-const BAD_REQUEST: ErrorSpec = ErrorSpec::new(400, "bad_request", "correct the named member and sign the new payload");
-const UNKNOWN_PAYLOAD: ErrorSpec =
-    ErrorSpec::new(400, "unknown_payload", "store the bytes first: POST /api/payloads answers their hash");
-const PRIVATE_URL: ErrorSpec = ErrorSpec::new(400, "private_url", "name a host that everybody can reach");
-
-impl ApiError for ContentError {
-    const SPECS: &'static [ErrorSpec] = &[BAD_REQUEST, UNKNOWN_PAYLOAD, PRIVATE_URL];
-
-    fn spec(&self) -> ErrorSpec {
-        match self {
-            Self::Missing | Self::Hash | Self::NotHttps | Self::BadUrl { .. } => BAD_REQUEST,
-            Self::UnknownPayload { .. } => UNKNOWN_PAYLOAD,
-            Self::PrivateUrl { .. } => PRIVATE_URL,
-        }
-    }
 }
 
 impl NewContent {

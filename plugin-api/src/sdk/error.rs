@@ -10,7 +10,7 @@ pub struct ErrorSpec {
     pub status: u16,
     /// For programs; stable.
     pub code: &'static str,
-    /// What the caller can do next; may be empty.
+    /// What the caller can do next.
     pub hint: &'static str,
 }
 
@@ -20,12 +20,79 @@ impl ErrorSpec {
     }
 }
 
-/// A plugin's errors for the caller. `Display` is the text that the caller reads.
+/// A plugin's errors for the caller. `Display` is the text that the caller reads. Derive it beside `thiserror::Error`.
+///
+/// `#[api(status, "code", hint = "…")]` stands above each variant. The one above the enum is for all variants without one. The
+/// hint may be a constant, and `#[api(NAME)]` takes all three from a constant of the type [`ErrorSpec`].
+/// `#[api(transparent)]` takes them from the one field of the variant, which is an `ApiError`, too. Texts and sources are
+/// thiserror's: `#[error("…")]`, `#[from]`.
+///
+/// ```
+/// use plugin_api::{ApiError, ContentError, ErrorSpec};
+///
+/// const BODY_BYTES_MAX: usize = 16_384;
+/// const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/notes lists the notes there are");
+///
+/// #[derive(Debug, thiserror::Error, ApiError)]
+/// #[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
+/// enum NotesError {
+///     #[error("title: 1 to 80 characters are needed")]
+///     Title,
+///     #[error("body: {bytes} bytes are more than {BODY_BYTES_MAX}")]
+///     #[api(413, "too_large", hint = "write several notes")]
+///     TooLarge { bytes: usize },
+///     #[error("unknown note {0}")]
+///     #[api(NOT_FOUND)]
+///     UnknownNote(i64),
+///     #[error(transparent)]
+///     #[api(transparent)]
+///     Content(#[from] ContentError),
+/// }
+///
+/// assert_eq!(NotesError::Title.spec().code, "bad_request");
+/// assert_eq!(NotesError::UnknownNote(7).spec(), NOT_FOUND);
+/// assert_eq!(NotesError::from(ContentError::Missing).spec(), ContentError::Missing.spec());
+/// ```
+///
+/// ```compile_fail
+/// # use plugin_api::ApiError;
+/// #[derive(Debug, thiserror::Error, ApiError)]
+/// enum NotesError {
+///     #[error("unknown note {0}")]
+///     UnknownNote(i64), // there is no #[api(…)]: write #[api(404, "not_found", hint = "…")] …
+/// }
+/// ```
 pub trait ApiError: std::error::Error + Send + 'static {
-    /// Every kind of error, for the documentation.
+    /// Every kind of error, for the documentation. Equal ones count once.
     const SPECS: &'static [ErrorSpec];
 
     fn spec(&self) -> ErrorSpec;
+}
+
+/// Number of specs in all parts; for the derive.
+pub const fn count_specs(parts: &[&[ErrorSpec]]) -> usize {
+    let (mut part, mut count) = (0, 0);
+    while part < parts.len() {
+        count += parts[part].len();
+        part += 1;
+    }
+    count
+}
+
+/// The specs of all parts; for the derive. `COUNT` is [`count_specs`].
+pub const fn join_specs<const COUNT: usize>(parts: &[&[ErrorSpec]]) -> [ErrorSpec; COUNT] {
+    let mut all = [ErrorSpec::new(500, "", ""); COUNT];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut index = 0;
+        while index < parts[part].len() {
+            all[next] = parts[part][index];
+            index += 1;
+            next += 1;
+        }
+        part += 1;
+    }
+    all
 }
 
 /// For routes that have no errors of their own.

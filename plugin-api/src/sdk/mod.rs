@@ -4,6 +4,7 @@ mod address;
 mod chain;
 mod content;
 mod context;
+pub mod contracts;
 mod db;
 mod definition;
 mod discovery;
@@ -38,10 +39,11 @@ pub use address::{Address, AddressParseError};
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
 pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
+pub use contracts::{AgentId, ContractEvent, JobId};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, ErrorSpec, HandlerError, NoError, Problem};
-pub use event::EventBuilder;
+pub use event::{Event, EventBuilder};
 pub use export::{object_manifest, object_new};
 pub use extract::{
     Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,
@@ -71,12 +73,17 @@ pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Rows, StatementRe
 pub use crate::manifest::{
     BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState, UrlProblem,
 };
+pub use plugin_api_macros::{ApiError, ContractEvent, Event};
 pub use schemars::JsonSchema;
 
 /// Items that the macros use; not for authors.
 #[doc(hidden)]
 pub mod __private {
-    pub use super::id::read_id;
+    pub use super::{
+        error::{count_specs, join_specs},
+        event::unique_key,
+        id::read_id,
+    };
     pub use schemars;
     pub use serde;
     pub use serde_json::Value;

@@ -197,7 +197,10 @@ fn operation_of<H>() -> String {
 fn describe_errors<E: ApiError>(describe: &mut RouteDescription<'_>) {
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for spec in E::SPECS {
-        by_status.entry(spec.status).or_default().push(spec.code.to_owned());
+        let codes = by_status.entry(spec.status).or_default();
+        if !codes.iter().any(|code| code == spec.code) {
+            codes.push(spec.code.to_owned());
+        }
     }
     for (status, codes) in by_status {
         let description = codes.join(", ");

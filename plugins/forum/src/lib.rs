@@ -12,7 +12,7 @@ mod routes;
 mod store;
 mod work;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
 
 pub struct Forum;
 

@@ -1,14 +1,11 @@
 //! Types and rules of guests and their messages, without a database and without the gateway.
 
 use crate::error::HelloError;
-use plugin_api::{Address, JsonSchema, format};
+use plugin_api::{Address, Event, JsonSchema, format};
 use serde::{Deserialize, Serialize};
 
 /// Length of a message in UTF-16 code units, which is how clients count.
 pub const MESSAGE_CHARS_MAX: usize = 280;
-
-/// Type of the event that a new message publishes.
-pub const SIGNED: &str = "hello.sign";
 
 /// What a guest sends.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,9 +47,10 @@ pub struct GuestPage {
     pub total: i64,
 }
 
-/// Data of the event `hello.sign`: the public members of a new line.
-#[derive(Debug, Serialize)]
+/// The event of a new line: its public members.
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("hello.sign", subject = "guest", id = guest_id)]
 pub struct GuestSigned<'a> {
     pub guest_id: i64,
     pub message: &'a str,
