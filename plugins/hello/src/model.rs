@@ -26,8 +26,8 @@ impl NewGuest {
     }
 }
 
-/// A line in the guest book, as readers get it.
-#[derive(Debug, Serialize, JsonSchema)]
+/// A line in the guest book, as readers get it. The columns of its row have the same names.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GuestView {
     pub id: i64,
@@ -38,11 +38,11 @@ pub struct GuestView {
     pub created_at: i64,
 }
 
+// What a page has beside `items`.
 /// A page of the guest book.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(extend("items" = "The newest first."))]
 pub struct GuestPage {
-    /// The newest first.
-    pub items: Vec<GuestView>,
     /// Lines in the whole book.
     pub total: i64,
 }

@@ -19,6 +19,11 @@ pub fn tag(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
+/// The tag that a list is filtered by, normalised as in storage; `None` when the text is blank.
+pub fn tag_filter(text: &str) -> Option<String> {
+    Some(tag(text)).filter(|tag| !tag.is_empty())
+}
+
 /// Normalises tags for storage: trimmed, lower case, without empty ones and duplicates.
 pub fn tags(input: &[String]) -> Result<Vec<String>, TagsError> {
     if input.len() > TAGS_MAX {
@@ -48,6 +53,12 @@ mod tests {
     #[test]
     fn tags_are_normalised() {
         assert_eq!(tags(&list(&[" Rust ", "rust", "", "ÄÖ"])), Ok(list(&["rust", "äö"])));
+    }
+
+    #[test]
+    fn a_blank_filter_is_none() {
+        assert_eq!(tag_filter(" Rust\n"), Some("rust".to_owned()));
+        assert_eq!((tag_filter(""), tag_filter(" ")), (None, None));
     }
 
     #[test]
