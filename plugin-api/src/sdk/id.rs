@@ -69,17 +69,6 @@ macro_rules! record_id {
     };
 }
 
-record_id!(
-    /// An agent, by its id in the registry.
-    AgentId,
-    "agent"
-);
-record_id!(
-    /// A job, by its id in the escrow.
-    JobId,
-    "job"
-);
-
 /// A positive integer, or its digits.
 pub fn read_id<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     from.deserialize_any(PositiveInteger)

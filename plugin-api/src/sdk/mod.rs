@@ -54,7 +54,6 @@ pub use extract::{
 pub use fetch::{Fetch, FetchResponse};
 pub use handler::Handler;
 pub use hash::Hash256;
-pub use id::{AgentId, JobId};
 pub use job::Job;
 pub use list::{List, ListPage, Listed};
 pub use page::{Limit, Page, lenient};
