@@ -1,6 +1,7 @@
 //! The SDK for plugin authors. Start with the plugin `hello` and `plugin-api/README.md`.
 
 mod address;
+mod author;
 mod chain;
 mod content;
 mod context;
@@ -30,15 +31,17 @@ mod search;
 mod sign;
 mod stream;
 mod stream_position;
+mod transaction;
 mod tx;
 mod viewer;
 mod wei;
 
 pub use address::{Address, BadAddress};
+pub use author::Author;
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
 pub use content::{BadContent, Content, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
-pub use db::{Bind, Db, Query, Sql, Tx, sql};
+pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, Case, Failure, NoError, Problem};
 pub use event::Event;
@@ -63,6 +66,7 @@ pub use search::Search;
 pub use sign::{SignResult, Signer};
 pub use stream::{StreamBody, Topic};
 pub use stream_position::StreamPosition;
+pub use transaction::{Transaction, Tx};
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
 pub use wei::{BadWei, Wei};

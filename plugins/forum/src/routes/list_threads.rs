@@ -52,7 +52,6 @@ async fn list_threads(
     let window = PageRequest { sort: query.sort, limit, offset };
     let page = thread_list::list(&cx.db(), &filter, window).await?;
     let rows = page.rows()?;
-    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
-    let items = rows.iter().map(|row| (row.kept, render::listed(row, &authors)));
+    let items = rows.iter().map(|row| (row.kept, render::listed(row)));
     Ok(RenderedJson::list("items", items, &Rest { total: page.total })?)
 }

@@ -20,10 +20,14 @@ async fn create_guest(
     Signed { signer, payload }: Signed<NewGuest>,
 ) -> Result<Created<GuestView>, Failure<HelloError>> {
     let message = payload.checked_message()?;
-    // The request's own transaction: row and event become visible together, when the gateway commits the 201.
-    let tx = cx.transaction();
-    let guest = store::insert_guest(&tx, signer, message, cx.now_s()).await?;
-    let signed = GuestSigned { guest_id: guest.id, message: &guest.message };
-    Event::new(SIGNED, &signed)?.actor(signer).about("guest", guest.id).publish(&tx)?;
+    let guest = cx
+        .write(async move |tx| {
+            let guest = store::insert_guest(tx, signer, &message).await?;
+            let signed = GuestSigned { guest_id: guest.id, message: &guest.message };
+            Event::new(SIGNED, &signed)?.actor(signer).about("guest", guest.id).publish(tx)?;
+            Ok(guest)
+        })
+        .await?;
+    // Row and event are committed, and so is the signature: it cannot be used again.
     Ok(Created(guest))
 }
