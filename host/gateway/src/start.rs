@@ -21,7 +21,9 @@ use gateway_egress::{Egress, EgressSettings};
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, JobStore};
-use gateway_plugins::{ActivePlugins, ContributionCache, FenceRequest, HostContext, LoadedPlugin, PluginReport};
+use gateway_plugins::{
+    ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, LoadedPlugin, PluginReport,
+};
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
 use gateway_telemetry::Usage;
@@ -124,6 +126,7 @@ async fn build(
         environment_json: serde_json::to_string(&*environment).unwrap_or_default(),
         active: ActivePlugins::default(),
         contributions: ContributionCache::new(config.http.cache_bytes_max),
+        authors: AuthorRecords::new(&environment.brand.network_name),
         database,
         clock,
     });

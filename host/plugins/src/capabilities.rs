@@ -154,6 +154,10 @@ impl Host for Capabilities {
             .transaction_box()
     }
 
+    fn begin_write(&self) -> TransactionBox {
+        self.begin()
+    }
+
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
         let host = self.host.clone();
         async move {

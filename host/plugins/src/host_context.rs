@@ -2,7 +2,7 @@
 
 use super::{
     ActivePlugins,
-    contributions::{self, Contribution, ContributionCache},
+    contributions::{self, AuthorRecords, Contribution, ContributionCache},
 };
 use gateway_activity::ActivityLog;
 use gateway_chain::Chains;
@@ -12,7 +12,7 @@ use gateway_signers::Signers;
 use gateway_storage::Database;
 use gateway_telemetry::Usage;
 use gateway_tx::Journal;
-use plugin_api::abi::FfiBytes;
+use plugin_api::{Address, abi::FfiBytes};
 use std::sync::Arc;
 
 /// Shared by all plugins of a gateway.
@@ -30,6 +30,7 @@ pub struct HostContext {
     pub environment_json: String,
     pub active: ActivePlugins,
     pub contributions: ContributionCache,
+    pub authors: AuthorRecords,
 }
 
 impl HostContext {
@@ -41,5 +42,10 @@ impl HostContext {
     /// As [`Self::collect`], in JSON and from the cache where possible.
     pub async fn collect_cached(&self, point: &str, input: &[u8]) -> Result<FfiBytes, serde_json::Error> {
         self.contributions.collect(&self.active.list(), self.database.revisions(), point, input).await
+    }
+
+    /// The record `{address, name, agentId}` of each address, as JSON: see [`AuthorRecords::get`].
+    pub async fn authors(&self, addresses: &[Address]) -> Vec<Arc<str>> {
+        self.authors.get(&self.active.list(), self.database.revisions(), addresses).await
     }
 }

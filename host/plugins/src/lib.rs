@@ -22,7 +22,7 @@ mod fuzz;
 pub use active_plugin::{ActivePlugin, InFlightGuard};
 pub use active_plugins::{ActivePlugins, dependencies_of};
 pub use capabilities::Capabilities;
-pub use contributions::{Contribution, ContributionCache, contribution};
+pub use contributions::{AuthorRecords, Contribution, ContributionCache, contribution};
 pub use doorkeeper::Doorkeeper;
 pub use handle::{FaultLimit, FenceRequest, PluginHandle};
 pub use host_context::HostContext;

@@ -19,7 +19,7 @@ use plugin_api::{
     manifest::{Grants, NewEvent},
 };
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
@@ -34,13 +34,19 @@ pub struct PluginTransaction {
     /// The signer roles and chains that the plugin may send transactions with.
     grants: Grants,
     has_intents: AtomicBool,
+    /// The database refused it because of another transaction: the plugin may run its write again, in another one.
+    has_conflict: AtomicBool,
+    /// How the plugin's `commit` ended.
+    commit_result: OnceLock<Result<(), CommitError>>,
 }
 
 /// Who commits the transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum TransactionOwner {
     /// The gateway, after the handler's response.
     Request,
+    /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
+    Write(Option<WriteGuard>),
     /// The plugin, by `commit`.
     Plugin,
     /// The index, after the last event of a batch.
@@ -48,7 +54,7 @@ pub enum TransactionOwner {
 }
 
 /// Why a transaction did not commit.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum CommitError {
     #[error("this signature was already used")]
     Replay,
@@ -68,8 +74,16 @@ impl PluginTransaction {
     /// As [`Self::new`], with the grants of the plugin.
     pub fn granting(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner, grants: Grants) -> Arc<Self> {
         let inner = host.database.begin(scope);
-        let (events, has_intents) = (Mutex::default(), AtomicBool::new(false));
-        Arc::new(Self { inner, events, host: host.clone(), owner, grants, has_intents })
+        Arc::new(Self {
+            inner,
+            events: Mutex::default(),
+            host: host.clone(),
+            owner,
+            grants,
+            has_intents: AtomicBool::new(false),
+            has_conflict: AtomicBool::new(false),
+            commit_result: OnceLock::new(),
+        })
     }
 
     pub fn transaction_box(self: &Arc<Self>) -> TransactionBox {
@@ -88,7 +102,7 @@ impl PluginTransaction {
             self.host.activity.commit_statements(&events, self.host.clock.now_s()).map_err(CommitError::Event)?,
         );
         let committed = self.inner.commit(finals).await;
-        match committed {
+        match self.noted(committed) {
             Ok(_) => {}
             Err(StorageError::Rejected(0)) if guard.is_some() => return Err(CommitError::Replay),
             Err(StorageError::Rejected(_)) => return Err(CommitError::TooSoon),
@@ -103,9 +117,26 @@ impl PluginTransaction {
         Ok(())
     }
 
+    /// How the plugin's `commit` ended, if it called it and that is over.
+    pub fn commit_result(&self) -> Option<&Result<(), CommitError>> {
+        self.commit_result.get()
+    }
+
+    /// Whether the database refused it because of another transaction: everything is rolled back.
+    pub fn has_conflict(&self) -> bool {
+        self.has_conflict.load(Relaxed)
+    }
+
+    fn noted<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        if let Err(StorageError::Conflict(_)) = &result {
+            self.has_conflict.store(true, Relaxed);
+        }
+        result
+    }
+
     /// Runs the plugin's statements, after those that were deferred.
     pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
-        self.inner.run(statements).await
+        self.noted(self.inner.run(statements).await)
     }
 
     pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
@@ -124,7 +155,7 @@ impl PluginTransaction {
 
     /// Runs the gateway's own statements.
     pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
-        self.inner.run_as_host(statements).await
+        self.noted(self.inner.run_as_host(statements).await)
     }
 
     /// Commits with these last statements.
@@ -139,6 +170,23 @@ impl PluginTransaction {
         }
     }
 
+    /// Commits for the plugin, where the plugin may.
+    async fn commit(&self) -> Result<(), HostError> {
+        let guard = match &self.owner {
+            TransactionOwner::Write(guard) => guard.as_ref(),
+            TransactionOwner::Plugin => None,
+            TransactionOwner::Request => {
+                return Err(refused("the gateway commits a request's own transaction after the handler's answer"));
+            }
+            TransactionOwner::Index => {
+                return Err(refused("the gateway commits the transaction of chain events after the last of them"));
+            }
+        };
+        let result = self.finish(guard).await;
+        let _ = self.commit_result.set(result.clone());
+        result.map_err(host_error)
+    }
+
     /// Calls a capability within this transaction.
     async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
         if capability != "tx" {
@@ -147,7 +195,7 @@ impl PluginTransaction {
         }
         let plugin = self.inner.scope().plugin_name().unwrap_or_default();
         let granted = (&*self.grants.signer_roles, &*self.grants.chains);
-        let run = |statements| self.inner.run_as_host(statements);
+        let run = |statements| self.run_as_host(statements);
         let id = self.host.journal.record(plugin, granted, request, run).await?;
         self.has_intents.store(true, Relaxed);
         Ok(CapabilityResponse { response: id.to_string().into_bytes().into(), body: FfiBytes::default() })
@@ -205,23 +253,12 @@ impl AbiTransaction for Handle {
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
         let transaction = self.0.clone();
-        async move {
-            let reserved = match transaction.owner {
-                TransactionOwner::Request => {
-                    Some("the gateway commits a request's own transaction after the handler's answer")
-                }
-                TransactionOwner::Index => {
-                    Some("the gateway commits the transaction of chain events after the last of them")
-                }
-                TransactionOwner::Plugin => None,
-            };
-            if let Some(message) = reserved {
-                return RResult::RErr(HostError::new(HostErrorCode::Refused, message));
-            }
-            transaction.finish(None).await.map_err(host_error).into()
-        }
-        .into_ffi()
+        async move { transaction.commit().await.into() }.into_ffi()
     }
+}
+
+fn refused(message: &str) -> HostError {
+    HostError::new(HostErrorCode::Refused, message)
 }
 
 fn host_error(error: CommitError) -> HostError {

@@ -10,6 +10,10 @@ pub enum StorageError {
     Unavailable(String),
     #[error("the database took too long: {0}")]
     Timeout(String),
+    /// Another transaction at the same time was in the way. Nothing was written; the same statements may work in a new
+    /// transaction.
+    #[error("{0}")]
+    Conflict(String),
     /// The statement is not allowed or not valid: a bug of the code that wrote it.
     #[error("{0}")]
     Statement(String),
@@ -43,6 +47,7 @@ impl StorageError {
         match self {
             Self::Unavailable(_) => HostErrorCode::Unavailable,
             Self::Timeout(_) => HostErrorCode::Timeout,
+            Self::Conflict(_) => HostErrorCode::Conflict,
             Self::Statement(_) => HostErrorCode::Statement,
             Self::Constraint(_) => HostErrorCode::Constraint,
             Self::Closed(_) | Self::Rejected(_) => HostErrorCode::Closed,

@@ -26,6 +26,16 @@ impl ReadDependencies {
     pub fn are_unchanged_since(&self, revision: Revision) -> bool {
         self.revisions.iter().all(|owner| owner.is_unchanged_since(revision))
     }
+
+    /// Adds what is not among them yet.
+    pub fn add(&mut self, more: &Self) {
+        for owner in &more.revisions {
+            if !self.revisions.iter().any(|known| known.is_same_owner(owner)) {
+                self.revisions.push(owner.clone());
+            }
+        }
+        self.views.extend(more.views.iter().cloned());
+    }
 }
 
 struct Tracker {

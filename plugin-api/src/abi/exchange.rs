@@ -1,6 +1,6 @@
 //! Requests to a plugin's routes, and their responses.
 
-use super::{Fault, FfiBytes, TransactionBox};
+use super::{Fault, FfiBytes, HostError, TransactionBox};
 use abi_stable::{
     StableAbi, sabi_trait,
     std_types::{RBox, RCowStr, ROption, RResult, RStr, RVec, Tuple2},
@@ -35,8 +35,13 @@ pub trait Head: Send + Sync {
     fn client_ip(&self) -> RStr<'_>;
     fn request_id(&self) -> RStr<'_>;
     /// The request's own transaction: the gateway commits it when the status is below 400, otherwise rolls it back.
-    #[sabi(last_prefix_field)]
     fn transaction(&self) -> TransactionBox;
+    /// One attempt of the request's write, which the plugin declares to be repeatable: what it does between this call and
+    /// `commit` reaches nothing but this transaction. `commit` adds the replay guard of a signed route. What an attempt wrote,
+    /// published and recorded belongs to its own transaction and is discarded with it. The next call begins the next attempt:
+    /// allowed only after a [`super::HostErrorCode::Conflict`], otherwise refused.
+    #[sabi(last_prefix_field)]
+    fn begin_write(&self) -> RResult<TransactionBox, HostError>;
 }
 pub type HeadBox = Head_TO<'static, RBox<()>>;
 
@@ -53,11 +58,17 @@ pub struct Response {
 #[derive(StableAbi)]
 pub enum Body {
     Full(FfiBytes),
+    /// JSON in which [`AUTHOR_MARK`] and the 20 bytes of an address stand for each author: the gateway writes the object
+    /// `{address, name, agentId}` there, after the commit.
+    JsonWithAuthors(FfiBytes),
     /// Chunks that the plugin produces on demand.
     Stream(BodyStreamBox),
     /// Server-sent events of a topic, served by the gateway itself; the bytes are a JSON [`crate::manifest::Subscription`].
     Topic(FfiBytes),
 }
+
+/// Marks an author in [`Body::JsonWithAuthors`]. No JSON contains this byte: strings have it escaped.
+pub const AUTHOR_MARK: u8 = 1;
 
 /// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects.
 #[sabi_trait]

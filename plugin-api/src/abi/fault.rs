@@ -58,6 +58,9 @@ pub enum HostErrorCode {
     /// The feature is off on this gateway, for example a role without a key; the message gives the reason and may be shown
     /// to callers.
     Disabled = 10,
+    /// The database rolled the transaction back because of another one at the same time; the same statements may succeed in a
+    /// new transaction.
+    Conflict = 11,
 }
 
 impl HostError {

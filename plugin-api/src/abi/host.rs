@@ -39,8 +39,11 @@ pub trait Host: Send + Sync {
     /// Adds to a counter that operators see under the plugin's name; `labels` is a JSON object of strings.
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64);
     /// Writes a log line: level 1 error, 2 warn, 3 info, 4 debug, 5 trace.
-    #[sabi(last_prefix_field)]
     fn log(&self, level: u8, message: RStr<'_>);
+    /// As `begin`, for one attempt of a write that the plugin declares to be repeatable: see [`super::Head::begin_write`]. After a
+    /// [`super::HostErrorCode::Conflict`] the plugin begins the next attempt.
+    #[sabi(last_prefix_field)]
+    fn begin_write(&self) -> TransactionBox;
 }
 pub type HostBox = Host_TO<'static, RBox<()>>;
 
@@ -75,7 +78,8 @@ pub trait Transaction: Send + Sync {
     fn publish(&self, event: FfiBytes) -> RResult<(), HostError>;
     /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`).
     fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
-    /// Completes when the transaction is durable. Refused on a request's own transaction, which the gateway commits.
+    /// Completes when the transaction is durable. Refused on a transaction that the gateway commits: [`super::Head::transaction`],
+    /// and that of chain events.
     #[sabi(last_prefix_field)]
     fn commit(&self) -> FfiFuture<RResult<(), HostError>>;
 }

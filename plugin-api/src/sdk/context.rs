@@ -1,6 +1,6 @@
 //! The contexts of handlers and jobs: the plugin's own state and its handle to the gateway.
 
-use super::{Address, Db, Tx, db::Query as _, fence, point};
+use super::{Address, ApiError, Db, Failure, Transaction, Tx, db::Query as _, fence, point, transaction};
 use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
     manifest::Environment,
@@ -48,9 +48,33 @@ impl HostHandle {
         Db { host: self.host.clone() }
     }
 
-    /// A new transaction. End it with [`Tx::commit`]; dropping it rolls it back.
-    pub fn begin(&self) -> Tx {
-        Tx::new(self.host.begin())
+    /// Writes in a transaction of its own: for jobs and tasks. A handler uses [`RequestContext::write`], whose rules for the
+    /// closure hold here, too.
+    ///
+    /// ```
+    /// # use plugin_api::{HostError, PluginContext, Query as _, sql};
+    /// # struct Notes;
+    /// async fn prune_notes(cx: PluginContext<Notes>) -> Result<(), HostError> {
+    ///     let deleted = cx
+    ///         .write(async |tx| {
+    ///             tx.execute(sql("DELETE FROM notes_notes WHERE created_at < $1").bind(tx.now_s() - 3600)).await
+    ///         })
+    ///         .await?;
+    ///     cx.info(&format!("deleted {deleted} notes"));
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn write<T>(
+        &self,
+        work: impl AsyncFn(&Tx) -> Result<T, HostError> + Send + Sync + 'static,
+    ) -> Result<T, HostError> {
+        transaction::write(self.now_ms(), || Ok(self.host.begin_write()), work).await
+    }
+
+    /// A new transaction that is ended with [`Transaction::commit`]; dropping it rolls it back. For work that must do other
+    /// things between its statements and therefore cannot run again: where one closure can hold the write, use [`Self::write`].
+    pub fn begin(&self) -> Transaction {
+        Transaction::new(Tx::new(self.host.begin(), self.now_ms()))
     }
 
     /// Runs a task in the background; it is aborted when the plugin stops.
@@ -248,7 +272,7 @@ impl<P> Deref for PluginContext<P> {
     }
 }
 
-/// A request handler's first argument: the [`PluginContext`], by deref, and this request's own transaction.
+/// A request handler's first argument: the [`PluginContext`], by deref, and this request's own write.
 pub struct RequestContext<P> {
     cx: PluginContext<P>,
     head: HeadBox,
@@ -259,10 +283,55 @@ impl<P> RequestContext<P> {
         Self { cx, head }
     }
 
-    /// The request's transaction. The gateway adds the replay guard of a signed route and commits the transaction when
-    /// the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
+    /// The request's write. Runs `work` in a transaction and commits: when this returns `Ok`, rows, events, intents and the
+    /// replay guard of a signed route are durable, and reads see them. An error of `work` rolls everything back and nothing is
+    /// published; so does a request that ends in the middle of it (time limit, client gone).
+    ///
+    /// `work` may run more than once: when the database refuses an attempt because of another write at the same time, all that
+    /// the attempt wrote, published and recorded is discarded, and `work` begins again. (Each attempt has its own transaction;
+    /// on SQLite there is one attempt.) So it must do nothing but statements, [`super::Event::publish`] and
+    /// [`super::TransactionRequest::record`] on its `tx`, and use `tx.now_s()` as time, which stays the same in each attempt.
+    /// It must not fetch, sign, call a chain, spawn, collect, look up authors, count or read with `cx.db()`: these would happen
+    /// once per attempt, also of one that is discarded, they would not see the transaction's own rows, and on SQLite all other
+    /// writers would wait for them. Do that before the write and move what it returned into the closure, or do it after.
+    /// Therefore `work` owns what it uses (`async move`): it cannot borrow `cx`, and must not get a clone of the context either.
+    /// A captured reference is a compile error, even `&'static str` ("implementation of `Send` is not general enough").
+    ///
+    /// A request writes once: a second call fails. To refuse, return the error from `work`: a response of 400 or more that a
+    /// handler makes after its write cannot undo it.
+    ///
+    /// ```
+    /// # use plugin_api::{Created, Event, Failure, JsonSchema, Query as _, RequestContext, Signed, sql};
+    /// # struct Notes;
+    /// # #[derive(serde::Deserialize, JsonSchema)]
+    /// # struct NewNote { text: String }
+    /// async fn create_note(
+    ///     cx: RequestContext<Notes>,
+    ///     Signed { signer, payload }: Signed<NewNote>,
+    /// ) -> Result<Created<i64>, Failure> {
+    ///     let id = cx
+    ///         .write(async move |tx| {
+    ///             let insert = sql("INSERT INTO notes_notes (author, text, created_at) VALUES ($1, $2, $3) RETURNING id");
+    ///             let id: i64 = tx.one(insert.bind(signer).bind(&payload.text).bind(tx.now_s())).await?;
+    ///             Event::new("notes.create", &id)?.actor(signer).publish(tx)?;
+    ///             Ok(id)
+    ///         })
+    ///         .await?;
+    ///     Ok(Created(id))
+    /// }
+    /// # plugin_api::Route::<Notes>::post("/api/notes/notes", create_note);
+    /// ```
+    pub async fn write<T, E: ApiError>(
+        &self,
+        work: impl AsyncFn(&Tx) -> Result<T, Failure<E>> + Send + Sync + 'static,
+    ) -> Result<T, Failure<E>> {
+        transaction::write(self.now_ms(), || self.head.begin_write().into_result(), work).await
+    }
+
+    /// The older form of [`Self::write`], whose transaction runs once. The gateway adds the replay guard of a signed route and
+    /// commits when the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
     pub fn transaction(&self) -> Tx {
-        Tx::new(self.head.transaction())
+        Tx::new(self.head.transaction(), self.now_ms())
     }
 
     /// The client's IP address behind the trusted proxies.

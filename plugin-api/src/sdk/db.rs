@@ -1,14 +1,12 @@
-//! The database as a plugin sees it: statements with `$1 …` placeholders, typed rows, transactions.
+//! The database as a plugin sees it: statements with `$1 …` placeholders, typed rows. Transactions are in `transaction.rs`.
 //!
 //! The same SQL runs on SQLite and PostgreSQL. Use `BIGINT` for integers, 0 and 1 for booleans, text for 256-bit
 //! numbers, `{{id}}` for keys in migrations; cast sums (`cast(sum(x) as bigint)`).
 
 use super::{Address, Hash256, Wei, row};
-use crate::abi::{
-    CapabilityResponse, HostBox, HostError, HostErrorCode, Rows, Statement, StatementResult, TransactionBox, Value,
-};
+use crate::abi::{HostBox, HostError, HostErrorCode, Rows, Statement, StatementResult, Value};
 use abi_stable::std_types::{RCow, RStr, RString, RVec};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, de::DeserializeOwned};
 use std::{borrow::Cow, future::Future, sync::Arc};
 
 /// One statement with its parameters.
@@ -104,7 +102,7 @@ impl<T: Bind> Bind for Option<T> {
     }
 }
 
-/// Runs queries: [`Db`] on a snapshot, [`Tx`] inside a transaction. Store functions take `&impl Query` to accept both.
+/// Runs queries: [`Db`] on a snapshot, [`super::Tx`] inside a transaction. Store functions take `&impl Query` to accept both.
 pub trait Query: Sync {
     fn run(&self, statement: Sql) -> impl Future<Output = Result<StatementResult, HostError>> + Send;
 
@@ -152,74 +150,5 @@ impl Query for Db {
     async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
         let rows: Rows = self.host.read(statement.0).await.into_result()?;
         Ok(StatementResult { rows, changes: 0 })
-    }
-}
-
-/// A transaction. Its first statement opens it; a statement that fails rolls everything back.
-#[derive(Clone)]
-pub struct Tx {
-    inner: Arc<TransactionBox>,
-}
-
-impl Tx {
-    pub(crate) fn new(inner: TransactionBox) -> Self {
-        Self { inner: Arc::new(inner) }
-    }
-
-    /// Runs a statement for its effect; returns the number of rows that it changed.
-    pub async fn execute(&self, statement: Sql) -> Result<u64, HostError> {
-        Ok(self.run(statement).await?.changes)
-    }
-
-    /// Queues a statement without waiting for it. It runs together with the next statement that is awaited, at the latest
-    /// before the commit; when it fails, that statement or the commit returns its error. The cheapest way to write, above
-    /// all in handlers of chain events.
-    pub fn defer(&self, statement: Sql) -> Result<(), HostError> {
-        self.inner.defer(statement.0).into_result()
-    }
-
-    /// Runs the deferred statements.
-    pub(crate) async fn flush(&self) -> Result<(), HostError> {
-        self.inner.run(RVec::new()).await.into_result().map(drop)
-    }
-
-    pub(crate) fn begin_event(&self, index: u32) {
-        self.inner.begin_event(index);
-    }
-
-    /// Runs statements in order, in one call of the database.
-    pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<StatementResult>, HostError> {
-        let statements = statements.into_iter().map(|statement| statement.0).collect();
-        Ok(self.inner.run(statements).await.into_result()?.into_vec())
-    }
-
-    /// Commits a transaction of [`super::HostHandle::begin`]; returns when it is durable.
-    /// The gateway commits a request's own transaction: there this is an error.
-    pub async fn commit(self) -> Result<(), HostError> {
-        self.inner.commit().await.into_result()
-    }
-
-    pub(crate) async fn call_capability(
-        &self,
-        capability: &str,
-        request: &impl Serialize,
-    ) -> Result<CapabilityResponse, HostError> {
-        let bytes =
-            serde_json::to_vec(request).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
-        self.inner.call(capability.into(), bytes.into()).await.into_result()
-    }
-
-    pub(crate) fn publish(&self, event: &impl Serialize) -> Result<(), HostError> {
-        let bytes =
-            serde_json::to_vec(event).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
-        self.inner.publish(bytes.into()).into_result()
-    }
-}
-
-impl Query for Tx {
-    async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
-        let outcomes = self.inner.run(RVec::from(vec![statement.0])).await.into_result()?;
-        let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered a statement with nothing");
-        outcomes.into_iter().next().ok_or_else(missing)
     }
 }

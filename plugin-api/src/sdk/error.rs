@@ -189,8 +189,8 @@ fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
         let problem = Problem::new(503, "disabled", error.message.into_string());
         return Ok(problem.hint("the operator of this gateway can switch it on; see /api/status").into_response());
     }
-    let is_transient = error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Timeout);
-    if !is_transient {
+    let transient = [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Conflict];
+    if !transient.iter().any(|code| error.is(*code)) {
         return Err(super::fence::error_fault(error));
     }
     let problem = Problem::new(503, "unavailable", "the gateway cannot reach its data right now");

@@ -98,9 +98,11 @@ impl<P: Plugin> PluginObject for ExportedPlugin<P> {
         events: RVec<SubscribedEvent>,
         transaction: TransactionBox,
     ) -> FfiFuture<RResult<(), Fault>> {
-        let tx = Tx::new(transaction);
         match (self.handlers.get(), self.cx.get()) {
-            (Some(handlers), Some(cx)) => chain::dispatch(cx, handlers.subscriptions.clone(), sources, events, tx),
+            (Some(handlers), Some(cx)) => {
+                let tx = Tx::new(transaction, cx.now_ms());
+                chain::dispatch(cx, handlers.subscriptions.clone(), sources, events, tx)
+            }
             _ => no_entry(),
         }
     }

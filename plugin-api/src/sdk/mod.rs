@@ -1,6 +1,7 @@
 //! The SDK for plugin authors. Start with the plugin `hello` and `plugin-api/README.md`.
 
 mod address;
+mod author;
 mod chain;
 mod content;
 mod context;
@@ -33,16 +34,18 @@ mod search;
 mod sign;
 mod stream;
 mod stream_position;
+mod transaction;
 mod tx;
 mod viewer;
 mod wei;
 
 pub use address::{Address, AddressParseError};
+pub use author::Author;
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
 pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
 pub use contracts::{AgentId, ContractEvent, JobId};
-pub use db::{Bind, Db, Query, Sql, Tx, sql};
+pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, ErrorSpec, HandlerError, NoError, Problem};
 pub use event::{Event, EventBuilder};
@@ -68,6 +71,7 @@ pub use search::Search;
 pub use sign::{SignResult, Signer};
 pub use stream::{StreamBody, Topic};
 pub use stream_position::StreamPosition;
+pub use transaction::{Transaction, Tx};
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
 pub use wei::{Wei, WeiParseError};

@@ -2,9 +2,9 @@
 //!
 //! The members of a response that change only when its row changes are rendered once, as a JSON object in a text column, in
 //! the transaction that writes the row. A response copies that text and adds the members that are known only when it is
-//! read, for example the names of authors. Rows are not decoded into structs and serialised again.
+//! read, for example its authors. Rows are not decoded into structs and serialised again.
 
-use super::{HostError, HostErrorCode, IntoResponse, RouteDescription, response};
+use super::{HostError, HostErrorCode, IntoResponse, RouteDescription, author, response};
 use crate::abi;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +35,7 @@ impl<const N: usize> RenderedObject for [&str; N] {
 /// A 200 response with the JSON of a `T`.
 pub struct RenderedJson<T> {
     json: Vec<u8>,
+    has_authors: bool,
     schema: PhantomData<fn() -> T>,
 }
 
@@ -48,8 +49,8 @@ impl<T> RenderedJson<T> {
     pub fn object(rendered: impl RenderedObject, rest: &impl Serialize) -> Result<Self, HostError> {
         let parts = rendered.parts();
         let mut json = Vec::with_capacity(byte_count(parts) + SINGLE_REST_BYTES);
-        push_object(&mut json, parts, rest)?;
-        Ok(Self { json, schema: PhantomData })
+        let has_authors = push_object(&mut json, parts, rest)?;
+        Ok(Self { json, has_authors, schema: PhantomData })
     }
 
     /// An object with a list `name` of such objects, then the members of `rest`.
@@ -58,14 +59,34 @@ impl<T> RenderedJson<T> {
         items: impl IntoIterator<Item = (O, R)>,
         rest: &impl Serialize,
     ) -> Result<Self, HostError> {
+<<<<<<< HEAD
         let json = list_of_rendered(name, items, rest)?;
         Ok(Self { json, schema: PhantomData })
+=======
+        let items: Vec<(O, R)> = items.into_iter().collect();
+        // One allocation for the whole body.
+        let rendered_bytes: usize = items.iter().map(|(rendered, _)| byte_count(rendered.parts())).sum();
+        let mut json = Vec::with_capacity(rendered_bytes + REST_BYTES * (1 + items.len()));
+        json.push(b'{');
+        serde_json::to_writer(&mut json, name).map_err(invalid)?;
+        json.extend_from_slice(b":[");
+        let mut has_authors = false;
+        for (index, (rendered, rest)) in items.iter().enumerate() {
+            if index > 0 {
+                json.push(b',');
+            }
+            has_authors |= push_object(&mut json, rendered.parts(), rest)?;
+        }
+        json.push(b']');
+        has_authors |= push_members(&mut json, true, rest)?;
+        Ok(Self { json, has_authors, schema: PhantomData })
+>>>>>>> sdk-write
     }
 }
 
 impl<T: JsonSchema> IntoResponse for RenderedJson<T> {
     fn into_response(self) -> abi::Response {
-        response::full(200, response::JSON, self.json)
+        response::full_json(200, self.json, self.has_authors)
     }
 
     fn describe(describe: &mut RouteDescription<'_>) {
@@ -117,7 +138,8 @@ fn byte_count(parts: &[&str]) -> usize {
     parts.iter().map(|part| part.len()).sum()
 }
 
-fn push_object(json: &mut Vec<u8>, parts: &[&str], rest: &impl Serialize) -> Result<(), HostError> {
+/// Returns whether it has authors that the gateway must complete.
+fn push_object(json: &mut Vec<u8>, parts: &[&str], rest: &impl Serialize) -> Result<bool, HostError> {
     json.push(b'{');
     let mut has_members = false;
     for part in parts {
@@ -132,17 +154,18 @@ fn push_object(json: &mut Vec<u8>, parts: &[&str], rest: &impl Serialize) -> Res
     push_members(json, has_members, rest)
 }
 
-/// Appends members to an object that is still open, and closes it.
-fn push_members(json: &mut Vec<u8>, has_members: bool, rest: &impl Serialize) -> Result<(), HostError> {
+/// Appends members to an object that is still open, and closes it. Returns whether they have authors that the gateway must
+/// complete.
+fn push_members(json: &mut Vec<u8>, has_members: bool, rest: &impl Serialize) -> Result<bool, HostError> {
     let start = json.len();
-    serde_json::to_writer(&mut *json, rest).map_err(invalid)?;
+    let has_authors = author::write_json(json, rest).map_err(invalid)?;
     match json.get_mut(start..) {
         Some([b'{', b'}']) => drop(json.remove(start)),
         Some([brace @ b'{', ..]) if has_members => *brace = b',',
         Some([b'{', ..]) => drop(json.remove(start)),
         _ => return Err(HostError::new(HostErrorCode::Invalid, "what is added to a kept object is no object")),
     }
-    Ok(())
+    Ok(has_authors)
 }
 
 fn invalid(error: serde_json::Error) -> HostError {

@@ -1,6 +1,6 @@
 //! Responses of handlers. A response type also describes itself: status, content type and schema.
 
-use super::RouteDescription;
+use super::{RouteDescription, author};
 use crate::{
     abi::{self, FfiBytes},
     manifest::Answer,
@@ -42,10 +42,17 @@ pub(crate) const JSON: &str = "application/json";
 /// Initial capacity: enough for a record. A list reallocates a few times.
 const JSON_CAPACITY_BYTES: usize = 1024;
 
+/// `json` comes from [`author::write_json`].
+pub(crate) fn full_json(status: u16, json: Vec<u8>, has_authors: bool) -> abi::Response {
+    let mut response = full(status, JSON, FfiBytes::default());
+    response.body = if has_authors { abi::Body::JsonWithAuthors(json.into()) } else { abi::Body::Full(json.into()) };
+    response
+}
+
 fn json(status: u16, value: &impl Serialize) -> abi::Response {
     let mut body = Vec::with_capacity(JSON_CAPACITY_BYTES);
-    match serde_json::to_writer(&mut body, value) {
-        Ok(()) => full(status, JSON, body),
+    match author::write_json(&mut body, value) {
+        Ok(has_authors) => full_json(status, body, has_authors),
         // Only a `Serialize` that fails gets here, for example a map whose keys are not strings: the plugin's bug.
         Err(error) => {
             super::Problem::new(500, "internal", format!("the answer could not be written: {error}")).into_response()

@@ -78,10 +78,7 @@ impl TransactionRequest {
 
     /// Records it in a database transaction of its own. Returns its id.
     pub async fn send(self, host: &HostHandle) -> Result<i64, HostError> {
-        let tx = host.begin();
-        let id = self.record(&tx).await?;
-        tx.commit().await?;
-        Ok(id)
+        host.write(async move |tx| self.clone().record(tx).await).await
     }
 }
 

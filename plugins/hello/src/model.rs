@@ -16,12 +16,12 @@ pub struct NewGuest {
 
 impl NewGuest {
     /// Checks the message; returns it as it is stored.
-    pub fn checked_message(&self) -> Result<&str, HelloError> {
+    pub fn checked_message(&self) -> Result<String, HelloError> {
         let message = self.message.trim();
         match format::utf16_len(message) {
             0 => Err(HelloError::EmptyMessage),
             chars if chars > MESSAGE_CHARS_MAX => Err(HelloError::LongMessage { chars }),
-            _ => Ok(message),
+            _ => Ok(message.to_owned()),
         }
     }
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn checked(message: &str) -> Result<String, HelloError> {
-        NewGuest { message: message.to_owned() }.checked_message().map(ToOwned::to_owned)
+        NewGuest { message: message.to_owned() }.checked_message()
     }
 
     #[test]

@@ -7,13 +7,13 @@ use plugin_api::{Address, HostError, List, Query, Tx, sql};
 pub const GUESTS: List = List::new("hello_guests", "id, address, message, created_at").order_by("id DESC");
 
 /// Adds a line and returns it with its id.
-pub async fn insert_guest(tx: &Tx, address: Address, message: &str, now_s: i64) -> Result<GuestView, HostError> {
+pub async fn insert_guest(tx: &Tx, address: Address, message: &str) -> Result<GuestView, HostError> {
     let insert = sql("INSERT INTO hello_guests (address, message, created_at) VALUES ($1, $2, $3) RETURNING id")
         .bind(address)
         .bind(message)
-        .bind(now_s);
+        .bind(tx.now_s());
     let id = tx.one(insert).await?;
-    Ok(GuestView { id, address, message: message.to_owned(), created_at: now_s })
+    Ok(GuestView { id, address, message: message.to_owned(), created_at: tx.now_s() })
 }
 
 /// Deletes the lines written before that second; returns their number.

@@ -4,9 +4,11 @@
 
 use super::{
     auth::{self, Caller, EnvelopeVerifier},
+    authors,
     call::Call,
+    commit,
     request_head::{RequestHead, RequestTransaction},
-    response::{self, Streams},
+    response::{self, PluginResponse, Streams},
     response_cache::{CompleteResponse, Lookup, ResponseCache},
 };
 use crate::{
@@ -21,9 +23,8 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, CommitError, HostContext};
-use gateway_storage::{StorageError, read_tracking};
-use gateway_telemetry::request_id;
+use gateway_plugins::{ActivePlugin, HostContext};
+use gateway_storage::read_tracking;
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
@@ -181,7 +182,7 @@ impl Dispatcher {
             .database
             .read(&plugin.scope, statement)
             .await
-            .map_err(|error| storage_error_response(plugin, &error))?;
+            .map_err(|error| commit::storage_error_response(plugin, &error))?;
         if rows.is_empty() { Err(unknown()) } else { Ok(()) }
     }
 
@@ -216,59 +217,45 @@ impl Dispatcher {
         params: Vec<String>,
         caller: Caller,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let own = RequestTransaction::new(&self.host, call.plugin);
+        let Caller { signer, guard, body } = caller;
+        let own = RequestTransaction::new(&self.host, call.plugin, guard);
         let transaction = own.clone();
-        let head = RequestHead { parts, params, signer: caller.signer, client_ip: call.ip.into(), transaction };
-        let request =
-            abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(caller.body) };
+        let head = RequestHead { parts, params, signer, client_ip: call.ip.into(), transaction };
+        let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
+        let answered = self.answer(&call, request, &own);
         let place = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
-        // The response is complete before the commit: a handler whose response cannot be sent leaves no writes.
-        let answered = async {
-            match call.plugin.object.call(request).await {
-                RResult::ROk(answer) => response::into_response(&self.streams, &call, answer).await,
-                RResult::RErr(fault) => {
-                    call.plugin.handle.fault(place, &fault);
-                    call.route.usage.record_fault(fault.kind);
-                    Err(ErrorResponse::internal())
-                }
-            }
-        };
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
             call.plugin.handle.timed_out(place, timeout);
             call.route.usage.record_timeout();
             Err(ErrorResponse::timed_out())
         });
-        let is_good = answer.as_ref().is_ok_and(|response| response.status().as_u16() < 400);
-        // The guard of a signed write is consumed even if the handler wrote nothing.
-        let begun = if is_good && caller.guard.is_some() { Some(own.begin()) } else { own.begun() };
-        match begun {
-            Some(transaction) if is_good => Box::pin(transaction.finish(caller.guard.as_ref()))
-                .await
-                .map_err(|error| self.commit_error(call.plugin, error))?,
-            Some(transaction) => Box::pin(transaction.roll_back()).await,
-            None => {}
+        let PluginResponse { mut response, incomplete } =
+            commit::end_transaction(&self.config, &call, &own, answer).await?;
+        if let Some(json) = incomplete {
+            let json = Box::pin(authors::complete(&self.host, &json)).await;
+            *response.body_mut() = Body::Full(json.ok_or_else(|| response::broken(&call, "an author has no address"))?);
         }
-        answer
+        Ok(response)
     }
 
-    fn commit_error(&self, plugin: &ActivePlugin, error: CommitError) -> ErrorResponse {
-        match error {
-            CommitError::Replay => {
-                let hint = "the first request with this signature took effect; sign a new message with a new ts for another write";
-                ErrorResponse::new(409, "replay", "this signature was already used", hint)
+    /// Calls the handler. The response is complete before the gateway commits: one that cannot be sent leaves no writes,
+    /// unless the handler's own write is committed already.
+    async fn answer(
+        &self,
+        call: &Call<'_>,
+        request: abi::Request,
+        own: &RequestTransaction,
+    ) -> Result<PluginResponse, ErrorResponse> {
+        match call.plugin.object.call(request).await {
+            RResult::ROk(answer) => response::into_response(&self.streams, call, answer).await,
+            // A refused commit is not the plugin's fault, and the gateway answers it.
+            RResult::RErr(_) if commit::failure(own).is_some() => Err(ErrorResponse::internal()),
+            RResult::RErr(fault) => {
+                call.plugin.handle.fault(&call.route.spec.operation, &fault);
+                call.route.usage.record_fault(fault.kind);
+                Err(ErrorResponse::internal())
             }
-            CommitError::TooSoon => {
-                let interval_s = self.config.limits.write_interval_ms.div_ceil(1000);
-                let hint = "wait between two writes of one address; the same request can be sent again then";
-                ErrorResponse::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
-                    .header(header::RETRY_AFTER, &interval_s.to_string())
-            }
-            CommitError::Event(error) => {
-                tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
-                ErrorResponse::internal()
-            }
-            CommitError::Storage(error) => storage_error_response(plugin, &error),
         }
     }
 }
@@ -324,17 +311,4 @@ fn request_id_of(parts: &Parts) -> Arc<str> {
 
 fn client_ip(parts: &Parts) -> IpAddr {
     parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
-}
-
-pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
-    match error {
-        StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Closed(_) => {
-            tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
-            ErrorResponse::unavailable()
-        }
-        error => {
-            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");
-            ErrorResponse::internal()
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! Carries a request from the router into a plugin and the response back.
 
 mod auth;
+mod authors;
 mod call;
+mod commit;
 mod dispatcher;
 mod etag;
 mod request_head;

@@ -2,13 +2,14 @@
 
 use abi_stable::{
     erased_types::TD_Opaque,
-    std_types::{ROption, RStr},
+    std_types::{ROption, RResult, RStr},
 };
 use gateway_http::RequestId;
-use gateway_plugins::{ActivePlugin, HostContext, PluginTransaction, TransactionOwner};
+use gateway_plugins::{ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard};
 use gateway_storage::read_tracking;
 use http::request::Parts;
-use plugin_api::abi::{Head, Head_TO, HeadBox, TransactionBox};
+use parking_lot::Mutex;
+use plugin_api::abi::{Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox};
 use std::{
     net::IpAddr,
     sync::{Arc, OnceLock},
@@ -34,16 +35,42 @@ impl From<IpAddr> for ClientIpText {
     }
 }
 
-/// The transaction of a request, created when the handler first uses it: most requests only read.
+/// What a request writes, created when the handler first uses it: most requests only read.
 pub struct RequestTransaction {
     host: Arc<HostContext>,
     plugin: Arc<ActivePlugin>,
+    /// What a signed write uses up.
+    guard: Option<WriteGuard>,
+    /// The one write that the handler declared; of several attempts the last.
+    write: Mutex<Option<Arc<PluginTransaction>>>,
+    /// The transaction of the older form, which the gateway commits.
     begun: OnceLock<Arc<PluginTransaction>>,
 }
 
 impl RequestTransaction {
-    pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
-        Arc::new(Self { host: host.clone(), plugin: plugin.clone(), begun: OnceLock::new() })
+    pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>, guard: Option<WriteGuard>) -> Arc<Self> {
+        let (write, begun) = (Mutex::default(), OnceLock::new());
+        Arc::new(Self { host: host.clone(), plugin: plugin.clone(), guard, write, begun })
+    }
+
+    pub fn guard(&self) -> Option<&WriteGuard> {
+        self.guard.as_ref()
+    }
+
+    pub fn write(&self) -> Option<Arc<PluginTransaction>> {
+        self.write.lock().clone()
+    }
+
+    /// Begins an attempt of the write: the first one, or one after a conflict.
+    pub fn begin_write(&self) -> Result<Arc<PluginTransaction>, HostError> {
+        let mut write = self.write.lock();
+        if write.as_ref().is_some_and(|earlier| !earlier.has_conflict()) {
+            let message = "a request writes once: put all of its statements into one `write`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let attempt = self.transaction(TransactionOwner::Write(self.guard.clone()));
+        *write = Some(attempt.clone());
+        Ok(attempt)
     }
 
     pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
@@ -51,10 +78,12 @@ impl RequestTransaction {
     }
 
     pub fn begin(&self) -> &Arc<PluginTransaction> {
+        self.begun.get_or_init(|| self.transaction(TransactionOwner::Request))
+    }
+
+    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
         let (scope, grants) = (&self.plugin.scope, &self.plugin.manifest.grants);
-        let begin =
-            || PluginTransaction::granting(&self.host, scope.clone(), TransactionOwner::Request, grants.clone());
-        self.begun.get_or_init(begin)
+        PluginTransaction::granting(&self.host, scope.clone(), owner, grants.clone())
     }
 }
 
@@ -106,5 +135,10 @@ impl Head for RequestHead {
     fn transaction(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
         self.transaction.begin().transaction_box()
+    }
+
+    fn begin_write(&self) -> RResult<TransactionBox, HostError> {
+        read_tracking::mark_uncacheable();
+        self.transaction.begin_write().map(|attempt| attempt.transaction_box()).into()
     }
 }

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use plugin_api::{
-    abi::{self, BodyStreamBox, Fault},
+    abi::{self, BodyStreamBox, Fault, FfiBytes},
     manifest::Subscription,
 };
 use std::{future::poll_fn, sync::Arc, task::Poll};
@@ -25,16 +25,28 @@ pub struct Streams {
     pub limits: StreamLimits,
 }
 
+/// The response to a call.
+pub struct PluginResponse {
+    pub response: Response<Body>,
+    /// Its body, when authors are to be completed: see [`super::authors`].
+    pub incomplete: Option<FfiBytes>,
+}
+
 pub async fn into_response(
     streams: &Streams,
     call: &Call<'_>,
     answer: abi::Response,
-) -> Result<Response<Body>, ErrorResponse> {
+) -> Result<PluginResponse, ErrorResponse> {
     let place = call.route.spec.operation.as_str();
     let (status, headers) = head(call, answer.status, answer.headers)?;
+    let mut incomplete = None;
     let mut response = match answer.body {
         abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
         abi::Body::Full(bytes) => Response::new(Body::Full(Bytes::from_owner(bytes))),
+        abi::Body::JsonWithAuthors(json) => {
+            incomplete = Some(json);
+            Response::new(Body::Empty)
+        }
         abi::Body::Stream(chunks) => Response::new(Box::pin(chunked(chunks, call, place)).await?),
         abi::Body::Topic(subscription) => Box::pin(topic_stream(streams, call, &subscription)).await?,
     };
@@ -44,7 +56,7 @@ pub async fn into_response(
     } else {
         response.headers_mut().extend(headers);
     }
-    Ok(response)
+    Ok(PluginResponse { response, incomplete })
 }
 
 /// More headers than this are a bug of the plugin.
@@ -88,12 +100,16 @@ fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidH
     }
 }
 
-/// A status or header that is not valid HTTP is the plugin's fault.
-fn broken(call: &Call<'_>, reason: &str) -> ErrorResponse {
-    let message = format!("the answer cannot be sent: {reason}").into();
-    let fault = Fault { kind: abi::FaultKind::Error, message, location: Default::default() };
-    call.plugin.handle.fault(&call.route.spec.operation, &fault);
+/// A response that is not valid HTTP, or not what it says it is, is the plugin's fault.
+pub fn broken(call: &Call<'_>, reason: &str) -> ErrorResponse {
+    report(call, &format!("the answer cannot be sent: {reason}"));
     ErrorResponse::internal()
+}
+
+/// Reports a fault of the plugin in its response.
+pub fn report(call: &Call<'_>, message: &str) {
+    let fault = Fault { kind: abi::FaultKind::Error, message: message.into(), location: Default::default() };
+    call.plugin.handle.fault(&call.route.spec.operation, &fault);
 }
 
 /// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.

@@ -62,7 +62,8 @@ fn refusal_error(refusal: &PgDatabaseError) -> StorageError {
     match (code.get(..2).unwrap_or(code), code) {
         ("23", _) => StorageError::Constraint(error_line(refusal.message())),
         (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
-        (_, "40001" | "40P01" | "55P03") => StorageError::Unavailable("it collided with another transaction".into()),
+        (_, "40001" | "40P01") => StorageError::Conflict("it collided with another transaction".into()),
+        (_, "55P03") => StorageError::Unavailable("another transaction held a lock for too long".into()),
         (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),
         (_, "25P02") => StorageError::closed("a statement failed"),
         ("08" | "53" | "57" | "58", _) | (_, "25006") => unavailable(refusal),

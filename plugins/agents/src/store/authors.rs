@@ -4,8 +4,9 @@ use plugin_api::{Address, HostError, Query, Sql, point::AuthorName, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Addresses per statement. The last statement is padded to one of these sizes, so that few distinct texts are prepared.
-const SIZES: [usize; 4] = [1, 8, 40, 200];
+/// Addresses per statement. The last statement is padded to one of these sizes, so that few distinct texts are prepared. Each
+/// address is a sub-select: at most a third of them are padding.
+const SIZES: [usize; 15] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 36, 50, 75, 100, 150, 200];
 
 #[derive(Deserialize)]
 struct AgentRow {

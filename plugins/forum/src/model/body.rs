@@ -31,10 +31,6 @@ impl Body {
         &self.0
     }
 
-    pub fn into_string(self) -> String {
-        self.0
-    }
-
     pub fn is_upvote(&self) -> bool {
         is_upvote(&self.0)
     }
@@ -56,7 +52,7 @@ mod tests {
     #[test]
     fn a_body_is_kept_as_it_was_sent() {
         let text = "  # Title\r\n\n\ttext ✓ \n";
-        assert_eq!(body(text).unwrap().into_string(), text);
+        assert_eq!(body(text).unwrap().as_str(), text);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct NewThread {
 #[derive(Debug, PartialEq, Eq)]
 pub struct ThreadDraft {
     pub title: String,
-    pub body: Body,
+    pub opening: PostDraft,
     pub tags: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl NewThread {
         }
         let body = Body::new(self.body)?;
         let tags = format::tags(&self.tags.unwrap_or_default()).map_err(ForumError::Tags)?;
-        Ok(ThreadDraft { title: title.to_owned(), body, tags })
+        Ok(ThreadDraft { title: title.to_owned(), opening: PostDraft { body, reply_to: None }, tags })
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn title_and_tags_are_normalised_and_the_body_is_not() {
         let draft = thread(json!({ "title": " A title\n", "body": " b ", "tags": [" Rust", "rust", ""] })).unwrap();
-        assert_eq!((draft.title.as_str(), draft.body.as_str()), ("A title", " b "));
+        assert_eq!((draft.title.as_str(), draft.opening.body.as_str()), ("A title", " b "));
         assert_eq!(draft.tags, ["rust"]);
     }
 

@@ -1,7 +1,7 @@
 //! Response types.
 
 use super::{PostId, ThreadId};
-use plugin_api::{JsonSchema, point::Author};
+use plugin_api::{Author, JsonSchema};
 use serde::Serialize;
 use std::borrow::Cow;
 

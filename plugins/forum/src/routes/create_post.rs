@@ -23,19 +23,26 @@ async fn create_post(
     Signed { signer, payload }: Signed<NewPost>,
 ) -> Result<Created<PostView<'static>>, HandlerError<ForumError>> {
     let draft = payload.check()?;
-    // Posts are never deleted, so a read before the transaction stays valid in it.
+    // Posts are never deleted, so a read before the write stays valid in it.
     if let Some(reply_to) = draft.reply_to
         && !posts::is_in_thread(&cx.db(), reply_to, thread).await?
     {
         return Err(ForumError::UnknownReply { thread, reply_to }.into());
     }
-    // Runs before the first statement: an open transaction blocks other writers.
-    let authors = cx.authors([signer]).await?;
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let (upvote, excerpt) = (draft.body.is_upvote(), draft.body.excerpt());
-    let stored = threads::reply(&tx, thread, signer, draft, now_s).await?;
-    let (title, post) = stored.ok_or(ForumError::UnknownThread { thread })?;
-    let event = PostCreated { thread_id: thread, post_id: post.id, thread_title: &title, upvote, excerpt: &excerpt };
-    event.by(signer).at(now_s).publish(&tx)?;
-    Ok(Created(render::post(post, &authors)))
+    let post = cx
+        .write(async move |tx| {
+            let stored = threads::reply(tx, thread, signer, &draft).await?;
+            let (title, post) = stored.ok_or(ForumError::UnknownThread { thread })?;
+            let event = PostCreated {
+                thread_id: thread,
+                post_id: post.id,
+                thread_title: &title,
+                upvote: draft.body.is_upvote(),
+                excerpt: &draft.body.excerpt(),
+            };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            Ok(post)
+        })
+        .await?;
+    Ok(Created(render::post(post)))
 }

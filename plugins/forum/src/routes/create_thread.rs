@@ -21,12 +21,15 @@ async fn create_thread(
     Signed { signer, payload }: Signed<NewThread>,
 ) -> Result<Created<ThreadDetail<'static>>, HandlerError<ForumError>> {
     let draft = payload.check()?;
-    // Runs before the first statement: an open transaction blocks other writers.
-    let authors = cx.authors([signer]).await?;
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let (thread, post) = threads::open(&tx, signer, draft, now_s).await?;
-    let text = &thread.text;
-    let event = ThreadCreated { thread_id: thread.id, title: &text.title, tags: &text.tags, excerpt: &text.excerpt };
-    event.by(signer).at(now_s).publish(&tx)?;
-    Ok(Created(render::opened(thread, post, &authors)))
+    let (thread, post) = cx
+        .write(async move |tx| {
+            let (thread, post) = threads::open(tx, signer, &draft).await?;
+            let text = &thread.text;
+            let event =
+                ThreadCreated { thread_id: thread.id, title: &text.title, tags: &text.tags, excerpt: &text.excerpt };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            Ok((thread, post))
+        })
+        .await?;
+    Ok(Created(render::opened(thread, post)))
 }

@@ -21,6 +21,5 @@ async fn get_thread(
     let stored = thread_detail::find(&cx.db(), thread).await?.ok_or_else(unknown)?;
     let rows = stored.rows()?;
     let first = rows.first().ok_or_else(unknown)?;
-    let authors = cx.authors(rows.iter().map(|row| row.post_author).chain([first.author])).await?;
-    Ok(RenderedJson::object(first.kept, &render::detail(thread, first, &rows, &authors))?)
+    Ok(RenderedJson::object(first.kept, &render::detail(thread, first, &rows))?)
 }

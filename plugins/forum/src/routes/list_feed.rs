@@ -32,7 +32,6 @@ async fn list_feed(
 ) -> Result<Json<Feed>, HandlerError> {
     let now = cx.now_s();
     let rows = posts::newer_than(&cx.db(), since, limit).await?;
-    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
-    let items = rows.into_iter().map(|row| render::feed_item(row, &authors)).collect();
+    let items = rows.into_iter().map(render::feed_item).collect();
     Ok(Json(Feed { items, since, now }))
 }

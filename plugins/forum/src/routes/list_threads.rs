@@ -35,7 +35,6 @@ async fn list_threads(
     let threads = thread_list::threads(sort, tag.as_deref(), search.as_ref());
     let page = threads.page(limit, offset).fetch(&cx.db()).await?;
     let rows: Vec<ListRow<'_>> = page.rows()?;
-    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
-    let items = rows.iter().map(|row| (row.kept, render::listed(row, &authors)));
+    let items = rows.iter().map(|row| (row.kept, render::listed(row)));
     Ok(Listed::rendered(items, page.total)?)
 }

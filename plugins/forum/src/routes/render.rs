@@ -1,4 +1,4 @@
-//! Converts rows to response types and adds the names of authors at read time.
+//! Converts rows to response types.
 
 use crate::{
     model::{DetailState, FeedItem, PostView, ThreadDetail, ThreadId, ThreadState, ThreadView},
@@ -9,28 +9,26 @@ use crate::{
         threads::OpenedThread,
     },
 };
-use plugin_api::Authors;
 
-pub fn listed(row: &ListRow<'_>, authors: &Authors) -> ThreadState {
+pub fn listed(row: &ListRow<'_>) -> ThreadState {
     let ListRow { id, author, last_post_at, post_count, upvotes, .. } = *row;
-    ThreadState { id, author: authors.get(author), last_post_at, post_count, upvotes }
+    ThreadState { id, author: author.into(), last_post_at, post_count, upvotes }
 }
 
-pub fn opened(thread: OpenedThread, opening: PostRow, authors: &Authors) -> ThreadDetail<'static> {
+pub fn opened(thread: OpenedThread, opening: PostRow) -> ThreadDetail<'static> {
     let OpenedThread { id, text, author, upvotes } = thread;
-    let author = authors.get(author);
-    let state = ThreadState { id, author, last_post_at: text.created_at, post_count: 1, upvotes };
-    ThreadDetail { thread: ThreadView { text, state }, posts: vec![post(opening, authors)] }
+    let state = ThreadState { id, author: author.into(), last_post_at: text.created_at, post_count: 1, upvotes };
+    ThreadDetail { thread: ThreadView { text, state }, posts: vec![post(opening)] }
 }
 
 /// `first` must be one of `rows`.
-pub fn detail<'r>(id: ThreadId, first: &DetailRow<'r>, rows: &[DetailRow<'r>], authors: &Authors) -> DetailState<'r> {
+pub fn detail<'r>(id: ThreadId, first: &DetailRow<'r>, rows: &[DetailRow<'r>]) -> DetailState<'r> {
     let DetailRow { author, last_post_at, post_count, upvotes, .. } = *first;
-    let state = ThreadState { id, author: authors.get(author), last_post_at, post_count, upvotes };
+    let state = ThreadState { id, author: author.into(), last_post_at, post_count, upvotes };
     let posts = rows.iter().map(|row| PostView {
         id: row.post_id,
         thread_id: id,
-        author: authors.get(row.post_author),
+        author: row.post_author.into(),
         body: row.body.into(),
         reply_to: row.reply_to,
         created_at: row.created_at,
@@ -38,13 +36,13 @@ pub fn detail<'r>(id: ThreadId, first: &DetailRow<'r>, rows: &[DetailRow<'r>], a
     DetailState { state, posts: posts.collect() }
 }
 
-pub fn post(row: PostRow, authors: &Authors) -> PostView<'static> {
+pub fn post(row: PostRow) -> PostView<'static> {
     let PostRow { id, thread_id, author, body, reply_to, created_at } = row;
-    PostView { id, thread_id, author: authors.get(author), body: body.into(), reply_to, created_at }
+    PostView { id, thread_id, author: author.into(), body: body.into(), reply_to, created_at }
 }
 
-pub fn feed_item(row: FeedRow, authors: &Authors) -> FeedItem {
+pub fn feed_item(row: FeedRow) -> FeedItem {
     let FeedRow { id, thread_id, author, body, reply_to, created_at, thread_title } = row;
-    let post = PostView { id, thread_id, author: authors.get(author), body: body.into(), reply_to, created_at };
+    let post = PostView { id, thread_id, author: author.into(), body: body.into(), reply_to, created_at };
     FeedItem { post, thread_title }
 }

@@ -42,13 +42,13 @@ pub fn inserted_post(
     outcome: Option<&StatementResult>,
     thread_id: ThreadId,
     author: Address,
-    draft: PostDraft,
+    draft: &PostDraft,
     now_s: i64,
 ) -> Result<PostRow, HostError> {
     let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements");
     let id = outcome.ok_or_else(missing)?.one()?;
-    let PostDraft { body, reply_to } = draft;
-    Ok(PostRow { id, thread_id, author, body: body.into_string(), reply_to, created_at: now_s })
+    let (body, reply_to) = (draft.body.as_str().to_owned(), draft.reply_to);
+    Ok(PostRow { id, thread_id, author, body, reply_to, created_at: now_s })
 }
 
 pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Result<bool, HostError> {

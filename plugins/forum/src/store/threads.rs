@@ -16,15 +16,11 @@ pub struct OpenedThread {
 }
 
 /// Stores a thread with its opening post.
-pub async fn open(
-    tx: &Tx,
-    author: Address,
-    draft: ThreadDraft,
-    now_s: i64,
-) -> Result<(OpenedThread, PostRow), HostError> {
-    let ThreadDraft { title, body, tags } = draft;
-    let upvotes = i64::from(body.is_upvote());
-    let text = ThreadText { title, tags, created_at: now_s, excerpt: body.excerpt() };
+pub async fn open(tx: &Tx, author: Address, draft: &ThreadDraft) -> Result<(OpenedThread, PostRow), HostError> {
+    let (ThreadDraft { title, opening, tags }, now_s) = (draft, tx.now_s());
+    let upvotes = i64::from(opening.body.is_upvote());
+    let excerpt = opening.body.excerpt();
+    let text = ThreadText { title: title.clone(), tags: tags.clone(), created_at: now_s, excerpt };
     let insert = sql("INSERT INTO forum_threads \
             (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept) \
             VALUES ($1, $2, $3, $4, $4, 1, $5, $6, $7) RETURNING id")
@@ -37,10 +33,9 @@ pub async fn open(
     .bind(render_json(&text)?);
     let id: ThreadId = tx.one(insert).await?;
 
-    let opening = PostDraft { body, reply_to: None };
-    let mut statements = vec![posts::insert(id, author, &opening, now_s)];
-    statements.extend(count_in(&text.tags));
-    statements.extend(tag_with(&text.tags, id));
+    let mut statements = vec![posts::insert(id, author, opening, now_s)];
+    statements.extend(count_in(tags));
+    statements.extend(tag_with(tags, id));
     let outcomes = tx.batch(statements).await?;
     let post = posts::inserted_post(outcomes.first(), id, author, opening, now_s)?;
     Ok((OpenedThread { id, text, author, upvotes }, post))
@@ -63,16 +58,16 @@ pub async fn reply(
     tx: &Tx,
     thread: ThreadId,
     author: Address,
-    draft: PostDraft,
-    now_s: i64,
+    draft: &PostDraft,
 ) -> Result<Option<(String, PostRow)>, HostError> {
+    let now_s = tx.now_s();
     // The thread first: the lock on its row makes the posts of one thread commit in the order of their ids.
     let count_in = sql("UPDATE forum_threads SET post_count = post_count + 1, upvotes = upvotes + $2, \
             last_post_at = CASE WHEN last_post_at < $3 THEN $3 ELSE last_post_at END WHERE id = $1 RETURNING title")
     .bind(thread)
     .bind(draft.body.is_upvote())
     .bind(now_s);
-    let outcomes = tx.batch(vec![count_in, posts::insert(thread, author, &draft, now_s)]).await?;
+    let outcomes = tx.batch(vec![count_in, posts::insert(thread, author, draft, now_s)]).await?;
     let Some(title) = outcomes.first().map(|outcome| outcome.first::<String>()).transpose()?.flatten() else {
         return Ok(None);
     };

@@ -13,9 +13,7 @@ pub fn job() -> Job<Hello> {
 
 async fn prune_guests(cx: PluginContext<Hello>) -> Result<(), HostError> {
     let keep_s = i64::from(cx.plugin().config.keep_days) * DAY_S;
-    let tx = cx.begin();
-    let deleted = store::delete_guests_before(&tx, cx.now_s() - keep_s).await?;
-    tx.commit().await?;
+    let deleted = cx.write(async move |tx| store::delete_guests_before(tx, tx.now_s() - keep_s).await).await?;
     if deleted > 0 {
         cx.info(&format!("deleted {deleted} old lines of the guest book"));
     }

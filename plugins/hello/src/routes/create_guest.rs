@@ -20,9 +20,13 @@ async fn create_guest(
     Signed { signer, payload }: Signed<NewGuest>,
 ) -> Result<Created<GuestView>, HandlerError<HelloError>> {
     let message = payload.checked_message()?;
-    // The request's own transaction: row and event become visible together, when the gateway commits the 201.
-    let tx = cx.transaction();
-    let guest = store::insert_guest(&tx, signer, message, cx.now_s()).await?;
-    GuestSigned { guest_id: guest.id, message: &guest.message }.by(signer).publish(&tx)?;
+    let guest = cx
+        .write(async move |tx| {
+            let guest = store::insert_guest(tx, signer, &message).await?;
+            GuestSigned { guest_id: guest.id, message: &guest.message }.by(signer).publish(tx)?;
+            Ok(guest)
+        })
+        .await?;
+    // Row and event are committed, and so is the signature: it cannot be used again.
     Ok(Created(guest))
 }

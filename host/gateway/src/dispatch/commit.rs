@@ -1,0 +1,95 @@
+//! Ends what a request wrote, when its response is known.
+//!
+//! The rule: a client that gets a status below 400 finds its write done, guard and events with it; one that gets another
+//! status finds nothing done, except by a server error after the handler's own write was committed.
+
+use super::{
+    call::Call,
+    request_head::RequestTransaction,
+    response::{self, PluginResponse},
+};
+use crate::error_response::ErrorResponse;
+use gateway_config::Config;
+use gateway_plugins::{ActivePlugin, CommitError};
+use gateway_storage::StorageError;
+use gateway_telemetry::request_id;
+use http::{StatusCode, header};
+
+/// Commits what the handler left to the gateway, if its response is good, and rolls back the rest.
+pub async fn end_transaction(
+    config: &Config,
+    call: &Call<'_>,
+    own: &RequestTransaction,
+    answer: Result<PluginResponse, ErrorResponse>,
+) -> Result<PluginResponse, ErrorResponse> {
+    if let Some(error) = failure(own) {
+        return Err(commit_error(config, call.plugin, error));
+    }
+    let status = answer.as_ref().map(|answer| answer.response.status()).ok();
+    if let Some(write) = own.write() {
+        if write.commit_result().is_some() {
+            // A client that is refused takes for granted that nothing was written.
+            if let Some(status) = status.filter(StatusCode::is_client_error) {
+                response::report(
+                    call,
+                    &format!("the answer is {status} after the write was committed: refuse inside of the write"),
+                );
+            }
+            return answer;
+        }
+        Box::pin(write.roll_back()).await;
+    }
+    let is_good = status.is_some_and(|status| status.as_u16() < 400);
+    // The guard of a signed write is consumed even if the handler wrote nothing.
+    let begun = if is_good && own.guard().is_some() { Some(own.begin()) } else { own.begun() };
+    match begun {
+        Some(transaction) if is_good => {
+            Box::pin(transaction.finish(own.guard())).await.map_err(|error| commit_error(config, call.plugin, error))?
+        }
+        Some(transaction) => Box::pin(transaction.roll_back()).await,
+        None => {}
+    }
+    answer
+}
+
+/// Why the handler's own write did not commit, if it tried to.
+pub fn failure(own: &RequestTransaction) -> Option<CommitError> {
+    own.write()?.commit_result()?.as_ref().err().cloned()
+}
+
+fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> ErrorResponse {
+    match error {
+        CommitError::Replay => {
+            let hint =
+                "the first request with this signature took effect; sign a new message with a new ts for another write";
+            ErrorResponse::new(409, "replay", "this signature was already used", hint)
+        }
+        CommitError::TooSoon => {
+            let interval_s = config.limits.write_interval_ms.div_ceil(1000);
+            let hint = "wait between two writes of one address; the same request can be sent again then";
+            ErrorResponse::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
+                .header(header::RETRY_AFTER, &interval_s.to_string())
+        }
+        CommitError::Event(error) => {
+            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
+            ErrorResponse::internal()
+        }
+        CommitError::Storage(error) => storage_error_response(plugin, &error),
+    }
+}
+
+pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
+    match error {
+        StorageError::Unavailable(_)
+        | StorageError::Timeout(_)
+        | StorageError::Conflict(_)
+        | StorageError::Closed(_) => {
+            tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
+            ErrorResponse::unavailable()
+        }
+        error => {
+            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");
+            ErrorResponse::internal()
+        }
+    }
+}

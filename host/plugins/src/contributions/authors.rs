@@ -1,0 +1,194 @@
+//! The authors of responses, each as the JSON that stands for it. They are cached by address, so that pages with other authors
+//! share what they have in common.
+//!
+//! The rule is that of cached responses: a record is used again only while all that it was made from is unchanged, and the
+//! same plugins serve.
+
+use super::collect::{Contribution, collect};
+use crate::ActivePlugin;
+use gateway_storage::{
+    Revision, Revisions,
+    read_tracking::{self, ReadDependencies},
+};
+use parking_lot::RwLock;
+use plugin_api::{
+    Address,
+    point::{self, Author, AuthorName, AuthorsInput},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Arc, Weak},
+};
+
+type Plugins = Vec<Arc<ActivePlugin>>;
+type Records = HashMap<Address, Arc<str>>;
+
+/// Some 200 bytes each.
+const RECORDS_MAX: usize = 16_384;
+
+pub struct AuthorRecords {
+    network_name: String,
+    cache: RwLock<Cached>,
+}
+
+#[derive(Default)]
+struct Cached {
+    /// What all records were made from.
+    source: Option<Source>,
+    records: Records,
+}
+
+struct Source {
+    plugins: Weak<Plugins>,
+    dependencies: ReadDependencies,
+    since: Revision,
+}
+
+impl Source {
+    fn is_current(&self, plugins: &Arc<Plugins>) -> bool {
+        // The weak reference keeps the address from being used again.
+        std::ptr::eq(self.plugins.as_ptr(), Arc::as_ptr(plugins)) && self.dependencies.are_unchanged_since(self.since)
+    }
+}
+
+impl AuthorRecords {
+    /// `network_name` is the name of the zero address.
+    pub fn new(network_name: &str) -> Self {
+        Self { network_name: network_name.to_owned(), cache: RwLock::default() }
+    }
+
+    /// `{address, name, agentId}` of each address, in their order. Without `revisions` nothing is cached. A contribution that
+    /// fails leaves its authors without a name.
+    pub async fn get(
+        &self,
+        plugins: &Arc<Plugins>,
+        revisions: Option<&Arc<Revisions>>,
+        addresses: &[Address],
+    ) -> Vec<Arc<str>> {
+        let none = || vec![None; addresses.len()];
+        let mut found = if revisions.is_some() { self.cached(plugins, addresses).unwrap_or_else(none) } else { none() };
+        let is_missing = |(address, record): (&Address, &Option<Arc<str>>)| record.is_none().then_some(*address);
+        let missing: BTreeSet<Address> = addresses.iter().zip(&found).filter_map(is_missing).collect();
+        if !missing.is_empty() {
+            let collected = self.collect_tracked(plugins, revisions, &missing).await;
+            for (address, record) in addresses.iter().zip(&mut found) {
+                if record.is_none() {
+                    *record = collected.get(address).cloned();
+                }
+            }
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    fn cached(&self, plugins: &Arc<Plugins>, addresses: &[Address]) -> Option<Vec<Option<Arc<str>>>> {
+        let cached = self.cache.read();
+        let source = cached.source.as_ref().filter(|source| source.is_current(plugins))?;
+        // A response with these records depends on the same data.
+        read_tracking::record(|_| source.dependencies.clone());
+        Some(addresses.iter().map(|address| cached.records.get(address).cloned()).collect())
+    }
+
+    async fn collect_tracked(
+        &self,
+        plugins: &Arc<Plugins>,
+        revisions: Option<&Arc<Revisions>>,
+        addresses: &BTreeSet<Address>,
+    ) -> Records {
+        let Some(revisions) = revisions else { return self.collect(plugins, addresses).await };
+        let collected = self.collect(plugins, addresses);
+        let (records, dependencies) = read_tracking::track(revisions, ReadDependencies::default(), collected).await;
+        match dependencies {
+            Some((dependencies, since)) => {
+                read_tracking::record(|_| dependencies.clone());
+                self.insert(plugins, dependencies, since, &records);
+            }
+            None => read_tracking::mark_uncacheable(),
+        }
+        records
+    }
+
+    fn insert(&self, plugins: &Arc<Plugins>, dependencies: ReadDependencies, since: Revision, records: &Records) {
+        let mut cached = self.cache.write();
+        if !dependencies.are_unchanged_since(since) {
+            return;
+        }
+        let has_room = cached.records.len() + records.len() <= RECORDS_MAX;
+        match cached.source.as_mut().filter(|source| has_room && source.is_current(plugins)) {
+            // Unchanged since they were made: as current as the records that are cached already.
+            Some(source) => source.dependencies.add(&dependencies),
+            None => {
+                cached.records.clear();
+                cached.source = Some(Source { plugins: Arc::downgrade(plugins), dependencies, since });
+            }
+        }
+        cached.records.extend(records.iter().map(|(address, record)| (*address, record.clone())));
+    }
+
+    async fn collect(&self, plugins: &[Arc<ActivePlugin>], addresses: &BTreeSet<Address>) -> Records {
+        let input = AuthorsInput { addresses: addresses.iter().copied().filter(|it| *it != Address::ZERO).collect() };
+        let mut names = if input.addresses.is_empty() { BTreeMap::new() } else { names(plugins, &input).await };
+        addresses.iter().map(|address| (*address, self.record(*address, names.remove(address)))).collect()
+    }
+
+    fn record(&self, address: Address, name: Option<AuthorName>) -> Arc<str> {
+        let author = if address == Address::ZERO {
+            Author { address, name: Some(self.network_name.clone()), agent_id: None }
+        } else {
+            let AuthorName { name, agent_id, .. } = name.unwrap_or_default();
+            Author { address, name, agent_id }
+        };
+        serde_json::to_string(&author).unwrap_or_default().into()
+    }
+}
+
+async fn names(plugins: &[Arc<ActivePlugin>], input: &AuthorsInput) -> BTreeMap<Address, AuthorName> {
+    let mut names = BTreeMap::new();
+    let input = serde_json::to_vec(input).unwrap_or_default();
+    for Contribution { plugin, value } in collect(plugins, point::AUTHORS, &input).await {
+        match serde_json::from_value::<BTreeMap<Address, AuthorName>>(value) {
+            Ok(found) => names.extend(found),
+            Err(error) => {
+                read_tracking::mark_uncacheable();
+                if let Some(plugin) = plugins.iter().find(|active| active.name() == plugin) {
+                    plugin.handle.invalid_contribution(point::AUTHORS, &error);
+                }
+            }
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(byte: u8) -> Address {
+        Address([byte; 20])
+    }
+
+    async fn get(authors: &AuthorRecords, plugins: &Arc<Plugins>, revisions: &Arc<Revisions>, byte: u8) -> String {
+        authors.get(plugins, Some(revisions), &[address(byte)]).await.concat()
+    }
+
+    #[tokio::test]
+    async fn records_are_given_in_order_and_the_zero_address_is_the_network() {
+        let (authors, plugins) = (AuthorRecords::new("The Network"), Arc::new(Vec::new()));
+        let records = authors.get(&plugins, None, &[address(7), Address::ZERO, address(7)]).await;
+        let unknown = format!(r#"{{"address":"{}","name":null,"agentId":null}}"#, address(7));
+        let network = format!(r#"{{"address":"{}","name":"The Network","agentId":null}}"#, Address::ZERO);
+        assert_eq!(records.iter().map(|record| &**record).collect::<Vec<_>>(), [&unknown, &network, &unknown]);
+        assert!(authors.cache.read().records.is_empty(), "without revisions nothing is cached");
+    }
+
+    #[tokio::test]
+    async fn records_are_cached_by_address_for_one_set_of_plugins() {
+        let (authors, revisions) = (AuthorRecords::new("n"), Arc::new(Revisions::default()));
+        let (plugins, others) = (Arc::new(Vec::new()), Arc::new(Vec::new()));
+        let first = get(&authors, &plugins, &revisions, 1).await;
+        get(&authors, &plugins, &revisions, 2).await;
+        assert_eq!(authors.cache.read().records.len(), 2);
+        assert_eq!(get(&authors, &plugins, &revisions, 1).await, first);
+        get(&authors, &others, &revisions, 3).await;
+        assert_eq!(authors.cache.read().records.keys().collect::<Vec<_>>(), [&address(3)]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Transactions: [`Tx`] inside of a write, [`Transaction`] for a task that commits it itself, and the loop that runs a write.
+//!
+//! The rule: what a write's closure does reaches the database, the clock, the activity log and the journal of intents through
+//! its [`Tx`], and nothing else, so that the closure can run again when the database refused an attempt. It owns what it uses
+//! (`'static`), so it cannot borrow a context. Each attempt has a transaction of its own: its rows, events and intents are
+//! committed together or discarded together.
+
+use super::{Query, Sql};
+use crate::{
+    abi::{CapabilityResponse, HostError, HostErrorCode, StatementResult, TransactionBox},
+    manifest::NewEvent,
+};
+use abi_stable::std_types::{RResult, RVec};
+use serde::Serialize;
+use std::{
+    ops::Deref,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+/// A write in progress: statements, events ([`super::Event::publish`]), intents ([`super::TransactionRequest::record`]) and the
+/// time. Its first statement opens the transaction; a statement that fails rolls everything back.
+#[derive(Clone)]
+pub struct Tx {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    transaction: TransactionBox,
+    now_ms: i64,
+    has_conflict: AtomicBool,
+}
+
+impl Tx {
+    pub(crate) fn new(transaction: TransactionBox, now_ms: i64) -> Self {
+        Self { inner: Arc::new(Inner { transaction, now_ms, has_conflict: AtomicBool::new(false) }) }
+    }
+
+    /// Unix seconds when the write began, by the gateway's clock: the same at every call and in every attempt. Handlers of
+    /// chain events use the time of the event instead.
+    pub fn now_s(&self) -> i64 {
+        self.now_ms().div_euclid(1000)
+    }
+
+    /// Unix milliseconds when the write began: see [`Self::now_s`].
+    pub fn now_ms(&self) -> i64 {
+        self.inner.now_ms
+    }
+
+    /// Runs a statement for its effect; returns the number of rows that it changed.
+    pub async fn execute(&self, statement: Sql) -> Result<u64, HostError> {
+        Ok(self.run(statement).await?.changes)
+    }
+
+    /// Queues a statement without waiting for it. It runs together with the next statement that is awaited, at the latest
+    /// before the commit; when it fails, that statement or the commit returns its error. The cheapest way to write, above
+    /// all in handlers of chain events.
+    pub fn defer(&self, statement: Sql) -> Result<(), HostError> {
+        self.checked(self.inner.transaction.defer(statement.0))
+    }
+
+    /// Runs statements in order, in one call of the database.
+    pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<StatementResult>, HostError> {
+        let statements = statements.into_iter().map(|statement| statement.0).collect();
+        Ok(self.checked(self.inner.transaction.run(statements).await)?.into_vec())
+    }
+
+    /// Runs the deferred statements.
+    pub(crate) async fn flush(&self) -> Result<(), HostError> {
+        self.checked(self.inner.transaction.run(RVec::new()).await).map(drop)
+    }
+
+    pub(crate) fn begin_event(&self, index: u32) {
+        self.inner.transaction.begin_event(index);
+    }
+
+    pub(crate) async fn call_capability(
+        &self,
+        capability: &str,
+        request: &impl Serialize,
+    ) -> Result<CapabilityResponse, HostError> {
+        let bytes = serde_json::to_vec(request).map_err(invalid)?;
+        self.checked(self.inner.transaction.call(capability.into(), bytes.into()).await)
+    }
+
+    pub(crate) fn publish(&self, event: &NewEvent) -> Result<(), HostError> {
+        let bytes = serde_json::to_vec(event).map_err(invalid)?;
+        self.checked(self.inner.transaction.publish(bytes.into()))
+    }
+
+    async fn commit(&self) -> Result<(), HostError> {
+        self.checked(self.inner.transaction.commit().await)
+    }
+
+    /// Notes a conflict here, because the closure may return another error in its place.
+    fn checked<T>(&self, result: RResult<T, HostError>) -> Result<T, HostError> {
+        let result = result.into_result();
+        if let Err(error) = &result
+            && error.is(HostErrorCode::Conflict)
+        {
+            self.inner.has_conflict.store(true, Relaxed);
+        }
+        result
+    }
+}
+
+impl Query for Tx {
+    async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
+        let outcomes = self.checked(self.inner.transaction.run(RVec::from(vec![statement.0])).await)?;
+        let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered a statement with nothing");
+        outcomes.into_iter().next().ok_or_else(missing)
+    }
+}
+
+/// A [`Tx`] that a job or task commits itself: see [`super::HostHandle::begin`]. Dropping it rolls it back.
+pub struct Transaction(Tx);
+
+impl Transaction {
+    pub(crate) fn new(tx: Tx) -> Self {
+        Self(tx)
+    }
+
+    /// Returns when it is durable.
+    pub async fn commit(self) -> Result<(), HostError> {
+        self.0.commit().await
+    }
+}
+
+impl Deref for Transaction {
+    type Target = Tx;
+
+    fn deref(&self) -> &Tx {
+        &self.0
+    }
+}
+
+impl Query for Transaction {
+    async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
+        self.0.run(statement).await
+    }
+}
+
+/// After this many conflicts the write fails with the last one: [`HostErrorCode::Conflict`].
+const ATTEMPTS_MAX: u32 = 8;
+
+/// Runs a write until the database does not refuse it because of another write at the same time, and commits it.
+pub(crate) async fn write<T, E: From<HostError>>(
+    now_ms: i64,
+    begin: impl Fn() -> Result<TransactionBox, HostError>,
+    work: impl AsyncFn(&Tx) -> Result<T, E> + Send + Sync + 'static,
+) -> Result<T, E> {
+    let mut attempt = 1;
+    loop {
+        let tx = Tx::new(begin()?, now_ms);
+        let written = match work(&tx).await {
+            Ok(value) => tx.commit().await.map(|()| value).map_err(E::from),
+            Err(error) => Err(error),
+        };
+        // What the closure read or decided in an attempt with a conflict does not count, whatever it returned.
+        if written.is_ok() || attempt == ATTEMPTS_MAX || !tx.inner.has_conflict.load(Relaxed) {
+            return written;
+        }
+        attempt += 1;
+    }
+}
+
+fn invalid(error: serde_json::Error) -> HostError {
+    HostError::new(HostErrorCode::Invalid, error.to_string())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::{
+        abi::{FfiBytes, Statement, Transaction_TO},
+        sdk::{Event, sql},
+    };
+    use abi_stable::{erased_types::TD_Opaque, std_types::RString};
+    use async_ffi::{FfiFuture, FutureExt as _};
+    use std::{
+        pin::pin,
+        sync::Mutex,
+        task::{Context, Poll, Waker},
+    };
+
+    /// A database whose first attempts collide: at a statement or at the commit.
+    #[derive(Default)]
+    struct Database {
+        statement_conflicts: u32,
+        commit_conflicts: u32,
+        attempts: Mutex<Vec<Vec<&'static str>>>,
+    }
+
+    struct Attempt {
+        database: Arc<Database>,
+        number: u32,
+    }
+
+    impl Database {
+        fn begin(self: &Arc<Self>) -> Result<TransactionBox, HostError> {
+            let mut attempts = self.attempts.lock().unwrap();
+            attempts.push(Vec::new());
+            let attempt = Attempt { database: self.clone(), number: u32::try_from(attempts.len()).unwrap() };
+            Ok(Transaction_TO::from_value(attempt, TD_Opaque))
+        }
+
+        /// What happened in each attempt.
+        fn attempts(&self) -> Vec<Vec<&'static str>> {
+            self.attempts.lock().unwrap().clone()
+        }
+    }
+
+    impl Attempt {
+        fn note(&self, what: &'static str) {
+            self.database.attempts.lock().unwrap()[self.number as usize - 1].push(what);
+        }
+
+        fn conflict<T>(&self, conflicts: u32, otherwise: T) -> RResult<T, HostError> {
+            if self.number <= conflicts {
+                return RResult::RErr(HostError::new(HostErrorCode::Conflict, "it collided with another transaction"));
+            }
+            RResult::ROk(otherwise)
+        }
+    }
+
+    impl crate::abi::Transaction for Attempt {
+        fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
+            self.note("run");
+            let results = statements.iter().map(|_| StatementResult { rows: Default::default(), changes: 1 }).collect();
+            std::future::ready(self.conflict(self.database.statement_conflicts, results)).into_ffi()
+        }
+
+        fn defer(&self, _: Statement) -> RResult<(), HostError> {
+            RResult::ROk(())
+        }
+
+        fn begin_event(&self, _: u32) {}
+
+        fn publish(&self, _: FfiBytes) -> RResult<(), HostError> {
+            self.note("publish");
+            RResult::ROk(())
+        }
+
+        fn call(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
+            unimplemented!("no intents here")
+        }
+
+        fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
+            self.note("commit");
+            std::future::ready(self.conflict(self.database.commit_conflicts, ())).into_ffi()
+        }
+    }
+
+    /// The output of a future that never waits.
+    fn ready<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("it waits"),
+        }
+    }
+
+    async fn note(tx: &Tx) -> Result<u64, HostError> {
+        let changes = tx.execute(sql("INSERT INTO notes_notes (id) VALUES (1)")).await?;
+        Event::new("notes.create", &1)?.publish(tx)?;
+        Ok(changes)
+    }
+
+    #[test]
+    fn a_write_runs_once_when_nothing_collides() {
+        let database = Arc::new(Database::default());
+        let written =
+            ready(write(1_999, || database.begin(), async |tx| Ok::<_, HostError>((note(tx).await?, tx.now_s()))));
+        assert_eq!(written.unwrap(), (1, 1));
+        assert_eq!(database.attempts(), [["run", "publish", "commit"]]);
+    }
+
+    #[test]
+    fn a_write_runs_again_after_a_conflict_of_a_statement() {
+        let database = Arc::new(Database { statement_conflicts: 2, ..Default::default() });
+        assert_eq!(ready(write(0, || database.begin(), note)).unwrap(), 1);
+        assert_eq!(database.attempts(), [vec!["run"], vec!["run"], vec!["run", "publish", "commit"]]);
+    }
+
+    #[test]
+    fn a_write_runs_again_after_a_conflict_of_the_commit() {
+        let database = Arc::new(Database { commit_conflicts: 1, ..Default::default() });
+        assert_eq!(ready(write(0, || database.begin(), note)).unwrap(), 1);
+        let attempt = vec!["run", "publish", "commit"];
+        assert_eq!(database.attempts(), [attempt.clone(), attempt], "each attempt publishes its own events");
+    }
+
+    #[test]
+    fn an_error_that_hides_a_conflict_does_not_end_the_write() {
+        let database = Arc::new(Database { statement_conflicts: 1, ..Default::default() });
+        let work = async |tx: &Tx| note(tx).await.map_err(|_| HostError::new(HostErrorCode::Invalid, "hidden"));
+        assert_eq!(ready(write(0, || database.begin(), work)).unwrap(), 1);
+    }
+
+    #[test]
+    fn an_error_of_the_closure_ends_the_write_without_a_commit() {
+        let database = Arc::new(Database::default());
+        let refuse = async |tx: &Tx| {
+            note(tx).await?;
+            Err::<(), _>(HostError::new(HostErrorCode::Invalid, "refused"))
+        };
+        assert!(ready(write(0, || database.begin(), refuse)).unwrap_err().is(HostErrorCode::Invalid));
+        assert_eq!(database.attempts(), [["run", "publish"]]);
+    }
+
+    #[test]
+    fn attempts_are_bounded() {
+        let database = Arc::new(Database { statement_conflicts: u32::MAX, ..Default::default() });
+        assert!(ready(write(0, || database.begin(), note)).unwrap_err().is(HostErrorCode::Conflict));
+        assert_eq!(database.attempts().len(), ATTEMPTS_MAX as usize);
+    }
+}

@@ -1,0 +1,205 @@
+//! A test plugin whose one write ends as the payload wishes.
+
+use plugin_api::{
+    ApiError, Case, ConfigError, Created, Definition, Event, Failure, HostError, HostErrorCode, HostHandle, Identity,
+    Json, JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route, Signed, Tx,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    object_manifest, object_new, sql,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::{
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    time::Duration,
+};
+
+pub const LINES: &str = "/api/scribe/lines";
+pub const SLOW_LINES: &str = "/api/scribe/slow_lines";
+pub const ACTION: &str = "scribe.write";
+/// An extension point through which a test runs the write of a job.
+pub const JOB: &str = "scribe-job";
+
+/// Counts the runs of its closure.
+#[derive(Default)]
+struct Scribe {
+    runs: AtomicU32,
+}
+
+impl Identity for Scribe {
+    const NAME: &'static str = "scribe";
+    const VERSION: &'static str = "1.0.0";
+    const SUMMARY: &'static str = "Writes as a test wishes";
+}
+
+impl Plugin for Scribe {
+    type Config = NoConfig;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .routes([
+                Route::post(LINES, write_line).signed(ACTION),
+                Route::post(SLOW_LINES, write_slow_line).signed(ACTION).timeout_ms(50),
+                Route::get(LINES, count_lines).public(),
+            ])
+            .migrations([Migration::new(
+                1,
+                "create",
+                "CREATE TABLE scribe_lines (id {{id}}, text TEXT NOT NULL UNIQUE, written_ms BIGINT NOT NULL)",
+            )])
+            .publishes(&["scribe.line"])
+            .contributes(JOB, run_job)
+    }
+
+    fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
+        Ok(Self::default())
+    }
+}
+
+/// Does not use `export_plugin!`, which takes the name of the package.
+pub fn plugin_module() -> PluginModule_Ref {
+    PluginModule { manifest: object_manifest::<Scribe>, construct: object_new::<Scribe> }.leak_into_prefix()
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ScribeError {
+    #[error("the line is refused")]
+    Refused,
+}
+
+impl ApiError for ScribeError {
+    const CASES: &'static [Case] = &[Case::new(409, "refused", "")];
+
+    fn case(&self) -> Case {
+        Self::CASES[0]
+    }
+}
+
+/// What happens after the line and its event were written.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Ending {
+    Good,
+    /// The closure returns an error for the caller.
+    Refused,
+    /// The closure returns an error for the log.
+    Failed,
+    Panic,
+    /// A statement fails, and the closure returns no error.
+    BadStatement,
+    /// The closure never ends.
+    Hang,
+    /// The closure refuses, and the handler answers 201 all the same.
+    RefusedAndIgnored,
+    /// The handler answers 201, whatever the write returned.
+    Ignored,
+    /// The handler refuses after its write.
+    RefusedLater,
+    /// The handler writes again.
+    Twice,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NewLine {
+    text: String,
+    ending: Ending,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Line {
+    id: i64,
+    /// Lines that a read outside of the write sees afterwards.
+    total: i64,
+    runs: u32,
+    error: Option<String>,
+}
+
+async fn insert(tx: &Tx, text: &str) -> Result<i64, HostError> {
+    let insert = sql("INSERT INTO scribe_lines (text, written_ms) VALUES ($1, $2) RETURNING id");
+    let id = tx.one(insert.bind(text).bind(tx.now_ms())).await?;
+    Event::new("scribe.line", &json!({ "id": id, "text": text }))?.publish(tx)?;
+    Ok(id)
+}
+
+async fn end(tx: &Tx, ending: Ending) -> Result<(), Failure<ScribeError>> {
+    match ending {
+        Ending::Refused | Ending::RefusedAndIgnored => Err(ScribeError::Refused.into()),
+        Ending::Failed => Err(HostError::new(HostErrorCode::Internal, "as the test wished").into()),
+        Ending::Panic => panic!("as the test wished"),
+        Ending::Hang => std::future::pending().await,
+        Ending::BadStatement => {
+            let _ = tx.execute(sql("INSERT INTO scribe_lines (text, written_ms) VALUES (NULL, 0)")).await;
+            Ok(())
+        }
+        Ending::Good | Ending::Ignored | Ending::RefusedLater | Ending::Twice => Ok(()),
+    }
+}
+
+async fn total(cx: &RequestContext<Scribe>) -> Result<i64, HostError> {
+    cx.db().one(sql("SELECT count(*) FROM scribe_lines")).await
+}
+
+async fn write_line(
+    cx: RequestContext<Scribe>,
+    Signed { payload: NewLine { text, ending }, .. }: Signed<NewLine>,
+) -> Result<Created<Line>, Failure<ScribeError>> {
+    let plugin = cx.plugin_context().clone();
+    plugin.plugin().runs.store(0, Relaxed);
+    let written = cx
+        .write(async move |tx| {
+            plugin.plugin().runs.fetch_add(1, Relaxed);
+            let id = insert(tx, &text).await?;
+            end(tx, ending).await?;
+            Ok(id)
+        })
+        .await;
+    let id = match ending {
+        Ending::Ignored | Ending::RefusedAndIgnored => written.unwrap_or_default(),
+        _ => written?,
+    };
+    let error = match ending {
+        Ending::RefusedLater => return Err(ScribeError::Refused.into()),
+        Ending::Twice => {
+            let again: Result<i64, Failure<ScribeError>> =
+                cx.write(async move |tx| Ok(insert(tx, "twice").await?)).await;
+            again.err().map(|error| format!("{error:?}"))
+        }
+        _ => None,
+    };
+    Ok(Created(Line { id, total: total(&cx).await?, runs: cx.plugin().runs.load(Relaxed), error }))
+}
+
+async fn write_slow_line(
+    cx: RequestContext<Scribe>,
+    signed: Signed<NewLine>,
+) -> Result<Created<Line>, Failure<ScribeError>> {
+    write_line(cx, signed).await
+}
+
+async fn count_lines(cx: RequestContext<Scribe>) -> Result<Json<i64>, Failure> {
+    Ok(Json(total(&cx).await?))
+}
+
+#[derive(Deserialize)]
+struct JobInput {
+    text: String,
+    fails: bool,
+}
+
+/// Whether the write of a job succeeded, and whether its time stood still.
+async fn run_job(cx: PluginContext<Scribe>, input: JobInput) -> Result<(bool, bool), HostError> {
+    let context = cx.clone();
+    let written = cx
+        .write(async move |tx| {
+            let began_ms = tx.now_ms();
+            insert(tx, &input.text).await?;
+            context.sleep(Duration::ZERO).await;
+            if input.fails {
+                Err(HostError::new(HostErrorCode::Internal, "as the test wished"))
+            } else {
+                Ok(began_ms == tx.now_ms())
+            }
+        })
+        .await;
+    Ok((written.is_ok(), written.unwrap_or_default()))
+}
