@@ -26,7 +26,8 @@ impl NewGuest {
     }
 }
 
-/// A line in the guest book, as readers get it. The columns of its row have the same names.
+// Row and response are one struct: the column `created_at` fits the member `createdAt`.
+/// A line in the guest book, as readers get it.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GuestView {
@@ -38,7 +39,7 @@ pub struct GuestView {
     pub created_at: i64,
 }
 
-// What a page has beside `items`.
+// The members of a page beside `items`, and its documentation.
 /// A page of the guest book.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(extend("items" = "The newest first."))]
