@@ -1,6 +1,6 @@
 //! The contexts of handlers and jobs: the plugin's own state and its handle to the gateway.
 
-use super::{Address, ApiError, Db, Failure, Transaction, Tx, db::Query as _, fence, point, transaction};
+use super::{Address, ApiError, Db, HandlerError, Transaction, Tx, db::Query as _, fence, point, transaction};
 use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
     manifest::Environment,
@@ -301,19 +301,19 @@ impl<P> RequestContext<P> {
     /// handler makes after its write cannot undo it.
     ///
     /// ```
-    /// # use plugin_api::{Created, Event, Failure, JsonSchema, Query as _, RequestContext, Signed, sql};
+    /// # use plugin_api::{Created, EventBuilder, HandlerError, JsonSchema, Query as _, RequestContext, Signed, sql};
     /// # struct Notes;
     /// # #[derive(serde::Deserialize, JsonSchema)]
     /// # struct NewNote { text: String }
     /// async fn create_note(
     ///     cx: RequestContext<Notes>,
     ///     Signed { signer, payload }: Signed<NewNote>,
-    /// ) -> Result<Created<i64>, Failure> {
+    /// ) -> Result<Created<i64>, HandlerError> {
     ///     let id = cx
     ///         .write(async move |tx| {
     ///             let insert = sql("INSERT INTO notes_notes (author, text, created_at) VALUES ($1, $2, $3) RETURNING id");
     ///             let id: i64 = tx.one(insert.bind(signer).bind(&payload.text).bind(tx.now_s())).await?;
-    ///             Event::new("notes.create", &id)?.actor(signer).publish(tx)?;
+    ///             EventBuilder::new("notes.create", &id).actor(signer).publish(tx)?;
     ///             Ok(id)
     ///         })
     ///         .await?;
@@ -323,8 +323,8 @@ impl<P> RequestContext<P> {
     /// ```
     pub async fn write<T, E: ApiError>(
         &self,
-        work: impl AsyncFn(&Tx) -> Result<T, Failure<E>> + Send + Sync + 'static,
-    ) -> Result<T, Failure<E>> {
+        work: impl AsyncFn(&Tx) -> Result<T, HandlerError<E>> + Send + Sync + 'static,
+    ) -> Result<T, HandlerError<E>> {
         transaction::write(self.now_ms(), || self.head.begin_write().into_result(), work).await
     }
 

@@ -59,28 +59,8 @@ impl<T> RenderedJson<T> {
         items: impl IntoIterator<Item = (O, R)>,
         rest: &impl Serialize,
     ) -> Result<Self, HostError> {
-<<<<<<< HEAD
-        let json = list_of_rendered(name, items, rest)?;
-        Ok(Self { json, schema: PhantomData })
-=======
-        let items: Vec<(O, R)> = items.into_iter().collect();
-        // One allocation for the whole body.
-        let rendered_bytes: usize = items.iter().map(|(rendered, _)| byte_count(rendered.parts())).sum();
-        let mut json = Vec::with_capacity(rendered_bytes + REST_BYTES * (1 + items.len()));
-        json.push(b'{');
-        serde_json::to_writer(&mut json, name).map_err(invalid)?;
-        json.extend_from_slice(b":[");
-        let mut has_authors = false;
-        for (index, (rendered, rest)) in items.iter().enumerate() {
-            if index > 0 {
-                json.push(b',');
-            }
-            has_authors |= push_object(&mut json, rendered.parts(), rest)?;
-        }
-        json.push(b']');
-        has_authors |= push_members(&mut json, true, rest)?;
+        let ListJson { json, has_authors } = ListJson::of_rendered(name, items, rest)?;
         Ok(Self { json, has_authors, schema: PhantomData })
->>>>>>> sdk-write
     }
 }
 
@@ -94,36 +74,46 @@ impl<T: JsonSchema> IntoResponse for RenderedJson<T> {
     }
 }
 
-/// An object with a list `name` of these items, then the members of `rest`.
-pub(super) fn list_of<T: Serialize>(name: &str, items: &[T], rest: &impl Serialize) -> Result<Vec<u8>, HostError> {
-    let mut json = Vec::with_capacity(REST_BYTES * (1 + items.len()));
-    push_name(&mut json, name)?;
-    serde_json::to_writer(&mut json, items).map_err(invalid)?;
-    push_members(&mut json, true, rest)?;
-    Ok(json)
+/// An object with a list and other members, as JSON.
+pub(super) struct ListJson {
+    pub json: Vec<u8>,
+    /// Whether the gateway must complete authors in it.
+    pub has_authors: bool,
 }
 
-/// The same with items of rendered parts and other members.
-pub(super) fn list_of_rendered<O: RenderedObject, R: Serialize>(
-    name: &str,
-    items: impl IntoIterator<Item = (O, R)>,
-    rest: &impl Serialize,
-) -> Result<Vec<u8>, HostError> {
-    let items: Vec<(O, R)> = items.into_iter().collect();
-    // One allocation for the whole body.
-    let rendered_bytes: usize = items.iter().map(|(rendered, _)| byte_count(rendered.parts())).sum();
-    let mut json = Vec::with_capacity(rendered_bytes + REST_BYTES * (1 + items.len()));
-    push_name(&mut json, name)?;
-    json.push(b'[');
-    for (index, (rendered, rest)) in items.iter().enumerate() {
-        if index > 0 {
-            json.push(b',');
-        }
-        push_object(&mut json, rendered.parts(), rest)?;
+impl ListJson {
+    /// A list `name` of these items, then the members of `rest`.
+    pub fn of<T: Serialize>(name: &str, items: &[T], rest: &impl Serialize) -> Result<Self, HostError> {
+        let mut json = Vec::with_capacity(REST_BYTES * (1 + items.len()));
+        push_name(&mut json, name)?;
+        let mut has_authors = author::write_json(&mut json, &items).map_err(invalid)?;
+        has_authors |= push_members(&mut json, true, rest)?;
+        Ok(Self { json, has_authors })
     }
-    json.push(b']');
-    push_members(&mut json, true, rest)?;
-    Ok(json)
+
+    /// The same with items of rendered parts and other members.
+    pub fn of_rendered<O: RenderedObject, R: Serialize>(
+        name: &str,
+        items: impl IntoIterator<Item = (O, R)>,
+        rest: &impl Serialize,
+    ) -> Result<Self, HostError> {
+        let items: Vec<(O, R)> = items.into_iter().collect();
+        // One allocation for the whole body.
+        let rendered_bytes: usize = items.iter().map(|(rendered, _)| byte_count(rendered.parts())).sum();
+        let mut json = Vec::with_capacity(rendered_bytes + REST_BYTES * (1 + items.len()));
+        push_name(&mut json, name)?;
+        json.push(b'[');
+        let mut has_authors = false;
+        for (index, (rendered, rest)) in items.iter().enumerate() {
+            if index > 0 {
+                json.push(b',');
+            }
+            has_authors |= push_object(&mut json, rendered.parts(), rest)?;
+        }
+        json.push(b']');
+        has_authors |= push_members(&mut json, true, rest)?;
+        Ok(Self { json, has_authors })
+    }
 }
 
 /// Begins an object with the name of its first member.

@@ -85,7 +85,7 @@ impl Tx {
         self.checked(self.inner.transaction.call(capability.into(), bytes.into()).await)
     }
 
-    pub(crate) fn publish(&self, event: &NewEvent) -> Result<(), HostError> {
+    pub(crate) fn publish(&self, event: &impl Serialize) -> Result<(), HostError> {
         let bytes = serde_json::to_vec(event).map_err(invalid)?;
         self.checked(self.inner.transaction.publish(bytes.into()))
     }
@@ -264,7 +264,7 @@ mod tests {
 
     async fn note(tx: &Tx) -> Result<u64, HostError> {
         let changes = tx.execute(sql("INSERT INTO notes_notes (id) VALUES (1)")).await?;
-        Event::new("notes.create", &1)?.publish(tx)?;
+        EventBuilder::new("notes.create", &1).publish(tx)?;
         Ok(changes)
     }
 

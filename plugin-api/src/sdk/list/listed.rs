@@ -2,7 +2,7 @@
 
 use crate::{
     abi,
-    sdk::{HostError, IntoResponse, RenderedObject, RouteDescription, rendered_json, response},
+    sdk::{HostError, IntoResponse, RenderedObject, RouteDescription, rendered_json::ListJson, response},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -39,7 +39,7 @@ use std::{borrow::Cow, marker::PhantomData};
 /// In the documentation a list of `NoteView`s is a `NoteList`. A list with other members has all but `items` in a struct,
 /// which also names and describes it: `Listed<NoteView, NoteList>`.
 pub struct Listed<T, Rest = Total<T>> {
-    json: Vec<u8>,
+    list: ListJson,
     schema: PhantomData<fn() -> (T, Rest)>,
 }
 
@@ -49,7 +49,7 @@ impl<T, Rest: Serialize> Listed<T, Rest> {
     where
         T: Serialize,
     {
-        Ok(Self { json: rendered_json::list_of("items", &items, &rest.into())?, schema: PhantomData })
+        Ok(Self { list: ListJson::of("items", &items, &rest.into())?, schema: PhantomData })
     }
 
     /// Assembles each item from its rendered JSON and the members that are known only when it is read, as
@@ -58,13 +58,13 @@ impl<T, Rest: Serialize> Listed<T, Rest> {
         items: impl IntoIterator<Item = (O, State)>,
         rest: impl Into<Rest>,
     ) -> Result<Self, HostError> {
-        Ok(Self { json: rendered_json::list_of_rendered("items", items, &rest.into())?, schema: PhantomData })
+        Ok(Self { list: ListJson::of_rendered("items", items, &rest.into())?, schema: PhantomData })
     }
 }
 
 impl<T: JsonSchema, Rest: JsonSchema> IntoResponse for Listed<T, Rest> {
     fn into_response(self) -> abi::Response {
-        response::full(200, response::JSON, self.json)
+        response::full_json(200, self.list.json, self.list.has_authors)
     }
 
     fn describe(describe: &mut RouteDescription<'_>) {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn text<T, Rest>(list: Result<Listed<T, Rest>, HostError>) -> String {
-        String::from_utf8(list.unwrap().json).unwrap()
+        String::from_utf8(list.unwrap().list.json).unwrap()
     }
 
     #[test]

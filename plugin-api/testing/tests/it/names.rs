@@ -1,7 +1,7 @@
 //! A test plugin that answers authors, and gives them names, which it counts being asked for.
 
 use plugin_api::{
-    Address, Author, ConfigError, Created, Definition, Failure, HostError, HostHandle, Identity, Json, JsonBody,
+    Address, Author, ConfigError, Created, Definition, HandlerError, HostError, HostHandle, Identity, Json, JsonBody,
     JsonSchema, Migration, NoConfig, NoContent, Plugin, PluginContext, Query as _, QueryString, RenderedJson,
     RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
@@ -78,7 +78,7 @@ struct NewName {
 async fn set_name(
     cx: RequestContext<Names>,
     JsonBody(NewName { address, name }): JsonBody<NewName>,
-) -> Result<NoContent, Failure> {
+) -> Result<NoContent, HandlerError> {
     let upsert = sql("INSERT INTO names_names (address, name) VALUES ($1, $2) \
          ON CONFLICT (address) DO UPDATE SET name = excluded.name")
     .bind(address)
@@ -102,7 +102,7 @@ struct NewNote {
 async fn create_note(
     cx: RequestContext<Names>,
     JsonBody(NewNote { author }): JsonBody<NewNote>,
-) -> Result<Created<Note>, Failure> {
+) -> Result<Created<Note>, HandlerError> {
     let insert = sql("INSERT INTO names_notes (author) VALUES ($1) RETURNING id").bind(author);
     let id = cx.write(async move |tx| Ok(tx.one(insert.clone()).await?)).await?;
     Ok(Created(Note { id, author: author.into() }))
@@ -129,7 +129,7 @@ async fn notes(cx: &RequestContext<Names>, after: i64) -> Result<Vec<Note>, Host
 async fn list_notes(
     cx: RequestContext<Names>,
     QueryString(Filter { after, text }): QueryString<Filter>,
-) -> Result<Json<Notes>, Failure> {
+) -> Result<Json<Notes>, HandlerError> {
     Ok(Json(Notes { notes: notes(&cx, after).await?, text }))
 }
 
@@ -143,13 +143,13 @@ struct Text {
     text: &'static str,
 }
 
-async fn list_cached_notes(cx: RequestContext<Names>) -> Result<RenderedJson<Notes>, Failure> {
+async fn list_cached_notes(cx: RequestContext<Names>) -> Result<RenderedJson<Notes>, HandlerError> {
     let rendered = render_json(&Text { text: "\u{1}" })?;
     let notes = notes(&cx, 0).await?;
     let items = notes.into_iter().map(|note| (rendered.as_str(), Writer { author: note.author }));
     Ok(RenderedJson::list("notes", items, &Text { text: "t" })?)
 }
 
-async fn take_asked(cx: RequestContext<Names>) -> Result<Json<Vec<usize>>, Failure> {
+async fn take_asked(cx: RequestContext<Names>) -> Result<Json<Vec<usize>>, HandlerError> {
     Ok(Json(std::mem::take(&mut *cx.plugin().asked.lock().unwrap())))
 }

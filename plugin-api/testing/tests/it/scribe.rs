@@ -1,7 +1,7 @@
 //! A test plugin whose one write ends as the payload wishes.
 
 use plugin_api::{
-    ApiError, Case, ConfigError, Created, Definition, Event, Failure, HostError, HostErrorCode, HostHandle, Identity,
+    ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Identity,
     Json, JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route, Signed, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
@@ -61,18 +61,11 @@ pub fn plugin_module() -> PluginModule_Ref {
     PluginModule { manifest: object_manifest::<Scribe>, construct: object_new::<Scribe> }.leak_into_prefix()
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, ApiError)]
 enum ScribeError {
     #[error("the line is refused")]
+    #[api(409, "refused", hint = "")]
     Refused,
-}
-
-impl ApiError for ScribeError {
-    const CASES: &'static [Case] = &[Case::new(409, "refused", "")];
-
-    fn case(&self) -> Case {
-        Self::CASES[0]
-    }
 }
 
 /// What happens after the line and its event were written.
@@ -117,11 +110,11 @@ struct Line {
 async fn insert(tx: &Tx, text: &str) -> Result<i64, HostError> {
     let insert = sql("INSERT INTO scribe_lines (text, written_ms) VALUES ($1, $2) RETURNING id");
     let id = tx.one(insert.bind(text).bind(tx.now_ms())).await?;
-    Event::new("scribe.line", &json!({ "id": id, "text": text }))?.publish(tx)?;
+    EventBuilder::new("scribe.line", &json!({ "id": id, "text": text })).publish(tx)?;
     Ok(id)
 }
 
-async fn end(tx: &Tx, ending: Ending) -> Result<(), Failure<ScribeError>> {
+async fn end(tx: &Tx, ending: Ending) -> Result<(), HandlerError<ScribeError>> {
     match ending {
         Ending::Refused | Ending::RefusedAndIgnored => Err(ScribeError::Refused.into()),
         Ending::Failed => Err(HostError::new(HostErrorCode::Internal, "as the test wished").into()),
@@ -142,7 +135,7 @@ async fn total(cx: &RequestContext<Scribe>) -> Result<i64, HostError> {
 async fn write_line(
     cx: RequestContext<Scribe>,
     Signed { payload: NewLine { text, ending }, .. }: Signed<NewLine>,
-) -> Result<Created<Line>, Failure<ScribeError>> {
+) -> Result<Created<Line>, HandlerError<ScribeError>> {
     let plugin = cx.plugin_context().clone();
     plugin.plugin().runs.store(0, Relaxed);
     let written = cx
@@ -160,7 +153,7 @@ async fn write_line(
     let error = match ending {
         Ending::RefusedLater => return Err(ScribeError::Refused.into()),
         Ending::Twice => {
-            let again: Result<i64, Failure<ScribeError>> =
+            let again: Result<i64, HandlerError<ScribeError>> =
                 cx.write(async move |tx| Ok(insert(tx, "twice").await?)).await;
             again.err().map(|error| format!("{error:?}"))
         }
@@ -172,11 +165,11 @@ async fn write_line(
 async fn write_slow_line(
     cx: RequestContext<Scribe>,
     signed: Signed<NewLine>,
-) -> Result<Created<Line>, Failure<ScribeError>> {
+) -> Result<Created<Line>, HandlerError<ScribeError>> {
     write_line(cx, signed).await
 }
 
-async fn count_lines(cx: RequestContext<Scribe>) -> Result<Json<i64>, Failure> {
+async fn count_lines(cx: RequestContext<Scribe>) -> Result<Json<i64>, HandlerError> {
     Ok(Json(total(&cx).await?))
 }
 
