@@ -9,6 +9,10 @@ use gateway_http::{
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
+/// What to do when a write may have taken effect.
+const REPEAT: &str =
+    "repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay";
+
 pub struct ErrorResponse(Box<Response<Body>>);
 
 impl ErrorResponse {
@@ -42,9 +46,13 @@ impl ErrorResponse {
             .header(http::header::RETRY_AFTER, "5")
     }
 
+    /// As [`Self::timed_out`], when the commit of the write had begun.
+    pub fn timed_out_in_commit() -> Self {
+        Self::new(503, "timeout", "the feature did not answer in time", REPEAT).header(http::header::RETRY_AFTER, "5")
+    }
+
     pub fn unavailable() -> Self {
-        let hint = "repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay";
-        Self::new(503, "unavailable", "the gateway cannot reach its data right now", hint)
+        Self::new(503, "unavailable", "the gateway cannot reach its data right now", REPEAT)
             .header(http::header::RETRY_AFTER, "5")
     }
 

@@ -36,6 +36,8 @@ pub struct PluginTransaction {
     has_intents: AtomicBool,
     /// The database refused it because of another transaction: the plugin may run its write again, in another one.
     has_conflict: AtomicBool,
+    /// The plugin called `commit`: what becomes of a request that ends before its result is known is unknown.
+    has_commit_begun: AtomicBool,
     /// How the plugin's `commit` ended.
     commit_result: OnceLock<Result<(), CommitError>>,
 }
@@ -82,6 +84,7 @@ impl PluginTransaction {
             grants,
             has_intents: AtomicBool::new(false),
             has_conflict: AtomicBool::new(false),
+            has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
         })
     }
@@ -115,6 +118,10 @@ impl PluginTransaction {
             self.host.journal.wake();
         }
         Ok(())
+    }
+
+    pub fn has_commit_begun(&self) -> bool {
+        self.has_commit_begun.load(Relaxed)
     }
 
     /// How the plugin's `commit` ended, if it called it and that is over.
@@ -182,6 +189,7 @@ impl PluginTransaction {
                 return Err(refused("the gateway commits the transaction of chain events after the last of them"));
             }
         };
+        self.has_commit_begun.store(true, Relaxed);
         let result = self.finish(guard).await;
         let _ = self.commit_result.set(result.clone());
         result.map_err(host_error)

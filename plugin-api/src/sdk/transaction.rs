@@ -245,7 +245,7 @@ mod tests {
         }
 
         fn call(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
-            unimplemented!("no intents here")
+            std::future::ready(RResult::RErr(HostError::new(HostErrorCode::Refused, "no intents here"))).into_ffi()
         }
 
         fn commit(&self) -> FfiFuture<RResult<(), HostError>> {

@@ -228,7 +228,8 @@ impl Dispatcher {
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
             call.plugin.handle.timed_out(place, timeout);
             call.route.usage.record_timeout();
-            Err(ErrorResponse::timed_out())
+            let may_have_written = own.write().is_some_and(|write| write.has_commit_begun());
+            Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
         });
         let PluginResponse { mut response, incomplete } =
             commit::end_transaction(&self.config, &call, &own, answer).await?;

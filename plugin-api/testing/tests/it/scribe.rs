@@ -45,7 +45,7 @@ impl Plugin for Scribe {
             .migrations([Migration::new(
                 1,
                 "create",
-                "CREATE TABLE scribe_lines (id {{id}}, text TEXT NOT NULL UNIQUE, written_ms BIGINT NOT NULL)",
+                "CREATE TABLE scribe_lines (id {{id}}, text TEXT NOT NULL, written_ms BIGINT NOT NULL)",
             )])
             .publishes(&["scribe.line"])
             .contributes(JOB, run_job)
@@ -82,6 +82,8 @@ enum Ending {
     BadStatement,
     /// The closure never ends.
     Hang,
+    /// The handler never ends after its write.
+    HangLater,
     /// The closure refuses, and the handler answers 201 all the same.
     RefusedAndIgnored,
     /// The handler answers 201, whatever the write returned.
@@ -124,7 +126,7 @@ async fn end(tx: &Tx, ending: Ending) -> Result<(), HandlerError<ScribeError>> {
             let _ = tx.execute(sql("INSERT INTO scribe_lines (text, written_ms) VALUES (NULL, 0)")).await;
             Ok(())
         }
-        Ending::Good | Ending::Ignored | Ending::RefusedLater | Ending::Twice => Ok(()),
+        Ending::Good | Ending::Ignored | Ending::HangLater | Ending::RefusedLater | Ending::Twice => Ok(()),
     }
 }
 
@@ -151,6 +153,7 @@ async fn write_line(
         _ => written?,
     };
     let error = match ending {
+        Ending::HangLater => std::future::pending().await,
         Ending::RefusedLater => return Err(ScribeError::Refused.into()),
         Ending::Twice => {
             let again: Result<i64, HandlerError<ScribeError>> =

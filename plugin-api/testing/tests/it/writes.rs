@@ -78,9 +78,25 @@ async fn a_write_that_hangs_is_rolled_back_at_the_time_limit() {
     for gateway in gateways().await {
         let payload = json!({ "text": "a", "ending": "hang" });
         let response = gateway.post_signed(SLOW_LINES, &Wallet::new(1), ACTION, payload).await;
-        assert_eq!(response.status, 504, "{}", response.text());
+        assert_eq!((response.status, response.code().as_str()), (503, "timeout"));
+        assert!(response.text().contains("nothing was written"), "{}", response.text());
         assert_eq!(written(&gateway).await, (0, 0));
         assert_eq!(write(&gateway, 1, "good").await.status, 201);
+        finish(gateway, &["timeout"]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_time_limit_after_the_write_does_not_say_that_nothing_was_written() {
+    for gateway in gateways().await {
+        let payload = json!({ "text": "a", "ending": "hang_later" });
+        let body = Wallet::new(1).signed_body(ACTION, gateway.now_s(), &payload).to_string();
+        let response = gateway.send("POST", SLOW_LINES, &[], body.clone()).await;
+        assert_eq!((response.status, response.code().as_str()), (503, "timeout"));
+        assert!(response.text().contains("409 replay"), "{}", response.text());
+        assert_eq!(written(&gateway).await, (1, 1));
+        let again = gateway.send("POST", SLOW_LINES, &[], body).await;
+        assert_eq!((again.status, again.code().as_str()), (409, "replay"));
         finish(gateway, &["timeout"]).await;
     }
 }
