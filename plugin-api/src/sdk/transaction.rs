@@ -6,10 +6,7 @@
 //! committed together or discarded together.
 
 use super::{Query, Sql};
-use crate::{
-    abi::{CapabilityResponse, HostError, HostErrorCode, StatementResult, TransactionBox},
-    manifest::NewEvent,
-};
+use crate::abi::{CapabilityResponse, HostError, HostErrorCode, StatementResult, TransactionBox};
 use abi_stable::std_types::{RResult, RVec};
 use serde::Serialize;
 use std::{
@@ -176,7 +173,7 @@ mod tests {
     use super::*;
     use crate::{
         abi::{FfiBytes, Statement, Transaction_TO},
-        sdk::{Event, sql},
+        sdk::{EventBuilder, sql},
     };
     use abi_stable::{erased_types::TD_Opaque, std_types::RString};
     use async_ffi::{FfiFuture, FutureExt as _};
