@@ -18,7 +18,7 @@ const DOCUMENTS: [(&str, &str); 4] = [
 async fn the_committed_documents_are_the_generated_ones() {
     let chain = chain().await;
     let builder = modules().into_iter().fold(TestGateway::builder(), Builder::plugin);
-    let gateway = builder.chain(&chain, &CONTRACTS).start().await;
+    let gateway = builder.chain(&chain, &CONTRACTS).signer("gateway", 1).start().await;
     gateway.indexed(&chain).await;
     for (path, file) in DOCUMENTS {
         let response = gateway.get(path).await;
