@@ -21,6 +21,9 @@ pub mod sdk;
 
 pub use sdk::*;
 
+// The derives write `::plugin_api`, here too.
+extern crate self as plugin_api;
+
 /// Re-exported for [`export_plugin!`] and for the host: their versions are part of the ABI.
 pub use abi_stable;
 pub use async_ffi;

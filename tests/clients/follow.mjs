@@ -11,7 +11,7 @@ source.addEventListener("open", () => {
 });
 source.addEventListener("error", () => {
   if (source.readyState === EventSource.CLOSED) throw new Error("the client has given up");
-  // While the gateway is away every attempt is an error; the first one says it all.
+  // While the gateway is away every attempt is an error; only the first one is printed.
   if (isOpen) console.log("gone");
   isOpen = false;
 });

@@ -57,5 +57,5 @@ def sign_write(case, account, action):
     try:
         case.body = {**payload, **envelope(account, action, int(time.time()), payload)}
     except (rfc8785.CanonicalizationError, UnicodeEncodeError):
-        # What has no canonical form cannot be signed by anybody.
+        # A payload without a canonical form cannot be signed.
         pass

@@ -1,5 +1,5 @@
-// A thread, a reply and the live stream, told with the libraries that real clients use:
-// `node scenario.mjs viem|ethers BASE_URL`. Prints what it heard; fails when anything is not as it should be.
+// A thread, a reply and the live stream, with the libraries that real clients use:
+// `node scenario.mjs viem|ethers BASE_URL`. Prints the events that it received; fails when anything is wrong.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -60,7 +60,7 @@ function options() {
   return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy };
 }
 
-/** Where a network begins, and what is played on it before anybody looks. Answers what it leaves in files. */
+/** Deploys the contracts and plays the economy, before the network is announced. Returns what the files describe. */
 async function prepare(rpc, { baseUrl, economy, blockTime }) {
   const deployed = await deploy(rpc, { baseUrl });
   const played = economy ? await playEconomy(rpc, deployed, economy) : null;
@@ -86,7 +86,7 @@ async function main() {
   const failure = await Promise.race([stopped, anvil.ended, serving.then(() => stopped)]);
   await anvil.stop();
   if (failure) throw new Error(failure);
-  // Stopped before it was ready, it has lost its node: no reason to complain.
+  // When it is stopped before it is ready, calls of the node fail, which is no error.
   await serving.then((proxy) => proxy.stop(), () => {});
 }
 
@@ -109,6 +109,6 @@ async function serve(anvil, chosen) {
 
 main().catch((error) => {
   console.error(`devnet: ${error.message}`);
-  // Whatever still runs, such as a play that has lost its node, ends here.
+  // Also ends what still runs, such as an economy whose node is gone.
   process.exit(1);
 });

@@ -1,6 +1,6 @@
-// A JSON-RPC proxy that can misbehave, in front of anvil. Without being told it is an honest node of a network that wants a
-// tip of 1 gwei. As a program: node proxy.mjs UPSTREAM_URL [PORT]. At /control it tells its rules (GET), takes changes
-// (POST) and forgets them (DELETE).
+// A JSON-RPC proxy that can misbehave, in front of anvil. By default it is an honest node of a network with a minimum tip
+// of 1 gwei. As a program: node proxy.mjs UPSTREAM_URL [PORT]. /control returns its rules (GET), changes them (POST) and
+// resets them (DELETE).
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// Plays an economy on a dev network and prints what came of it, as JSON: what an index must find.
+// Plays an economy on a dev network and prints the result as JSON: the records that an index must contain.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";

@@ -1,6 +1,6 @@
-//! Every operation is called as it should be and as it must not be, in one gateway with every plugin, and a recorder keeps what each
-//! call was answered. The rule: an operation that was never served, was never refused in a way that its route declares, or an error
-//! code of a plugin that no call led to, fails the test.
+//! Calls every operation with valid and invalid requests, in one gateway with every plugin, and records the responses.
+//! The rule: the test fails when an operation never succeeded, when it was never refused in a way that its route
+//! declares, and when no call led to one of a plugin's error codes.
 
 use crate::{
     all_plugins::{
@@ -91,7 +91,7 @@ impl Recorder {
         self.0.get(operation).is_some_and(|seen| seen.iter().any(|(status, _)| is_meant(*status)))
     }
 
-    /// What the route declares and no call was answered.
+    /// The responses that the route declares and no call got.
     fn gaps(&self, route: &RouteSpec) -> Vec<String> {
         let due = due_refusals(route).into_iter().filter(|status| !self.has(&route.operation, |seen| seen == *status));
         let mut gaps: Vec<String> =
@@ -104,7 +104,7 @@ impl Recorder {
         gaps
     }
 
-    /// Errors that the plugin declares and none of its operations answered.
+    /// The errors that the plugin declares and no call got.
     fn unseen(&self, manifest: &Manifest) -> BTreeSet<(u16, String)> {
         let answers = manifest.routes.iter().flat_map(|route| &route.answers).filter(|answer| answer.status >= 400);
         let declared = answers.flat_map(|answer| answer.codes.iter().map(|code| (answer.status, code.clone())));

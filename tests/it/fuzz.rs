@@ -1,4 +1,4 @@
-//! Paths, queries and headers of strangers against the routes of every plugin, in this process: never a 5xx, never a fault.
+//! Random paths, queries and headers against the routes of every plugin, in this process: never a 5xx, never a fault.
 //! The other fuzz targets are in the crates below host/, each in src/fuzz.
 
 use crate::all_plugins::modules;
@@ -89,7 +89,7 @@ impl Vocabulary {
         let path = pick(&self.paths, numbers.next()?);
         let target = path.chars().chain(numbers.take(24).flat_map(|number| pick(&self.words, number).chars()));
         let target: String = target.collect();
-        // What is no target is refused before it comes this far.
+        // An invalid target is refused before it reaches the router.
         target.parse::<http::Uri>().ok()?;
         Some(Request {
             method: METHODS[usize::from(*method) % METHODS.len()],

@@ -1,4 +1,4 @@
-//! What the gateway says of itself and of its chain.
+//! The gateway's documents about itself and its chain.
 
 use crate::chain::{builders, close, opened, started};
 use plugin_testing::{ScriptedChain, TestGateway, Value, json};
@@ -86,7 +86,7 @@ async fn what_an_operator_configured_of_the_chain_is_told_and_no_private_server_
     }
 }
 
-/// The gateway keeps no answer of `/api/status`: who does keep one may be behind by the five seconds that the answer allows.
+/// The gateway does not cache `/api/status`; clients may, for the five seconds that the response allows.
 #[tokio::test]
 async fn what_is_degraded_is_told_at_the_next_question() {
     let chain = ScriptedChain::start().await;

@@ -1,4 +1,4 @@
-//! The interface that clients generate code from: a change to it is seen, and each part of it is there.
+//! The OpenAPI document, from which clients generate code: every change to it shows, and every part of it is served.
 //!
 //! `UPDATE_GOLDEN=1 cargo nextest run -p gateway-tests openapi` writes the committed file anew.
 
@@ -40,7 +40,7 @@ fn the_committed_document_is_the_generated_one() {
     );
 }
 
-/// The committed document is what is checked: that it is the generated one, the test above says.
+/// Checks the committed document; the test above checks that it equals the generated one.
 #[tokio::test]
 async fn the_document_is_clean_under_redocly_and_spectral() {
     let lint = node("openapi-lint/lint-openapi.mjs");
@@ -74,7 +74,7 @@ async fn what_is_routed_is_what_is_documented() {
     let documented: BTreeSet<_> = operations.iter().map(|(method, path, _)| (method.clone(), path.clone())).collect();
     assert_eq!(listed, documented);
 
-    // A method that no route has is refused by the route itself: so there is one.
+    // A method that no route has gets a 405, which shows that the path has a route.
     for (_, path, _) in &operations {
         let answer = answer(site.request(reqwest::Method::TRACE, &path.replace(['{', '}'], ""))).await;
         assert_eq!(answer.status, 405, "{path}: {}", answer.text());

@@ -1,4 +1,4 @@
-//! A payload stays while any plugin mentions it: here those that keep texts of people and of the chain, together.
+//! A payload stays while any plugin references it: here a plugin with texts of wallets and one with texts of the chain.
 
 use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Wallet, json};
 use std::time::Duration;

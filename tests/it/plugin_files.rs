@@ -18,7 +18,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// One line of a bearable length that says all of `parts`.
+/// A short line that contains all of `parts`.
 #[track_caller]
 fn assert_line(error: impl Display, parts: &[&str]) {
     let text = error.to_string();

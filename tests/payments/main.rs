@@ -1,8 +1,8 @@
-//! A gateway without doors that pays: the process that `tests/it/tx/kills.rs` kills.
+//! A gateway without listeners that makes payments: the process that `tests/it/tx/kills.rs` kills.
 //!
 //! `payments-under-test DATA_DIR DATABASE_URL RPC_URL LAST` records payments up to the number LAST, a row and an intent in one
 //! transaction each, and ends when all are final or given up; then it prints the numbers of those that were given up, a line
-//! each. What earlier lives recorded it does not record again.
+//! each. Payments that earlier runs recorded are not recorded again.
 
 use anyhow::{Context as _, Result, ensure};
 use gateway_clock::Clock;
@@ -21,7 +21,7 @@ use std::{net::Ipv4Addr, time::Duration};
 mod payee;
 
 const MIGRATION: &str = "CREATE TABLE payments_made (number BIGINT NOT NULL PRIMARY KEY, intent BIGINT NOT NULL);";
-/// Everybody can know it: it belongs to a test.
+/// Not secret: only tests use it.
 const KEY: &str = "0x4242424242424242424242424242424242424242424242420000000000000777";
 const PAUSE: Duration = Duration::from_millis(10);
 

@@ -18,14 +18,14 @@ use tokio::{
 };
 
 const POLL: Duration = Duration::from_millis(5);
-/// Enough for any call of the contracts, so that nobody has to estimate.
+/// Enough for any call of the contracts, so that no estimate is needed.
 const GAS: &str = "0x2dc6c0";
 
-/// The same for every transaction, so that who sends one again sends the same: 100 gwei.
+/// The same for every transaction, so that one that is sent again has the same hash: 100 gwei.
 const GAS_PRICE: &str = "0x174876e800";
 
 pub struct Devnet {
-    /// Ends with it, and anvil with the program.
+    /// The program ends when this is dropped, and anvil with it.
     _program: Child,
     folder: TempDir,
     http: reqwest::Client,
@@ -103,7 +103,7 @@ impl Devnet {
         // It may have been installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let facts = serde_json::from_str(&text)?;
-        // Node closes connections that were idle for a while; a test must not meet that moment.
+        // Node closes idle connections; a pooled one could be closed while a request is sent on it.
         let http = reqwest::Client::builder().pool_max_idle_per_host(0).build()?;
         Ok(Self { _program: program, folder, http, facts })
     }
@@ -161,7 +161,7 @@ impl Devnet {
         key.map(|key| key.address.as_str()).with_context(|| format!("there is no test key {role}"))
     }
 
-    /// Sends a transaction to a contract by its key; answers its hash. Whether it reverts is not looked at.
+    /// Sends a transaction to a contract by its key; answers its hash. Does not check whether it reverts.
     pub async fn send(&self, role: &str, contract: &str, function: &str, args: &[&str], wei: u128) -> Result<String> {
         let to = self.facts.contracts.get(contract).with_context(|| format!("there is no contract {contract}"))?;
         let transaction = json!({

@@ -157,6 +157,8 @@ impl Workspace {
         let output = Command::new(cargo)
             .args(["build", "--quiet", "--offline", "--package", package])
             .env("CARGO_TARGET_DIR", &fixtures)
+            // Of `cargo xtask test`, whose lints are for this workspace.
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
             .current_dir(&folder)
             .output()?;
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -177,6 +179,8 @@ impl Workspace {
         // plugin-api would be another workspace's.
         let members = folder.join(self.name);
         copy_folder(&gateway.join("plugin-api"), &members.join("plugin-api"), &|file, text| self.edit(file, text))?;
+        let macros = "plugin-api/macros";
+        copy_folder(&gateway.join(macros), &members.join(macros), &|_, text| Ok(text))?;
         self.packages.iter().try_for_each(|package| package.write(gateway, &members))
     }
 

@@ -1,8 +1,8 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ChainEvent, ConfigError, Definition, Event, Grants, Hash256, HostError, HostHandle, Identity, Migration,
-    NoConfig, Plugin, PluginContext, Query as _, Tx,
+    Address, ChainEvent, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, Identity,
+    Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain_int,
@@ -44,8 +44,8 @@ CREATE TABLE mirror_steps (
 );
 ";
 
-/// The point where a test asks what two servers must agree on.
-pub const AGREED: &str = "mirror_agreed";
+/// The extension point through which a test makes quorum requests.
+pub const QUORUM: &str = "mirror_agreed";
 
 pub struct Mirror;
 
@@ -156,7 +156,7 @@ impl Plugin for Mirror {
             )
             .publishes(&["mirror.job"])
             .grants(Grants { chains: vec!["main".into()], ..Grants::default() })
-            .contributes(AGREED, agreed)
+            .contributes(QUORUM, quorum_responses)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -224,7 +224,7 @@ async fn completed(_: PluginContext<Mirror>, tx: Tx, event: ChainEvent<JobComple
     publish(&tx, &event, *job_id)
 }
 
-/// A row for each event: its place among those of its transaction is what the rows before it say.
+/// Inserts a row for each event, numbered by the count of earlier rows of its transaction.
 async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(), HostError> {
     let text = "INSERT INTO mirror_steps (tx, nth, block, event, subject) \
          SELECT $1, count(*), $2, $3, $4 FROM mirror_steps WHERE tx = $1";
@@ -233,38 +233,38 @@ async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct QuorumInput {
     account: Address,
     contract: Address,
     event: String,
     tx: Hash256,
 }
 
-/// Each answer, or why there is none.
-async fn agreed(gateway: PluginContext<Mirror>, asked: Asked) -> Result<Value, HostError> {
+/// Each response, or its error.
+async fn quorum_responses(gateway: PluginContext<Mirror>, input: QuorumInput) -> Result<Value, HostError> {
     let chain = gateway.chain("main").quorum();
     let head = chain.head().await;
     let logs = match &head {
-        Ok(head) => chain.logs::<Value>(asked.contract, &asked.event, 0, head.number).await,
+        Ok(head) => chain.logs::<Value>(input.contract, &input.event, 0, head.number).await,
         Err(error) => Err(error.clone()),
     };
     Ok(json!({
-        "head": told(head),
-        "finalized": told(chain.finalized().await),
-        "balance": told(chain.balance(asked.account, None).await),
-        "receipt": told(chain.receipt(asked.tx).await),
-        "logs": told(logs.map(|logs| logs.len())),
-        "code": told(chain.code(asked.contract).await.map(|code| code.len())),
+        "head": result_json(head),
+        "finalized": result_json(chain.finalized().await),
+        "balance": result_json(chain.balance(input.account, None).await),
+        "receipt": result_json(chain.receipt(input.tx).await),
+        "logs": result_json(logs.map(|logs| logs.len())),
+        "code": result_json(chain.code(input.contract).await.map(|code| code.len())),
     }))
 }
 
-fn told<T: Serialize>(answer: Result<T, HostError>) -> Value {
-    answer.map_or_else(|error| json!({ "error": error.message.as_str() }), |answer| json!(answer))
+fn result_json<T: Serialize>(result: Result<T, HostError>) -> Value {
+    result.map_or_else(|error| json!({ "error": error.message.as_str() }), |value| json!(value))
 }
 
 fn publish<Args>(tx: &Tx, event: &ChainEvent<Args>, job: i64) -> Result<(), HostError> {
     let data = json!({ "job": job, "event": event.event, "tx": event.tx, "block": event.block });
-    Event::new("mirror.job", &data)?.about("job", job).publish(tx)
+    EventBuilder::new("mirror.job", &data).subject("job", job).publish(tx)
 }
 
 fn wei(text: &str) -> alloy_primitives::U256 {

@@ -58,7 +58,7 @@ impl PrivatePostgres {
         create_database(&self.url("postgres")).await
     }
 
-    /// Stops the server as an operator does: who is connected loses the connection, and new ones are refused.
+    /// Stops the server as an operator does: open connections are closed, and new ones are refused.
     pub fn stop(&mut self) -> Result<()> {
         self.order("stop")?;
         self.wait_for("it has stopped", |state| state.is_none())
@@ -70,7 +70,7 @@ impl PrivatePostgres {
         self.wait_until_ready()
     }
 
-    /// Makes the server silent: connections stay open, and nobody answers.
+    /// Suspends the server: connections stay open and get no response.
     pub fn freeze(&mut self) -> Result<()> {
         self.order("freeze")
     }

@@ -20,12 +20,13 @@ use std::{
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-/// How long anything may take that a test waits for: much, because the machine may have other work.
+/// The limit of every wait in a test: generous, because the machine may be busy.
 pub const LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 
 const PREFIX: &str = "GATEWAY_";
-/// What cargo tells a test about its own package. A cargo that hears of it compiles ring, and all above it, anew.
+/// Variables that cargo sets about the test's own package. A cargo that inherits them recompiles ring and its
+/// dependents.
 const OF_THE_TEST: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
 /// A gateway to be started: program, configuration, and a folder of the test's own for all that it keeps.
@@ -53,7 +54,7 @@ pub struct GatewayProcess {
 }
 
 impl Setup {
-    /// Free ports, SQLite, the plugins of this build, limits per IP out of the way, refusals at once.
+    /// Free ports, SQLite, the plugins of this build, no limits per IP, no delay before refusals.
     pub fn new(program: impl Into<PathBuf>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gateway-test-").tempdir()?;
         let data_dir = folder.path().join("data");
@@ -65,7 +66,7 @@ impl Setup {
             .set("limits.allow", "127.0.0.1")
             .set("http.tarpit_ms", 0)
             .set("plugins.dir", plugin_dir()?.display())
-            // What a new gateway writes by itself would stand among the events that tests count.
+            // The network pages of a new gateway would add events to those that tests count.
             .set("plugins.kb.network_pages", false))
     }
 
@@ -190,18 +191,18 @@ impl GatewayProcess {
         self.signal("HUP")
     }
 
-    /// Asks it to stop, and goes on at once.
+    /// Sends SIGTERM, and does not wait.
     pub fn sigterm(&self) -> Result<()> {
         self.signal("TERM")
     }
 
-    /// Stops it the polite way; an error when it takes longer than `limit`.
+    /// Stops it by SIGTERM; an error when it takes longer than `limit`.
     pub async fn terminate(&mut self, limit: Duration) -> Result<ExitStatus> {
         self.sigterm()?;
         self.ended(limit).await
     }
 
-    /// Stops it the way a power cut does.
+    /// Kills it by SIGKILL.
     pub async fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         let status = self.ended(LIMIT).await?;
@@ -228,7 +229,7 @@ impl GatewayProcess {
         Ok((self.status_kib("VmRSS:")?, self.status_kib("VmHWM:")?))
     }
 
-    /// The part of it that is nobody else's, in KiB: without pages of files, such as those that SQLite maps.
+    /// Its private memory, in KiB: without pages of files, such as those that SQLite maps.
     pub fn own_memory_kib(&self) -> Result<u64> {
         self.status_kib("RssAnon:")
     }
@@ -278,7 +279,7 @@ impl Drop for GatewayProcess {
     }
 }
 
-/// A command that hears nothing of this test, and of no configuration that stands in the environment.
+/// A command without the variables of this test, and without the gateway's configuration in the environment.
 pub fn clean(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -294,12 +295,12 @@ fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "__").to_uppercase())
 }
 
-/// Lines as they come. Read to the end, so that the gateway never waits for somebody to read.
+/// Lines as they come, read to the end, so that the gateway never blocks on a full pipe.
 fn follow(stdout: ChildStdout) -> mpsc::UnboundedReceiver<String> {
     let (sender, lines) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            // The test has heard enough.
+            // The test may not read any more.
             let _ = sender.send(line);
         }
     });

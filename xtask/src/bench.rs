@@ -6,17 +6,12 @@ use std::{path::Path, process::Command};
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
     let profile = Profile::or("dist");
-    let mut build = process::cargo();
-    build.current_dir(&root).args(["build", "--profile", &profile.name]);
-    if profile.name == "dev" {
-        build.args(["--workspace", "--all-targets"]);
-    } else {
-        // In one build, so that nothing is compiled twice. What the peers add to shared crates are traits of libc and the like.
-        let plugins = repository::plugins(&root)?;
-        let packages = ["host", "bench"].into_iter().chain(plugins.iter().map(String::as_str));
-        build.args(packages.flat_map(|package| ["--package", package]));
+    // The default members, which are the gateway and every plugin; then what measures them.
+    for packages in [&[][..], &["--package", "bench"]] {
+        let mut build = process::cargo();
+        build.current_dir(&root).args(["build", "--profile", &profile.name]).args(packages);
+        process::run(&mut build)?;
     }
-    process::run(&mut build)?;
     let built = profile.folder(&root);
     if !arguments.iter().any(|argument| argument == "--help")
         && let Err(failure) = devnet::install(&root)

@@ -22,7 +22,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     let wanted = Wanted::read(own)?;
     let root = repository::root()?;
-    let profile = Profile::or("release");
+    // What the tests build, too: a third of the time of a release build, and nothing is compiled twice.
+    let profile = Profile::or("dev");
     // The default members are the gateway and every plugin.
     process::run(process::cargo().current_dir(&root).args(["build", "--profile", &profile.name]))?;
     let program = profile.folder(&root).join("gateway");

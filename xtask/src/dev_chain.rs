@@ -81,8 +81,8 @@ impl Wanted {
     }
 }
 
-/// Another one at each start: what the gateway has derived from the chain before belongs to another beginning, and it
-/// derives anew.
+/// A different number at each start, so that the gateway notices that the chain is another one and derives all rows
+/// again.
 #[allow(clippy::disallowed_methods, reason = "a chore has no gateway's clock")]
 fn first_block() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! `cargo xtask fuzz`, `abuse`, `mutate`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the fuzz targets for a
-//! second each, some scripts, some thousand mutated requests, a few kills, and no measurement. Rule: all are tests, so that whoever changes the code keeps
-//! them running.
+//! `cargo xtask fuzz`, `abuse`, `mutate`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the
+//! fuzz targets for a second each, some scripts, some thousand mutated requests, a few kills, and no measurement. Rule:
+//! all are tests, so that a change that breaks them fails CI.
 
 use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
 use std::process::Command;
@@ -28,7 +28,7 @@ pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
     process::run(&mut nextest)
 }
 
-/// `[SECONDS]` of each measurement; becomes a section of BENCHMARKS.md. Figures of a debug build are none.
+/// `[SECONDS]` of each measurement; becomes a section of BENCHMARKS.md.
 pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     let seconds = match arguments {
         [] => ABUSE_SECONDS,
@@ -37,7 +37,7 @@ pub fn abuse(arguments: &[String]) -> Result<(), Failure> {
     };
     let profile = Profile::or("release");
     let mut nextest = nextest(&profile.name)?;
-    // Figures of a debug build are none: one round shows that it works.
+    // The numbers of a debug build mean nothing: one round shows that it works.
     if profile.name == "dev" {
         nextest.env("ABUSE_ROUNDS", "1");
     } else {

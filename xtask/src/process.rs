@@ -7,8 +7,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// The cargo that runs this chore, without what it told this chore about itself: build scripts (ring's) that look at
-/// those variables would run, and everything above them be compiled, each time someone else calls cargo.
+/// The cargo that runs this chore, without the variables that it set about the package xtask: build scripts that depend
+/// on these (ring's) would run again, and their dependents be compiled again, whenever cargo is called without them.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let names = std::env::vars_os().map(|(name, _)| name);

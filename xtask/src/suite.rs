@@ -89,7 +89,7 @@ impl Line {
             Verdict::Failed(failure) => ("FAILED", failure.as_str()),
             Verdict::NotRun => ("not run", ""),
         };
-        let line = format!("   {word:<8} {:<12} {:>6.1} s  {detail}", self.name, self.took.as_secs_f64());
+        let line = format!("   {word:<8} {:<13} {:>6.1} s  {detail}", self.name, self.took.as_secs_f64());
         println!("{}", line.trim_end());
     }
 }

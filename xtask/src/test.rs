@@ -6,16 +6,15 @@ use crate::{
     process, repository,
     suite::{Outcome, Step, Suite},
 };
-use std::process::Command;
+use std::{path::Path, process::Command, thread};
 
 const STEPS: &[Step] = &[
     Step { name: "tools", for_filter: true, run: tools },
     Step { name: "formatting", for_filter: false, run: formatting },
     Step { name: "cargo-deny", for_filter: false, run: dependencies },
-    Step { name: "clippy", for_filter: false, run: clippy },
-    // Tests start the binary and load the libraries that this makes. With a filter nextest builds what tests need, which leaves out
-    // the benchmarks.
-    Step { name: "build", for_filter: false, run: build },
+    // With clippy's lints. Tests start the binary and load the libraries that this makes. With a filter nextest builds what tests
+    // need, which leaves out the benchmarks.
+    Step { name: "clippy, build", for_filter: false, run: build },
     Step { name: "doctests", for_filter: false, run: doctests },
     Step { name: "clients", for_filter: true, run: install_clients },
     Step { name: "devnet", for_filter: false, run: dev_network },
@@ -65,7 +64,7 @@ fn passed(command: &mut Command) -> Result<Outcome, Failure> {
 }
 
 /// Says early, and all at once, what this machine lacks.
-fn tools(_: &mut Suite) -> Result<Outcome, Failure> {
+fn tools(suite: &mut Suite) -> Result<Outcome, Failure> {
     let mut lacking = Vec::new();
     for (program, package) in [("cc", "gcc"), ("node", "nodejs"), ("npm", "npm"), ("python3", "python3")] {
         lacking.extend(process::need(program, package).err());
@@ -73,6 +72,9 @@ fn tools(_: &mut Suite) -> Result<Outcome, Failure> {
     lacking.extend(crate::postgres::programs().err());
     if process::find("cargo-nextest").is_none() {
         lacking.push("cargo-nextest is not installed: cargo install cargo-nextest --locked".to_owned());
+    }
+    if suite.filter.is_none() && process::find("clippy-driver").is_none() {
+        lacking.push("clippy is not installed: rustup component add clippy".to_owned());
     }
     if lacking.is_empty() { Ok(Outcome::Passed) } else { Err(lacking.join("\n   ")) }
 }
@@ -89,24 +91,33 @@ fn dependencies(suite: &mut Suite) -> Result<Outcome, Failure> {
     passed(&mut cargo(suite, &["deny"], &["check", "licenses", "bans", "sources"]))
 }
 
-fn clippy(suite: &mut Suite) -> Result<Outcome, Failure> {
-    passed(&mut cargo(suite, &["clippy"], &["--workspace", "--all-targets", "--", "-D", "warnings"]))
-}
+/// What `cargo clippy -- -D warnings` sets for `cargo check`. `cargo build` lints with it while it compiles: a check before
+/// it would compile everything twice. The steps that follow set it too, or cargo would compile the workspace anew.
+const CLIPPY: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
 
 fn build(suite: &mut Suite) -> Result<Outcome, Failure> {
+    // The packages of the clients come over the network meanwhile. The step after this finds them installed, or says why not.
+    let root = suite.root.clone();
+    let clients = thread::spawn(move || install_packages(&root));
     // With --all-targets cargo resolves the features that the tests get, and nothing is compiled twice.
-    passed(&mut cargo(suite, &["build"], &["--workspace", "--all-targets"]))
+    let built = passed(cargo(suite, &["build"], &["--workspace", "--all-targets"]).envs(CLIPPY));
+    let _ = clients.join();
+    built
 }
 
 fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
-    passed(&mut cargo(suite, &["test"], &["--workspace", "--doc", "--quiet"]))
+    passed(cargo(suite, &["test"], &["--workspace", "--doc", "--quiet"]).envs(CLIPPY))
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
-    clients::install_node(&suite.root.join("tests/clients"))?;
-    clients::install_python(&suite.root)?;
-    devnet::install(&suite.root)?;
-    Ok(Outcome::Passed)
+    install_packages(&suite.root).map(|()| Outcome::Passed)
+}
+
+fn install_packages(root: &Path) -> Result<(), Failure> {
+    clients::install_node(&root.join("tests/clients"))?;
+    clients::install_python(root)?;
+    devnet::install(root)
 }
 
 fn dev_network(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -116,7 +127,7 @@ fn dev_network(suite: &mut Suite) -> Result<Outcome, Failure> {
 /// Which tests these are is said in .config/nextest.toml, whose default filter leaves them out.
 fn chores(suite: &mut Suite) -> Result<Outcome, Failure> {
     let chores = ["--workspace", "--profile", "ci", "--ignore-default-filter", "--filterset", "test(/^e2e::chores::/)"];
-    passed(&mut cargo(suite, &["nextest", "run"], &chores))
+    passed(cargo(suite, &["nextest", "run"], &chores).envs(CLIPPY))
 }
 
 fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -134,9 +145,10 @@ fn filterset(suite: &Suite, filter: &str) -> String {
 
 fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
     let mut nextest = cargo(suite, &["nextest", "run"], &["--workspace", "--profile", "ci"]);
-    if let Some(filter) = &suite.filter {
-        nextest.args(["--ignore-default-filter", "--filterset", &filterset(suite, filter)]);
-    }
+    match &suite.filter {
+        Some(filter) => nextest.args(["--ignore-default-filter", "--filterset", &filterset(suite, filter)]),
+        None => nextest.envs(CLIPPY),
+    };
     match &suite.postgres {
         Some(cluster) => passed(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url())),
         // With keep_going: the tests on SQLite still have something to say, but the step has not passed.

@@ -13,7 +13,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "dev",
         arguments: "[OPTIONS] [-- ARGS…]",
-        summary: "Build gateway and plugins (release) and serve them on 127.0.0.1:8080 with a chain (more with --help)",
+        summary: "Build gateway and plugins and serve them on 127.0.0.1:8080 with a chain (more with --help)",
         run: dev::run,
     },
     Command {

@@ -11,24 +11,24 @@ use std::{
 /// With an underscore, because types are named differently then.
 const NAME: &str = "price_feed";
 
-fn house() -> &'static Path {
+fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The house with its own folder for plugins: everything else is the house's, by links.
+/// A workspace with a plugin folder of its own; everything else is linked from the repository.
 fn workspace(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("plugins")).unwrap();
     fs::create_dir_all(folder.join("tests")).unwrap();
     for file in ["Cargo.lock", "CHANGELOG.md", ".rustfmt.toml", "tests/Cargo.toml"] {
-        fs::copy(house().join(file), folder.join(file)).unwrap();
+        fs::copy(repository().join(file), folder.join(file)).unwrap();
     }
     for linked in ["host", "plugin-api", "xtask", "plugins/hello"] {
-        symlink(house().join(linked), folder.join(linked)).unwrap();
+        symlink(repository().join(linked), folder.join(linked)).unwrap();
     }
-    // Without `tests` and what belongs to it, which need every plugin of the house.
-    let manifest = fs::read_to_string(house().join("Cargo.toml")).unwrap();
+    // Without `tests` and its packages, which depend on every plugin.
+    let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
     let members = "\"plugins/*\", \"tests\", \"tests/bench\", \"tests/hostile\", \"xtask\"]";
     assert!(manifest.contains(members), "Cargo.toml lists its members in another way: adapt this test");
     fs::write(folder.join("Cargo.toml"), manifest.replace(members, "\"plugins/*\", \"xtask\"]")).unwrap();
@@ -52,12 +52,14 @@ fn a_new_plugin_compiles_without_a_warning() {
 
     let tests = fs::read_to_string(folder.join("tests/Cargo.toml")).unwrap();
     assert!(tests.contains("\nprice_feed = { path = \"../plugins/price_feed\" }\n"), "{tests}");
-    // Where the fixtures of the plugin ABI are built, which need the same crates.
+    // Shared with the fixtures of the plugin ABI, which compile the same crates.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("fixtures");
     let built = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(&folder)
         .args(["build", "--quiet", "--locked", "--offline", "--package", NAME])
         .env("CARGO_TARGET_DIR", &target)
+        // Of `cargo xtask test`: the fixtures are built without it.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .output()
         .unwrap();
     // --quiet still prints warnings.

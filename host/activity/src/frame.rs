@@ -17,8 +17,8 @@ impl From<Frame> for SharedFrame {
     fn from(frame: Frame) -> Self {
         let mut text = String::with_capacity(frame.data.len() + frame.event.len() + 48);
         // Writing to a String cannot fail.
-        let _ = write!(text, "id: {}\nevent: {}\n", frame.id, one_line(&frame.event));
-        let _ = write!(text, "data: {}\n\n", one_line(&frame.data));
+        let _ = write!(text, "id: {}\nevent: {}\n", frame.id, replace_line_breaks(&frame.event));
+        let _ = write!(text, "data: {}\n\n", replace_line_breaks(&frame.data));
         Self {
             id: frame.id,
             ts: frame.ts,
@@ -30,7 +30,7 @@ impl From<Frame> for SharedFrame {
 }
 
 /// A line break inside a field would end it: the text that a plugin renders must not be able to forge another frame.
-fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
+fn replace_line_breaks(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ").into() } else { text.into() }
 }
 

@@ -108,7 +108,7 @@ impl ActivityLog {
 
 fn insert(event: &NewEvent, now_s: i64) -> Result<Statement, HostError> {
     check(event)?;
-    let (kind, id) = event.about.as_ref().map(|about| (about.kind.as_str(), about.id.as_str())).unzip();
+    let (kind, id) = event.subject.as_ref().map(|subject| (subject.kind.as_str(), subject.id.as_str())).unzip();
     let statement = sql("INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) DO NOTHING");
     Ok(statement

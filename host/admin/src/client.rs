@@ -1,5 +1,5 @@
-//! How the command line talks to the listener of a running gateway. Rule: it waits as long as the gateway works, and not
-//! for ever.
+//! How the command line talks to the listener of a running gateway. Rule: it waits
+//! while the gateway works on a command, up to a limit.
 
 use super::guard::CHANGE_HEADER;
 use bytes::Bytes;
@@ -49,7 +49,7 @@ type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 async fn exchange(stream: TcpStream, address: SocketAddr, path: &str) -> Result<ClientResponse, AnyError> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // It ends with the sender; what went wrong on it is the sender's error.
+    // The task ends when the sender is dropped; the sender returns its errors.
     let driver = tokio::spawn(connection);
     let request = Request::post(path)
         .header(header::HOST, address.to_string())

@@ -1,13 +1,13 @@
-//! Keeps web pages of others away from the operator's listener, which knows no login.
+//! Protects the operator's listener, which has no login, from web pages.
 //!
-//! The rule: a browser on the operator's machine must not be made to act here. A name that somebody else's DNS points to
-//! this address is refused (rebinding), so is every other origin, and a change needs a header that no page of another
-//! origin can send without being asked first.
+//! The rule: no web page can make a browser on the operator's machine act here. A host name is refused, because DNS can
+//! point it to this address (rebinding), and so is every other origin. A change needs a header that a page of another
+//! origin cannot send without a CORS preflight, which is not granted.
 
 use http::{HeaderMap, Method, Uri, header, request::Parts, uri::Authority};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// What programs send with a change; its value is `1`.
+/// The header that programs send with a change; its value is `1`.
 pub const CHANGE_HEADER: &str = "x-gateway-admin";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +38,7 @@ pub fn admit(request: &Parts) -> Result<(), Refusal> {
     if reads || is_own || is_marked { Ok(()) } else { Err(Refusal::Change) }
 }
 
-/// The one host that the request names, if it is one that no DNS can redirect.
+/// The only host that the request names, if it is an IP address or `localhost`, which DNS cannot redirect.
 fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     let mut named = headers.get_all(header::HOST).iter();
     let header = named.next();

@@ -1,7 +1,7 @@
-//! The operator's listener: loopback unless said otherwise, never the public one.
+//! The operator's listener: on a loopback address by default, never on the public one.
 //!
-//! It knows no login: whoever reaches it is the operator. The rule: a web page that the operator happens to visit is
-//! not the operator ([`guard`]), and what is changed here leaves a trace ([`actions`]).
+//! It has no login: every client that reaches it acts as the operator. The rule: a web page that the operator visits
+//! cannot use it ([`guard`]), and every change is logged and audited ([`actions`]).
 
 mod actions;
 pub mod client;
@@ -21,7 +21,7 @@ use hyper_util::{
 };
 use routes::AdminContext;
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,8 +51,17 @@ impl Admin {
         self.address
     }
 
-    pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
-        let context = AdminContext { gateway, metrics };
+    /// Serves in a task of its own, until `stop`.
+    pub fn spawn(
+        self,
+        gateway: Arc<Gateway>,
+        metrics: Option<MetricsRecorder>,
+        stop: CancellationToken,
+    ) -> JoinHandle<()> {
+        tokio::spawn(self.serve(AdminContext { gateway, metrics }, stop))
+    }
+
+    async fn serve(self, context: AdminContext, stop: CancellationToken) {
         loop {
             let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,
@@ -73,7 +82,7 @@ impl Admin {
             tokio::spawn(async move {
                 let mut connection = auto::Builder::new(TokioExecutor::new());
                 connection.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-                // A client that leaves early is no event.
+                // A client that disconnects early is not an error.
                 let _ = connection.serve_connection(TokioIo::new(socket), service).await;
             });
         }

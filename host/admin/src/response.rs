@@ -1,5 +1,5 @@
-//! Responses of the operator's listener. Rule: each says how it may be used by a browser: not cached, not framed, and
-//! nothing in it runs or loads but the page's own style and script.
+//! Responses of the operator's listener. Rule: the headers of each forbid a browser to cache it, to frame it,
+//! and to load or run anything but the page's own style and script.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};

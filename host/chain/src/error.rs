@@ -57,7 +57,7 @@ pub enum ChainError {
 
 const TEXT_CHARS_MAX: usize = 200;
 
-/// Text of a server, shortened and without control characters, so that it fits into a line of the log.
-pub(crate) fn one_line(text: &str) -> String {
+/// Text of a server, shortened and with spaces for control characters, so that it fits into a line of the log.
+pub(crate) fn sanitize_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TEXT_CHARS_MAX).collect()
 }

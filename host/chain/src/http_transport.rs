@@ -1,6 +1,6 @@
 //! One HTTP request to an RPC server. The rule: a response is read up to a limit of bytes, and errors hold no address.
 
-use super::error::{RpcError, one_line};
+use super::error::{RpcError, sanitize_line};
 use alloy::rpc::json_rpc::{RequestPacket, ResponsePacket};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
@@ -33,8 +33,8 @@ impl HttpTransport {
             // Some servers send JSON-RPC errors with an HTTP error status.
             Ok(packet) => Ok(packet),
             Err(_) if !status.is_success() => Err(RpcError::Status(status.as_u16())),
-            Err(error) if is_json_rpc(&body) => Err(RpcError::WrongType(one_line(&error.to_string()))),
-            Err(error) => Err(RpcError::InvalidJsonRpc(one_line(&error.to_string()))),
+            Err(error) if is_json_rpc(&body) => Err(RpcError::WrongType(sanitize_line(&error.to_string()))),
+            Err(error) => Err(RpcError::InvalidJsonRpc(sanitize_line(&error.to_string()))),
         }
     }
 }
@@ -58,5 +58,5 @@ fn unreachable(error: reqwest::Error) -> RpcError {
         text = format!("{text}: {inner}");
         source = inner.source();
     }
-    RpcError::Unreachable(one_line(&text))
+    RpcError::Unreachable(sanitize_line(&text))
 }

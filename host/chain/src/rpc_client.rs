@@ -3,7 +3,7 @@
 //! The rule: responses come in the order of the requests, and a request without a response is an error.
 
 use super::{
-    error::{RpcError, one_line},
+    error::{RpcError, sanitize_line},
     http_transport::HttpTransport,
 };
 use alloy::rpc::json_rpc::{ErrorPayload, Id, Request, RequestPacket, Response, ResponsePacket, ResponsePayload};
@@ -142,7 +142,7 @@ fn result<T>(payload: ResponsePayload<T>) -> Result<T, RpcError> {
     match payload {
         ResponsePayload::Success(result) => Ok(result),
         ResponsePayload::Failure(ErrorPayload { code, message, .. }) => {
-            Err(RpcError::ErrorResponse { code, message: one_line(&message) })
+            Err(RpcError::ErrorResponse { code, message: sanitize_line(&message) })
         }
     }
 }

@@ -12,13 +12,12 @@ use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
 use gateway_plugins::DiscoverError;
 use gateway_telemetry::MetricsRecorder;
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 use tokio::{
     runtime::Handle,
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
-use tower::service_fn;
 
 /// Why the gateway does not start.
 #[derive(Debug, thiserror::Error)]
@@ -50,16 +49,10 @@ pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> 
     let signals = tokio::spawn(follow_signals(gateway.clone(), overrides, stop.clone())?);
     banner::print(&gateway, admin.as_ref().map(Admin::local_addr)).await;
 
-    let admin = admin.map(|admin| tokio::spawn(admin.serve(gateway.clone(), metrics, stop.clone())));
-    let serving = gateway.clone();
-    let service = service_fn(move |request| {
-        let gateway = serving.clone();
-        // Boxed: every middleware would move it.
-        Box::pin(async move { Ok::<_, Infallible>(gateway.handle(request).await) })
-    });
+    let admin = admin.map(|admin| admin.spawn(gateway.clone(), metrics, stop.clone()));
     // Streams have no end of their own, so they are ended when the stop begins; else the drain would wait for them.
     let streams = end_streams(gateway.clone(), stop.clone());
-    let (drained, ()) = tokio::join!(listener.serve(service, stop.clone()), streams);
+    let (drained, ()) = tokio::join!(gateway.serve(listener, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
     signals.abort();

@@ -1,4 +1,4 @@
-//! Exit codes. Rule: scripts rely on them, so a code keeps its meaning for ever.
+//! Exit codes. Rule: scripts rely on them, so the meaning of a code never changes.
 
 /// How the process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Arguments and exit codes only; `boot.rs` is where to read on.
+//! Arguments and exit codes only; continue reading in `boot.rs`.
 
 use clap::Parser as _;
 use gateway_cli::Cli;
 
-/// For plugins and SQLite, too: it stands in for the C library's.
+/// Replaces the C library's allocator, for plugins and SQLite too.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -1,16 +1,21 @@
 //! The gateway: everything that handles requests, in one process, with or without a socket in front.
 
 use crate::{dispatch::Dispatcher, lifecycle::PluginManager, operators::Operators};
+use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_config::Config;
 use gateway_envelope::Brand;
-use gateway_http::body::{Body, RequestBody};
+use gateway_http::{
+    DrainReport, Listener,
+    body::{Body, RequestBody},
+};
 use gateway_indexer::Indexes;
 use gateway_jobs::JobStore;
 use gateway_plugins::HostContext;
 use http::{Request, Response};
 use plugin_api::manifest::Environment;
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::service_fn;
 
 pub struct Gateway {
     pub config: Arc<Config>,
@@ -27,18 +32,30 @@ pub struct Gateway {
     pub(crate) stop: CancellationToken,
 }
 
+/// The futures are boxed, so that their code, which is most of the gateway's, is compiled in this crate once and not in
+/// every program and test that awaits them.
 impl Gateway {
     /// Answers a request. Every failure has the one error body.
-    pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
-        self.dispatcher.handle(request).await
+    pub fn handle(self: &Arc<Self>, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
+        let gateway = self.clone();
+        Box::pin(async move { gateway.dispatcher.handle(request).await })
+    }
+
+    /// Serves on this listener until `stop`, then drains it.
+    pub fn serve(self: &Arc<Self>, listener: Listener, stop: CancellationToken) -> BoxFuture<'static, DrainReport> {
+        let gateway = self.clone();
+        let service = service_fn(move |request| gateway.handle(request).map(Ok::<_, Infallible>));
+        Box::pin(listener.serve(service, stop))
     }
 
     /// Drains the plugins, stops the background work, writes out what is left.
-    pub async fn stop(&self) {
-        self.plugins.stop().await;
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.host.database.close().await;
+    pub fn stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.plugins.stop().await;
+            self.stop.cancel();
+            self.tasks.close();
+            self.tasks.wait().await;
+            self.host.database.close().await;
+        })
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     pages::Pages,
     routes::RouteTable,
 };
+use futures_util::future::BoxFuture;
 use gateway_activity::{ActivityLog, StreamLimits};
 use gateway_chain::{ChainError, Chains};
 use gateway_clock::Clock;
@@ -52,18 +53,20 @@ pub enum StartError {
 
 impl Gateway {
     /// Opens the database and everything that needs it, then starts the plugins.
-    pub async fn start(
+    pub fn start(
         config: Config,
         clock: Clock,
         bound: SocketAddr,
         loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>,
-    ) -> Result<Arc<Self>, StartError> {
-        let (fence_requests, fences) = mpsc::unbounded_channel();
-        let gateway = Arc::new(build(config, clock, bound, fence_requests).await?);
-        gateway.plugins.load_switches().await?;
-        gateway.plugins.start(loaded).await;
-        gateway.start_background(fences);
-        Ok(gateway)
+    ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
+        Box::pin(async move {
+            let (fence_requests, fences) = mpsc::unbounded_channel();
+            let gateway = Arc::new(build(config, clock, bound, fence_requests).await?);
+            gateway.plugins.load_switches().await?;
+            gateway.plugins.start(loaded).await;
+            gateway.start_background(fences);
+            Ok(gateway)
+        })
     }
 
     fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>) {

@@ -10,7 +10,7 @@ use super::{
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::Clock;
-use gateway_storage::StorageError;
+use gateway_storage::{StorageError, sanitize_line};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -30,6 +30,7 @@ const BACKOFF_DOUBLINGS_MAX: u32 = 8;
 /// How often the result of a run is tried to be stored; after that the lease expires and the run counts as lost.
 const STORE_TRIES_MAX: u32 = 8;
 const STORE_TRIES_MAX_STOPPING: u32 = 2;
+/// Of a plugin's error text, in the job's row and in the log.
 const ERROR_CHARS_MAX: usize = 500;
 
 /// Shared by the jobs of all plugins of one gateway.
@@ -223,7 +224,7 @@ impl JobTask {
             }
             RunOutcome::TimedOut => ("timed_out", format!("dropped after {} ms", self.job.timeout_ms)),
         };
-        (result, Some(one_line(&error)))
+        (result, Some(sanitize_line(&error, ERROR_CHARS_MAX)))
     }
 
     fn record_run(&self, result: &'static str, error: &str) {
@@ -258,11 +259,6 @@ fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
     let text = panic.downcast_ref::<&str>().copied();
     let message = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
     JobFailure::Panicked { message: message.to_owned(), location: String::new() }
-}
-
-/// A plugin's error text, short enough for a row and a log line. Without control characters: PostgreSQL refuses some.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_CHARS_MAX).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use plugin_api::manifest::{Manifest, RouteSpec};
 use std::fmt::Write as _;
 
 pub fn llms_txt(context: &DocumentContext<'_>) -> String {
-    let mut text =
-        format!("# {}\n\n> {}\n\n{}", one_line(&context.title()), one_line(&context.description()), prose(context));
+    let (title, description) = (inline_text(&context.title()), inline_text(&context.description()));
+    let mut text = format!("# {title}\n\n> {description}\n\n{}", prose(context));
     for plugin in context.plugins {
         let title = plugin.routes.first().map_or(plugin.name.as_str(), |route| route.tag.as_str());
         section(&mut text, title, briefing_links(context, plugin));
@@ -59,7 +59,7 @@ fn section(text: &mut String, title: &str, links: Vec<String>) {
     if links.is_empty() {
         return;
     }
-    let _ = write!(text, "\n## {}\n\n", one_line(title));
+    let _ = write!(text, "\n## {}\n\n", inline_text(title));
     for link in links {
         text.push_str(&link);
         text.push('\n');
@@ -93,16 +93,16 @@ fn reference_links(context: &DocumentContext<'_>) -> Vec<String> {
 }
 
 fn link(name: &str, url: &str, note: &str) -> String {
-    let name = one_line(name).replace('[', "(").replace(']', ")");
-    let url = one_line(url).replace(' ', "%20").replace('(', "%28").replace(')', "%29");
-    match one_line(note).as_str() {
+    let name = inline_text(name).replace('[', "(").replace(']', ")");
+    let url = inline_text(url).replace(' ', "%20").replace('(', "%28").replace(')', "%29");
+    match inline_text(note).as_str() {
         "" => format!("- [{name}]({url})"),
         note => format!("- [{name}]({url}): {note}"),
     }
 }
 
-/// Keeps a plugin's text from starting a section of its own.
-fn one_line(text: &str) -> String {
+/// Text of a plugin as inline Markdown: on one line, so that it cannot start a section; without invisible characters.
+fn inline_text(text: &str) -> String {
     let is_hidden = |c: &char| {
         c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };

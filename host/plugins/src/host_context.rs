@@ -1,4 +1,4 @@
-//! What the host lends to plugins: each capability of the ABI is answered from one of these parts.
+//! The parts of the host that implement the capabilities of the ABI.
 
 use super::{
     ActivePlugins,

@@ -6,6 +6,7 @@ mod active_plugin;
 mod active_plugins;
 mod capabilities;
 mod contributions;
+mod doorkeeper;
 mod handle;
 mod host_context;
 pub mod job;
@@ -22,6 +23,7 @@ pub use active_plugin::{ActivePlugin, InFlightGuard};
 pub use active_plugins::{ActivePlugins, dependencies_of};
 pub use capabilities::Capabilities;
 pub use contributions::{Contribution, ContributionCache, contribution};
+pub use doorkeeper::Doorkeeper;
 pub use handle::{FaultLimit, FenceRequest, PluginHandle};
 pub use host_context::HostContext;
 pub use loading::{

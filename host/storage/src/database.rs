@@ -15,6 +15,7 @@ use crate::{
     sqlite::SqliteEngine,
     transaction::Transaction,
 };
+use futures_util::future::BoxFuture;
 use plugin_api::abi::{Rows, Statement};
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -31,14 +32,18 @@ pub struct Database {
     inner: Arc<DatabaseInner>,
 }
 
+/// What opens, changes or ends a whole database returns a boxed future: its code, with much of the database driver, is
+/// compiled here once and not in every program and test that awaits it.
 impl Database {
-    pub async fn open(settings: DatabaseSettings) -> Result<Self, StorageError> {
-        let dialect = settings.dialect()?;
-        let engine = match dialect {
-            Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
-            Dialect::Postgres => Engine::Postgres(Arc::new(PostgresEngine::open(&settings).await?)),
-        };
-        Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine)) })
+    pub fn open(settings: DatabaseSettings) -> BoxFuture<'static, Result<Self, StorageError>> {
+        Box::pin(async move {
+            let dialect = settings.dialect()?;
+            let engine = match dialect {
+                Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
+                Dialect::Postgres => Engine::Postgres(Arc::new(PostgresEngine::open(&settings).await?)),
+            };
+            Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine)) })
+        })
     }
 
     pub fn dialect(&self) -> Dialect {
@@ -106,21 +111,25 @@ impl Database {
     }
 
     /// Applies the pending migrations of one plugin in one transaction.
-    pub async fn migrate(&self, schema: &Schema<'_>) -> Result<MigrationReport, StorageError> {
-        let steps = migrations::steps(schema, self.inner.dialect)?;
-        match &self.inner.engine {
-            Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
-            Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
-        }
+    pub fn migrate<'a>(&'a self, schema: &'a Schema<'_>) -> BoxFuture<'a, Result<MigrationReport, StorageError>> {
+        Box::pin(async move {
+            let steps = migrations::steps(schema, self.inner.dialect)?;
+            match &self.inner.engine {
+                Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
+                Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
+            }
+        })
     }
 
     /// Runs the gateway's own definitions that are not numbered migrations, for example triggers on plugins' tables, in
     /// one transaction. The text is not checked, so it must not contain input from outside.
-    pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
-        match &self.inner.engine {
-            Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
-            Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
-        }
+    pub fn execute_batch<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<(), StorageError>> {
+        Box::pin(async move {
+            match &self.inner.engine {
+                Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
+                Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
+            }
+        })
     }
 
     /// The applied migrations of one plugin (`host` for the gateway's own) or of all.
@@ -141,8 +150,8 @@ impl Database {
     }
 
     /// Writes everything that was committed before the call into a new file. Returns its size in bytes.
-    pub async fn back_up(&self, file: &Path, overwrite: bool) -> Result<u64, BackupError> {
-        backup::back_up(&self.inner.engine, file, overwrite).await
+    pub fn back_up<'a>(&'a self, file: &'a Path, overwrite: bool) -> BoxFuture<'a, Result<u64, BackupError>> {
+        Box::pin(backup::back_up(&self.inner.engine, file, overwrite))
     }
 
     /// Whether the database answers a query.
@@ -162,11 +171,13 @@ impl Database {
     }
 
     /// Finishes the waiting calls, then closes. Later calls fail with [`StorageError::Unavailable`].
-    pub async fn close(&self) {
-        match &self.inner.engine {
-            Engine::Sqlite(sqlite) => sqlite.close().await,
-            Engine::Postgres(postgres) => postgres.close().await,
-        }
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            match &self.inner.engine {
+                Engine::Sqlite(sqlite) => sqlite.close().await,
+                Engine::Postgres(postgres) => postgres.close().await,
+            }
+        })
     }
 }
 

@@ -36,7 +36,7 @@ impl StorageError {
     }
 
     pub(crate) fn statement(reason: impl AsRef<str>) -> Self {
-        Self::Statement(one_line(reason.as_ref()))
+        Self::Statement(error_line(reason.as_ref()))
     }
 
     fn code(&self) -> HostErrorCode {
@@ -57,9 +57,15 @@ impl From<StorageError> for HostError {
     }
 }
 
-/// The text on one line, cut to a length that suits a log line and a response.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MESSAGE_CHARS_MAX).collect();
+/// The text of an error on one line, short enough for a log line and a response.
+pub(crate) fn error_line(text: &str) -> String {
+    sanitize_line(text, MESSAGE_CHARS_MAX)
+}
+
+/// The first characters of the text on one line. Control characters become spaces: a line break would forge a line of
+/// the log, and PostgreSQL stores no NUL.
+pub fn sanitize_line(text: &str, chars_max: usize) -> String {
+    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(chars_max).collect();
     line.truncate(line.trim_end().len());
     line
 }

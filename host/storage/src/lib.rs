@@ -30,7 +30,7 @@ pub use check::CheckedStatement;
 pub use commit_statement::CommitStatement;
 pub use database::{Database, ReadAttempt};
 pub use dialect::Dialect;
-pub use error::StorageError;
+pub use error::{StorageError, sanitize_line};
 pub use migrations::{AppliedMigration, MigrationReport, Schema};
 pub use postgres::Notifications;
 pub use read_tracking::ReadDependencies;

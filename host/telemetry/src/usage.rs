@@ -96,8 +96,8 @@ impl PluginUsage {
 
 impl OperationUsage {
     /// Measures one request from here until the guard is dropped.
-    pub fn start_request(self: &Arc<Self>) -> RequestGuard {
-        RequestGuard { usage: self.clone(), started: Instant::now(), status_class: CLIENT_GONE }
+    pub fn start_request(self: &Arc<Self>) -> UsageGuard {
+        UsageGuard { usage: self.clone(), started: Instant::now(), status_class: CLIENT_GONE }
     }
 
     pub fn record_fault(&self, kind: FaultKind) {
@@ -120,13 +120,13 @@ impl OperationUsage {
 }
 
 /// One request, recorded when the guard is dropped, so that a request whose client leaves early is recorded too.
-pub struct RequestGuard {
+pub struct UsageGuard {
     usage: Arc<OperationUsage>,
     started: Instant,
     status_class: usize,
 }
 
-impl RequestGuard {
+impl UsageGuard {
     pub fn set_status(&mut self, status: StatusCode) {
         self.status_class = match status.as_u16() {
             0..300 => 0,
@@ -137,7 +137,7 @@ impl RequestGuard {
     }
 }
 
-impl Drop for RequestGuard {
+impl Drop for UsageGuard {
     fn drop(&mut self) {
         if let Some(count) = self.usage.responses.get(self.status_class) {
             count.fetch_add(1, Relaxed);

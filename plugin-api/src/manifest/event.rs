@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A new event for the activity log.
+/// A new event for the activity log. Plugins send `Data` as they serialised it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NewEvent {
+pub struct NewEvent<Data = Value> {
     /// Dotted lower-case name, for example `thread.create`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -14,9 +14,9 @@ pub struct NewEvent {
     pub actor: Option<String>,
     /// What the event is about.
     #[serde(rename = "ref", default)]
-    pub about: Option<EventRef>,
+    pub subject: Option<EventRef>,
     /// Public parts only.
-    pub data: Value,
+    pub data: Data,
     /// Unix seconds of the event; the gateway's clock when absent.
     #[serde(default)]
     pub ts: Option<i64>,
@@ -31,6 +31,12 @@ pub struct EventRef {
     pub id: String,
 }
 
+impl EventRef {
+    pub fn new(kind: &str, id: impl ToString) -> Self {
+        Self { kind: kind.to_owned(), id: id.to_string() }
+    }
+}
+
 /// A row of the activity log, the input of topics. Ids become visible in increasing order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActivityRow {
@@ -40,7 +46,7 @@ pub struct ActivityRow {
     pub ts: i64,
     pub actor: Option<String>,
     #[serde(rename = "ref")]
-    pub about: Option<EventRef>,
+    pub subject: Option<EventRef>,
     pub data: Value,
 }
 
@@ -60,8 +66,8 @@ pub struct ActivityRecord {
 
 impl From<ActivityRecord> for ActivityRow {
     fn from(record: ActivityRecord) -> Self {
-        let about = record.ref_kind.zip(record.ref_id).map(|(kind, id)| EventRef { kind, id });
+        let subject = record.ref_kind.zip(record.ref_id).map(|(kind, id)| EventRef { kind, id });
         let ActivityRecord { id, kind, ts, actor, data, .. } = record;
-        Self { id, kind, ts, actor, about, data }
+        Self { id, kind, ts, actor, subject, data }
     }
 }

@@ -15,7 +15,7 @@ pub struct Address(pub [u8; 20]);
 /// The text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an address is 0x and 40 hex digits")]
-pub struct BadAddress;
+pub struct AddressParseError;
 
 impl Address {
     /// The zero address, under which the network itself acts.
@@ -29,12 +29,12 @@ impl fmt::Display for Address {
 }
 
 impl FromStr for Address {
-    type Err = BadAddress;
+    type Err = AddressParseError;
 
-    fn from_str(text: &str) -> Result<Self, BadAddress> {
-        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40).ok_or(BadAddress)?;
+    fn from_str(text: &str) -> Result<Self, AddressParseError> {
+        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40).ok_or(AddressParseError)?;
         let mut bytes = [0; 20];
-        alloy::hex::decode_to_slice(digits, &mut bytes).map_err(|_: alloy::hex::FromHexError| BadAddress)?;
+        alloy::hex::decode_to_slice(digits, &mut bytes).map_err(|_: alloy::hex::FromHexError| AddressParseError)?;
         Ok(Self(bytes))
     }
 }

@@ -1,6 +1,6 @@
 //! The content of artifacts and submissions: bytes in the payload store, an https URL, or both.
 
-use super::{ApiError, Case, Failure, Hash256, HostError, HostHandle, Query, format, sql};
+use super::{ApiError, HandlerError, Hash256, HostError, HostHandle, Query, format, sql};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,63 +31,49 @@ pub struct PayloadInfo {
 }
 
 /// Why content was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadContent {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
+pub enum ContentError {
     #[error("payloadHash, url: one of them is needed")]
     Missing,
     #[error("payloadHash: 0x and 64 hex digits are needed")]
     Hash,
     #[error("payloadHash: no payload {hash} is stored")]
+    #[api(400, "unknown_payload", hint = "store the bytes first: POST /api/payloads answers their hash")]
     UnknownPayload { hash: Hash256 },
     #[error("url: it must begin with https://")]
     NotHttps,
     #[error("url: {message}")]
     BadUrl { message: String },
     #[error("url: {message}")]
+    #[api(400, "private_url", hint = "name a host that everybody can reach")]
     PrivateUrl { message: String },
-}
-
-const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
-const UNKNOWN_PAYLOAD: Case =
-    Case::new(400, "unknown_payload", "store the bytes first: POST /api/payloads answers their hash");
-const PRIVATE_URL: Case = Case::new(400, "private_url", "name a host that everybody can reach");
-
-impl ApiError for BadContent {
-    const CASES: &'static [Case] = &[BAD_REQUEST, UNKNOWN_PAYLOAD, PRIVATE_URL];
-
-    fn case(&self) -> Case {
-        match self {
-            Self::Missing | Self::Hash | Self::NotHttps | Self::BadUrl { .. } => BAD_REQUEST,
-            Self::UnknownPayload { .. } => UNKNOWN_PAYLOAD,
-            Self::PrivateUrl { .. } => PRIVATE_URL,
-        }
-    }
 }
 
 impl NewContent {
     /// Checks the form of both members; an empty text counts as absent.
-    pub async fn check<E: From<BadContent>>(self, host: &HostHandle) -> Result<Content, Failure<E>> {
-        let content = self.parse().map_err(|error| Failure::Caller(error.into()))?;
+    pub async fn check<E: From<ContentError>>(self, host: &HostHandle) -> Result<Content, HandlerError<E>> {
+        let content = self.parse().map_err(|error| HandlerError::Caller(error.into()))?;
         let Some(url) = &content.url else { return Ok(content) };
         match host.check_url(url).await? {
             None => Ok(content),
             Some(problem) if problem.code == "private_url" => {
-                Err(Failure::Caller(BadContent::PrivateUrl { message: problem.message }.into()))
+                Err(HandlerError::Caller(ContentError::PrivateUrl { message: problem.message }.into()))
             }
-            Some(problem) => Err(Failure::Caller(BadContent::BadUrl { message: problem.message }.into())),
+            Some(problem) => Err(HandlerError::Caller(ContentError::BadUrl { message: problem.message }.into())),
         }
     }
 
-    fn parse(self) -> Result<Content, BadContent> {
+    fn parse(self) -> Result<Content, ContentError> {
         let is_present = |text: &String| !text.trim().is_empty();
         let payload = self.payload_hash.filter(is_present);
-        let payload = payload.map(|text| format::payload_hash(&text).ok_or(BadContent::Hash)).transpose()?;
+        let payload = payload.map(|text| format::payload_hash(&text).ok_or(ContentError::Hash)).transpose()?;
         let url = self.url.filter(is_present).map(|url| url.trim().to_owned());
         if url.as_ref().is_some_and(|url| !url.starts_with("https://")) {
-            return Err(BadContent::NotHttps);
+            return Err(ContentError::NotHttps);
         }
         if payload.is_none() && url.is_none() {
-            return Err(BadContent::Missing);
+            return Err(ContentError::Missing);
         }
         Ok(Content { payload, url })
     }
@@ -96,11 +82,14 @@ impl NewContent {
 impl Content {
     /// Size and content type of its payload, if it has one. Call it in the transaction that stores the reference, from a
     /// plugin that requires `payloads`: otherwise the payload may be pruned before the reference is committed.
-    pub async fn payload_info<E: From<BadContent>>(&self, tx: &impl Query) -> Result<Option<PayloadInfo>, Failure<E>> {
+    pub async fn payload_info<E: From<ContentError>>(
+        &self,
+        tx: &impl Query,
+    ) -> Result<Option<PayloadInfo>, HandlerError<E>> {
         let Some(hash) = self.payload else { return Ok(None) };
         let select = sql("SELECT size, content_type FROM payloads_v1 WHERE hash = $1").bind(hash);
         let info: Result<Option<PayloadInfo>, HostError> = tx.row(select).await;
-        info?.map(Some).ok_or_else(|| Failure::Caller(BadContent::UnknownPayload { hash }.into()))
+        info?.map(Some).ok_or_else(|| HandlerError::Caller(ContentError::UnknownPayload { hash }.into()))
     }
 }
 
@@ -108,7 +97,7 @@ impl Content {
 mod tests {
     use super::*;
 
-    fn parsed(payload_hash: Option<&str>, url: Option<&str>) -> Result<Content, BadContent> {
+    fn parsed(payload_hash: Option<&str>, url: Option<&str>) -> Result<Content, ContentError> {
         NewContent { payload_hash: payload_hash.map(str::to_owned), url: url.map(str::to_owned) }.parse()
     }
 
@@ -124,11 +113,11 @@ mod tests {
     #[test]
     fn missing_or_malformed_members_are_named() {
         for (hash, url) in [(None, None), (Some(""), None), (None, Some(" ")), (Some(" "), Some(""))] {
-            assert_eq!(parsed(hash, url), Err(BadContent::Missing));
+            assert_eq!(parsed(hash, url), Err(ContentError::Missing));
         }
-        assert_eq!(parsed(Some("0x12"), Some("https://a.example")), Err(BadContent::Hash));
+        assert_eq!(parsed(Some("0x12"), Some("https://a.example")), Err(ContentError::Hash));
         for url in ["http://a.example", "a.example", "HTTPS://a.example", "ipfs://x", "//a.example"] {
-            assert_eq!(parsed(None, Some(url)), Err(BadContent::NotHttps), "{url}");
+            assert_eq!(parsed(None, Some(url)), Err(ContentError::NotHttps), "{url}");
         }
     }
 }

@@ -4,11 +4,8 @@
 //! numbers, `{{id}}` for keys in migrations; cast sums (`cast(sum(x) as bigint)`).
 
 use super::{Address, Hash256, Wei, row};
-use crate::{
-    abi::{
-        CapabilityResponse, HostBox, HostError, HostErrorCode, Rows, Statement, StatementResult, TransactionBox, Value,
-    },
-    manifest::NewEvent,
+use crate::abi::{
+    CapabilityResponse, HostBox, HostError, HostErrorCode, Rows, Statement, StatementResult, TransactionBox, Value,
 };
 use abi_stable::std_types::{RCow, RStr, RString, RVec};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -212,7 +209,7 @@ impl Tx {
         self.inner.call(capability.into(), bytes.into()).await.into_result()
     }
 
-    pub(crate) fn publish(&self, event: &NewEvent) -> Result<(), HostError> {
+    pub(crate) fn publish(&self, event: &impl Serialize) -> Result<(), HostError> {
         let bytes =
             serde_json::to_vec(event).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
         self.inner.publish(bytes.into()).into_result()

@@ -1,7 +1,7 @@
 //! A plugin's definition: routes, jobs, migrations, contributions and chain event handlers.
 
 use super::{
-    HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
+    ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
     job::{self, JobFn},
     route::HandlerFn,
 };
@@ -256,6 +256,17 @@ impl<P: Plugin> Definition<P> {
         let spec = SubscriptionSpec { contract: contract.to_owned(), event: event.to_owned(), derived_tables };
         self.subscriptions.push((spec, Box::new(handler)));
         self
+    }
+
+    /// Derives rows from a contract's event by the rules of [`Self::on_chain_event`]. The handler's parameter says which event:
+    /// see [`ContractEvent`].
+    pub fn on_contract_event<E, F, Fut>(self, derived_tables: &[&str], handle: F) -> Self
+    where
+        E: ContractEvent,
+        F: Fn(PluginContext<P>, super::Tx, ChainEvent<E>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), HostError>> + Send + 'static,
+    {
+        self.on_chain_event(E::CONTRACT, E::SIGNATURE, derived_tables, handle)
     }
 
     /// Raise it when the handlers of chain events derive other rows than before: the gateway then empties the derived

@@ -1,31 +1,98 @@
-//! Errors of routes: one enum per plugin, one table of statuses and codes beside it, one JSON body on the wire.
+//! Errors of routes: one enum per plugin with a status and a code for each kind, one JSON body on the wire.
 
 use crate::abi::{self, Fault, FfiBytes, HostError, HostErrorCode};
 use abi_stable::std_types::{RCowStr, RVec, Tuple2};
 use serde::Serialize;
 
-/// Status, code and remedy of one kind of error.
+/// Status, code and hint of one kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct ErrorSpec {
     pub status: u16,
     /// For programs; stable.
     pub code: &'static str,
-    /// What the caller can do next; may be empty.
+    /// What the caller can do next.
     pub hint: &'static str,
 }
 
-impl Case {
+impl ErrorSpec {
     pub const fn new(status: u16, code: &'static str, hint: &'static str) -> Self {
         Self { status, code, hint }
     }
 }
 
-/// A plugin's errors for the caller. `Display` is the text that the caller reads.
+/// A plugin's errors for the caller. `Display` is the text that the caller reads. Derive it beside `thiserror::Error`.
+///
+/// `#[api(status, "code", hint = "…")]` stands above each variant. The one above the enum is for all variants without one. The
+/// hint may be a constant, and `#[api(NAME)]` takes all three from a constant of the type [`ErrorSpec`].
+/// `#[api(transparent)]` takes them from the one field of the variant, which is an `ApiError`, too. Texts and sources are
+/// thiserror's: `#[error("…")]`, `#[from]`.
+///
+/// ```
+/// use plugin_api::{ApiError, ContentError, ErrorSpec};
+///
+/// const BODY_BYTES_MAX: usize = 16_384;
+/// const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/notes lists the notes there are");
+///
+/// #[derive(Debug, thiserror::Error, ApiError)]
+/// #[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
+/// enum NotesError {
+///     #[error("title: 1 to 80 characters are needed")]
+///     Title,
+///     #[error("body: {bytes} bytes are more than {BODY_BYTES_MAX}")]
+///     #[api(413, "too_large", hint = "write several notes")]
+///     TooLarge { bytes: usize },
+///     #[error("unknown note {0}")]
+///     #[api(NOT_FOUND)]
+///     UnknownNote(i64),
+///     #[error(transparent)]
+///     #[api(transparent)]
+///     Content(#[from] ContentError),
+/// }
+///
+/// assert_eq!(NotesError::Title.spec().code, "bad_request");
+/// assert_eq!(NotesError::UnknownNote(7).spec(), NOT_FOUND);
+/// assert_eq!(NotesError::from(ContentError::Missing).spec(), ContentError::Missing.spec());
+/// ```
+///
+/// ```compile_fail
+/// # use plugin_api::ApiError;
+/// #[derive(Debug, thiserror::Error, ApiError)]
+/// enum NotesError {
+///     #[error("unknown note {0}")]
+///     UnknownNote(i64), // there is no #[api(…)]: write #[api(404, "not_found", hint = "…")] …
+/// }
+/// ```
 pub trait ApiError: std::error::Error + Send + 'static {
-    /// Every case, for the documentation.
-    const CASES: &'static [Case];
+    /// Every kind of error, for the documentation. Equal ones count once.
+    const SPECS: &'static [ErrorSpec];
 
-    fn case(&self) -> Case;
+    fn spec(&self) -> ErrorSpec;
+}
+
+/// Number of specs in all parts; for the derive.
+pub const fn count_specs(parts: &[&[ErrorSpec]]) -> usize {
+    let (mut part, mut count) = (0, 0);
+    while part < parts.len() {
+        count += parts[part].len();
+        part += 1;
+    }
+    count
+}
+
+/// The specs of all parts; for the derive. `COUNT` is [`count_specs`].
+pub const fn join_specs<const COUNT: usize>(parts: &[&[ErrorSpec]]) -> [ErrorSpec; COUNT] {
+    let mut all = [ErrorSpec::new(500, "", ""); COUNT];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut index = 0;
+        while index < parts[part].len() {
+            all[next] = parts[part][index];
+            index += 1;
+            next += 1;
+        }
+        part += 1;
+    }
+    all
 }
 
 /// For routes that have no errors of their own.
@@ -33,9 +100,9 @@ pub trait ApiError: std::error::Error + Send + 'static {
 pub enum NoError {}
 
 impl ApiError for NoError {
-    const CASES: &'static [Case] = &[];
+    const SPECS: &'static [ErrorSpec] = &[];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match *self {}
     }
 }
@@ -66,8 +133,8 @@ impl Problem {
     }
 
     fn of(error: &impl ApiError) -> Self {
-        let case = error.case();
-        Self::new(case.status, case.code, error.to_string()).hint(case.hint)
+        let spec = error.spec();
+        Self::new(spec.status, spec.code, error.to_string()).hint(spec.hint)
     }
 
     pub(crate) fn into_response(self) -> abi::Response {
@@ -82,31 +149,31 @@ impl Problem {
 
 /// The error of a handler: an error for the caller, or a capability that failed.
 #[derive(Debug)]
-pub enum Failure<E = NoError> {
+pub enum HandlerError<E = NoError> {
     Caller(E),
     Problem(Problem),
     Host(HostError),
 }
 
-impl<E: ApiError> From<E> for Failure<E> {
+impl<E: ApiError> From<E> for HandlerError<E> {
     fn from(error: E) -> Self {
         Self::Caller(error)
     }
 }
 
-impl<E> From<HostError> for Failure<E> {
+impl<E> From<HostError> for HandlerError<E> {
     fn from(error: HostError) -> Self {
         Self::Host(error)
     }
 }
 
-impl<E> From<Problem> for Failure<E> {
+impl<E> From<Problem> for HandlerError<E> {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
     }
 }
 
-impl<E: ApiError> Failure<E> {
+impl<E: ApiError> HandlerError<E> {
     /// The response for the caller, or the fault that the gateway logs and turns into a plain 500.
     pub(crate) fn into_handler_response(self) -> Result<abi::Response, Fault> {
         match self {

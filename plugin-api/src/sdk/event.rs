@@ -1,4 +1,4 @@
-//! An event for the activity log.
+//! Events for the activity log: typed ones, and a builder.
 
 use super::{Address, Tx};
 use crate::{
@@ -6,27 +6,122 @@ use crate::{
     manifest::{EventRef, NewEvent},
 };
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use std::fmt::{Display, Write as _};
 
-/// A new event. It is published inside a transaction and becomes public when, and only when, the transaction commits.
-#[derive(Clone, Debug)]
-pub struct Event(NewEvent);
+/// A type of event in the activity log. The struct is the event's data: public parts only, because they cannot be retracted.
+/// Derive it.
+///
+/// `#[event("thread.create", subject = "thread", id = thread_id)]` names the type (dotted, lower case), and the record that the
+/// event is about by its kind and the field with its id. What else the derive reads:
+///
+/// - `actor = author`: the field with the account that acted, an [`Address`] or an `Option` of one. Where it is not part of
+///   the data, [`Self::by`] names it.
+/// - `unique_key(thread_id, author)`: the gateway drops a second event of the type with the same values.
+///
+/// An event becomes public when, and only when, its transaction commits.
+///
+/// ```
+/// use plugin_api::{Address, Event, HostError, Tx};
+/// use serde::Serialize;
+///
+/// /// Data of `thread.create`.
+/// #[derive(Serialize, Event)]
+/// #[serde(rename_all = "camelCase")]
+/// #[event("thread.create", subject = "thread", id = thread_id)]
+/// struct ThreadCreated<'a> {
+///     thread_id: i64,
+///     title: &'a str,
+/// }
+///
+/// fn publish(tx: &Tx, author: Address) -> Result<(), HostError> {
+///     ThreadCreated { thread_id: 7, title: "Rain" }.by(author).publish(tx)
+/// }
+///
+/// assert_eq!(ThreadCreated::TYPE, "thread.create");
+/// ```
+///
+/// ```compile_fail
+/// # use plugin_api::Event;
+/// #[derive(serde::Serialize, Event)]
+/// #[event("thread.create", subject = "thread")] // a subject without `id`: write #[event("thread.create", …)]
+/// struct ThreadCreated {
+///     thread_id: i64,
+/// }
+/// ```
+pub trait Event: Serialize {
+    /// For example `thread.create`.
+    const TYPE: &'static str;
 
-impl Event {
-    /// `kind` is a dotted lower-case name, for example `thread.create`; `data` holds public parts only.
-    pub fn new(kind: &str, data: &impl Serialize) -> Result<Self, HostError> {
-        let data =
-            serde_json::to_value(data).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
-        Ok(Self(NewEvent { kind: kind.to_owned(), actor: None, about: None, data, ts: None, unique_key: None }))
+    /// The record that the event is about.
+    fn subject(&self) -> Option<EventRef> {
+        None
     }
 
+    /// The account that acted.
+    fn actor(&self) -> Option<Address> {
+        None
+    }
+
+    /// The gateway drops a second event with this key.
+    fn unique_key(&self) -> Option<String> {
+        None
+    }
+
+    /// The event as the act of that account.
+    fn by(&self, actor: Address) -> EventBuilder {
+        EventBuilder::of(self).actor(actor)
+    }
+
+    /// Adds the event to the transaction.
+    fn publish(&self, tx: &Tx) -> Result<(), HostError> {
+        EventBuilder::of(self).publish(tx)
+    }
+}
+
+/// `thread.create:7:0x…`; for the derive.
+pub fn unique_key(event_type: &str, parts: &[&dyn Display]) -> String {
+    let mut key = event_type.to_owned();
+    for part in parts {
+        // Writing to a text cannot fail.
+        let _ = write!(key, ":{part}");
+    }
+    key
+}
+
+/// An event that is being put together: a typed one with more than its type says, or one whose type is known only at run
+/// time.
+///
+/// Data that cannot be serialised is an error of [`Self::publish`].
+#[derive(Debug)]
+#[must_use = "an event is written by `publish`"]
+pub struct EventBuilder(NewEvent<Result<Box<RawValue>, HostError>>);
+
+impl EventBuilder {
+    /// The typed event with its subject, actor and unique key.
+    pub fn of<E: Event + ?Sized>(event: &E) -> Self {
+        let mut builder = Self::new(E::TYPE, event);
+        builder.0.subject = event.subject();
+        builder.0.actor = event.actor().map(|actor| actor.to_string());
+        builder.0.unique_key = event.unique_key();
+        builder
+    }
+
+    /// `kind` is a dotted lower-case name, for example `thread.create`; `data` holds public parts only.
+    pub fn new(kind: &str, data: &(impl Serialize + ?Sized)) -> Self {
+        let data = to_raw_value(data).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()));
+        Self(NewEvent { kind: kind.to_owned(), actor: None, subject: None, data, ts: None, unique_key: None })
+    }
+
+    /// The account that acted.
     pub fn actor(mut self, actor: Address) -> Self {
         self.0.actor = Some(actor.to_string());
         self
     }
 
     /// What the event is about, for example `("thread", 7)`.
-    pub fn about(mut self, kind: &str, id: impl ToString) -> Self {
-        self.0.about = Some(EventRef { kind: kind.to_owned(), id: id.to_string() });
+    pub fn subject(mut self, kind: &str, id: impl ToString) -> Self {
+        self.0.subject = Some(EventRef::new(kind, id));
         self
     }
 
@@ -42,7 +137,77 @@ impl Event {
         self
     }
 
+    /// Adds the event to the transaction.
     pub fn publish(self, tx: &Tx) -> Result<(), HostError> {
-        tx.publish(&self.0)
+        tx.publish(&self.finish()?)
+    }
+
+    fn finish(self) -> Result<NewEvent<Box<RawValue>>, HostError> {
+        let NewEvent { kind, actor, subject, data, ts, unique_key } = self.0;
+        Ok(NewEvent { kind, actor, subject, data: data?, ts, unique_key })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::Event;
+    use serde_json::json;
+
+    const PAYER: Address = Address([7; 20]);
+
+    fn sent(event: EventBuilder) -> serde_json::Value {
+        serde_json::to_value(event.finish().unwrap()).unwrap()
+    }
+
+    #[derive(Serialize, Event)]
+    #[serde(rename_all = "camelCase")]
+    #[event("stream.opened", subject = "stream", id = stream_id, actor = payer, unique_key(stream_id, payer))]
+    struct StreamOpened<'a> {
+        stream_id: i64,
+        payer: Address,
+        note: &'a str,
+    }
+
+    #[derive(Serialize, Event)]
+    #[event("network.paused", actor = operator)]
+    struct NetworkPaused {
+        #[serde(skip)]
+        operator: Option<Address>,
+    }
+
+    #[test]
+    fn the_attribute_gives_all_but_the_data() {
+        let event = StreamOpened { stream_id: 3, payer: PAYER, note: "n" };
+        assert_eq!(
+            sent(EventBuilder::of(&event)),
+            json!({
+                "type": "stream.opened", "actor": PAYER, "ref": { "kind": "stream", "id": "3" },
+                "data": { "streamId": 3, "payer": PAYER, "note": "n" },
+                "ts": null, "unique_key": format!("stream.opened:3:{PAYER}"),
+            })
+        );
+    }
+
+    #[test]
+    fn the_builder_says_more() {
+        let event = NetworkPaused { operator: None };
+        assert_eq!(sent(EventBuilder::of(&event))["actor"], json!(null));
+        assert_eq!(sent(EventBuilder::of(&NetworkPaused { operator: Some(PAYER) }))["actor"], json!(PAYER));
+        assert_eq!(
+            sent(event.by(PAYER).at(9).subject("chain", "main").unique_key("k")),
+            json!({
+                "type": "network.paused", "actor": PAYER, "ref": { "kind": "chain", "id": "main" }, "data": {},
+                "ts": 9, "unique_key": "k",
+            })
+        );
+    }
+
+    #[test]
+    fn data_that_cannot_be_serialised_is_an_error() {
+        let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
+        let error = EventBuilder::new("a.b", &keys).finish().unwrap_err();
+        assert!(error.is(HostErrorCode::Invalid), "{error:?}");
     }
 }

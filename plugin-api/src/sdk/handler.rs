@@ -1,14 +1,14 @@
 //! A handler: an async function of a [`RequestContext`] and up to five extractors.
 
 use super::{
-    ApiError, Failure, FromRequest, IntoResponse, PluginContext, Request, RequestContext, RouteDescription, fence,
+    ApiError, FromRequest, HandlerError, IntoResponse, PluginContext, Request, RequestContext, RouteDescription, fence,
 };
 use crate::abi::{self, Fault};
 use abi_stable::std_types::RResult;
 use async_ffi::{FfiFuture, FutureExt as _};
 use std::future::Future;
 
-/// Implemented for `async fn(RequestContext<P>, extractors…) -> Result<impl IntoResponse, Failure<impl ApiError>>`.
+/// Implemented for `async fn(RequestContext<P>, extractors…) -> Result<impl IntoResponse, HandlerError<impl ApiError>>`.
 pub trait Handler<P, Args>: Send + Sync + 'static {
     type Error: ApiError;
 
@@ -28,7 +28,7 @@ macro_rules! handler {
         where
             P: Send + Sync + 'static,
             F: Fn(RequestContext<P>, $($part),*) -> Fut + Send + Sync + 'static,
-            Fut: Future<Output = Result<R, Failure<E>>> + Send + 'static,
+            Fut: Future<Output = Result<R, HandlerError<E>>> + Send + 'static,
             R: IntoResponse,
             E: ApiError,
             $($part: FromRequest,)*
@@ -57,7 +57,7 @@ macro_rules! handler {
                     Err(fault) => return std::future::ready(RResult::RErr(fault)).into_ffi(),
                 };
                 let reporter = cx.clone();
-                let response = async move { future.await.map_or_else(Failure::into_handler_response, |response| Ok(response.into_response())) };
+                let response = async move { future.await.map_or_else(HandlerError::into_handler_response, |response| Ok(response.into_response())) };
                 fence::ContainedFuture::new(response, move |fault| reporter.report(route_path, fault)).into_ffi()
             }
         }

@@ -4,6 +4,7 @@ mod address;
 mod chain;
 mod content;
 mod context;
+pub mod contracts;
 mod db;
 mod definition;
 mod error;
@@ -16,7 +17,9 @@ pub mod format;
 mod handler;
 mod hash;
 mod id;
+mod insert_rows;
 mod job;
+mod list;
 mod page;
 mod payload_references;
 pub mod point;
@@ -34,14 +37,15 @@ mod tx;
 mod viewer;
 mod wei;
 
-pub use address::{Address, BadAddress};
+pub use address::{Address, AddressParseError};
 pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
-pub use content::{BadContent, Content, NewContent, PayloadInfo};
+pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
+pub use contracts::{AgentId, ContractEvent, JobId};
 pub use db::{Bind, Db, Query, Sql, Tx, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
-pub use error::{ApiError, Case, Failure, NoError, Problem};
-pub use event::Event;
+pub use error::{ApiError, ErrorSpec, HandlerError, NoError, Problem};
+pub use event::{Event, EventBuilder};
 pub use export::{object_manifest, object_new};
 pub use extract::{
     Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,
@@ -51,6 +55,7 @@ pub use fetch::{Fetch, FetchResponse};
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use job::Job;
+pub use list::{List, ListPage, Listed};
 pub use page::{Limit, Page, lenient};
 pub use payload_references::referenced_payloads;
 pub use rendered_json::{RenderedJson, RenderedObject, render_json};
@@ -66,18 +71,23 @@ pub use stream::{StreamBody, Topic};
 pub use stream_position::StreamPosition;
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
-pub use wei::{BadWei, Wei};
+pub use wei::{Wei, WeiParseError};
 
 pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Rows, StatementResult, Value};
 pub use crate::manifest::{
     BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState, UrlProblem,
 };
+pub use plugin_api_macros::{ApiError, ContractEvent, Event};
 pub use schemars::JsonSchema;
 
 /// Items that the macros use; not for authors.
 #[doc(hidden)]
 pub mod __private {
-    pub use super::id::read_id;
+    pub use super::{
+        error::{count_specs, join_specs},
+        event::unique_key,
+        id::read_id,
+    };
     pub use schemars;
     pub use serde;
     pub use serde_json::Value;

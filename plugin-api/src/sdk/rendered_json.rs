@@ -58,21 +58,7 @@ impl<T> RenderedJson<T> {
         items: impl IntoIterator<Item = (O, R)>,
         rest: &impl Serialize,
     ) -> Result<Self, HostError> {
-        let items: Vec<(O, R)> = items.into_iter().collect();
-        // One allocation for the whole body.
-        let rendered_bytes: usize = items.iter().map(|(rendered, _)| byte_count(rendered.parts())).sum();
-        let mut json = Vec::with_capacity(rendered_bytes + REST_BYTES * (1 + items.len()));
-        json.push(b'{');
-        serde_json::to_writer(&mut json, name).map_err(invalid)?;
-        json.extend_from_slice(b":[");
-        for (index, (rendered, rest)) in items.iter().enumerate() {
-            if index > 0 {
-                json.push(b',');
-            }
-            push_object(&mut json, rendered.parts(), rest)?;
-        }
-        json.push(b']');
-        push_members(&mut json, true, rest)?;
+        let json = list_of_rendered(name, items, rest)?;
         Ok(Self { json, schema: PhantomData })
     }
 }
@@ -85,6 +71,46 @@ impl<T: JsonSchema> IntoResponse for RenderedJson<T> {
     fn describe(describe: &mut RouteDescription<'_>) {
         response::describe_json::<T>(describe, 200, "OK");
     }
+}
+
+/// An object with a list `name` of these items, then the members of `rest`.
+pub(super) fn list_of<T: Serialize>(name: &str, items: &[T], rest: &impl Serialize) -> Result<Vec<u8>, HostError> {
+    let mut json = Vec::with_capacity(REST_BYTES * (1 + items.len()));
+    push_name(&mut json, name)?;
+    serde_json::to_writer(&mut json, items).map_err(invalid)?;
+    push_members(&mut json, true, rest)?;
+    Ok(json)
+}
+
+/// The same with items of rendered parts and other members.
+pub(super) fn list_of_rendered<O: RenderedObject, R: Serialize>(
+    name: &str,
+    items: impl IntoIterator<Item = (O, R)>,
+    rest: &impl Serialize,
+) -> Result<Vec<u8>, HostError> {
+    let items: Vec<(O, R)> = items.into_iter().collect();
+    // One allocation for the whole body.
+    let rendered_bytes: usize = items.iter().map(|(rendered, _)| byte_count(rendered.parts())).sum();
+    let mut json = Vec::with_capacity(rendered_bytes + REST_BYTES * (1 + items.len()));
+    push_name(&mut json, name)?;
+    json.push(b'[');
+    for (index, (rendered, rest)) in items.iter().enumerate() {
+        if index > 0 {
+            json.push(b',');
+        }
+        push_object(&mut json, rendered.parts(), rest)?;
+    }
+    json.push(b']');
+    push_members(&mut json, true, rest)?;
+    Ok(json)
+}
+
+/// Begins an object with the name of its first member.
+fn push_name(json: &mut Vec<u8>, name: &str) -> Result<(), HostError> {
+    json.push(b'{');
+    serde_json::to_writer(&mut *json, name).map_err(invalid)?;
+    json.push(b':');
+    Ok(())
 }
 
 fn byte_count(parts: &[&str]) -> usize {

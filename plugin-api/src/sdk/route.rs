@@ -83,9 +83,9 @@ impl<P: Send + Sync + 'static> Route<P> {
     /// path is good for, with parameters and what else is below it.
     ///
     /// ```
-    /// # use plugin_api::{Failure, NoContent, RequestContext, Route};
+    /// # use plugin_api::{HandlerError, NoContent, RequestContext, Route};
     /// # struct Forum;
-    /// # async fn list_threads(_: RequestContext<Forum>) -> Result<NoContent, Failure> { Ok(NoContent) }
+    /// # async fn list_threads(_: RequestContext<Forum>) -> Result<NoContent, HandlerError> { Ok(NoContent) }
     /// # let _: Route<Forum> =
     /// Route::get("/api/forum/threads", list_threads)
     ///     .public()
@@ -233,8 +233,11 @@ fn operation_of<H>() -> String {
 
 fn describe_errors<E: ApiError>(describe: &mut RouteDescription<'_>) {
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
-    for case in E::CASES {
-        by_status.entry(case.status).or_default().push(case.code.to_owned());
+    for spec in E::SPECS {
+        let codes = by_status.entry(spec.status).or_default();
+        if !codes.iter().any(|code| code == spec.code) {
+            codes.push(spec.code.to_owned());
+        }
     }
     for (status, codes) in by_status {
         let description = codes.join(", ");

@@ -1,4 +1,7 @@
 //! Decodes rows by serde: a struct by column names, a tuple by position, any other type from the only column.
+//!
+//! Names match without regard to case and `_`, so that a struct with `rename_all = "camelCase"` is row and response in one.
+//! Columns in the order of the struct's fields are compared once per result; its rows are then decoded by position.
 
 use crate::abi::{Cell, HostError, HostErrorCode, MalformedRows, Rows};
 use serde::{
@@ -6,6 +9,7 @@ use serde::{
     de::{self, Deserialize, IntoDeserializer, Visitor, value::BorrowedStrDeserializer},
     forward_to_deserialize_any,
 };
+use std::cell::OnceCell;
 
 /// Decodes rows. The gateway calls it for its own tables; plugins use it through [`super::Query`].
 pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostError> {
@@ -13,12 +17,13 @@ pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostErro
     let mut cells = rows.cells().map_err(broken)?;
     let mut decoded = Vec::with_capacity(rows.row_count().min(rows.byte_count()));
     let mut row = Vec::with_capacity(columns.len());
+    let fields = OnceCell::new();
     for _ in 0..rows.row_count() {
         row.clear();
         for _ in 0..columns.len() {
             row.push(cells.next().ok_or(MalformedRows).and_then(|cell| cell).map_err(broken)?);
         }
-        decoded.push(T::deserialize(Row { columns: &columns, cells: &row }).map_err(mismatch)?);
+        decoded.push(T::deserialize(Row { columns: &columns, cells: &row, fields: &fields }).map_err(mismatch)?);
     }
     Ok(decoded)
 }
@@ -30,7 +35,8 @@ pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Opt
     }
     let columns = rows.columns().map_err(broken)?;
     let cells = rows.cells().map_err(broken)?.take(columns.len()).collect::<Result<Vec<_>, _>>().map_err(broken)?;
-    T::deserialize(Row { columns: &columns, cells: &cells }).map(Some).map_err(mismatch)
+    let row = Row { columns: &columns, cells: &cells, fields: &OnceCell::new() };
+    T::deserialize(row).map(Some).map_err(mismatch)
 }
 
 /// `#[serde(deserialize_with = "json_text")]`: decodes a text column that holds JSON.
@@ -39,7 +45,7 @@ pub fn json_text<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(deserialize
     serde_json::from_str(&text).map_err(de::Error::custom)
 }
 
-fn broken(error: MalformedRows) -> HostError {
+pub(super) fn broken(error: MalformedRows) -> HostError {
     HostError::new(HostErrorCode::Internal, error.to_string())
 }
 
@@ -51,6 +57,39 @@ fn mismatch(error: de::value::Error) -> HostError {
 struct Row<'a, 'r> {
     columns: &'a [&'r str],
     cells: &'a [Cell<'r>],
+    /// Set by the first row, for all rows of the result.
+    fields: &'a OnceCell<StructFields<'r>>,
+}
+
+/// How the columns of a result become the fields of a struct.
+struct StructFields<'r> {
+    /// The struct that this was computed for: a `Deserialize` of the plugin's own may read several.
+    fields: &'static [&'static str],
+    /// The name of the field of each column, or the column's own name; `None` when the columns begin with the fields, in order.
+    names: Option<Vec<&'r str>>,
+}
+
+impl<'r> StructFields<'r> {
+    fn new(columns: &[&'r str], fields: &'static [&'static str]) -> Self {
+        if columns.starts_with(fields) {
+            return Self { fields, names: None };
+        }
+        let name_of = |column: &&'r str| {
+            let exact = fields.iter().find(|field| **field == *column);
+            let similar = || fields.iter().find(|field| is_same(field, column) && !columns.contains(field));
+            exact.or_else(similar).copied().unwrap_or(*column)
+        };
+        let names: Vec<&'r str> = columns.iter().map(name_of).collect();
+        Self { fields, names: (!names.starts_with(fields)).then_some(names) }
+    }
+}
+
+/// Whether two names are equal but for case and `_`: `created_at` and `createdAt`.
+fn is_same(field: &str, column: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = u8> {
+        name.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase())
+    }
+    letters(field).eq(letters(column))
 }
 
 impl<'r> Row<'_, 'r> {
@@ -102,10 +141,20 @@ impl<'de> Deserializer<'de> for Row<'_, 'de> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        self.deserialize_map(visitor)
+        let cached = self.fields.get_or_init(|| StructFields::new(self.columns, fields));
+        let other;
+        let known = if std::ptr::eq(cached.fields, fields) {
+            cached
+        } else {
+            other = StructFields::new(self.columns, fields);
+            &other
+        };
+        let Some(names) = &known.names else { return self.deserialize_seq(visitor) };
+        let pairs = names.iter().zip(self.cells).map(|(name, cell)| (*name, CellReader(*cell)));
+        visitor.visit_map(de::value::MapDeserializer::new(pairs))
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
@@ -233,6 +282,41 @@ mod tests {
         let cells = [Cell::Text("red"), Cell::Int(1), Cell::Null, Cell::Int(7), Cell::Blob(&[1, 2])];
         let things: Vec<Thing> = decode(&rows(&["colour", "done", "name", "id", "bytes"], &cells)).unwrap();
         assert_eq!(things, [Thing { id: 7, name: None, done: true, colour: Colour::Red, bytes: vec![1, 2] }]);
+    }
+
+    #[test]
+    fn a_struct_may_be_the_row_and_the_response() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct View<'r> {
+            id: i64,
+            created_at: i64,
+            #[serde(borrow)]
+            last_post: Option<&'r str>,
+        }
+        let view = |last_post| View { id: 7, created_at: 9, last_post };
+        let in_order = rows(&["id", "created_at", "last_post"], &[Cell::Int(7), Cell::Int(9), Cell::Text("x")]);
+        assert_eq!(decode::<View<'_>>(&in_order).unwrap(), [view(Some("x"))]);
+        let more =
+            rows(&["id", "createdAt", "last_post", "total"], &[Cell::Int(7), Cell::Int(9), Cell::Null, Cell::Int(1)]);
+        assert_eq!(decode::<View<'_>>(&more).unwrap(), [view(None)]);
+        let any_order =
+            rows(&["last_post", "total", "CREATED_AT", "id"], &[Cell::Null, Cell::Int(1), Cell::Int(9), Cell::Int(7)]);
+        assert_eq!(decode::<View<'_>>(&any_order).unwrap(), [view(None)]);
+        assert_eq!(decode_first::<View<'_>>(&any_order).unwrap(), Some(view(None)));
+        let missing = rows(&["id", "last_post"], &[Cell::Int(7), Cell::Null]);
+        assert!(decode::<View<'_>>(&missing).unwrap_err().message.contains("createdAt"));
+    }
+
+    #[test]
+    fn a_name_that_equals_the_column_comes_first() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Pair {
+            ab: i64,
+            a_b: i64,
+        }
+        let swapped = rows(&["a_b", "ab", "AB"], &[Cell::Int(1), Cell::Int(2), Cell::Int(3)]);
+        assert_eq!(decode::<Pair>(&swapped).unwrap(), [Pair { ab: 2, a_b: 1 }]);
     }
 
     #[test]

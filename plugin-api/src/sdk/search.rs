@@ -32,11 +32,18 @@ impl Search {
     /// SQL that is true where the text `column` contains the needle; `placeholder` is for example `$1`.
     /// No index serves it: the database evaluates it for every row.
     pub fn condition(&self, column: &str, placeholder: &str) -> String {
-        if self.postgres {
-            format!(r#"strpos(lower({column} COLLATE "C"), {placeholder}) > 0"#)
+        let mut condition = String::new();
+        self.push_condition(&mut condition, column, placeholder);
+        condition
+    }
+
+    pub(crate) fn push_condition(&self, text: &mut String, column: &str, placeholder: &str) {
+        let [before, between, after] = if self.postgres {
+            ["strpos(lower(", r#" COLLATE "C"), "#, ") > 0"]
         } else {
-            format!("instr(lower({column}), {placeholder}) > 0")
-        }
+            ["instr(lower(", "), ", ") > 0"]
+        };
+        text.extend([before, column, between, placeholder, after]);
     }
 }
 

@@ -12,7 +12,7 @@ pub struct Wei(pub U256);
 /// The text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an amount in wei is a string of 1 to 78 decimal digits, below 2^256")]
-pub struct BadWei;
+pub struct WeiParseError;
 
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
@@ -50,13 +50,13 @@ impl fmt::Display for Wei {
 }
 
 impl FromStr for Wei {
-    type Err = BadWei;
+    type Err = WeiParseError;
 
-    fn from_str(text: &str) -> Result<Self, BadWei> {
+    fn from_str(text: &str) -> Result<Self, WeiParseError> {
         if text.is_empty() || text.len() > 78 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(BadWei);
+            return Err(WeiParseError);
         }
-        U256::from_str_radix(text, 10).map(Self).map_err(|_: alloy_primitives::ruint::ParseError| BadWei)
+        U256::from_str_radix(text, 10).map(Self).map_err(|_: alloy_primitives::ruint::ParseError| WeiParseError)
     }
 }
 
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Wei {
             type Value = Wei;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&BadWei, out)
+                fmt::Display::fmt(&WeiParseError, out)
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Wei, E> {

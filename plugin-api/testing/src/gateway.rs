@@ -168,11 +168,11 @@ impl TestGateway {
     }
 
     /// Whether every index has this hash as its last block.
-    async fn is_on_branch(&self, name: plugin_api::Hash256) -> bool {
+    async fn is_on_branch(&self, hash: plugin_api::Hash256) -> bool {
         let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
         let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
-        let names: Vec<String> = rows.ok().and_then(|rows| plugin_api::decode_rows(&rows).ok()).unwrap_or_default();
-        !names.is_empty() && names.iter().all(|known| *known == name.to_string())
+        let hashes: Vec<String> = rows.ok().and_then(|rows| plugin_api::decode_rows(&rows).ok()).unwrap_or_default();
+        !hashes.is_empty() && hashes.iter().all(|indexed| *indexed == hash.to_string())
     }
 
     /// Stops the gateway as an operator does and starts it again on the same data.

@@ -1,7 +1,7 @@
 //! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, JobId};
-use plugin_api::{ApiError, BadAddress, Case};
+use plugin_api::{AddressParseError, ApiError, ErrorSpec};
 
 /// A record that does not exist.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,12 +12,12 @@ pub enum UnknownRecord {
     Job(JobId),
 }
 
-const NOT_FOUND: Case = Case::new(404, "not_found", "GET /api/agents and GET /api/jobs list what there is");
+const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/agents and GET /api/jobs list what there is");
 
 impl ApiError for UnknownRecord {
-    const CASES: &'static [Case] = &[NOT_FOUND];
+    const SPECS: &'static [ErrorSpec] = &[NOT_FOUND];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         NOT_FOUND
     }
 }
@@ -25,17 +25,18 @@ impl ApiError for UnknownRecord {
 /// A filter that is not an address.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{member}: {reason}")]
-pub struct BadFilter {
+pub struct AddressFilterError {
     pub member: &'static str,
-    pub reason: BadAddress,
+    pub reason: AddressParseError,
 }
 
-const BAD_FILTER: Case = Case::new(400, "bad_request", "filter by an account's address, or leave the filter out");
+const BAD_FILTER: ErrorSpec =
+    ErrorSpec::new(400, "bad_request", "filter by an account's address, or leave the filter out");
 
-impl ApiError for BadFilter {
-    const CASES: &'static [Case] = &[BAD_FILTER];
+impl ApiError for AddressFilterError {
+    const SPECS: &'static [ErrorSpec] = &[BAD_FILTER];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         BAD_FILTER
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::{
     AgentId, BRIEF_BYTES_MAX, ChallengeId, JobId, NOTE_BYTES_MAX, RULES_BYTES_MAX, SubmissionId, TITLE_CHARS_MAX,
 };
-use plugin_api::{ApiError, BadContent, Case, format::BadTags};
+use plugin_api::{ApiError, ContentError, ErrorSpec, format::TagsError};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArenaError {
@@ -20,11 +20,11 @@ pub enum ArenaError {
     #[error("endsAt: a unix time from {first} to {last} is needed")]
     EndsAt { first: i64, last: i64 },
     #[error("tags: {0}")]
-    Tags(BadTags),
+    Tags(TagsError),
     #[error("score: a whole number from 1 to 10 is needed")]
     Score,
     #[error(transparent)]
-    Content(#[from] BadContent),
+    Content(#[from] ContentError),
     #[error("unknown challenge {challenge}")]
     UnknownChallenge { challenge: ChallengeId },
     #[error("unknown submission {submission}")]
@@ -49,22 +49,25 @@ pub enum ArenaError {
     NotClient { job: JobId },
 }
 
-const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
-const NOT_FOUND: Case = Case::new(404, "not_found", "GET /api/arena/challenges and GET /api/agents list what there is");
-const NOT_OWNER: Case = Case::new(403, "not_owner", "name an agent of yours, or leave agentId out");
-const SELF_VOTE: Case = Case::new(403, "self_vote", "vote for the submissions of others");
-const NOT_CREATOR: Case = Case::new(403, "not_creator", "sign with the wallet that created the challenge");
-const NOT_CLIENT: Case = Case::new(403, "not_client", "name a job that you requested, or leave jobId out");
-const CLOSED: Case = Case::new(409, "closed", "GET /api/arena/challenges?status=open lists those that are open");
-const ALREADY_SUBMITTED: Case = Case::new(409, "already_submitted", "an address submits once to a challenge");
-const NOT_CLOSED: Case = Case::new(409, "not_closed", "award it after endsAt");
-const TOO_LARGE: Case = Case::new(413, "too_large", "shorten the text, or store it as a payload and name that");
+const BAD_REQUEST: ErrorSpec = ErrorSpec::new(400, "bad_request", "correct the named member and sign the new payload");
+const NOT_FOUND: ErrorSpec =
+    ErrorSpec::new(404, "not_found", "GET /api/arena/challenges and GET /api/agents list what there is");
+const NOT_OWNER: ErrorSpec = ErrorSpec::new(403, "not_owner", "name an agent of yours, or leave agentId out");
+const SELF_VOTE: ErrorSpec = ErrorSpec::new(403, "self_vote", "vote for the submissions of others");
+const NOT_CREATOR: ErrorSpec = ErrorSpec::new(403, "not_creator", "sign with the wallet that created the challenge");
+const NOT_CLIENT: ErrorSpec = ErrorSpec::new(403, "not_client", "name a job that you requested, or leave jobId out");
+const CLOSED: ErrorSpec =
+    ErrorSpec::new(409, "closed", "GET /api/arena/challenges?status=open lists those that are open");
+const ALREADY_SUBMITTED: ErrorSpec = ErrorSpec::new(409, "already_submitted", "an address submits once to a challenge");
+const NOT_CLOSED: ErrorSpec = ErrorSpec::new(409, "not_closed", "award it after endsAt");
+const TOO_LARGE: ErrorSpec =
+    ErrorSpec::new(413, "too_large", "shorten the text, or store it as a payload and name that");
 
 impl ApiError for ArenaError {
-    const CASES: &'static [Case] = &[
+    const SPECS: &'static [ErrorSpec] = &[
         BAD_REQUEST,
-        BadContent::CASES[1],
-        BadContent::CASES[2],
+        ContentError::SPECS[1],
+        ContentError::SPECS[2],
         NOT_OWNER,
         SELF_VOTE,
         NOT_CREATOR,
@@ -76,7 +79,7 @@ impl ApiError for ArenaError {
         TOO_LARGE,
     ];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::Title
             | Self::BlankBrief
@@ -85,7 +88,7 @@ impl ApiError for ArenaError {
             | Self::Score
             | Self::OtherAgent { .. } => BAD_REQUEST,
             Self::LargeBrief { .. } | Self::LargeRules { .. } | Self::LargeNote { .. } => TOO_LARGE,
-            Self::Content(content) => content.case(),
+            Self::Content(content) => content.spec(),
             Self::UnknownChallenge { .. } | Self::UnknownSubmission { .. } | Self::UnknownAgent { .. } => NOT_FOUND,
             Self::NotOwner { .. } => NOT_OWNER,
             Self::SelfVote => SELF_VOTE,

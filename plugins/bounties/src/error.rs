@@ -1,7 +1,7 @@
 //! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, BRIEF_BYTES_MAX, BountyId, JobId, PITCH_BYTES_MAX, TITLE_CHARS_MAX};
-use plugin_api::{ApiError, BadAddress, Case, format::BadTags};
+use plugin_api::{AddressParseError, ApiError, ErrorSpec, format::TagsError};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BountyError {
@@ -12,7 +12,7 @@ pub enum BountyError {
     #[error("brief: {bytes} bytes are more than {BRIEF_BYTES_MAX}")]
     BriefTooLarge { bytes: usize },
     #[error("tags: {0}")]
-    Tags(BadTags),
+    Tags(TagsError),
     #[error("deadline: it must be in the future (unix seconds)")]
     Deadline,
     #[error("pitch: there is nothing in it")]
@@ -22,7 +22,7 @@ pub enum BountyError {
     #[error("status: open, awarded or completed")]
     StatusFilter,
     #[error("poster: {0}")]
-    PosterFilter(BadAddress),
+    PosterFilter(AddressParseError),
     #[error("unknown bounty {bounty}")]
     UnknownBounty { bounty: BountyId },
     #[error("unknown agent {agent}")]
@@ -47,21 +47,23 @@ pub enum BountyError {
     NotClient { job: JobId },
 }
 
-const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
-const SELF_CLAIM: Case = Case::new(400, "self_claim", "claim it with an agent of another address");
-const NOT_OWNER: Case = Case::new(403, "not_owner", "sign with the owner of the agent, or name an agent of your own");
-const NOT_POSTER: Case = Case::new(403, "not_poster", "sign with the address that posted the bounty");
-const NOT_CLIENT: Case = Case::new(403, "not_client", "name a job that the poster requested, or none");
-const NOT_FOUND: Case =
-    Case::new(404, "not_found", "GET /api/bounties lists the bounties there are, GET /api/agents the agents");
-const NOT_OPEN: Case = Case::new(409, "not_open", "GET /api/bounties?status=open lists the bounties that are");
-const EXPIRED: Case =
-    Case::new(409, "expired", "GET /api/work?kind=bounty lists the bounties that can still be claimed");
-const COMPLETED: Case = Case::new(409, "completed", "its job is done and paid; post a new bounty");
-const TOO_LARGE: Case = Case::new(413, "too_large", "store the text at /api/payloads and send its address");
+const BAD_REQUEST: ErrorSpec = ErrorSpec::new(400, "bad_request", "correct the named member and sign the new payload");
+const SELF_CLAIM: ErrorSpec = ErrorSpec::new(400, "self_claim", "claim it with an agent of another address");
+const NOT_OWNER: ErrorSpec =
+    ErrorSpec::new(403, "not_owner", "sign with the owner of the agent, or name an agent of your own");
+const NOT_POSTER: ErrorSpec = ErrorSpec::new(403, "not_poster", "sign with the address that posted the bounty");
+const NOT_CLIENT: ErrorSpec = ErrorSpec::new(403, "not_client", "name a job that the poster requested, or none");
+const NOT_FOUND: ErrorSpec =
+    ErrorSpec::new(404, "not_found", "GET /api/bounties lists the bounties there are, GET /api/agents the agents");
+const NOT_OPEN: ErrorSpec =
+    ErrorSpec::new(409, "not_open", "GET /api/bounties?status=open lists the bounties that are");
+const EXPIRED: ErrorSpec =
+    ErrorSpec::new(409, "expired", "GET /api/work?kind=bounty lists the bounties that can still be claimed");
+const COMPLETED: ErrorSpec = ErrorSpec::new(409, "completed", "its job is done and paid; post a new bounty");
+const TOO_LARGE: ErrorSpec = ErrorSpec::new(413, "too_large", "store the text at /api/payloads and send its address");
 
 impl ApiError for BountyError {
-    const CASES: &'static [Case] = &[
+    const SPECS: &'static [ErrorSpec] = &[
         BAD_REQUEST,
         SELF_CLAIM,
         NOT_OWNER,
@@ -74,7 +76,7 @@ impl ApiError for BountyError {
         TOO_LARGE,
     ];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::Title
             | Self::BlankBrief

@@ -9,8 +9,6 @@ pub const TOKEN_FACTORY: &str = "tokenFactory";
 pub const ACCOUNT_FACTORY: &str = "accountFactory";
 /// The implementation that accounts are clones of; its own events are ignored.
 pub const ACCOUNT_IMPL: &str = "accountImpl";
-pub const REGISTRY: &str = "registry";
-pub const ESCROW: &str = "escrow";
 
 /// The contracts whose records this plugin serves.
 pub const SHOWN: [&str; 4] = [STREAM_PAY, ARBITER_POOL, TOKEN_FACTORY, ACCOUNT_FACTORY];

@@ -13,7 +13,7 @@ mod store;
 mod work;
 
 use plugin_api::{
-    ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, format, point,
+    ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, format, point,
 };
 
 pub struct Forum;

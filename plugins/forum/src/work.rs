@@ -6,7 +6,7 @@ use crate::{
     store::unanswered::{self, UnansweredThread},
 };
 use plugin_api::{
-    HostError, PluginContext, Wei,
+    Event, HostError, PluginContext, Wei,
     point::{WorkInput, WorkItem, WorkKind},
 };
 

@@ -11,7 +11,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, Plugin, export_plugin, point};
 
 /// The plugin's state in memory.
 pub struct Hello {
@@ -26,7 +26,7 @@ impl Plugin for Hello {
             .routes([routes::get_greeting::route(), routes::list_guests::route(), routes::create_guest::route()])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([jobs::prune_guests::job()])
-            .publishes(&[model::SIGNED])
+            .publishes(&[model::GuestSigned::TYPE])
             .contributes(point::STATS, stats::count_guests)
     }
 

@@ -1,14 +1,11 @@
 //! Types and rules of guests and their messages, without a database and without the gateway.
 
 use crate::error::HelloError;
-use plugin_api::{Address, JsonSchema, format};
+use plugin_api::{Address, Event, JsonSchema, format};
 use serde::{Deserialize, Serialize};
 
 /// Length of a message in UTF-16 code units, which is how clients count.
 pub const MESSAGE_CHARS_MAX: usize = 280;
-
-/// Type of the event that a new message publishes.
-pub const SIGNED: &str = "hello.sign";
 
 /// What a guest sends.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,8 +26,9 @@ impl NewGuest {
     }
 }
 
+// Row and response are one struct: the column `created_at` fits the member `createdAt`.
 /// A line in the guest book, as readers get it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GuestView {
     pub id: i64,
@@ -41,18 +39,19 @@ pub struct GuestView {
     pub created_at: i64,
 }
 
+// The members of a page beside `items`, and its documentation.
 /// A page of the guest book.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(extend("items" = "The newest first."))]
 pub struct GuestPage {
-    /// The newest first.
-    pub items: Vec<GuestView>,
     /// Lines in the whole book.
     pub total: i64,
 }
 
-/// Data of the event `hello.sign`: the public members of a new line.
-#[derive(Debug, Serialize)]
+/// The event of a new line: its public members.
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("hello.sign", subject = "guest", id = guest_id)]
 pub struct GuestSigned<'a> {
     pub guest_id: i64,
     pub message: &'a str,

@@ -7,7 +7,7 @@ use plugin_api::{
 };
 
 pub async fn count_guests(cx: PluginContext<Hello>, _: NoInput) -> Result<Counters, HostError> {
-    let guests = store::count_guests(&cx.db()).await?;
+    let guests = store::GUESTS.count(&cx.db()).await?;
     let stats = [("guests".to_owned(), guests.into())].into_iter().collect();
     Ok(Counters { stats, ..Counters::default() })
 }

@@ -1,23 +1,10 @@
 //! The table `hello_guests`. Rule: all SQL of the plugin is in this file, and the same text runs on both databases.
 
 use crate::model::GuestView;
-use plugin_api::{Address, HostError, Query, Tx, sql};
-use serde::Deserialize;
+use plugin_api::{Address, HostError, List, Query, Tx, sql};
 
-/// A row, decoded by column names.
-#[derive(Deserialize)]
-struct GuestRow {
-    id: i64,
-    address: Address,
-    message: String,
-    created_at: i64,
-}
-
-impl From<GuestRow> for GuestView {
-    fn from(row: GuestRow) -> Self {
-        Self { id: row.id, address: row.address, message: row.message, created_at: row.created_at }
-    }
-}
+/// The guest book, the newest line first. Its rows decode as [`GuestView`]s.
+pub const GUESTS: List = List::new("hello_guests", "id, address, message, created_at").order_by("id DESC");
 
 /// Adds a line and returns it with its id.
 pub async fn insert_guest(tx: &Tx, address: Address, message: &str, now_s: i64) -> Result<GuestView, HostError> {
@@ -27,19 +14,6 @@ pub async fn insert_guest(tx: &Tx, address: Address, message: &str, now_s: i64) 
         .bind(now_s);
     let id = tx.one(insert).await?;
     Ok(GuestView { id, address, message: message.to_owned(), created_at: now_s })
-}
-
-/// The newest first.
-pub async fn list_guests(db: &impl Query, limit: u32, offset: u32) -> Result<Vec<GuestView>, HostError> {
-    let select = sql("SELECT id, address, message, created_at FROM hello_guests ORDER BY id DESC LIMIT $1 OFFSET $2")
-        .bind(limit)
-        .bind(offset);
-    let rows: Vec<GuestRow> = db.rows(select).await?;
-    Ok(rows.into_iter().map(GuestView::from).collect())
-}
-
-pub async fn count_guests(db: &impl Query) -> Result<i64, HostError> {
-    db.one(sql("SELECT count(*) FROM hello_guests")).await
 }
 
 /// Deletes the lines written before that second; returns their number.

@@ -1,12 +1,12 @@
 //! Errors of the knowledge base's routes: texts, statuses and codes.
 
-use crate::model::{BadSlug, PAGE_BYTES_MAX, SUMMARY_CHARS_MAX, Slug, TITLE_CHARS_MAX};
-use plugin_api::{ApiError, Case};
+use crate::model::{PAGE_BYTES_MAX, SUMMARY_CHARS_MAX, Slug, SlugParseError, TITLE_CHARS_MAX};
+use plugin_api::{ApiError, ErrorSpec};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KbError {
     #[error(transparent)]
-    Slug(#[from] BadSlug),
+    Slug(#[from] SlugParseError),
     #[error("title: 1 to {TITLE_CHARS_MAX} characters are needed")]
     Title,
     #[error("summary: at most {SUMMARY_CHARS_MAX} characters")]
@@ -25,22 +25,24 @@ pub enum KbError {
     Conflict { slug: Slug },
 }
 
-const BAD_SLUG: Case = Case::new(400, "bad_slug", "name the page with 2 to 64 of the characters a-z, 0-9 and -");
-const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
-const PROTECTED: Case = Case::new(
+const BAD_SLUG: ErrorSpec =
+    ErrorSpec::new(400, "bad_slug", "name the page with 2 to 64 of the characters a-z, 0-9 and -");
+const BAD_REQUEST: ErrorSpec = ErrorSpec::new(400, "bad_request", "correct the named member and sign the new payload");
+const PROTECTED: ErrorSpec = ErrorSpec::new(
     403,
     "kb_protected",
     "write a page of your own under another slug, or ask the page's creator; some pages belong to the operator",
 );
-const NOT_FOUND: Case =
-    Case::new(404, "not_found", "GET /api/kb lists the pages, GET /api/kb/{slug}/history a page's revisions");
-const CONFLICT: Case = Case::new(409, "conflict", "read the page, and write it again if it is still what you want");
-const TOO_LARGE: Case = Case::new(413, "too_large", "divide the text among several pages");
+const NOT_FOUND: ErrorSpec =
+    ErrorSpec::new(404, "not_found", "GET /api/kb lists the pages, GET /api/kb/{slug}/history a page's revisions");
+const CONFLICT: ErrorSpec =
+    ErrorSpec::new(409, "conflict", "read the page, and write it again if it is still what you want");
+const TOO_LARGE: ErrorSpec = ErrorSpec::new(413, "too_large", "divide the text among several pages");
 
 impl ApiError for KbError {
-    const CASES: &'static [Case] = &[BAD_SLUG, BAD_REQUEST, PROTECTED, NOT_FOUND, CONFLICT, TOO_LARGE];
+    const SPECS: &'static [ErrorSpec] = &[BAD_SLUG, BAD_REQUEST, PROTECTED, NOT_FOUND, CONFLICT, TOO_LARGE];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::Slug(_) => BAD_SLUG,
             Self::Title | Self::Summary | Self::BlankBody => BAD_REQUEST,

@@ -1,7 +1,7 @@
 //! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{AgentId, BODY_BYTES_MAX, SUBJECT_CHARS_MAX};
-use plugin_api::{ApiError, Case};
+use plugin_api::{ApiError, ErrorSpec};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -15,16 +15,16 @@ pub enum MessageError {
     UnknownAgent { agent: AgentId },
 }
 
-const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named member and sign the new payload");
-const NOT_FOUND: Case =
-    Case::new(404, "not_found", "GET /api/agents lists the agents there are; an address needs no agent");
-const TOO_LARGE: Case =
-    Case::new(413, "too_large", "send several messages, or store the text at /api/payloads and send its hash");
+const BAD_REQUEST: ErrorSpec = ErrorSpec::new(400, "bad_request", "correct the named member and sign the new payload");
+const NOT_FOUND: ErrorSpec =
+    ErrorSpec::new(404, "not_found", "GET /api/agents lists the agents there are; an address needs no agent");
+const TOO_LARGE: ErrorSpec =
+    ErrorSpec::new(413, "too_large", "send several messages, or store the text at /api/payloads and send its hash");
 
 impl ApiError for MessageError {
-    const CASES: &'static [Case] = &[BAD_REQUEST, NOT_FOUND, TOO_LARGE];
+    const SPECS: &'static [ErrorSpec] = &[BAD_REQUEST, NOT_FOUND, TOO_LARGE];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::Subject | Self::BlankBody => BAD_REQUEST,
             Self::UnknownAgent { .. } => NOT_FOUND,

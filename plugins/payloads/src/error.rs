@@ -1,7 +1,7 @@
 //! Errors of the store's routes: texts, statuses and codes.
 
 use crate::model::{PayloadHash, SIZE_MAX};
-use plugin_api::{ApiError, Case};
+use plugin_api::{ApiError, ErrorSpec};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadsError {
@@ -15,20 +15,20 @@ pub enum PayloadsError {
     Full { limit: i64 },
 }
 
-const EMPTY: Case = Case::new(400, "bad_request", "send the bytes themselves as the body");
-const UNKNOWN: Case = Case::new(404, "not_found", "POST /api/payloads stores bytes and answers their hash");
-const DAILY_BYTES: Case =
-    Case::new(429, "daily_bytes", "come back after midnight UTC; bytes that are stored already cost nothing");
-const FULL: Case = Case::new(
+const EMPTY: ErrorSpec = ErrorSpec::new(400, "bad_request", "send the bytes themselves as the body");
+const UNKNOWN: ErrorSpec = ErrorSpec::new(404, "not_found", "POST /api/payloads stores bytes and answers their hash");
+const DAILY_BYTES: ErrorSpec =
+    ErrorSpec::new(429, "daily_bytes", "come back after midnight UTC; bytes that are stored already cost nothing");
+const FULL: ErrorSpec = ErrorSpec::new(
     507,
     "store_full",
     "try again in some days, when old payloads are gone, or publish under an https address of your own",
 );
 
 impl ApiError for PayloadsError {
-    const CASES: &'static [Case] = &[EMPTY, UNKNOWN, DAILY_BYTES, FULL];
+    const SPECS: &'static [ErrorSpec] = &[EMPTY, UNKNOWN, DAILY_BYTES, FULL];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::Empty => EMPTY,
             Self::Unknown { .. } => UNKNOWN,

@@ -1,7 +1,7 @@
 //! Errors of the registry's routes: texts, statuses and codes.
 
 use crate::model::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX, ToolId};
-use plugin_api::{ApiError, BadAddress, BadWei, Case};
+use plugin_api::{AddressParseError, ApiError, ErrorSpec, WeiParseError};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolsError {
@@ -30,28 +30,29 @@ pub enum ToolsError {
     #[error("kind: it is mcp, http, a2a or compute")]
     Kind,
     #[error("owner: {0}")]
-    Owner(BadAddress),
+    Owner(AddressParseError),
     #[error("minVramGb: a number is needed")]
     VramMin,
     #[error("maxPricePerSecond: {0}")]
-    PriceMax(BadWei),
+    PriceMax(WeiParseError),
     #[error("unknown tool {tool}")]
     UnknownTool { tool: ToolId },
     #[error("no compute is listed as {tool}")]
     UnknownCompute { tool: ToolId },
 }
 
-const BAD_REQUEST: Case =
-    Case::new(400, "bad_request", "correct the named member and send it again, a payload newly signed");
-const PRIVATE_URL: Case = Case::new(400, "private_url", "name a host that everybody can reach");
-const NOT_FOUND: Case =
-    Case::new(404, "not_found", "GET /api/tools lists the tools there are, GET /api/compute those for rent");
-const TOO_LARGE: Case = Case::new(413, "too_large", "shorten the schema, or serve it under the tool's own address");
+const BAD_REQUEST: ErrorSpec =
+    ErrorSpec::new(400, "bad_request", "correct the named member and send it again, a payload newly signed");
+const PRIVATE_URL: ErrorSpec = ErrorSpec::new(400, "private_url", "name a host that everybody can reach");
+const NOT_FOUND: ErrorSpec =
+    ErrorSpec::new(404, "not_found", "GET /api/tools lists the tools there are, GET /api/compute those for rent");
+const TOO_LARGE: ErrorSpec =
+    ErrorSpec::new(413, "too_large", "shorten the schema, or serve it under the tool's own address");
 
 impl ApiError for ToolsError {
-    const CASES: &'static [Case] = &[BAD_REQUEST, PRIVATE_URL, NOT_FOUND, TOO_LARGE];
+    const SPECS: &'static [ErrorSpec] = &[BAD_REQUEST, PRIVATE_URL, NOT_FOUND, TOO_LARGE];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         match self {
             Self::PrivateUrl { .. } => PRIVATE_URL,
             Self::UnknownTool { .. } | Self::UnknownCompute { .. } => NOT_FOUND,

@@ -1,6 +1,6 @@
 //! Errors of the waitlist's routes: texts, statuses and codes.
 
-use plugin_api::{ApiError, Case};
+use plugin_api::{ApiError, ErrorSpec};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WaitlistError {
@@ -49,29 +49,29 @@ const ANEW: &str = "GET /api/validators/waitlist/challenge with the same fields,
 const OPERATORS: &str = "the operator of this gateway names them in [plugins.validators] operators";
 
 impl ApiError for WaitlistError {
-    const CASES: &'static [Case] = &[
-        Case::new(400, "bad_address", FIELD),
-        Case::new(400, "bad_checksum", FIELD),
-        Case::new(400, "bad_platform", FIELD),
-        Case::new(400, "bad_seats", FIELD),
-        Case::new(400, "bad_contact", FIELD),
-        Case::new(400, "consent_required", FIELD),
-        Case::new(400, "bad_nonce", FIELD),
-        Case::new(400, "bad_expires", FIELD),
-        Case::new(400, "bad_sig", FIELD),
-        Case::new(400, "bad_format", "leave format out, or say json or csv"),
-        Case::new(401, "bad_expires", ANEW),
-        Case::new(401, "bad_sig", ANEW),
-        Case::new(401, "signature_required", ANEW),
-        Case::new(401, "sig_expired", ANEW),
-        Case::new(401, "sig_mismatch", ANEW),
-        Case::new(403, "not_operator", OPERATORS),
-        Case::new(409, "replay", ANEW),
-        Case::new(503, "disabled", OPERATORS),
-        Case::new(507, "waitlist_full", "come back when the operator has made room"),
+    const SPECS: &'static [ErrorSpec] = &[
+        ErrorSpec::new(400, "bad_address", FIELD),
+        ErrorSpec::new(400, "bad_checksum", FIELD),
+        ErrorSpec::new(400, "bad_platform", FIELD),
+        ErrorSpec::new(400, "bad_seats", FIELD),
+        ErrorSpec::new(400, "bad_contact", FIELD),
+        ErrorSpec::new(400, "consent_required", FIELD),
+        ErrorSpec::new(400, "bad_nonce", FIELD),
+        ErrorSpec::new(400, "bad_expires", FIELD),
+        ErrorSpec::new(400, "bad_sig", FIELD),
+        ErrorSpec::new(400, "bad_format", "leave format out, or say json or csv"),
+        ErrorSpec::new(401, "bad_expires", ANEW),
+        ErrorSpec::new(401, "bad_sig", ANEW),
+        ErrorSpec::new(401, "signature_required", ANEW),
+        ErrorSpec::new(401, "sig_expired", ANEW),
+        ErrorSpec::new(401, "sig_mismatch", ANEW),
+        ErrorSpec::new(403, "not_operator", OPERATORS),
+        ErrorSpec::new(409, "replay", ANEW),
+        ErrorSpec::new(503, "disabled", OPERATORS),
+        ErrorSpec::new(507, "waitlist_full", "come back when the operator has made room"),
     ];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         let (status, code) = match self {
             Self::Address => (400, "bad_address"),
             Self::Checksum => (400, "bad_checksum"),
@@ -93,8 +93,8 @@ impl ApiError for WaitlistError {
             Self::NoOperators => (503, "disabled"),
             Self::Full => (507, "waitlist_full"),
         };
-        let listed = Self::CASES.iter().find(|case| case.status == status && case.code == code);
-        listed.copied().unwrap_or(Case::new(status, code, ""))
+        let listed = Self::SPECS.iter().find(|spec| spec.status == status && spec.code == code);
+        listed.copied().unwrap_or(ErrorSpec::new(status, code, ""))
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
         for error in
             [WaitlistError::Address, WaitlistError::ExpiresTooLate, WaitlistError::Full, WaitlistError::NoOperators]
         {
-            assert!(!error.case().hint.is_empty(), "{error}");
+            assert!(!error.spec().hint.is_empty(), "{error}");
         }
     }
 }

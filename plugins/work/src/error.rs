@@ -1,6 +1,6 @@
 //! Errors of the filters: texts, statuses and codes.
 
-use plugin_api::{ApiError, Case};
+use plugin_api::{ApiError, ErrorSpec};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkError {
@@ -14,12 +14,13 @@ pub enum WorkError {
     Sort,
 }
 
-const BAD_REQUEST: Case = Case::new(400, "bad_request", "correct the named part of the query, or leave it out");
+const BAD_REQUEST: ErrorSpec =
+    ErrorSpec::new(400, "bad_request", "correct the named part of the query, or leave it out");
 
 impl ApiError for WorkError {
-    const CASES: &'static [Case] = &[BAD_REQUEST];
+    const SPECS: &'static [ErrorSpec] = &[BAD_REQUEST];
 
-    fn case(&self) -> Case {
+    fn spec(&self) -> ErrorSpec {
         BAD_REQUEST
     }
 }

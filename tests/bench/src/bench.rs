@@ -1,4 +1,4 @@
-//! One run: what was asked for, what servers are started from, and what is made once for several jobs.
+//! One run: its options, the programs of the servers, and the databases that several jobs share.
 
 use crate::{
     forum,
@@ -32,6 +32,8 @@ pub struct Bench {
     pub scale: Scale,
     pub with_peers: bool,
     gateway: Option<PathBuf>,
+    /// The same with another gateway.
+    beside: Option<Box<Bench>>,
     folder: TempDir,
     forum: OnceCell<PathBuf>,
     /// Peers that this machine lacks, each with the reason.
@@ -61,10 +63,17 @@ impl Synchronous {
 
 impl Bench {
     pub fn new(options: &Options) -> Result<Self> {
+        let beside = options.beside.as_deref().map(|file| Self::of(options, Some(file), None)).transpose();
+        let beside = beside.context("--beside")?.map(Box::new);
+        Self::of(options, options.gateway.as_deref(), beside).context("--gateway")
+    }
+
+    fn of(options: &Options, gateway: Option<&Path>, beside: Option<Box<Self>>) -> Result<Self> {
         Ok(Self {
             scale: options.scale(),
             with_peers: !options.no_peers,
-            gateway: options.gateway.clone().map(fs::canonicalize).transpose().context("--gateway")?,
+            gateway: gateway.map(fs::canonicalize).transpose()?,
+            beside,
             folder: tempfile::Builder::new().prefix("gateway-bench-").tempdir()?,
             forum: OnceCell::new(),
             absent: RefCell::default(),
@@ -85,7 +94,7 @@ impl Bench {
         Ok(command)
     }
 
-    /// The configuration of every gateway here: limits that would count this machine are out of the way.
+    /// The configuration of every gateway here: without the limits that would throttle the load of one machine.
     pub fn configure(command: &mut Command, site: &Site, settings: &[(&str, &str)]) {
         let (listen, data_dir) = (site.address.to_string(), site.folder.path().join("data").display().to_string());
         let defaults = [
@@ -98,12 +107,22 @@ impl Bench {
             ("limits.streams_max", "8192"),
             ("limits.streams_per_ip_max", "8192"),
             ("log.level", "warn"),
-            // Written some time after the start, they would be events nobody published and pages nobody searches.
+            // Written some time after the start, these pages would add events and search results.
             ("plugins.kb.network_pages", "false"),
         ];
         for (key, value) in defaults.iter().chain(settings) {
             command.env(format!("GATEWAY_{}", key.replace('.', "__").to_uppercase()), value);
         }
+    }
+
+    /// What starts the other gateway, if one was named.
+    pub fn beside(&self) -> Option<&Self> {
+        self.beside.as_deref()
+    }
+
+    /// The gateway's program; none for the one linked into this program.
+    pub fn program(&self) -> Option<&Path> {
+        self.gateway.as_deref()
     }
 
     /// Where the libraries lie that belong to the gateway's program.
@@ -273,8 +292,8 @@ pub fn peer_on_copy(mut peer: Command, database: &Path, synchronous: Synchronous
     Server::start(site, peer, ready)
 }
 
-/// A program without the configuration of whoever calls the benchmarks.
-fn plain(program: &Path) -> Command {
+/// A program without the gateway's configuration in the environment.
+pub fn plain(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GATEWAY_")) {
         command.env_remove(name);

@@ -28,7 +28,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use options::Options;
 use std::process::ExitCode;
 
-/// As the gateway's: some jobs have theirs in this process.
+/// The allocator of the gateway, which some jobs run in this process.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -19,6 +19,10 @@ pub struct Options {
     #[arg(long, default_value_t = 3.0)]
     pub seconds: f64,
 
+    /// Connections that write [default: 64]
+    #[arg(long, value_name = "N")]
+    pub writers: Option<usize>,
+
     /// The gateway alone
     #[arg(long)]
     pub no_peers: bool,
@@ -30,6 +34,10 @@ pub struct Options {
     /// The gateway to measure [default: the one linked into this program]
     #[arg(long, value_name = "FILE")]
     pub gateway: Option<PathBuf>,
+
+    /// Another gateway, measured in the same rounds: what a change has made faster or slower
+    #[arg(long, value_name = "FILE")]
+    pub beside: Option<PathBuf>,
 
     /// Runs one of the servers instead (BENCH_LISTEN says where)
     #[arg(long, value_name = "NAME", hide = true)]
@@ -93,7 +101,7 @@ impl Options {
             warm_up: Duration::from_millis(500),
             duration: Duration::from_secs_f64(self.seconds.clamp(0.1, 600.0)),
             readers: 32,
-            writers: 64,
+            writers: self.writers.unwrap_or(64).max(1),
             threads: 10_000,
             threads_many: 1_000_000,
             plugin_copies: 18,

@@ -1,5 +1,5 @@
-//! Who runs on which processor: servers on the first, the load on the second, so that neither takes the other's time and a
-//! server's CPU time is not spread over caches. With one processor there is nothing to part.
+//! Which process runs on which processor: servers on the first, the load on the second, so that neither takes the
+//! other's time and a server's CPU time is not spread over caches. On one processor everything shares it.
 
 use anyhow::Result;
 use nix::{

@@ -28,7 +28,7 @@ pub struct Server {
     folder: TempDir,
 }
 
-/// A folder of the server's own, and the address it shall listen on.
+/// A folder of the server's own, and the address that it listens on.
 pub struct Site {
     pub folder: TempDir,
     pub address: SocketAddr,

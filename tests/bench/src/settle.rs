@@ -10,7 +10,7 @@ use std::{
 };
 
 const LOOK: Duration = Duration::from_millis(200);
-/// So many quiet looks one after the other.
+/// This many quiet samples one after the other.
 const LOOKS: u32 = 3;
 /// A hundredth of a second, as the kernel counts, that all processors together may be busy between two looks.
 const BUSY_TICKS_MAX: u64 = 2;

@@ -62,7 +62,7 @@ impl Plugin for Steps {
     }
 }
 
-/// Whom an event is about.
+/// The record that an event is about.
 #[derive(Deserialize)]
 struct Subject<'a> {
     #[serde(alias = "jobId", borrow)]

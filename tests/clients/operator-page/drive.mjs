@@ -61,13 +61,13 @@ try {
   assert.equal(await status("/api/hostile/rows"), 200);
   console.log("resumed");
 
-  // What happens elsewhere comes by itself.
+  // New events appear without a reload.
   assert.equal(await page.getByText("thread.create").count(), 0);
   console.log("following");
   await page.getByText("thread.create").first().waitFor();
   assert.equal(await page.evaluate(() => window.opened), true, "without loading the page again");
 
-  // Also for who uses the keyboard, and on a small screen.
+  // The page also works by keyboard, and on a small screen.
   await page.getByRole("button", { name: "disable forum", exact: true }).focus();
   await page.keyboard.press("Enter");
   await said("forum is disabled");

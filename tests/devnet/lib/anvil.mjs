@@ -38,7 +38,7 @@ export async function startAnvil({ port = 0, accounts = 20, genesisTime, args = 
     ["--mnemonic", MNEMONIC],
     ["--accounts", accounts],
     ["--balance", 1_000_000],
-    // As they come, so that who plays a scenario knows the ids before.
+    // In the order in which they are sent, so that a scenario knows the ids in advance.
     ["--order", "fifo"],
     ...(genesisTime === undefined ? [] : [["--timestamp", genesisTime]]),
   ];

@@ -35,7 +35,7 @@ export function compile({ replace = {}, only } = {}) {
   const [viaIR, direct] = [true, false].map((is) => wanted.filter((name) => VIA_IR.includes(name) === is));
   const artifacts = { ...runSolc(sources, direct, false), ...runSolc(sources, viaIR, true) };
   mkdirSync(CACHE, { recursive: true });
-  // Renamed into place: who compiles at the same time never sees half a file.
+  // Renamed into place: another process that compiles at the same time never reads half a file.
   const partial = `${cached}.${process.pid}`;
   writeFileSync(partial, JSON.stringify(artifacts));
   renameSync(partial, cached);

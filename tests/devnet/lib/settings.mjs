@@ -1,18 +1,18 @@
-// What a dev network leaves for others: devnet.json for programs and tests, gateway.toml and gateway.env for the gateway.
+// The files of a dev network: devnet.json for programs and tests, gateway.toml and gateway.env for the gateway.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Nobody to agree with. */
+/** A single node needs no consensus. */
 const CONSENSUS = "anvil";
 
-/** Written whole or not at all: who waits for the file may read it as soon as it is there. */
+/** Written completely or not at all: a program that waits for the file can read it as soon as it exists. */
 function write(folder, name, text) {
   const partial = join(folder, `.${name}.${process.pid}`);
   writeFileSync(partial, text);
   renameSync(partial, join(folder, name));
 }
 
-/** devnet.json comes last: when it is there, all is. */
+/** devnet.json comes last: when it exists, everything is ready. */
 export function leave(folder, devnet, economy) {
   mkdirSync(folder, { recursive: true });
   if (economy) write(folder, "economy.json", JSON.stringify(economy));

@@ -26,7 +26,7 @@ pub enum Act {
     Hang,
     /// Answers JSON of another shape.
     Misshape,
-    /// Asks the others, itself among them, for what it was asked.
+    /// Collects the same extension point, and so calls itself again.
     Circle,
 }
 

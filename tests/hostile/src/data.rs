@@ -1,7 +1,7 @@
 //! Statements on tables of others, transactions that stay open, invalid events.
 
 use crate::Hostile;
-use plugin_api::{Event, Failure, HostError, Json, Path, Query as _, RequestContext, Route, sql};
+use plugin_api::{EventBuilder, HandlerError, HostError, Json, Path, Query as _, RequestContext, Route, sql};
 use serde_json::json;
 use std::future::pending;
 
@@ -37,50 +37,50 @@ pub async fn write_row(cx: &RequestContext<Hostile>, note: &str) -> Result<(), H
     cx.transaction().execute(sql("INSERT INTO hostile_rows (note) VALUES ($1)").bind(note)).await.map(drop)
 }
 
-async fn count_rows(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn count_rows(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     Ok(Json(cx.db().one(sql("SELECT count(*) FROM hostile_rows")).await?))
 }
 
-async fn write(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn write(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     write_row(&cx, "fine").await?;
     Ok(Json(0))
 }
 
-async fn write_then_hang(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn write_then_hang(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     write_row(&cx, "and hang").await?;
     pending().await
 }
 
-async fn write_then_panic(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn write_then_panic(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     write_row(&cx, "and panic").await?;
     std::panic::panic_any("with rows written")
 }
 
 /// Leaks a transaction of its own: it is neither committed nor dropped.
-async fn write_then_leak(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn write_then_leak(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     let tx = cx.begin();
     tx.execute(sql("INSERT INTO hostile_rows (note) VALUES ('leaked')")).await?;
     std::mem::forget(tx);
     Ok(Json(0))
 }
 
-async fn run_statement(cx: RequestContext<Hostile>, Path(number): Path<i64>) -> Result<Json<u64>, Failure> {
+async fn run_statement(cx: RequestContext<Hostile>, Path(number): Path<i64>) -> Result<Json<u64>, HandlerError> {
     let number = usize::try_from(number).unwrap_or(usize::MAX);
     let statement = WRITES.get(number).copied().unwrap_or_default();
     Ok(Json(cx.transaction().execute(sql(statement)).await?))
 }
 
-async fn event_fine(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
-    Event::new(EVENT, &json!({ "fine": true }))?.publish(&cx.transaction())?;
+async fn event_fine(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
+    EventBuilder::new(EVENT, &json!({ "fine": true })).publish(&cx.transaction())?;
     Ok(Json(0))
 }
 
-async fn event_newline(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
-    Event::new("hostile.event\nid: 9", &json!({}))?.publish(&cx.transaction())?;
+async fn event_newline(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
+    EventBuilder::new("hostile.event\nid: 9", &json!({})).publish(&cx.transaction())?;
     Ok(Json(0))
 }
 
-async fn event_huge(cx: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
-    Event::new(EVENT, &json!({ "text": "x".repeat(16 * 1024 * 1024) }))?.publish(&cx.transaction())?;
+async fn event_huge(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
+    EventBuilder::new(EVENT, &json!({ "text": "x".repeat(16 * 1024 * 1024) })).publish(&cx.transaction())?;
     Ok(Json(0))
 }

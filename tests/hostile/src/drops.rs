@@ -1,7 +1,7 @@
 //! Values whose drop panics, and handlers that do not end.
 
 use crate::{Hostile, config::block};
-use plugin_api::{Failure, Json, RequestContext, Route};
+use plugin_api::{HandlerError, Json, RequestContext, Route};
 use std::{future::pending, panic::panic_any, time::Duration};
 
 const LIMIT_MS: u64 = 300;
@@ -24,26 +24,26 @@ impl Drop for EvilDrop {
     }
 }
 
-async fn panic_in_drop(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn panic_in_drop(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     let _evil = EvilDrop("in a local's drop");
     Ok(Json(0))
 }
 
-async fn panic_in_cancelled_drop(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn panic_in_cancelled_drop(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     let _evil = EvilDrop("in the drop of a future");
     pending().await
 }
 
-async fn hang(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn hang(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     pending().await
 }
 
 /// Hangs until the client disconnects: the default time limit is long.
-async fn wait(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn wait(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     pending().await
 }
 
-async fn block_thread(_: RequestContext<Hostile>) -> Result<Json<i64>, Failure> {
+async fn block_thread(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     block(Duration::from_secs(2));
     Ok(Json(0))
 }

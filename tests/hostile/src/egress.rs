@@ -1,7 +1,7 @@
 //! A route that lets its caller choose the host to which the gateway connects.
 
 use crate::Hostile;
-use plugin_api::{Body, Failure, Fetch, Json, RequestContext, Route};
+use plugin_api::{Body, Fetch, HandlerError, Json, RequestContext, Route};
 use std::time::Duration;
 
 pub fn routes() -> Vec<Route<Hostile>> {
@@ -9,7 +9,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
 }
 
 /// The body is a URL; returns status and body of the response, or the capability's error, as text.
-async fn fetch(cx: RequestContext<Hostile>, Body(url): Body) -> Result<Json<String>, Failure> {
+async fn fetch(cx: RequestContext<Hostile>, Body(url): Body) -> Result<Json<String>, HandlerError> {
     let url = String::from_utf8_lossy(&url).into_owned();
     let response = Fetch::get(url).timeout(Duration::from_secs(5)).response_bytes_max(1024).send(&cx).await;
     Ok(Json(match response {

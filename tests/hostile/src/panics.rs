@@ -1,11 +1,11 @@
 //! Handlers that panic, each in another place.
 
 use crate::Hostile;
-use plugin_api::{Failure, FromRequest, Json, JsonSchema, Problem, Request, RequestContext, Route};
+use plugin_api::{FromRequest, HandlerError, Json, JsonSchema, Problem, Request, RequestContext, Route};
 use serde::{Serialize, Serializer};
 use std::{panic::panic_any, time::Duration};
 
-type Number = Result<Json<i64>, Failure>;
+type Number = Result<Json<i64>, HandlerError>;
 
 pub fn routes() -> Vec<Route<Hostile>> {
     vec![
@@ -51,7 +51,7 @@ impl Serialize for EvilResponse {
     }
 }
 
-async fn panic_in_serializer(_: RequestContext<Hostile>) -> Result<Json<EvilResponse>, Failure> {
+async fn panic_in_serializer(_: RequestContext<Hostile>) -> Result<Json<EvilResponse>, HandlerError> {
     Ok(Json(EvilResponse))
 }
 

@@ -3,7 +3,7 @@
 use crate::Hostile;
 use futures_util::{Stream, StreamExt as _, stream};
 use plugin_api::{
-    Failure, HostError, RawResponse, RequestContext, Route, StreamBody, Text, WithHeader,
+    HandlerError, HostError, RawResponse, RequestContext, Route, StreamBody, Text, WithHeader,
     abi::{FfiBytes, HostErrorCode},
 };
 use std::panic::panic_any;
@@ -29,19 +29,19 @@ pub fn routes() -> Vec<Route<Hostile>> {
     ]
 }
 
-type HeaderResult = Result<WithHeader<Text>, Failure>;
+type HeaderResult = Result<WithHeader<Text>, HandlerError>;
 
 fn chunk() -> FfiBytes {
     FfiBytes::from(vec![b'x'; MIB])
 }
 
-async fn giant_body(_: RequestContext<Hostile>) -> Result<RawResponse, Failure> {
+async fn giant_body(_: RequestContext<Hostile>) -> Result<RawResponse, HandlerError> {
     Ok(RawResponse { status: 200, content_type: "image/png".into(), body: vec![b'x'; GIANT_MIB * MIB].into() })
 }
 
 async fn giant_stream(
     cx: RequestContext<Hostile>,
-) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     let chunks = stream::iter(0..GIANT_MIB).map(|_| Ok(chunk()));
     Ok(StreamBody::new(&cx, "image/png", chunks))
 }
@@ -53,32 +53,32 @@ fn panicking_stream(good: usize) -> impl Stream<Item = Result<FfiBytes, HostErro
 
 async fn stream_panics_first(
     cx: RequestContext<Hostile>,
-) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     Ok(StreamBody::new(&cx, "image/png", panicking_stream(0)))
 }
 
 async fn stream_panics_later(
     cx: RequestContext<Hostile>,
-) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     Ok(StreamBody::new(&cx, "image/png", panicking_stream(2)))
 }
 
 async fn stream_fails_first(
     cx: RequestContext<Hostile>,
-) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     let failed = stream::iter([Err(HostError::new(HostErrorCode::Internal, "no first chunk"))]);
     Ok(StreamBody::new(&cx, "image/png", failed))
 }
 
 async fn stream_hangs_first(
     cx: RequestContext<Hostile>,
-) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     Ok(StreamBody::new(&cx, "image/png", stream::pending()))
 }
 
 async fn stream_endless(
     cx: RequestContext<Hostile>,
-) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, Failure> {
+) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     let chunks = stream::iter([Ok(FfiBytes::from(b"first".to_vec()))]).chain(stream::pending());
     Ok(StreamBody::new(&cx, "image/png", chunks))
 }
@@ -112,7 +112,7 @@ impl plugin_api::IntoResponse for ManyHeaders {
     }
 }
 
-async fn header_many(_: RequestContext<Hostile>) -> Result<ManyHeaders, Failure> {
+async fn header_many(_: RequestContext<Hostile>) -> Result<ManyHeaders, HandlerError> {
     Ok(ManyHeaders)
 }
 
@@ -120,11 +120,11 @@ fn with_status(status: u16) -> RawResponse {
     RawResponse { status, content_type: "text/plain".into(), body: b"fine".to_vec().into() }
 }
 
-async fn status_99(cx: RequestContext<Hostile>) -> Result<RawResponse, Failure> {
+async fn status_99(cx: RequestContext<Hostile>) -> Result<RawResponse, HandlerError> {
     crate::data::write_row(&cx, "before status 99").await?;
     Ok(with_status(99))
 }
 
-async fn status_101(_: RequestContext<Hostile>) -> Result<RawResponse, Failure> {
+async fn status_101(_: RequestContext<Hostile>) -> Result<RawResponse, HandlerError> {
     Ok(with_status(101))
 }

@@ -1,4 +1,4 @@
-//! A request that is known to be right, in parts: what is mutated later, and signed at the last moment.
+//! A valid request in parts, so that a test can change any part before the request is signed and sent.
 
 use plugin_testing::{Value, Wallet};
 
@@ -91,7 +91,7 @@ impl Call {
         Self { signer: Some(Signer { wallet: wallet.clone(), action: action.to_owned(), place }), ..self }
     }
 
-    /// With these members of its JSON payload instead of its own.
+    /// Replaces these members of its JSON payload.
     #[must_use]
     pub fn with(mut self, members: &Value) -> Self {
         if let (Payload::Json(payload), Some(members)) = (&mut self.payload, members.as_object()) {

@@ -1,5 +1,5 @@
-//! A right call of every operation, in an order in which each finds what it is about. Made in this order in a new gateway
-//! they leave something in every plugin: what they name by id is what they made.
+//! A valid call of every operation. Made in this order in a new gateway, each call finds the records that it names by
+//! id, and every plugin has records at the end.
 
 use super::call::{Call, Payload, Place};
 use alloy_primitives::keccak256;
@@ -7,32 +7,32 @@ use plugin_testing::{Value, Wallet, json};
 
 pub const PAYLOAD: &str = "what a job is about";
 
-/// Writes most; agents, jobs and bounties are about it.
+/// Signs most of the writes, and is the client of jobs and bounties.
 pub fn alice() -> Wallet {
     Wallet::new(1)
 }
 
-/// Agent 1 is its own, agent 2 is that of wallet 12.
+/// Owns this agent: wallet 11 owns agent 1, wallet 12 owns agent 2.
 pub fn owner(agent: u64) -> Wallet {
     Wallet::new(10 + agent)
 }
 
-/// May do what operators may.
+/// An operator in the plugins' configuration.
 pub fn operator() -> Wallet {
     Wallet::new(3)
 }
 
-/// All of them.
+/// The writes, then the reads.
 pub fn calls(now_s: i64) -> Vec<Call> {
     [writes(now_s), commons_reads(), reads_of_contracts(), meta()].concat()
 }
 
-/// With what one wallet says of another's work behind that.
+/// The writes, last those that need another wallet's record, such as votes.
 pub fn writes(now_s: i64) -> Vec<Call> {
     [talk(), offers(now_s), made(now_s), ends()].concat()
 }
 
-/// What is said, and what it refers to.
+/// A payload, presence, posts and messages.
 fn talk() -> Vec<Call> {
     let (alice, digger) = (alice(), owner(1));
     let hash = keccak256(PAYLOAD).to_string();
@@ -103,7 +103,7 @@ fn offers(now_s: i64) -> Vec<Call> {
     ]
 }
 
-/// Artifacts, and a challenge with what was handed in.
+/// Artifacts, and a challenge with submissions.
 fn made(now_s: i64) -> Vec<Call> {
     let (alice, digger) = (alice(), owner(1));
     let hash = keccak256(PAYLOAD).to_string();

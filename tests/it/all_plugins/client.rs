@@ -1,7 +1,7 @@
-//! A client on one connection that it keeps, and that looks closely at what the gateway does with it.
+//! A client with one kept-alive connection that checks how the gateway uses it.
 //!
-//! The rule: every request is answered, with one answer and nothing behind it, and the gateway hangs up where it said so
-//! and nowhere else.
+//! The rule: every request gets exactly one response with no bytes after it, and the gateway closes the connection when
+//! it announced that, and only then.
 
 use super::call::Request;
 use plugin_testing::Value;
@@ -12,7 +12,7 @@ use tokio::{
     time::timeout,
 };
 
-/// For anything that the gateway has to do: the machine may have other work.
+/// For any response: generous, because the machine may be busy.
 const LIMIT: Duration = Duration::from_secs(60);
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
@@ -52,7 +52,7 @@ impl Client {
         Self { gateway, stream: None, connections: 0 }
     }
 
-    /// Sends a request and hears its answer; `Err` says what is wrong with it. Of a stream only the head is read.
+    /// Sends a request and reads its response; `Err` says what is wrong with it. Of a stream only the head is read.
     pub async fn ask(&mut self, request: &Request) -> Result<Received, String> {
         match timeout(LIMIT, self.exchange(request)).await {
             Ok(received) => received,
@@ -65,7 +65,7 @@ impl Client {
             Some(stream) => stream,
             None => self.connect().await?,
         };
-        // Who refuses a head or a body need not read the rest of it, and has answered then.
+        // Fails when the gateway has refused the head or the body and does not read the rest. It has responded then.
         let _ = stream.write_all(&request.bytes()).await;
         let mut reader = Reader { stream: &mut stream, read: Vec::new() };
         let mut received = reader.head().await?;
@@ -77,7 +77,7 @@ impl Client {
         let mut more = std::mem::take(&mut reader.read);
         if received.header("connection").eq_ignore_ascii_case("close") {
             more.extend(reader.rest().await);
-            // Some heads are refused before the gateway knows that they ask for a head only. Nobody reads on there.
+            // The gateway refuses some heads before it knows that the method is HEAD, and then sends a body.
             if is_head && received.status >= 400 {
                 return Ok(received);
             }
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What comes until the gateway hangs up, by whatever means.
+    /// Reads until the gateway closes or resets the connection.
     async fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         let _ = self.stream.read_to_end(&mut rest).await;

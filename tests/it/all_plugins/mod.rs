@@ -27,7 +27,7 @@ use script::{completed, delivered, registered_by, requested_by};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// Longer than a test: nobody is asked twice whether it is there.
+/// Longer than a test: each agent and each tool is probed once.
 const PROBE_INTERVAL_S: u32 = 86_400;
 const CONTRACTS: [&str; 2] = ["registry", "escrow"];
 
@@ -46,7 +46,7 @@ pub async fn chain() -> ScriptedChain {
     chain
 }
 
-/// A gateway of its own process in which nothing limits how often one may come, and where nobody but the test is called.
+/// A gateway in a process of its own, without rate limits, which calls only servers of the test.
 pub fn setup(chain: &ScriptedChain) -> Setup {
     let contract =
         |setup: Setup, key: &&str| setup.set(&format!("chains.main.contracts.{key}"), ScriptedChain::address_of(key));
@@ -97,7 +97,7 @@ fn assert_answered(call: &Call, answer: &TestResponse) {
     assert_eq!(answer.status, call.status, "{}: {}", call.operation, answer.text());
 }
 
-/// Neither the log nor a plugin's report tells of a fault.
+/// Neither the log nor the report of a plugin contains a fault.
 pub async fn assert_no_faults(gateway: &GatewayProcess) {
     assert_no_errors_logged(gateway);
     let reports = Site::at(gateway.admin_url()).get("/plugins").await.json();

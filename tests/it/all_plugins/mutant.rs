@@ -1,5 +1,5 @@
-//! From a right call to a request that is wrong somewhere, and is signed all the same in many cases, so that it comes as far
-//! as a request of somebody who has a wallet and means no good.
+//! Turns a valid call into an invalid request. Many are signed after the change, so that they pass the signature check,
+//! as the request of an attacker with a wallet would.
 
 use super::call::{Call, Payload, Place, Request, encoded};
 use crate::crash::Dice;
@@ -27,10 +27,10 @@ const HEADERS: [&str; 18] = [
     "x-http-method-override",
 ];
 
-/// The call with what was done to it, at `now_s`.
+/// The call after random changes, signed at `now_s`.
 pub fn mutant(call: &Call, dice: &mut Dice, now_s: i64) -> Request {
     let mut call = call.clone();
-    // One in ten is as it should be: among what is wrong, what is right is still served.
+    // One in ten stays valid: it must be served among invalid ones.
     let changes = if dice.hits(10) { 0 } else { 1 + dice.below(2) };
     let mut later = Vec::new();
     for _ in 0..changes {
@@ -39,7 +39,7 @@ pub fn mutant(call: &Call, dice: &mut Dice, now_s: i64) -> Request {
             1 | 2 => mutate_query(&mut call, dice),
             3 => call.headers.push(header(dice)),
             4 => call.method = (*dice.pick(&METHODS)).to_owned(),
-            // As signed requests, and after the signature.
+            // The request is signed after this change; those of `later` are made to the signed request.
             5 | 6 => mutate_payload(&mut call, dice),
             7 => mutate_signer(&mut call, dice),
             other => later.push(other),
@@ -52,7 +52,7 @@ pub fn mutant(call: &Call, dice: &mut Dice, now_s: i64) -> Request {
     request
 }
 
-/// Most clocks are right.
+/// How wrong the client's clock is; mostly not at all.
 fn drift_s(dice: &mut Dice) -> i64 {
     if dice.hits(40) { *dice.pick(&[-301, -300, 300, 301, 100_000, -2_000_000_000]) } else { 0 }
 }
@@ -94,7 +94,7 @@ fn mutate_query(call: &mut Call, dice: &mut Dice) {
     }
 }
 
-/// Line breaks and NUL end a header or a request: what they do is for the tests of the edge.
+/// Without line breaks and NUL, which end a header or a request: the crate `gateway-http` tests these.
 fn header(dice: &mut Dice) -> (String, String) {
     let value: String = dice.text().chars().filter(|character| !character.is_control()).take(2000).collect();
     ((*dice.pick(&HEADERS)).to_owned(), value)
@@ -123,7 +123,7 @@ fn mutate_signer(call: &mut Call, dice: &mut Dice) {
     }
 }
 
-/// What the signature knows nothing of.
+/// Changes parts that the signature does not cover.
 fn mutate_request(request: &mut Request, dice: &mut Dice) {
     match dice.below(8) {
         0 | 1 => dice.spoil(&mut request.body),
@@ -154,7 +154,7 @@ fn mutate_request(request: &mut Request, dice: &mut Dice) {
         _ => {
             let mut target = std::mem::take(&mut request.target).into_bytes();
             dice.spoil(&mut target);
-            // Else it would be another request line.
+            // Other bytes would break the request line.
             target.retain(|byte| byte.is_ascii_graphic());
             request.target = format!("/{}", String::from_utf8_lossy(&target).trim_start_matches('/'));
         }

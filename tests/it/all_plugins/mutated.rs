@@ -1,5 +1,5 @@
-//! Requests that are wrong somewhere, many of them, over connections that are kept: the gateway says what is wrong, goes on
-//! as before, and does not grow.
+//! Many invalid requests over kept-alive connections: the gateway responds with an error, continues to serve, and its
+//! memory does not grow.
 
 use super::{
     assert_no_faults,
@@ -26,14 +26,14 @@ use tokio::task::JoinSet;
 
 const CLIENTS: u64 = 4;
 const COUNT: u64 = 1_000_000;
-/// What the gateway may answer besides 2xx, 3xx and 4xx: the document says so of these.
-const TOLD: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
-/// From the first tenth of the way to its end. What may fill up meanwhile has bounds of its own: the 32 MiB of pages that the
-/// connection that writes keeps, the statements and pages of the others, the ring of events. A leak of a hundred bytes per request
-/// would be beyond it at the end of a million.
+/// The only responses besides 2xx, 3xx and 4xx: the OpenAPI document lists them.
+const ALLOWED_ERRORS: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
+/// Growth of the memory after the first tenth of the requests. The caches that may fill up meanwhile are bounded: 32
+/// MiB of pages of the connection that writes, the statements and pages of the others, the ring of events. A leak of a
+/// hundred bytes per request would exceed this in a million requests.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
-/// For answers that are kept: so little that it is full, and the oldest are thrown out, long before the first tenth ends.
-const KEPT_BYTES_MAX: u64 = 2 << 20;
+/// Memory for cached responses: so little that it is full, and evicts, long before the first tenth ends.
+const CACHE_BYTES_MAX: u64 = 2 << 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_thousand_mutated_requests_do_no_harm() {
@@ -44,13 +44,13 @@ async fn some_thousand_mutated_requests_do_no_harm() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes some ten minutes: cargo xtask mutate"]
 async fn many_mutated_requests_do_no_harm_and_take_no_memory() {
-    let told = std::env::var("GATEWAY_TEST_MUTANTS").ok().and_then(|count| count.parse().ok());
-    send_mutants(told.unwrap_or(COUNT)).await;
+    let requested = std::env::var("GATEWAY_TEST_MUTANTS").ok().and_then(|count| count.parse().ok());
+    send_mutants(requested.unwrap_or(COUNT)).await;
 }
 
 async fn send_mutants(count: u64) {
     let chain = chain().await;
-    let gateway = start_with_content(&setup(&chain).set("http.cache_bytes_max", KEPT_BYTES_MAX)).await;
+    let gateway = start_with_content(&setup(&chain).set("http.cache_bytes_max", CACHE_BYTES_MAX)).await;
     let (dice, begun, started) = (Dice::new(), Arc::<AtomicU64>::default(), Instant::now());
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
@@ -104,7 +104,7 @@ async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, c
         let received =
             client.ask(&request).await.and_then(|received| fault(&request, &received).map_or(Ok(received), Err));
         let received = received.unwrap_or_else(|fault| {
-            // Enough is known: the others end, too.
+            // One failure is enough: the other tasks end, too.
             begun.store(count, Relaxed);
             panic!("{}: {fault}\n{}", call.operation, shown(&request))
         });
@@ -114,9 +114,9 @@ async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, c
     tally
 }
 
-/// What is wrong with an answer, whatever was asked.
+/// What is wrong with a response, to any request.
 fn fault(request: &Request, received: &Received) -> Option<String> {
-    // A head beyond all measure never becomes a request: hyper refuses it, and hangs up.
+    // hyper refuses a head that is far too large, and closes the connection.
     if received.status == 431 && received.header("connection") == "close" {
         return None;
     }
@@ -130,8 +130,8 @@ fn fault(request: &Request, received: &Received) -> Option<String> {
     if ["error", "code", "hint"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
         return Some(format!("an error without error, code and hint: {received:?}"));
     }
-    let told = TOLD.iter().any(|(status, code)| *status == received.status && error["code"] == *code);
-    (received.status >= 500 && !told).then(|| format!("{} {error}", received.status))
+    let is_allowed = ALLOWED_ERRORS.iter().any(|(status, code)| *status == received.status && error["code"] == *code);
+    (received.status >= 500 && !is_allowed).then(|| format!("{} {error}", received.status))
 }
 
 fn shown(request: &Request) -> String {
@@ -139,7 +139,7 @@ fn shown(request: &Request) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]).into_owned()
 }
 
-/// Memory at each tenth of the way, of which the first is for warming up.
+/// The memory after each tenth of the requests; the first tenth warms up.
 async fn watch(gateway: &GatewayProcess, begun: &AtomicU64, count: u64) -> Vec<u64> {
     let mut memory = Vec::new();
     for tenth in 1..=10 {

@@ -1,9 +1,9 @@
-//! How what was right becomes wrong: texts, bytes, JSON. Rule: everything follows from the dice.
+//! Mutations of texts, bytes and JSON. Rule: all of them follow from the seed of the dice.
 
 use crate::crash::Dice;
 use plugin_testing::{Value, json};
 
-/// Texts that readers get wrong: empty, long, other scripts, what looks like code, like a number, like another type.
+/// Texts that parsers get wrong: empty, long, other scripts, what looks like code, like a number, like another type.
 const TEXTS: [&str; 37] = [
     "",
     " ",
@@ -71,12 +71,12 @@ const NUMBERS: [&str; 22] = [
 ];
 
 impl Dice {
-    /// One of so many times.
+    /// True once in `of` times.
     pub fn hits(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }
 
-    /// Any place in a list of that length, which is not empty.
+    /// A random index into a list of that length, which is not empty.
     pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length.max(1) as u64)).unwrap_or_default()
     }
@@ -168,7 +168,7 @@ impl Dice {
                         let (other, value) = (self.text(), self.value());
                         members.insert(other, value);
                     }
-                    // One takes the place of another.
+                    // Copies the value of another member.
                     3 => {
                         let value = members[self.pick(&names)].clone();
                         members.insert(name, value);

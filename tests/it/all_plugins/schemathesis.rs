@@ -1,10 +1,10 @@
-//! schemathesis calls every operation with what the document says that it takes, and with what it does not take, signed and
-//! unsigned: whatever is answered, the document has said so.
+//! schemathesis calls every operation with valid and invalid input, signed and unsigned: the OpenAPI document must
+//! describe every response.
 
 use super::{alice, assert_no_faults, chain, operator, owner, setup, start_with_content};
 use crate::e2e;
 
-/// Most examples of each operation and phase. The same ones each time, so that CI finds nothing new by more.
+/// Most examples of each operation and phase. They are the same each time, so more of them find nothing new in CI.
 const EXAMPLES: u32 = 20;
 const MANY_EXAMPLES: u32 = 100;
 
@@ -31,7 +31,7 @@ async fn compare_with_document(examples: u32) {
     let printed = e2e::run(schemathesis, &arguments).await;
     eprintln!("{printed}");
     assert!(printed.contains("No issues found"), "{printed}");
-    // Its signatures were good: it has written.
+    // Its signatures were valid: there are rows.
     for list in ["/api/forum/threads", "/api/hello/guests"] {
         let total = e2e::Site::of(&gateway).get(list).await.json()["total"].as_u64();
         assert!(total.is_some_and(|total| total > 1), "{list}: {total:?}");

@@ -1,4 +1,4 @@
-//! What decides about money is answered when two servers say the same, and not otherwise.
+//! Quorum requests, which decide about money, succeed only when two servers respond the same.
 
 use super::{LIMIT, builders, close, indexed, play, settings};
 use gateway_config::ChainConfig;
@@ -8,13 +8,13 @@ use plugin_testing::{TestGateway, Value, json};
 const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, \
      uint256 amount, bytes32 inputHash, string inputURI)";
 
-/// A gateway whose chain has these servers, and what there is to ask.
-struct Asking {
+/// A gateway whose chain has these servers, and the quorum requests to send.
+struct Fixture {
     gateway: TestGateway,
-    question: Value,
+    input: Value,
 }
 
-impl Asking {
+impl Fixture {
     async fn start(devnet: &Devnet, servers: &[&str]) -> Self {
         let rpc = servers.iter().map(|url| (*url).into()).collect();
         let settings = ChainConfig { rpc, reorg_depth: 3, ..settings(devnet) };
@@ -22,19 +22,19 @@ impl Asking {
         indexed(&gateway, devnet).await;
         let (head, _) = super::newest(devnet).await;
         let block = devnet.call("eth_getBlockByNumber", json!([format!("{head:#x}"), false])).await.unwrap();
-        let question = json!({
+        let input = json!({
             "account": devnet.account("user2").unwrap(),
             "contract": devnet.facts.contracts["escrow"],
             "event": REQUESTED,
             "tx": block["transactions"][0],
         });
-        Self { gateway, question }
+        Self { gateway, input }
     }
 
-    async fn ask(&self) -> Value {
-        let question = self.question.to_string();
-        let services = &self.gateway.gateway().host;
-        services.collect(mirror::AGREED, question.as_bytes()).await.remove(0).value
+    async fn collect(&self) -> Value {
+        let input = self.input.to_string();
+        let host = &self.gateway.gateway().host;
+        host.collect(mirror::QUORUM, input.as_bytes()).await.remove(0).value
     }
 }
 
@@ -46,58 +46,58 @@ fn error(answer: &Value) -> &str {
 async fn two_servers_that_agree_are_an_answer() {
     let devnet = Devnet::start().await.unwrap();
     play(&devnet, 1).await;
-    let asking = Asking::start(&devnet, &[&devnet.facts.rpc_url, &devnet.facts.anvil_url]).await;
+    let fixture = Fixture::start(&devnet, &[&devnet.facts.rpc_url, &devnet.facts.anvil_url]).await;
     let (head, _) = super::newest(&devnet).await;
-    let answer = asking.ask().await;
+    let answer = fixture.collect().await;
     assert_eq!((&answer["head"]["number"], &answer["finalized"]["number"]), (&json!(head), &json!(head - 3)));
-    let balance = devnet.call("eth_getBalance", json!([asking.question["account"], "latest"])).await.unwrap();
+    let balance = devnet.call("eth_getBalance", json!([fixture.input["account"], "latest"])).await.unwrap();
     let wei = u128::from_str_radix(balance.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
     assert_eq!(answer["balance"], wei.to_string());
     assert_eq!((&answer["receipt"]["ok"], &answer["receipt"]["block"]), (&json!(true), &json!(head)));
     assert_eq!(answer["logs"], 1);
-    // One of them has not heard of the last blocks: the answer is about one that both have.
+    // One server lacks the newest blocks: the response is about a block that both have.
     devnet.control(json!({ "lagBlocks": 2 })).await.unwrap();
-    let behind = || async { asking.ask().await["head"]["number"] == head - 2 };
+    let behind = || async { fixture.collect().await["head"]["number"] == head - 2 };
     TestGateway::eventually(LIMIT, "both have that block", behind).await;
-    close(asking.gateway).await;
+    close(fixture.gateway).await;
 }
 
 #[tokio::test]
 async fn servers_that_differ_are_no_answer() {
     let devnet = Devnet::start().await.unwrap();
     play(&devnet, 1).await;
-    let asking = Asking::start(&devnet, &[&devnet.facts.rpc_url, &devnet.facts.anvil_url]).await;
+    let fixture = Fixture::start(&devnet, &[&devnet.facts.rpc_url, &devnet.facts.anvil_url]).await;
     let lies = [
         ("lieBalanceWei", json!("1"), "balance"),
         ("lieReceipts", json!(true), "receipt"),
         ("lieLogs", json!("alter"), "logs"),
     ];
-    let code = asking.ask().await["code"].clone();
+    let code = fixture.collect().await["code"].clone();
     for (rule, lie, answer) in lies {
         devnet.control(json!({ rule: lie })).await.unwrap();
-        let answers = asking.ask().await;
-        let said = error(&answers[answer]);
-        assert!(said.contains("must agree on this, and http://") && said.contains("answer differently"), "{said}");
+        let answers = fixture.collect().await;
+        let found = error(&answers[answer]);
+        assert!(found.contains("must agree on this, and http://") && found.contains("answer differently"), "{found}");
         assert_eq!(answers["code"], code, "what they agree on is answered");
         devnet.honest().await.unwrap();
     }
-    close(asking.gateway).await;
+    close(fixture.gateway).await;
 }
 
 #[tokio::test]
 async fn one_server_alone_is_no_answer() {
     let devnet = Devnet::start().await.unwrap();
     play(&devnet, 1).await;
-    let alone = Asking::start(&devnet, &[&devnet.facts.rpc_url]).await;
-    let said = alone.ask().await;
-    assert!(error(&said["balance"]).contains("only one is configured: add another to chains.main.rpc"), "{said}");
+    let alone = Fixture::start(&devnet, &[&devnet.facts.rpc_url]).await;
+    let found = alone.collect().await;
+    assert!(error(&found["balance"]).contains("only one is configured: add another to chains.main.rpc"), "{found}");
     close(alone.gateway).await;
-    let two = Asking::start(&devnet, &[&devnet.facts.anvil_url, &devnet.facts.rpc_url]).await;
+    let two = Fixture::start(&devnet, &[&devnet.facts.anvil_url, &devnet.facts.rpc_url]).await;
     devnet.control(json!({ "failures": [{ "mode": "status" }] })).await.unwrap();
-    let said = two.ask().await;
-    assert!(error(&said["balance"]).contains("fewer than two answer"), "{said}");
+    let found = two.collect().await;
+    assert!(error(&found["balance"]).contains("fewer than two answer"), "{found}");
     devnet.honest().await.unwrap();
-    let answers = || async { two.ask().await["balance"].is_string() };
+    let answers = || async { two.collect().await["balance"].is_string() };
     TestGateway::eventually(LIMIT, "it heals", answers).await;
     close(two.gateway).await;
 }

@@ -1,16 +1,16 @@
-//! The economy that the dev network plays, as agents and economy show it: record for record what `economy.json` says, which the
-//! play read from the contracts.
+//! The economy that the dev network plays, as the plugins agents and economy serve it: equal, record by record, to
+//! `economy.json`, which the dev network read from the contracts.
 
 use super::{builders_with, close, indexed, settings};
 use gateway_tests::devnet::Devnet;
 use plugin_testing::{TestGateway, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// By the numbers of the contracts.
+/// Indexed by the contract's number.
 const AGENT_STATUS: [&str; 4] = ["None", "Active", "Paused", "Retired"];
 const JOB_STATUS: [&str; 7] = ["None", "Open", "Delivered", "Completed", "Refunded", "Disputed", "Resolved"];
 
-/// Where a gateway's answer and the play have the same thing, the key first.
+/// Paths of equal members in the gateway's response and in `economy.json`; the first is the key.
 type Fields = &'static [(&'static str, &'static str)];
 
 const AGENT: Fields = &[
@@ -122,7 +122,7 @@ fn word(words: &[&str], number: &Value) -> Value {
     words[usize::try_from(number.as_u64().unwrap()).unwrap()].into()
 }
 
-/// What the contract says with zeros is answered as null.
+/// Zeros of the contract are null in responses.
 fn as_answered(job: &mut Value) {
     job["status"] = word(&JOB_STATUS, &job["status"]);
     if job["deliveredAt"] == "0" {
@@ -155,7 +155,7 @@ async fn assert_same(gateway: &TestGateway, path: &str, fields: Fields, played: 
     assert_eq!(by_key(path, shown), by_key(path, played), "{path} on {}", gateway.dialect());
 }
 
-/// Amounts and times are text in the play.
+/// Amounts and times are texts in `economy.json`.
 fn by_key(path: &str, rows: Vec<Vec<Option<&Value>>>) -> BTreeMap<String, Vec<String>> {
     let text = |field: Option<&Value>| match field {
         Some(Value::String(text)) => text.clone(),

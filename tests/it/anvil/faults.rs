@@ -1,4 +1,4 @@
-//! What an RPC server does wrong: it degrades what needs it, status says so, and it heals by itself.
+//! Faults of an RPC server: what needs it degrades, `/api/status` says so, and everything recovers by itself.
 
 use super::{LIMIT, assert_as_anew, builders, close, derived, indexed, play, service, settings};
 use gateway_config::ChainConfig;
@@ -79,7 +79,7 @@ async fn a_server_that_lags_is_left_for_one_that_keeps_up() {
     close(gateway).await;
 }
 
-/// Behind a load balancer the next answer may come from a server that is behind: what it does not have is not nothing.
+/// Behind a load balancer the next response may come from a server that is behind: blocks that it lacks are not empty.
 #[tokio::test]
 async fn a_head_that_goes_back_and_comes_again_loses_nothing() {
     let devnet = Devnet::start().await.unwrap();

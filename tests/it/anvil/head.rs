@@ -1,11 +1,11 @@
-//! The past and the newest block of a real chain, by HTTP and by WebSocket.
+//! Backfill and newest block of a real chain, by HTTP and by WebSocket.
 
 use super::{LIMIT, assert_as_anew, builders, close, derived, indexed, play, service, settings};
 use gateway_config::ChainConfig;
 use gateway_tests::devnet::Devnet;
 use plugin_testing::{TestGateway, json};
 
-/// Longer than any test: a block that is seen meanwhile was announced.
+/// A poll interval longer than any test: a block that is seen meanwhile was announced by the WebSocket.
 const NEVER_MS: u64 = 600_000;
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn a_new_block_is_announced_by_websocket_also_after_it_went_away() {
     devnet.control(json!({ "webSocket": "refuse" })).await.unwrap();
     play(&devnet, 2).await;
     devnet.honest().await.unwrap();
-    // The gateway opens it again by itself, and asks at once for what it has missed.
+    // The gateway reconnects by itself, and requests at once what it has missed.
     indexed(&gateway, &devnet).await;
     play(&devnet, 3).await;
     indexed(&gateway, &devnet).await;
@@ -65,7 +65,7 @@ async fn without_the_websocket_blocks_are_asked_for() {
 async fn a_gateway_that_was_off_during_a_reorganisation_undoes_it() {
     let devnet = Devnet::start().await.unwrap();
     devnet.mine(70).await.unwrap();
-    // What is public is final, so nothing may be public that is taken back here.
+    // Public events are final, so no event of a block that is removed here may be public.
     let settings = ChainConfig { confirmations: 64, ..settings(&devnet) };
     for builder in builders(&settings).await {
         let gateway = builder.start().await;

@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// In wei.
 const FMX: u128 = 1_000_000_000_000_000_000;
 
-/// The chain as its `gateway.toml` says it, asked often.
+/// The chain as in its `gateway.toml`, polled often.
 fn settings(devnet: &Devnet) -> ChainConfig {
     ChainConfig {
         rpc: vec![devnet.facts.rpc_url.as_str().into()],
@@ -84,8 +84,8 @@ async fn derived_by(gateway: &TestGateway, plugins: &[PluginModule_Ref]) -> Stri
     all.join("\n")
 }
 
-/// What each plugin published, oldest first: what and when, without the numbers that the activity log gives. Indexes go their
-/// ways side by side, so that only the order of one plugin's events is always the same.
+/// The events that each plugin published, oldest first, without the ids of the activity log. Indexes run side by side,
+/// so only the order of one plugin's events is always the same.
 async fn published_by(gateway: &TestGateway, plugins: &[PluginModule_Ref]) -> Vec<String> {
     let events = gateway.events().await;
     let mut all = Vec::new();
@@ -97,7 +97,7 @@ async fn published_by(gateway: &TestGateway, plugins: &[PluginModule_Ref]) -> Ve
     all
 }
 
-/// What is derived and public is what a gateway has that sees this chain for the first time.
+/// Derived rows and public events equal those of a gateway that indexes this chain for the first time.
 async fn assert_as_anew(gateway: &TestGateway, settings: &ChainConfig, devnet: &Devnet, case: &str) {
     let plugins = [mirror::module()];
     let fresh = fresh_index(gateway, settings, devnet, &plugins).await;
@@ -142,7 +142,7 @@ async fn service(gateway: &TestGateway, name: &str) -> Value {
     gateway.get("/api/status").await.json()["services"][name].clone()
 }
 
-/// The end of a good test.
+/// Ends a test: no plugin reported a fault.
 async fn close(gateway: TestGateway) {
     assert_eq!(gateway.faults().await, Vec::<String>::new());
     gateway.stop().await;

@@ -1,6 +1,6 @@
-//! Whatever happens on the way: the derived tables are those of a fresh index of the final chain, byte for byte. The activity log is
-//! the same as well as long as no reorganisation was deeper than `confirmations`: so nothing of an abandoned branch is public, nothing
-//! twice, and nothing is missing.
+//! After any script the derived tables are those of a fresh index of the final chain, byte for byte. The activity log
+//! is the same as well as long as no reorganisation was deeper than `confirmations`: so nothing of an abandoned branch
+//! is public, nothing twice, and nothing is missing.
 
 use super::{
     builders_with, derived_by, fresh_index, indexed, published_by,
@@ -22,7 +22,7 @@ const SCRIPTS: u64 = 4;
 /// ("Required data unavailable").
 const SCRIPTS_PER_CHAIN: usize = 50;
 
-/// Blocks that the index can take back.
+/// Blocks that the index can undo.
 const REORG_DEPTH: u64 = 64;
 
 /// What happens on one chain.
@@ -41,7 +41,7 @@ impl Scenario {
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         bytes[8..16].copy_from_slice(&number.to_le_bytes());
         let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-        // Every fourth takes back what is public already, down to all that the index can take back.
+        // Every fourth script removes public blocks, down to the depth that the index can undo.
         let (confirmations, depth_max) = match number % 4 {
             0 | 2 => (3, 3),
             1 => (3, REORG_DEPTH),
@@ -69,7 +69,8 @@ async fn run(devnet: &Devnet, scenario: &Scenario, place: usize) {
         node.play(step).await;
         match step {
             Step::Restart => gateway = gateway.restart().await,
-            // The index may come that far or not (the server may be failing): both are tested, so this waits for nothing but time.
+            // Whether the index gets that far is open (the server may be failing), and both are tested: so this waits
+            // for a time.
             Step::Wait => tokio::time::sleep(Duration::from_millis(60)).await,
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Random scripts for a real node: what people do with agents and jobs, and what becomes of their blocks.
+//! Random scripts for a real node: actions on agents and jobs, and reorganisations of their blocks.
 
 use super::FMX;
 use gateway_tests::devnet::Devnet;
@@ -130,7 +130,7 @@ pub fn step(depth_max: u64) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The node in the hands of a script. It mines when it is told to.
+/// The node that a script controls. It mines only on request.
 pub struct ScriptedNode<'d> {
     devnet: &'d Devnet,
     /// Of the chain as the script found it.
@@ -150,7 +150,7 @@ impl<'d> ScriptedNode<'d> {
         node
     }
 
-    /// For the next script the chain is as it was.
+    /// Restores the chain for the next script.
     pub async fn close(self) {
         self.devnet.call("evm_revert", json!([self.ground])).await.unwrap();
     }
@@ -174,7 +174,7 @@ impl<'d> ScriptedNode<'d> {
         self.snapshots.push((self.devnet.head().await.unwrap(), snapshot));
     }
 
-    /// What cannot be included now never is.
+    /// Mines a block, and drops the transactions that could not be included.
     async fn mine_sent(&self) {
         self.devnet.call("evm_mine", json!([])).await.unwrap();
         self.devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap();
@@ -233,7 +233,7 @@ impl<'d> ScriptedNode<'d> {
             How::Reorganise => {
                 let place = |(place, request)| json!([request, place as u64 * 7 % depth]);
                 let pairs: Vec<Value> = again.into_iter().enumerate().map(place).collect();
-                // A transaction that its new place makes impossible is one of those that do not come again.
+                // A transaction that is impossible at its new position is left out.
                 if self.devnet.call("anvil_reorg", json!([depth, pairs])).await.is_err() {
                     self.devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
                 }
@@ -248,7 +248,7 @@ impl<'d> ScriptedNode<'d> {
                 self.again(again).await;
             }
         }
-        // A snapshot that was used, or is of a branch that is no more, is gone.
+        // Snapshots that were used, or are of a removed branch, are gone.
         self.snapshots.retain(|(number, _)| *number < before - depth);
         self.mine(&branch.then).await;
         let head = self.devnet.head().await.unwrap();

@@ -1,4 +1,4 @@
-//! The way there and back: all that was acknowledged is in the file, and the file becomes a gateway again.
+//! Backup and restore: every acknowledged write is in the file, and a gateway starts from the file.
 
 use super::{Tables, back_up, restore, run, small_setup_on};
 use crate::{
@@ -40,7 +40,7 @@ async fn what_was_acknowledged_before_is_in_it_and_every_write_is_whole(#[case] 
         let file = back_up(&setup, "under load").await;
         let seen = during.acknowledged.load(std::sync::atomic::Ordering::Relaxed) as u64;
         assert!(seen > 50, "others wrote meanwhile");
-        // Nobody was kept waiting for good.
+        // The backup did not block writers.
         during.reached(seen + 50).await;
         during.end();
         file
@@ -122,7 +122,7 @@ async fn what_is_replaced_is_kept(#[case] engine: Engine) {
     Site::of(&gateway).open_thread(&Wallet::new(1), "In the backup").await;
     let file = back_up(&setup, "one.backup").await;
     Site::of(&gateway).open_thread(&Wallet::new(2), "After the backup").await;
-    // Its log is full of what the file does not have yet.
+    // Its write-ahead log holds rows that the database file does not have yet.
     gateway.kill().await.unwrap();
     let old = Tables::read(&setup).await;
     assert_eq!(old.rows("forum_threads").len(), 2);
@@ -143,7 +143,7 @@ async fn what_is_replaced_is_kept(#[case] engine: Engine) {
     assert!(kept.to_lowercase().contains("before"), "{kept}");
     assert_eq!(aside, old);
 
-    // A later backup has nothing of what was set aside.
+    // A later backup does not contain the data that was set aside.
     let gateway = setup.start().await.unwrap();
     assert_eq!(Site::of(&gateway).get(THREADS).await.json()["total"], 1);
     drop(gateway);

@@ -51,7 +51,7 @@ async fn a_killed_restore_leaves_the_old_or_the_new(#[case] engine: Engine, #[ca
     assert_eq!(Site::of(&gateway).get("/api/forum/threads").await.json()["total"], 1);
 }
 
-/// What is there; psql may outlive its parent for a moment.
+/// The tables, once they are old or new; psql may outlive its parent for a moment.
 async fn settled(setup: &gateway_tests::process::Setup, old: &Tables, new: &Tables) -> Tables {
     let found = Tables::read(setup).await.without_own_traces();
     assert!(found == *old || found == *new, "neither the old nor the new: {found:?}");

@@ -1,4 +1,4 @@
-//! Backup and restore by command: what is in the file, and that nothing is lost on the way, however it ends.
+//! Backup and restore by command: what the file contains, and that no data is lost, however a command ends.
 
 mod copy;
 mod killed;
@@ -21,7 +21,7 @@ async fn small_setup_on(engine: Engine) -> Setup {
     }
 }
 
-/// Runs a command beside whatever runs.
+/// Runs a command, also while a gateway runs.
 async fn run(setup: &Setup, arguments: &[&str]) -> Finished {
     let (setup, arguments) = (setup.clone(), arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
     let run = move || setup.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());

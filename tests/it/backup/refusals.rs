@@ -167,7 +167,7 @@ async fn without_its_programs_postgresql_is_not_backed_up() {
     assert_refused(&ended, 1, "install the package postgresql-client");
 }
 
-/// Refused half way, with more on its way than a pipe holds.
+/// psql refuses half way, while more data is to come than a pipe holds.
 #[tokio::test]
 async fn what_postgresql_refuses_changes_nothing() {
     let setup = with_thread(Engine::Postgres).await;

@@ -27,7 +27,7 @@ async fn who_has_the_answer_gets_its_head_alone() {
         assert_eq!(answer.header("vary"), "accept-encoding");
         assert_eq!(answer.header("content-type"), "", "there is no content");
     }
-    // What compressed answers are tagged with stays weak: a client's cache compares the two.
+    // A tag that the client sends in the weak form, as of a compressed response, is returned in that form.
     let weak = format!("W/{tag}");
     assert_eq!(ask(&gateway, "/api/notebook/notes/1", &[&weak]).await.header("etag"), weak);
     for unknown in ["\"x\"", "", &tag[1..], "W/\"x\", \"y\""] {

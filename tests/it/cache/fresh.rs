@@ -1,6 +1,6 @@
 //! A write that was acknowledged is in every answer to a request that begins afterwards.
 
-use super::{NOTES, add_note, count, hasty, notebook, test_gateway};
+use super::{NOTES, add_note, count, notebook, test_gateway, without_sync};
 use gateway_tests::postgres;
 use plugin_testing::TestGateway;
 use sqlx::{Connection as _, Executor as _};
@@ -18,7 +18,7 @@ async fn a_read_after_each_of_ten_thousand_writes_sees_it() {
     let mut tag = gateway.get(NOTES).await.header("etag").to_owned();
     for number in 1..=10_000 {
         add_note(&gateway, "one more").await;
-        // Twice: what was made anew is kept, and must be as new.
+        // Twice: the second response comes from the cache, and must be as new.
         for _ in 0..2 {
             let list = gateway.send("GET", NOTES, &[("if-none-match", &tag)], "").await;
             assert_eq!(count(&list), number);
@@ -32,7 +32,7 @@ async fn a_read_after_each_of_ten_thousand_writes_sees_it() {
     gateway.stop().await;
 }
 
-/// Writers note what was acknowledged; a reader notes that before it asks, and may get anything that is at least as new.
+/// Writers record what was acknowledged. A reader notes that before its request; the response must be at least as new.
 async fn write_and_read_at_once(gateways: Vec<Arc<TestGateway>>, writes_of_each: i64) {
     let acknowledged = Arc::new(AtomicI64::new(0));
     let done = Arc::new(AtomicBool::new(false));
@@ -117,7 +117,7 @@ async fn a_client_that_alternates_between_replicas_sees_each_of_its_writes() {
 
 #[tokio::test]
 async fn a_write_of_another_process_is_noticed() {
-    let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await;
+    let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync).start().await;
     assert_eq!(count(&gateway.get(NOTES).await), 0);
     let file = gateway.gateway().config.data_dir.join("gateway.db");
     let mut other = sqlx::SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();

@@ -1,4 +1,4 @@
-//! Answers that the gateway keeps: never old, never of anything but stored data, never without bound; and their tags.
+//! Cached responses: never older than an acknowledged write, only from stored data, bounded in memory; and entity tags.
 
 mod cached;
 mod conditional;
@@ -9,13 +9,13 @@ use gateway_config::{Config, Synchronous};
 use notebook::NOTES;
 use plugin_testing::{TestGateway, TestResponse, json};
 
-/// How fast the disk is, is not what is tested here.
-fn hasty(config: &mut Config) {
+/// Without a sync at each commit: the speed of the disk is not tested here.
+fn without_sync(config: &mut Config) {
     config.database.synchronous = Synchronous::Normal;
 }
 
 async fn test_gateway() -> TestGateway {
-    TestGateway::builder().plugin(notebook::plugin_module()).configure(hasty).start().await
+    TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync).start().await
 }
 
 async fn add_note(gateway: &TestGateway, body: &str) {
@@ -28,7 +28,7 @@ fn count(answer: &TestResponse) -> i64 {
     answer.json()["count"].as_i64().unwrap()
 }
 
-/// Which call of the plugin made the answer.
+/// The number of the plugin's call that made the response.
 fn call(answer: &TestResponse) -> i64 {
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()["call"].as_i64().unwrap()

@@ -1,8 +1,8 @@
-//! A plugin with one list, some routes that break the promise of `cached`, and a count of its own calls in the answers
-//! that a test tells kept ones by.
+//! A plugin with one list, some routes that break the promise of `cached`, and a count of its calls in each response,
+//! by which a test recognises cached ones.
 
 use plugin_api::{
-    ConfigError, Definition, Failure, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonBody,
+    ConfigError, Definition, HandlerError, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonBody,
     JsonSchema, Migration, NoConfig, NoContent, Path, Plugin, PluginContext, Problem, Query as _, QueryString,
     RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
@@ -69,7 +69,10 @@ struct NewNote {
     fail: bool,
 }
 
-async fn create_note(cx: RequestContext<Notebook>, JsonBody(new): JsonBody<NewNote>) -> Result<NoContent, Failure> {
+async fn create_note(
+    cx: RequestContext<Notebook>,
+    JsonBody(new): JsonBody<NewNote>,
+) -> Result<NoContent, HandlerError> {
     cx.transaction().execute(sql("INSERT INTO notebook_notes (body) VALUES ($1)").bind(new.body)).await?;
     if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
 }
@@ -81,12 +84,12 @@ struct Notes {
     last: i64,
 }
 
-async fn list_notes(cx: RequestContext<Notebook>) -> Result<Json<Notes>, Failure> {
+async fn list_notes(cx: RequestContext<Notebook>) -> Result<Json<Notes>, HandlerError> {
     let db = cx.db();
     Ok(Json(db.one(sql("SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM notebook_notes")).await?))
 }
 
-async fn get_note(cx: RequestContext<Notebook>, Path(id): Path<i64>) -> Result<Json<Value>, Failure> {
+async fn get_note(cx: RequestContext<Notebook>, Path(id): Path<i64>) -> Result<Json<Value>, HandlerError> {
     let body: Option<String> = cx.db().row(sql("SELECT body FROM notebook_notes WHERE id = $1").bind(id)).await?;
     match body {
         Some(body) => Ok(Json(json!({ "id": id, "body": body }))),
@@ -104,11 +107,11 @@ struct Padding {
     bytes: usize,
 }
 
-/// With its own memory in the answer: the one thing that the gateway cannot see.
+/// Returns a value from the plugin's own memory: the only dependency that the gateway cannot see.
 async fn count_call(
     cx: RequestContext<Notebook>,
     QueryString(Padding { bytes }): QueryString<Padding>,
-) -> Result<Json<Value>, Failure> {
+) -> Result<Json<Value>, HandlerError> {
     Ok(Json(json!({ "call": call(cx.plugin_context()), "padding": "x".repeat(bytes) })))
 }
 
@@ -119,12 +122,12 @@ impl HeaderName for UserAgent {
 }
 
 /// Depends on a header.
-async fn read_header(cx: RequestContext<Notebook>, agent: HeaderValue<UserAgent>) -> Result<Json<Value>, Failure> {
+async fn read_header(cx: RequestContext<Notebook>, agent: HeaderValue<UserAgent>) -> Result<Json<Value>, HandlerError> {
     Ok(Json(json!({ "call": call(cx.plugin_context()), "agent": agent.0 })))
 }
 
 /// Depends on something that is neither path nor query nor stored data.
-async fn spoil(cx: RequestContext<Notebook>, Path(how): Path<String>) -> Result<Json<Value>, Failure> {
+async fn spoil(cx: RequestContext<Notebook>, Path(how): Path<String>) -> Result<Json<Value>, HandlerError> {
     let random = "SELECT random() < 2";
     match how.as_str() {
         "clock" => drop(cx.now_s()),
@@ -142,7 +145,7 @@ async fn spoil(cx: RequestContext<Notebook>, Path(how): Path<String>) -> Result<
     Ok(Json(json!({ "call": call(cx.plugin_context()) })))
 }
 
-async fn collect_point(cx: RequestContext<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, Failure> {
+async fn collect_point(cx: RequestContext<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, HandlerError> {
     let parts = cx.collect::<Value>(&name, &NoInput {}).await?;
     let found: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();
     Ok(Json(json!({ "call": call(cx.plugin_context()), "found": found })))

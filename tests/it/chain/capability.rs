@@ -18,7 +18,7 @@ struct Account {
     wei: Wei,
 }
 
-/// The fixture asks everything once and tells what it heard.
+/// Makes every request once and returns the responses.
 pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, HostError> {
     let (chain, bank) = (gateway.chain("main"), ScriptedChain::address_of(BANK));
     let head = chain.head().await?;

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A hundred blocks and one, another door to them, and a gateway that has indexed them all.
+/// A chain of 101 blocks, a second RPC server of it, and a gateway that has indexed all blocks.
 async fn indexed_by_two() -> (ScriptedChain, ScriptedChain, TestGateway) {
     let chain = ScriptedChain::start().await;
     chain.mine(vec![opened(1)]);
     chain.mine_empty(100);
     let other = chain.another_server().await;
-    let gateway = house_of_two(&chain, &other).await;
+    let gateway = gateway_with_two_servers(&chain, &other).await;
     gateway.indexed(&chain).await;
     (chain, other, gateway)
 }
 
-/// A gateway on SQLite that knows both doors, the first one preferred.
-async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
+/// A gateway on SQLite with both RPC servers, the first one preferred.
+async fn gateway_with_two_servers(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
     with_second_server(builders(first).await.remove(0), second).start().await
 }
 
@@ -50,7 +50,7 @@ async fn the_other_server_is_asked_when_one_goes_bad(#[case] fault: Fault) {
     close(gateway).await;
 }
 
-/// All the while it tells its newest block, as well as the other.
+/// The server reports its newest block all the time, as the other one does.
 #[tokio::test]
 async fn a_server_that_answers_no_question_for_events_is_not_asked_first_for_long() {
     let (chain, other, gateway) = indexed_by_two().await;
@@ -116,7 +116,7 @@ async fn a_server_of_another_branch_alone_does_not_stop_the_index() {
     chain.mine_empty(100);
     let stranger = ScriptedChain::start().await;
     stranger.mine_empty(130);
-    let gateway = house_of_two(&chain, &stranger).await;
+    let gateway = gateway_with_two_servers(&chain, &stranger).await;
     TestGateway::eventually(MINUTE, "some block is indexed", || async {
         gateway.gateway().indexes.indexed_block().is_some()
     })

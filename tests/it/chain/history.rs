@@ -1,4 +1,4 @@
-//! From the first block to the head, and on with it.
+//! The index from the first block to the head, and then following it.
 
 use super::{builders, close, closed, derived, ledger, moved, opened, published, started};
 use crate::chain::ledger::BANK;
@@ -106,7 +106,7 @@ async fn stopping_at_any_point_and_starting_again_is_safe() {
         });
         let mut gateway = small_steps.start().await;
         for round in 0..8 {
-            // Another moment each time is what is tested: the restart falls into another step of the index.
+            // Another time in each round, so that the restart hits another step of the index.
             tokio::time::sleep(Duration::from_millis(round * 7)).await;
             gateway = gateway.restart().await;
         }

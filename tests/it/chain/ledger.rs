@@ -1,8 +1,8 @@
 //! The plugin of these tests: accounts and their moves, derived from the events of one contract.
 
 use plugin_api::{
-    Address, ChainEvent, ConfigError, Definition, Event, Grants, HostError, HostHandle, Identity, Migration, NoConfig,
-    Plugin, PluginContext, Query as _, Tx,
+    Address, ChainEvent, ConfigError, ContractEvent, Definition, EventBuilder, Grants, HostError, HostHandle, Identity,
+    Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain_int, sql,
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 pub const BANK: &str = "bank";
 pub const OPENED: &str = "Opened(uint256 indexed id, address indexed owner, string name)";
 pub const MOVED: &str = "Moved(uint256 indexed id, uint256 amount, bytes memo)";
-pub const CLOSED: &str = "Closed(uint256 indexed id)";
+pub const CLOSED: &str = Closed::SIGNATURE;
 const TABLES: [&str; 2] = ["ledger_accounts", "ledger_moves"];
 const MIGRATION: &str = "
 CREATE TABLE ledger_accounts (
@@ -53,7 +53,8 @@ impl Identity for Ledger {
     const SUMMARY: &'static str = "Accounts of a contract";
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(BANK, OPENED)]
 struct Opened {
     #[serde(deserialize_with = "chain_int")]
     id: i64,
@@ -61,18 +62,13 @@ struct Opened {
     name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(BANK, MOVED)]
 struct Moved {
     #[serde(deserialize_with = "chain_int")]
     id: i64,
     amount: String,
     memo: String,
-}
-
-#[derive(Deserialize)]
-struct Closed {
-    #[serde(deserialize_with = "chain_int")]
-    id: i64,
 }
 
 impl Plugin for Ledger {
@@ -82,9 +78,9 @@ impl Plugin for Ledger {
         Definition::new()
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], ..Grants::default() })
-            .on_chain_event(BANK, OPENED, &TABLES, opened)
-            .on_chain_event(BANK, MOVED, &TABLES, moved)
-            .on_chain_event(BANK, CLOSED, &TABLES, closed)
+            .on_contract_event(&TABLES, opened)
+            .on_contract_event(&TABLES, moved)
+            .on_contract_event(&TABLES, closed)
             .publishes(&["ledger.moved"])
             .contributes("ask_chain", super::capability::ask)
             .contributes("write_derived", write_derived)
@@ -138,7 +134,14 @@ async fn moved(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Re
         .bind(i64::try_from(event.block).unwrap_or_default());
     tx.batch(vec![update, insert]).await?;
     let data = json!({ "id": id, "amount": amount, "tx": event.tx, "block": event.block });
-    Event::new("ledger.moved", &data)?.about("account", id).publish(&tx)
+    EventBuilder::new("ledger.moved", &data).subject("account", id).publish(&tx)
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[contract_event("bank", "Closed(uint256 indexed id)")]
+struct Closed {
+    #[serde(deserialize_with = "chain_int")]
+    id: i64,
 }
 
 /// The moves of a closed account go with it.

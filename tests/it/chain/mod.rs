@@ -20,7 +20,7 @@ pub async fn builders(chain: &ScriptedChain) -> Vec<Builder> {
     builders.into_iter().map(|builder| builder.plugin(ledger::module()).chain(chain, &[BANK])).collect()
 }
 
-/// The gateway asks this one when the other does not answer, and soon.
+/// Adds a second RPC server, to which the gateway fails over soon.
 pub fn with_second_server(builder: Builder, second: &ScriptedChain) -> Builder {
     let url = second.url();
     builder.configure(|config| {
@@ -57,7 +57,7 @@ pub async fn derived(gateway: &TestGateway) -> String {
     [gateway.rows(accounts).await, gateway.rows(moves).await].concat().join("\n")
 }
 
-/// The same from an index that never saw another branch.
+/// The same from a fresh index of the same chain.
 pub async fn derived_anew(gateway: &TestGateway, chain: &ScriptedChain) -> String {
     let place = usize::from(gateway.dialect() == "postgres");
     let fresh = builders(chain).await.remove(place).start().await;
@@ -67,7 +67,7 @@ pub async fn derived_anew(gateway: &TestGateway, chain: &ScriptedChain) -> Strin
     derived
 }
 
-/// What is derived is what an index derives that never saw another branch.
+/// The derived rows equal those of a fresh index of the chain.
 pub async fn assert_as_anew(gateway: &TestGateway, chain: &ScriptedChain) {
     assert_eq!(derived(gateway).await, derived_anew(gateway, chain).await);
 }
@@ -81,7 +81,7 @@ pub async fn published(gateway: &TestGateway) -> Vec<(u64, String)> {
     events.map(|event| read(&event.data)).collect()
 }
 
-/// The end of a good test.
+/// Ends a test: no plugin reported a fault.
 pub async fn close(gateway: TestGateway) {
     assert_eq!(gateway.faults().await, Vec::<String>::new());
     gateway.stop().await;

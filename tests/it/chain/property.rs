@@ -1,5 +1,5 @@
-//! Whatever happens on the way: the derived tables are those of a fresh index of the final chain, byte for byte, and the
-//! activity log holds each deep enough event of it once, in order, and nothing else.
+//! After any script the derived tables are those of a fresh index of the final chain, byte for byte, and the activity
+//! log holds each deep enough event of it once, in order, and nothing else.
 
 use super::{builders, close, closed, derived, moved, opened, published, started};
 use plugin_testing::{Fault, ScriptedChain, ScriptedLog};
@@ -9,7 +9,7 @@ use proptest::{
     test_runner::{Config, TestRng, TestRunner},
 };
 
-/// Scripts on each database. More for a long look: `GATEWAY_TEST_SCRIPTS`.
+/// Scripts on each database. `GATEWAY_TEST_SCRIPTS` sets another number.
 const SCRIPTS: usize = 5;
 const ACCOUNTS: u64 = 5;
 

@@ -1,4 +1,4 @@
-//! What the chain takes back.
+//! Reorganisations: the index undoes what the chain removed.
 
 use super::{assert_as_anew, builders, close, closed, derived, moved, opened, started};
 use plugin_testing::{ScriptedChain, TestGateway};

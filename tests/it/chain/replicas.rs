@@ -12,7 +12,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Two gateways on one PostgreSQL database, of which the first indexes; nothing without a server.
 async fn pair(chain: &ScriptedChain) -> Option<[TestGateway; 2]> {
     let one = builders(chain).await.into_iter().nth(1)?.start().await;
-    // Whoever asks first indexes, and the second one may be quicker.
+    // The first to claim the lease indexes; that may be the second gateway.
     one.indexed(chain).await;
     let url = one.gateway().config.database.url.clone();
     let other = TestGateway::builder().plugin(ledger::module()).chain(chain, &[BANK]);
@@ -57,7 +57,7 @@ async fn a_gateway_that_died_keeps_the_others_waiting_for_its_lease_only() {
     let Some([one, other]) = pair(&chain).await else { return };
     one.gateway().plugins.stop().await;
     other.indexed(&chain).await;
-    // Somebody else has taken it, and says no more.
+    // Another gateway holds the lease and does not respond any more.
     let until = (other.now_s() + 20) * 1000;
     let claim = format!("UPDATE host_chain_index SET holder = 'dead', lease_until_ms = {until}");
     let transaction = other.gateway().host.database.begin(Scope::Host);

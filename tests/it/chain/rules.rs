@@ -41,7 +41,7 @@ async fn a_chain_event_writes_derived_tables_only() {
     }
 }
 
-/// Its statements fail when the plugin is at a later event already, or has taken the last one.
+/// The statement fails after the plugin has begun a later event, or has handled the last one.
 #[rstest]
 #[case(300)]
 #[case(599)]

@@ -36,7 +36,7 @@ impl Absence {
 const STATEMENT_MS: u64 = 1000;
 /// `plugins.fence_faults`.
 const FENCE_FAULTS: usize = 20;
-/// A statement's time, the wait behind it, and some patience with a slow machine.
+/// The time limit of a statement, the wait before it, and a margin for slow machines.
 const ANSWER: Duration = Duration::from_secs(20);
 
 #[rstest]
@@ -89,7 +89,7 @@ async fn while_postgres_is_away_writes_are_refused_and_all_recovers(
     ledger.replay(&sites[0], &stored).await;
 }
 
-/// Writes, reads and the health page while nobody answers behind the gateway.
+/// Writes, reads and the health page while the database does not respond.
 async fn while_away(gateway: &mut GatewayProcess, site: &Site, ledger: &mut Ledger, wallets: &[Wallet]) {
     let asked = Instant::now();
     let mut writes: Vec<Write> = wallets.iter().map(|wallet| Write::thread(wallet, "nobody hears this")).collect();
@@ -103,7 +103,7 @@ async fn while_away(gateway: &mut GatewayProcess, site: &Site, ledger: &mut Ledg
     let answer = site.get("/api/forum/threads").await;
     assert_eq!((answer.status, answer.code().as_str()), (503, "unavailable"), "{}", answer.text());
     assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
-    // Plugins have a part in these pages and fail at it, more often than a plugin of its own fault may.
+    // Plugins contribute to these pages and fail, more often than the fence allows for faults of their own.
     let pages = join_all((0..FENCE_FAULTS + 5).map(|_| site.get("/api/stats"))).await;
     assert!(
         pages.iter().all(|page| page.status < 500),
@@ -136,7 +136,7 @@ async fn follow_to(stream: StreamReader, site: &Site, last: i64) -> Vec<i64> {
     ids
 }
 
-/// A server that is away when the gateway starts is told in one line, and nothing is left running.
+/// A database that is unavailable at the start is reported in one line, and no process is left running.
 #[tokio::test]
 async fn a_gateway_does_not_start_without_its_database() {
     let mut server = PrivatePostgres::start().unwrap();

@@ -1,4 +1,4 @@
-//! SIGKILL at any moment, again and again: while it starts, while it writes, while it takes up what the last kill left.
+//! SIGKILL at random times: while the gateway starts, while it writes, while it recovers from the last kill.
 
 use super::{Dice, Ledger, Load, Outcome, Stored, Write, small_setup};
 use crate::e2e::Site;
@@ -8,11 +8,11 @@ use plugin_testing::Wallet;
 use std::time::{Duration, Instant};
 
 const WALLETS: u64 = 6;
-/// On SQLite; a quarter of them on PostgreSQL, where each takes longer. `cargo xtask kills` says more.
+/// On SQLite; a quarter of them on PostgreSQL, where each takes longer. `cargo xtask kills` sets another number.
 const KILLS: u64 = 80;
 /// A start takes about 100 ms.
 const START_MS: u64 = 150;
-/// A kill comes after that many answers at most, and so much later: wherever a write is then.
+/// A kill comes after at most this many responses and a random delay, so that it hits any step of a write.
 const ANSWERS: u64 = 15;
 const LOAD_MS: u64 = 20;
 
@@ -75,7 +75,7 @@ async fn run(setup: Setup, kills: u64, mut dice: Dice) -> Tally {
             tokio::time::sleep(moment).await;
             gateway.kill().await.unwrap();
         };
-        // Half of those who got no answer ask again, the others never come back.
+        // Half of the clients without a response send their request again; the others do not.
         let retries = if dice.below(2) == 0 { ledger.take_unknown() } else { Vec::new() };
         let load_dice = dice.fork(kill);
         let (written, ()) = tokio::join!(load.run(&wallets, &load_dice, retries), killer);

@@ -1,4 +1,4 @@
-//! What clients sent and what they were told: the other side of the database's books.
+//! What clients sent, and the responses that they got, to compare with what is stored.
 
 use super::{Stored, load::send};
 use crate::e2e::Site;
@@ -21,9 +21,9 @@ pub struct Write {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Acknowledged,
-    /// Too early for its address.
+    /// Refused by the write interval of the address.
     Refused,
-    /// No answer, or one that promises nothing.
+    /// No response, or one that leaves the outcome open.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ impl Ledger {
         self.writes.extract_if(.., |write| write.outcome == Outcome::Unknown).collect()
     }
 
-    /// Compares with what is stored: every promise is fulfilled once, and nothing is there that nobody sent.
+    /// Compares with what is stored: every acknowledged write is there once, and nothing else that was not sent.
     pub fn compare(&self, stored: &Stored) {
         stored.check();
         let mut unclaimed: BTreeMap<&str, &str> =
@@ -84,12 +84,12 @@ async fn replay(site: &Site, stored: &Stored, write: &mut Write) {
     }
 }
 
-/// Chance that can be repeated: SplitMix64.
+/// Reproducible random numbers: SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// From `GATEWAY_TEST_SEED`, or another one each time; printed for who wants to see the same again.
+    /// Seeded from `GATEWAY_TEST_SEED`, else at random. Prints the seed, so that a run can be repeated.
     pub fn new() -> Self {
         let now = || Clock::System.now_ms().unsigned_abs();
         let seed = std::env::var("GATEWAY_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(now);

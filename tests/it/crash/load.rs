@@ -22,7 +22,7 @@ pub struct Load<'a> {
     pub threads: Mutex<Vec<i64>>,
     pub stop: AtomicBool,
     pub acknowledged: AtomicUsize,
-    /// Answers that promise nothing: 503.
+    /// Responses that leave the outcome open: 503.
     pub unavailable: AtomicUsize,
     /// Whether a writer ends when it gets no answer.
     pub ends_when_lost: bool,
@@ -57,7 +57,7 @@ impl<'a> Load<'a> {
         join_all(writers).await.concat()
     }
 
-    /// Waits until the load has gone that far.
+    /// Waits until that many writes are acknowledged.
     pub async fn reached(&self, acknowledged: u64) {
         let is_reached = async || self.acknowledged.load(Relaxed) as u64 >= acknowledged;
         TestGateway::eventually(LIMIT, "the load goes on", is_reached).await;
@@ -97,7 +97,7 @@ impl<'a> Load<'a> {
         let Some((status, code, body)) = send(site, write).await else { return false };
         write.outcome = match (status, code.as_str()) {
             (201, _) => Outcome::Acknowledged,
-            // An earlier try took effect.
+            // An earlier attempt was stored.
             (409, "replay") => Outcome::Acknowledged,
             (429, _) if write.outcome == Outcome::Unknown => Outcome::Refused,
             (503, _) => Outcome::Unknown,

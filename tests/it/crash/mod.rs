@@ -1,7 +1,7 @@
-//! The gateway in trouble: killed in the middle of writes, without its database, without room on the disk.
+//! The gateway killed in the middle of writes, without its database, and without room on the disk.
 //!
-//! The rule that is proved here: who was answered 2xx finds the write exactly once, whatever happened; who was not finds it
-//! whole or not at all, and may send the same request again.
+//! The rule that is tested: a write that got a 2xx is stored exactly once, whatever happened. Any other write is stored
+//! completely or not at all, and its client may send the same request again.
 
 mod away;
 mod disk_full;
@@ -17,8 +17,8 @@ pub use stored::{Stored, execute, query};
 
 use gateway_tests::{plugins::plugin_file, process::Setup};
 
-/// Forum and activity log alone, from a folder without anything else: a gateway that starts quickly. An interval of 1 ms uses the slots of addresses, and
-/// hardly ever refuses.
+/// A gateway with the plugins forum and activity only, which starts quickly. A write interval of 1 ms runs the check of
+/// the interval, and hardly ever refuses.
 pub fn small_setup() -> Setup {
     let setup = crate::e2e::setup();
     let folder = setup.folder().join("plugins");

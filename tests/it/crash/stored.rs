@@ -1,4 +1,4 @@
-//! What the database has stored, read past the gateway.
+//! The stored rows, read directly from the database.
 
 use super::load::THREAD;
 use gateway_tests::process::Setup;
@@ -91,7 +91,7 @@ pub async fn query(setup: &Setup, sql: &'static str) -> Vec<Vec<String>> {
     rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect()
 }
 
-/// Changes something behind the gateway's back; PostgreSQL.
+/// Changes rows without the gateway; PostgreSQL only.
 pub async fn execute(setup: &Setup, sql: String) {
     let mut connection = PgConnection::connect(setup.get("database.url").unwrap()).await.unwrap();
     connection.execute(AssertSqlSafe(sql)).await.unwrap();

@@ -1,4 +1,4 @@
-//! The commands of the README that build something first, as it says them, with the profile that the tests have built.
+//! The README's commands that build something first, as written there, with the profile of the tests.
 
 use super::{Site, node, run};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
@@ -142,7 +142,7 @@ async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
     assert_serves(program(scripts.path(), &folder, "./gateway run")).await;
 }
 
-/// Whether every job works and every server answers alike; figures of a debug build are none.
+/// Whether every job works and all servers respond alike; the numbers of a debug build mean nothing.
 #[test]
 fn cargo_xtask_bench_measures_every_job() {
     let said = xtask(&["bench", "--smoke"]);

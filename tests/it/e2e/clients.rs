@@ -1,6 +1,6 @@
 //! Real clients against the real gateway: viem, ethers, eth-account, EventSource. Their scripts lie in `tests/clients`.
 //!
-//! The rule: what a client needs and this machine lacks is a failure that names the command, never a test that is left out.
+//! The rule: a package that this machine lacks fails the test with the command that installs it; no test is skipped.
 
 use super::{
     setup,
@@ -21,7 +21,7 @@ pub fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients")
 }
 
-/// A script below `tests/clients`, with the packages of its folder.
+/// A script in `tests/clients`, with the packages of its folder.
 pub fn node(script: &str) -> Command {
     let folder = clients().join(script).parent().map(Path::to_owned).unwrap();
     let packages = folder.join("node_modules");
@@ -69,7 +69,7 @@ pub async fn run(mut command: Command, arguments: &[&str]) -> String {
     printed
 }
 
-/// An EventSource of its own process that prints what it hears, a line for each event.
+/// An EventSource in a process of its own that prints a line for each event.
 struct Listener {
     _process: tokio::process::Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -92,7 +92,7 @@ impl Listener {
     }
 }
 
-/// What the client says it wrote and heard is what everybody else finds.
+/// What the client printed equals what other clients read.
 async fn assert_scenario(gateway: &GatewayProcess, printed: &str, title: &str) {
     let told: Value = serde_json::from_str(printed).unwrap();
     let site = Site::of(gateway);
@@ -125,7 +125,7 @@ async fn eth_account_plays_the_scenario() {
     assert_scenario(&gateway, &printed, "By eth-account").await;
 }
 
-/// The gateway goes away, comes back, and things happen before the client is there again: it hears of all of them, once.
+/// The gateway restarts, and events happen before the client has reconnected: it receives each of them once.
 #[tokio::test]
 async fn event_source_misses_nothing_of_a_restart() {
     let mut gateway = setup().start().await.unwrap();

@@ -169,7 +169,7 @@ async fn the_second_migration_finds_nothing_to_do(#[values(Engine::Sqlite, Engin
     }
     let second = applied(&setup.run(&["migrate", "--json"]).unwrap());
     assert!(second.len() == first.len() && second.iter().all(|(_, applied)| *applied == 0), "{second:?}");
-    // And the gateway takes it from there.
+    // The gateway starts on the migrated database.
     let gateway = setup.start().await.unwrap();
     assert_eq!(Site::of(&gateway).get("/api/forum/threads").await.json()["total"], 0);
 }

@@ -48,7 +48,8 @@ async fn greets(site: &Site, greeting: &str) {
     TestGateway::eventually(LIMIT, &expected, does).await;
 }
 
-/// A wrong setting takes a plugin off; the operator corrects it, or does without, and nothing has to be restarted.
+/// A wrong setting takes a plugin off; the operator corrects it, or disables the plugin, and nothing has to be
+/// restarted.
 #[tokio::test]
 async fn a_plugin_with_a_wrong_setting_waits_for_a_correction() {
     let setup = setup().with_config("[plugins.hello]\nkeep_days = 0\n").unwrap();

@@ -1,4 +1,4 @@
-//! `cargo xtask devnet` as the README says it: a chain that says where it is, and is gone when it is stopped.
+//! `cargo xtask devnet` as in the README: it prints its addresses, and leaves no process when it is stopped.
 
 use gateway_tests::process::{LIMIT, clean};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Whatever goes wrong, wherever: one body that says what to do, and the headers that belong on every answer.
+//! Errors of every layer have the one error body, with a hint, and the headers of every response.
 
 use super::{
     setup,
@@ -15,7 +15,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// The shape of every error, whoever refuses.
+/// The shape of every error, of any layer.
 #[track_caller]
 fn assert_error(answer: &TestResponse, status: u16, code: &str) {
     assert_eq!((answer.status, answer.code().as_str()), (status, code), "{}", answer.text());
@@ -61,7 +61,7 @@ async fn what_is_not_there() {
         assert_error(&site.get(path).await, 404, "not_found");
     }
     assert_error(&site.get(&format!("{THREADS}/999")).await, 404, "not_found");
-    // A parent that is not there is told before signature and body are looked at.
+    // A missing parent is reported before signature and body are checked.
     assert_error(&site.post(&posts_of(999), &json!("no object")).await, 404, "not_found");
 }
 
@@ -121,7 +121,7 @@ async fn a_body_that_is_too_large() {
     let site = Site::of(&gateway);
     let huge = json!({ "title": "T", "body": "x".repeat(300_000) });
     assert_error(&site.post(THREADS, &huge).await, 413, "too_large");
-    // Within what the gateway takes, above what the forum takes.
+    // Below the limit of the gateway, above that of the forum.
     let large = json!({ "title": "T", "body": "x".repeat(20_000) });
     assert_error(&site.write(THREADS, &Wallet::new(1), "thread.create", large).await, 413, "too_large");
 }
@@ -133,7 +133,7 @@ async fn a_body_that_does_not_come() {
     assert_error(&raw(&gateway, &head).await, 408, "body_timeout");
 }
 
-/// Where refusals take their time, the one who is refused waits, and nobody else.
+/// When refusals are delayed, only the refused client waits.
 #[tokio::test]
 async fn a_client_that_repeats_at_once_what_is_refused() {
     let setup = setup().unset("limits.allow").set("limits.per_ip_per_minute", 1).set("http.tarpit_ms", 1500);

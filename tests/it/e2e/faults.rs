@@ -26,7 +26,7 @@ pub(super) async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess
     adjust(setup.set("plugins.dir", folder.display())).start().await.unwrap()
 }
 
-/// Faults take nothing off: the job alone makes one a second.
+/// Without a fence: the job alone has a fault every second.
 fn patient(setup: Setup) -> Setup {
     setup.set("plugins.fence_faults", 100_000)
 }
@@ -89,7 +89,7 @@ async fn a_write_that_breaks_off_leaves_nothing() {
     let broken = site.write(NOTES, &wallet, "misbehaves.write", json!({ "body": "panic" })).await;
     assert_eq!((broken.status, broken.code().as_str()), (500, "internal"), "{}", broken.text());
     assert_eq!(site.get(NOTES).await.json(), 0);
-    // Nor did it use up the wallet's turn.
+    // Nor did it use up the wallet's write interval.
     let whole = site.write(NOTES, &wallet, "misbehaves.write", json!({ "body": "fine" })).await;
     assert_eq!(whole.status, 201, "{}", whole.text());
     assert_eq!(site.get(NOTES).await.json(), 1);

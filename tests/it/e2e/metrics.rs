@@ -1,4 +1,4 @@
-//! What Prometheus reads: the text is what its format says, and the numbers are what happened.
+//! Metrics for Prometheus: the text follows the format, and the numbers match what happened.
 
 use super::{
     faults, setup,
@@ -126,7 +126,7 @@ async fn requests_are_counted_by_plugin_and_operation() {
     }
     assert_eq!(value(&after, "gateway_plugin_serving", &[("plugin", "forum")]), 1.0);
 
-    // Paths make no series: what was asked for is only counted.
+    // Unknown paths add no series: such requests are only counted.
     let own = |samples: &Samples| samples.keys().filter(|(name, _)| name.starts_with("gateway_request")).count();
     assert_eq!(own(&before), own(&after));
 }

@@ -1,4 +1,4 @@
-//! The real gateway: a process, plugins from shared libraries, and clients that know nothing but the wire.
+//! The real gateway: a process, plugins from shared libraries, and clients that use only its HTTP interface.
 
 mod chores;
 mod clients;

@@ -44,7 +44,7 @@ async fn a_decision_outlives_the_gateway_and_outranks_the_file(#[case] engine: E
     assert_eq!(off.json()["reason"], OFF);
     assert_eq!(Site::of(&gateway).get(THREADS).await.status, 404);
 
-    // Neither the file nor a new start brings it back.
+    // Neither the file nor a restart enables it again.
     gateway.sighup().unwrap();
     let is_read = async || setup.log().contains("configuration read again");
     TestGateway::eventually(LIMIT, "the configuration is read again", is_read).await;
@@ -57,7 +57,7 @@ async fn a_decision_outlives_the_gateway_and_outranks_the_file(#[case] engine: E
     assert_eq!(faults::operator_sees(&gateway, "/plugins", "forum").await["reason"], OFF);
     assert_eq!(Site::of(&gateway).get(THREADS).await.status, 404);
 
-    // Nor does the file take off what the opposite command brought back.
+    // Nor does the file disable what the opposite command enabled.
     let on = act(&gateway, "forum", "enable").await;
     assert_eq!((on.status, &on.json()["state"], &on.json()["reason"]), (200, &json!("serving"), &json!(ON)));
     setup.write_config("[plugins.forum]\nenabled = false\n").unwrap();
@@ -139,7 +139,7 @@ async fn what_cannot_be_reached_is_a_conflict_with_the_reason() {
     }
     assert_eq!(act(&gateway, "nosuch", "enable").await.status, 404);
     assert_eq!(act(&gateway, "hello", "explode").await.status, 404);
-    // The reason can be put right without a new start.
+    // The cause can be corrected without a restart.
     gateway.setup().write_config("[plugins.hello]\nkeep_days = 1\n").unwrap();
     gateway.sighup().unwrap();
     let serves = async || Site::of(&gateway).get("/api/hello/world").await.status == 200;
@@ -247,7 +247,7 @@ async fn the_log_level_changes_while_it_runs() {
 }
 
 #[tokio::test]
-async fn the_page_shows_the_house() {
+async fn the_page_shows_the_gateway() {
     let gateway = setup().start().await.unwrap();
     Site::of(&gateway).open_thread(&Wallet::new(1), "Seen").await;
     act(&gateway, "hello", "disable").await;

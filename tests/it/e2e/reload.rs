@@ -1,4 +1,4 @@
-//! SIGHUP: features come and go, and nobody else notices.
+//! SIGHUP enables and disables plugins without an effect on the others.
 
 use super::{
     setup,
@@ -95,7 +95,7 @@ async fn a_configuration_with_problems_changes_nothing() {
     assert!(log.contains("did you mean") && log.contains("gateway.toml"), "{log}");
     assert_eq!(site.get(THREADS).await.status, 200, "the forum stays");
 
-    // And the next good one is taken.
+    // The next valid configuration is applied.
     switch(&gateway, OFF);
     forum_answers(&site, 404).await;
 }
@@ -114,7 +114,7 @@ async fn a_stream_ends_with_its_plugin() {
     let parts = stream.rest().await;
     assert!(!parts.is_empty(), "the end is announced by a comment");
 
-    // What happens meanwhile is not lost: it belongs to the log, not to the plugin.
+    // Events that are published meanwhile are not lost: the log belongs to the gateway, not to the plugin.
     let is_gone = async || site.get("/api/activity").await.status == 404;
     TestGateway::eventually(LIMIT, "activity is gone", is_gone).await;
     let meanwhile = site.open_thread(&Wallet::new(2), "Meanwhile").await;

@@ -1,4 +1,5 @@
-//! One signature, one write: whatever it looks like, whoever sends it, however often, before and after a restart.
+//! A signature is good for one write: in any encoding, from any client, however often it is sent, before and after a
+//! restart.
 
 use super::{
     setup, setup_on,
@@ -29,7 +30,7 @@ fn parts(body: &Value) -> (String, u8) {
     (sig[2..130].to_owned(), u8::from_str_radix(&sig[130..], 16).unwrap())
 }
 
-/// Every text that stands for the same signature, or the same request.
+/// Other encodings of the same signature, or of the same request.
 fn other_forms(body: &Value) -> Vec<(&'static str, Value)> {
     let (scalars, v) = parts(body);
     let upper = scalars.to_uppercase();
@@ -53,7 +54,7 @@ async fn no_form_of_a_signature_passes_twice(#[values(Engine::Sqlite, Engine::Po
     let gateway = setup_on(engine).await.start().await.unwrap();
     let site = Site::of(&gateway);
     let forms = other_forms(&new_thread(&Wallet::new(0), "T")).len();
-    // Each form once as the first, which passes; then all of them, none of which does.
+    // Each form is sent first once, and passes; then all of them are refused.
     for first in 0..forms {
         let body = new_thread(&Wallet::new(first as u64), &format!("thread {first}"));
         let (name, form) = &other_forms(&body)[first];
@@ -78,7 +79,7 @@ async fn the_twin_of_a_signature_is_refused() {
     let answer = site.post(THREADS, &with_sig(&body, twin)).await;
     assert_eq!((answer.status, answer.code().as_str()), (401, "bad_sig"), "{}", answer.text());
     assert_eq!(site.get(THREADS).await.json()["total"], 0);
-    // It has used up nothing.
+    // It used up neither the signature nor the write interval.
     assert_eq!(site.post(THREADS, &body).await.status, 201);
 }
 

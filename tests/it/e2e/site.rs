@@ -1,4 +1,4 @@
-//! A client of the gateway: requests over a socket, signed with the time of now.
+//! A client of the gateway: requests over a socket, signed with the current time.
 
 use super::stream_reader::StreamReader;
 use bytes::Bytes;
@@ -34,7 +34,7 @@ impl Site {
     }
 
     fn build(base_url: &str, change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
-        // Somebody else in this process may have installed it; what it is used for is nothing, but it must be there.
+        // Fails if it is installed already. These clients use no TLS, but reqwest requires a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().tls_certs_only([]).retry(reqwest::retry::never());
         Self { base_url: base_url.to_owned(), http: change(http).build().unwrap() }
@@ -82,7 +82,7 @@ impl Site {
         post.json()
     }
 
-    /// An open stream. When this returns, the gateway has noted its position: whatever is committed from now on comes.
+    /// An open stream. When this returns, the gateway has noted its position: every later commit is delivered.
     pub async fn follow(&self, path: &str, last_event_id: Option<&[u8]>) -> StreamReader {
         let mut request = self.request(Method::GET, path).header("accept", "text/event-stream");
         if let Some(id) = last_event_id {

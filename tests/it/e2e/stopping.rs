@@ -1,4 +1,4 @@
-//! The end of the gateway, the polite one and the other.
+//! The end of the gateway, by SIGTERM and by SIGKILL.
 
 use super::{
     setup, setup_on,
@@ -94,7 +94,7 @@ async fn open_streams_end_with_a_comment_and_do_not_hold_up_the_stop() {
         assert!(matches!(rest.last(), Some(Part::Comment(_))), "{rest:?}");
         assert!(!rest.iter().any(|part| matches!(part, Part::Event(_))), "{rest:?}");
     }
-    // A minute for what runs, but nothing runs.
+    // Running requests get a minute, but none is running.
     assert!(gateway.ended(LIMIT).await.unwrap().success());
 }
 

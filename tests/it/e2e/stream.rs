@@ -1,4 +1,4 @@
-//! The live stream: where it goes on, what it leaves out, what it does with nonsense.
+//! The live stream: resuming, filters, and malformed positions.
 
 use super::{
     setup, setup_on,
@@ -35,7 +35,7 @@ async fn logged_ids(site: &Site) -> Vec<i64> {
     items.iter().rev().map(|item| item["id"].as_i64().unwrap()).collect()
 }
 
-/// Comes and goes: opens the stream where it left off, takes a few events, hangs up.
+/// Again and again opens the stream where it left off, reads a few events and disconnects.
 async fn come_and_go(site: &Site, resume_by_header: bool) -> Vec<i64> {
     let mut seen: Vec<i64> = Vec::new();
     for visit in 0.. {
@@ -55,8 +55,8 @@ async fn come_and_go(site: &Site, resume_by_header: bool) -> Vec<i64> {
     seen
 }
 
-/// The classic seam is between what is replayed and what is live; here it is crossed while others write, and the memory
-/// of the topic is so small that visitors also come too late for it.
+/// Events could get lost between replay and live delivery. Here clients cross that boundary while others write, and the
+/// ring of the topic is so small that some have to read the database.
 #[rstest]
 #[tokio::test]
 async fn who_comes_and_goes_misses_nothing_and_hears_nothing_twice(
@@ -112,7 +112,7 @@ async fn the_type_filter_takes_a_name_or_a_prefix() {
     ] {
         let mut stream = site.follow(&format!("/api/stream?sinceId=0&type={filter}"), None).await;
         let mut names = Vec::new();
-        // The first ping comes when there is nothing left to say.
+        // The first ping comes when there are no more events.
         loop {
             match stream.next().await.unwrap() {
                 Part::Event(event) => names.push(event.name),
@@ -137,7 +137,7 @@ async fn the_type_filter_holds_for_what_is_live() {
     }
 }
 
-/// An EventSource that gets an error on a reconnect gives up for ever, so nonsense must not be one.
+/// An EventSource that gets an error on a reconnect never tries again, so a malformed position must not be an error.
 #[tokio::test]
 async fn a_last_event_id_that_is_nonsense_means_now() {
     let gateway = setup().set("limits.streams_per_ip_max", 100).start().await.unwrap();
@@ -189,7 +189,7 @@ async fn one_client_has_so_many_streams_and_no_more() {
     let refused = site.get("/api/stream").await;
     assert_eq!((refused.status, refused.code().as_str()), (503, "sse_capacity"), "{}", refused.text());
     assert!(!refused.header("retry-after").is_empty());
-    // One that resumes is asked to come later: an error would end it for ever.
+    // A client that resumes is told to retry later: after an error it would never try again.
     let resuming = answer(site.request(Method::GET, "/api/stream").header("last-event-id", "1")).await;
     assert_eq!((resuming.status, resuming.text().as_str()), (200, "retry: 30000\n\n"));
     drop(first);

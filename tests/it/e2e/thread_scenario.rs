@@ -1,4 +1,4 @@
-//! What the gateway is for: wallets write, everyone reads, whoever listens hears of it.
+//! The main use of the gateway: wallets write, everyone reads, and streams deliver the events.
 
 use super::{
     setup_on,

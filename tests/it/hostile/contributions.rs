@@ -1,5 +1,5 @@
-//! Contributions that panic, hang, have another shape, or ask for themselves: the documents still come, and the report
-//! names who is silent.
+//! Contributions that panic, hang, have another shape, or ask for themselves: the documents are still served, and the
+//! report names the plugin that did not respond.
 
 use super::{LIMIT, assert_others_serve, assert_serving, gateway, last_fault, post, report};
 use plugin_testing::{TestGateway, json};

@@ -30,7 +30,7 @@ async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
     switch(&gateway, true).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
     assert_eq!(call(&gateway, "rows").await.status, 200);
-    // It starts without its past.
+    // It starts with no faults counted.
     for _ in 0..2 {
         assert_internal(&call(&gateway, "panic_at_once").await);
     }
@@ -39,7 +39,7 @@ async fn too_many_faults_fence_a_plugin_until_it_is_switched_off_and_on() {
     gateway.stop().await;
 }
 
-/// A fence that was asked for while an operator switched the plugin off and on is for the life that is over.
+/// A fence request that was sent before an operator restarted the plugin has no effect on the new start.
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
     let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 1000).await;

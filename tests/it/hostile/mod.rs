@@ -1,7 +1,6 @@
 //! A plugin that does everything wrong, beside one that does its work: the gateway stays up, the report says what
 //! happened and where, and the good one's requests all succeed.
 
-mod answers;
 mod contributions;
 mod data;
 mod fence;
@@ -10,6 +9,7 @@ mod jobs;
 mod lifecycle;
 mod process;
 mod reach;
+mod responses;
 mod toggle;
 mod variants;
 

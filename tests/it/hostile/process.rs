@@ -88,7 +88,7 @@ async fn a_blocked_thread_leaves_the_others_served() {
     };
     let (blocked, served) = tokio::join!(blocking, futures_util::future::join_all(others));
     assert_eq!(blocked.status, 200);
-    // Who shares the blocked thread waits for it with the first request.
+    // A connection on the blocked thread waits with its first request.
     let waited = served.iter().filter(|served| **served <= 1).count();
     assert!(waited <= 1, "{served:?}");
 }

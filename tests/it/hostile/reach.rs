@@ -1,4 +1,5 @@
-//! The way out: a plugin reaches no private address, whatever its caller asks for, and a public one through the egress.
+//! Egress: a plugin reaches no private address, whatever URL its caller sends, and public addresses only through the
+//! gateway.
 
 use super::{TestGateway, gateway, gateway_with, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::method};

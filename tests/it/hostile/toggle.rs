@@ -1,4 +1,4 @@
-//! A thousand times off and on, while the others work.
+//! A plugin that goes off and on, while the others work; `TOGGLES` says how often.
 
 use super::{call, gateway_with, switched};
 use plugin_testing::{Wallet, json};
@@ -10,8 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-const TIMES: u32 = 1000;
-const GROWTH_MAX_KIB: u64 = 24 * 1024;
+/// Enough to see 80 KiB that each of them leaves behind.
+const TOGGLES: u32 = 250;
+const GROWTH_MAX_KIB: u64 = 16 * 1024;
 
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -20,7 +21,8 @@ fn resident_kib() -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_toggles_cost_the_others_nothing() {
+async fn toggles_cost_the_others_nothing() {
+    let toggles = std::env::var("TOGGLES").ok().and_then(|count| count.parse().ok()).unwrap_or(TOGGLES);
     let adjust = |config: &mut gateway_config::Config| {
         config.plugins.fence_faults = 1_000_000;
         config.http.drain_timeout_ms = 20;
@@ -56,10 +58,10 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
     let (off, on) = (switched(&gateway, false), switched(&gateway, true));
     let begun = Instant::now();
     let mut settled_kib = 0;
-    for number in 0..TIMES {
+    for number in 0..toggles {
         gateway.gateway().plugins.reconcile(&off).await;
         gateway.gateway().plugins.reconcile(&on).await;
-        if number == TIMES / 5 {
+        if number == toggles / 5 {
             settled_kib = resident_kib();
         }
     }
@@ -68,9 +70,9 @@ async fn a_thousand_toggles_cost_the_others_nothing() {
     for load in loads {
         load.await.unwrap();
     }
-    eprintln!("{TIMES} toggles in {took:?}, {grown_kib} KiB more, {reads:?} reads, {writes:?} writes");
-    assert!(reads.load(Relaxed) > u64::from(TIMES) && writes.load(Relaxed) > 10, "{reads:?} {writes:?}");
-    assert!(took < Duration::from_secs(60), "{took:?}");
-    assert!(grown_kib < GROWTH_MAX_KIB, "{grown_kib} KiB more after the first {}", TIMES / 5);
+    eprintln!("{toggles} toggles in {took:?}, {grown_kib} KiB more, {reads:?} reads, {writes:?} writes");
+    assert!(reads.load(Relaxed) > u64::from(toggles) && writes.load(Relaxed) > 10, "{reads:?} {writes:?}");
+    assert!(took < Duration::from_millis(60) * toggles, "{took:?}");
+    assert!(grown_kib < GROWTH_MAX_KIB, "{grown_kib} KiB more after the first {}", toggles / 5);
     assert_eq!(call(&gateway, "rows").await.status, 200);
 }

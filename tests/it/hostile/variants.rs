@@ -1,8 +1,8 @@
 //! Plugins that are wrong in what they define. They are linked, not loaded: one line each instead of a package each.
 
 use plugin_api::{
-    ConfigError, Definition, Failure, HostHandle, Identity, Job, Json, Migration, NoConfig, Plugin, RequestContext,
-    Route,
+    ConfigError, Definition, HandlerError, HostHandle, Identity, Job, Json, Migration, NoConfig, Plugin,
+    RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
 };
@@ -39,7 +39,7 @@ macro_rules! variant {
     };
 }
 
-async fn answer<P: Send + Sync + 'static>(_: RequestContext<P>) -> Result<Json<i64>, Failure> {
+async fn answer<P: Send + Sync + 'static>(_: RequestContext<P>) -> Result<Json<i64>, HandlerError> {
     Ok(Json(1))
 }
 

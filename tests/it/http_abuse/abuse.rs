@@ -1,5 +1,5 @@
-//! What clients do that no one should do. They come from an address of their own; what this does to clients that share it, the
-//! tests in `shared_address` say.
+//! Abusive clients. They have an address of their own; `shared_address` tests the effect on clients with the same
+//! address.
 
 use super::{floods, slow, torture};
 use futures_util::future::BoxFuture;
@@ -10,69 +10,54 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Where clients come from that behave.
+/// The address of well-behaved clients.
 pub const BEHAVED: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
-/// Where clients come from that do not.
+/// The address of abusive clients.
 pub const ABUSIVE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Most that is read of what the gateway says.
-const HEARD_BYTES_MAX: u64 = 1024 * 1024;
+/// The most that is read of a response.
+const RECEIVED_BYTES_MAX: u64 = 1024 * 1024;
 
 pub struct Abuse {
     pub name: &'static str,
     /// So many at a time.
     pub lanes: usize,
-    /// One connection, until the gateway or the client has had enough; tells what the gateway said.
+    /// One connection, until the gateway or the client ends it; returns the bytes of the gateway.
     pub round: fn(SocketAddr) -> BoxFuture<'static, Vec<u8>>,
-    /// Whether the gateway said what it should.
-    pub is_well_answered: fn(&[u8]) -> bool,
+    /// Whether these bytes are the expected response.
+    pub is_expected: fn(&[u8]) -> bool,
 }
 
 pub const ABUSES: [Abuse; 15] = [
-    Abuse { name: "slow heads", lanes: 100, round: slow::head, is_well_answered: |heard| says(heard, "408") },
-    Abuse { name: "slow bodies", lanes: 100, round: slow::body, is_well_answered: |heard| says(heard, "408") },
-    Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_well_answered: slow::is_cut_off },
-    Abuse { name: "silent connections", lanes: 200, round: slow::silent, is_well_answered: <[u8]>::is_empty },
-    Abuse { name: "idle connections", lanes: 200, round: slow::idle, is_well_answered: |heard| says(heard, "200") },
-    Abuse { name: "malformed heads", lanes: 4, round: malformed_head, is_well_answered: |heard| says(heard, "400") },
-    Abuse { name: "giant heads", lanes: 4, round: giant_head, is_well_answered: |heard| says(heard, "431") },
-    Abuse { name: "torture bodies", lanes: 4, round: torture::bodies, is_well_answered: |heard| says(heard, "4") },
-    Abuse { name: "HTTP/2 rapid reset", lanes: 2, round: floods::rapid_reset, is_well_answered: floods::says_goodbye },
-    Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_well_answered: floods::answers_every_ping },
+    Abuse { name: "slow heads", lanes: 100, round: slow::head, is_expected: |received| says(received, "408") },
+    Abuse { name: "slow bodies", lanes: 100, round: slow::body, is_expected: |received| says(received, "408") },
+    Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_expected: slow::is_cut_off },
+    Abuse { name: "silent connections", lanes: 200, round: slow::silent, is_expected: <[u8]>::is_empty },
+    Abuse { name: "idle connections", lanes: 200, round: slow::idle, is_expected: |received| says(received, "200") },
+    Abuse { name: "malformed heads", lanes: 4, round: malformed_head, is_expected: |received| says(received, "400") },
+    Abuse { name: "giant heads", lanes: 4, round: giant_head, is_expected: |received| says(received, "431") },
+    Abuse { name: "torture bodies", lanes: 4, round: torture::bodies, is_expected: |received| says(received, "4") },
+    Abuse { name: "HTTP/2 rapid reset", lanes: 2, round: floods::rapid_reset, is_expected: floods::says_goodbye },
+    Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_expected: floods::answers_every_ping },
     Abuse {
         name: "HTTP/2 SETTINGS",
         lanes: 2,
         round: floods::settings,
-        is_well_answered: floods::acknowledges_every_setting,
+        is_expected: floods::acknowledges_every_setting,
     },
-    Abuse { name: "HTTP/2 empty DATA", lanes: 2, round: floods::empty_data, is_well_answered: floods::says_goodbye },
-    Abuse {
-        name: "HTTP/2 CONTINUATION",
-        lanes: 2,
-        round: floods::continuations,
-        is_well_answered: floods::says_goodbye,
-    },
-    Abuse {
-        name: "HTTP/2 many streams",
-        lanes: 2,
-        round: floods::many_streams,
-        is_well_answered: floods::refuses_streams,
-    },
-    Abuse {
-        name: "HTTP/2 header bomb",
-        lanes: 2,
-        round: floods::header_bomb,
-        is_well_answered: floods::refuses_headers,
-    },
+    Abuse { name: "HTTP/2 empty DATA", lanes: 2, round: floods::empty_data, is_expected: floods::says_goodbye },
+    Abuse { name: "HTTP/2 CONTINUATION", lanes: 2, round: floods::continuations, is_expected: floods::says_goodbye },
+    Abuse { name: "HTTP/2 many streams", lanes: 2, round: floods::many_streams, is_expected: floods::refuses_streams },
+    Abuse { name: "HTTP/2 header bomb", lanes: 2, round: floods::header_bomb, is_expected: floods::refuses_headers },
 ];
 
 /// `status`: or its first digit.
-pub fn says(heard: &[u8], status: &str) -> bool {
-    heard.starts_with(format!("HTTP/1.1 {status}").as_bytes())
+pub fn says(received: &[u8], status: &str) -> bool {
+    received.starts_with(format!("HTTP/1.1 {status}").as_bytes())
 }
 
 impl Abuse {
-    /// Goes on in all lanes until it is dropped; tells the count and what was heard of each round.
+    /// Repeats the rounds in all lanes until it is dropped; passes the gateway's bytes to `after_round`.
     pub fn begin(
         &'static self,
         gateway: SocketAddr,
@@ -91,7 +76,7 @@ impl Abuse {
     }
 }
 
-/// From an address that is not that of those who behave.
+/// A socket with the address of abusive clients.
 fn socket() -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((ABUSIVE, 0).into()).unwrap();
@@ -102,26 +87,26 @@ pub async fn connect(gateway: SocketAddr) -> TcpStream {
     socket().connect(gateway).await.unwrap()
 }
 
-/// Its kernel takes next to nothing that it does not read itself.
-pub async fn connect_with_little_room(gateway: SocketAddr) -> TcpStream {
+/// With a receive buffer so small that the kernel takes almost nothing that the client does not read.
+pub async fn connect_with_small_buffer(gateway: SocketAddr) -> TcpStream {
     let socket = socket();
     socket.set_recv_buffer_size(4096).unwrap();
     socket.connect(gateway).await.unwrap()
 }
 
-/// What the gateway says until it ends the connection, by whatever means.
-pub async fn hear(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
-    let mut heard = Vec::new();
+/// Reads until the gateway closes or resets the connection.
+pub async fn receive(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
+    let mut received = Vec::new();
     // A reset is an end too.
-    let _ = stream.take(HEARD_BYTES_MAX).read_to_end(&mut heard).await;
-    heard
+    let _ = stream.take(RECEIVED_BYTES_MAX).read_to_end(&mut received).await;
+    received
 }
 
-/// Sends, though nobody may listen any more, and hears the answer.
+/// Sends a request, of which the gateway may not read everything, and returns the response.
 pub async fn ask(gateway: SocketAddr, request: &[u8]) -> Vec<u8> {
     let mut stream = connect(gateway).await;
     let _ = stream.write_all(request).await;
-    hear(&mut stream).await
+    receive(&mut stream).await
 }
 
 fn malformed_head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {

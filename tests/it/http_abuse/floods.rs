@@ -1,7 +1,7 @@
-//! What HTTP/2 lets a client say a thousand times in a moment.
+//! Floods of HTTP/2 frames.
 
 use super::{
-    abuse::{connect, hear},
+    abuse::{connect, receive},
     frames::{
         CONTINUATION, DATA, END_HEADERS, END_STREAM, GET, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, begin, frame,
         post, read,
@@ -59,50 +59,50 @@ pub fn header_bomb(gateway: SocketAddr) -> Round {
 }
 
 /// Each is acknowledged, and the connection stays: as long as the client reads the answers, they cost little.
-pub fn answers_every_ping(heard: &[u8]) -> bool {
-    count(heard, PING) == FRAMES as usize && !says_goodbye(heard)
+pub fn answers_every_ping(received: &[u8]) -> bool {
+    count(received, PING) == FRAMES as usize && !says_goodbye(received)
 }
 
 /// The same, beside the gateway's own settings and its answer to those that every client begins with.
-pub fn acknowledges_every_setting(heard: &[u8]) -> bool {
-    count(heard, SETTINGS) == FRAMES as usize + 2 && !says_goodbye(heard)
+pub fn acknowledges_every_setting(received: &[u8]) -> bool {
+    count(received, SETTINGS) == FRAMES as usize + 2 && !says_goodbye(received)
 }
 
-fn count(heard: &[u8], kind: u8) -> usize {
-    read(heard).iter().filter(|(found, ..)| *found == kind).count()
+fn count(received: &[u8], kind: u8) -> usize {
+    read(received).iter().filter(|(found, ..)| *found == kind).count()
 }
 
-pub fn says_goodbye(heard: &[u8]) -> bool {
-    read(heard).iter().any(|(kind, ..)| *kind == GOAWAY)
+pub fn says_goodbye(received: &[u8]) -> bool {
+    read(received).iter().any(|(kind, ..)| *kind == GOAWAY)
 }
 
-pub fn refuses_streams(heard: &[u8]) -> bool {
-    read(heard).iter().any(|(kind, ..)| matches!(*kind, RST_STREAM | GOAWAY))
+pub fn refuses_streams(received: &[u8]) -> bool {
+    read(received).iter().any(|(kind, ..)| matches!(*kind, RST_STREAM | GOAWAY))
 }
 
 /// By an answer (431), or by ending stream or connection; never by a success.
-pub fn refuses_headers(heard: &[u8]) -> bool {
+pub fn refuses_headers(received: &[u8]) -> bool {
     // `:status: 200` is one byte of the static table.
     let is_success = |(kind, _, payload): &(u8, u32, &[u8])| *kind == HEADERS && payload.first() == Some(&0x88);
-    let frames = read(heard);
+    let frames = read(received);
     frames.iter().any(|(kind, ..)| matches!(*kind, HEADERS | RST_STREAM | GOAWAY)) && !frames.iter().any(is_success)
 }
 
-/// Of a client.
+/// Ids of a client's streams.
 fn ids() -> impl Iterator<Item = u32> {
     (0..FRAMES).map(|number| 2 * number + 1)
 }
 
-/// Writes all at once while it reads what comes, and then has nothing more to say.
+/// Writes everything at once while it reads, and then closes its side.
 fn flood(gateway: SocketAddr, frames: Vec<u8>) -> Round {
     Box::pin(async move {
         let (mut reading, mut writing) = connect(gateway).await.into_split();
         let written = async move {
-            // The gateway may have had enough in the middle.
+            // The gateway may close the connection in the middle.
             let _ = writing.write_all(&begin()).await;
             let _ = writing.write_all(&frames).await;
             let _ = writing.shutdown().await;
         };
-        tokio::join!(hear(&mut reading), written).0
+        tokio::join!(receive(&mut reading), written).0
     })
 }

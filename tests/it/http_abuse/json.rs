@@ -1,4 +1,4 @@
-//! Every body of the torture list, to every route that takes a JSON body, with all that its path names in place.
+//! Sends every body of the torture list to every route that takes a JSON body. The records that the path names exist.
 
 use super::{
     abuse::ask,
@@ -19,7 +19,7 @@ fn writing_routes(document: &Value) -> BTreeSet<(String, String)> {
     let takes_json = |operation: &Value| operation["requestBody"]["content"]["application/json"].is_object();
     let operations = openapi::operations(document).into_iter().filter(|(_, _, operation)| takes_json(operation));
     let names = operations.map(|(_, _, operation)| operation["operationId"].as_str().unwrap().to_owned());
-    // Whatever the body is, it is a payload.
+    // Any body is a valid payload there.
     let names: BTreeSet<String> = names.filter(|name| name != "store_payload").collect();
     let calls = all_plugins::calls(Clock::System.now_s()).into_iter().filter(|call| names.contains(call.operation));
     let calls: Vec<_> = calls.collect();

@@ -1,9 +1,9 @@
-//! How much others feel of it: `cargo xtask abuse` prints, for each abuse, the p99 of clients that behave without it and
-//! with it, and keeps the table in BENCHMARKS.md.
+//! The effect of abuse on other clients: `cargo xtask abuse` prints, for each abuse, the p99 of well-behaved clients
+//! without it and with it, and keeps the table in BENCHMARKS.md.
 //!
-//! A measurement, because what it says depends on the machine. Those who abuse are elsewhere in life, where they take no
-//! processor from anybody: here the gateway has one processor and its clients another, on which abusers run only while
-//! those who behave have nothing to do.
+//! This is a measurement and not a test, because the result depends on the machine. In production abusive clients use
+//! processors of other machines. Here the gateway has one processor and the clients another, on which abusers run only
+//! while well-behaved clients are idle.
 
 use super::{
     abuse::{ABUSES, Abuse, BEHAVED},
@@ -19,17 +19,17 @@ const REST: Duration = Duration::from_millis(5);
 const SECONDS: u64 = 5;
 const ROUNDS: usize = 3;
 
-/// The 99th percentile of what neighbours wait for within the time.
+/// The 99th percentile of the neighbours' latency within the time.
 async fn p99(gateway: &GatewayProcess, time: Duration) -> Duration {
     let neighbours = Neighbours::start(gateway, BEHAVED, NEIGHBOURS, REST);
-    // How long is measured.
+    // The duration of the measurement.
     tokio::time::sleep(time).await;
     let mut latencies = neighbours.stop().await;
     latencies.sort_unstable();
     latencies[latencies.len() * 99 / 100]
 }
 
-/// Abusers on threads of their own, which give way to all others; gone when it is dropped.
+/// Abusers on threads of their own with the lowest priority; dropping this ends them.
 struct Abusers {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -61,7 +61,7 @@ impl Drop for Abusers {
     }
 }
 
-/// The calling thread, from here on.
+/// Gives the calling thread the lowest priority.
 fn give_way() {
     let own = std::fs::read_link("/proc/thread-self").unwrap();
     let thread = own.file_name().unwrap().to_str().unwrap();
@@ -75,7 +75,7 @@ fn said(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// This process and what it starts from here on; nothing happens on a machine with one processor.
+/// Pins this process, and processes that it starts later, to a processor. Does nothing on a machine with one processor.
 fn run_on(processor: usize) {
     if has_two_processors() {
         let own = std::process::id().to_string();
@@ -91,7 +91,7 @@ fn has_two_processors() -> bool {
 async fn measure(abuse: &'static Abuse, rounds: usize, time: Duration) -> Vec<(Duration, Duration)> {
     let mut measured = Vec::new();
     for _ in 0..rounds {
-        // One gateway each, so that none pays for what came before; with the limits that an operator gets.
+        // A new gateway for each, so that earlier abuse has no effect; with the default limits.
         run_on(0);
         let gateway = setup().unset("http.tarpit_ms").start().await.unwrap();
         run_on(1);
@@ -122,7 +122,7 @@ async fn p99_of_those_who_behave() {
         println!("{}: {rounds:?}", abuse.name);
         measured.push((abuse.name, rounds));
     }
-    // The same is measured each time, so all of it says how long those who behave wait when they are alone.
+    // The measurements without abuse are all alike, so their median is the latency without abuse.
     let alone = median(measured.iter().flat_map(|(_, rounds)| rounds.iter().map(|(without, _)| *without)));
     let mut table = format!("| none | {} µs | 1 |\n", alone.as_micros());
     for (name, rounds) in measured {
@@ -138,7 +138,7 @@ async fn p99_of_those_who_behave() {
 
 const TITLE: &str = "## What others feel of abuse";
 
-/// Into the place of the section of the last time, or at the end.
+/// Replaces the section of the last run, or appends it.
 fn write_into(report: PathBuf, rounds: usize, seconds: u64, table: &str) {
     let section = format!(
         "{TITLE}\n\nMade by `cargo xtask abuse {seconds}`: the p99 of {NEIGHBOURS} clients, each with a request every {} ms or so, \

@@ -1,4 +1,5 @@
-//! Clients that are slow, many, wrong or hostile. The rule: clients that behave are served as if the others were not there.
+//! Clients that are slow, many, wrong or hostile. The rule: well-behaved clients are served as if the others were not
+//! there.
 
 mod abuse;
 mod floods;

@@ -1,4 +1,4 @@
-//! Clients that behave, while others do not. Rule: a single answer that is not 200 fails the test.
+//! Well-behaved clients beside abusive ones. Rule: a single answer that is not 200 fails the test.
 
 use crate::e2e::{Site, THREADS};
 use gateway_tests::process::GatewayProcess;
@@ -22,7 +22,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// So many clients at this address, each of which rests for that long between two requests.
+    /// Starts `count` clients at this address, each of which pauses for `rest` between two requests.
     pub fn start(gateway: &GatewayProcess, address: IpAddr, count: usize, rest: Duration) -> Self {
         let (stop, served) = (CancellationToken::new(), Arc::<AtomicU64>::default());
         let mut tasks = JoinSet::new();
@@ -53,7 +53,7 @@ async fn call(site: Site, rest: Duration, stop: CancellationToken, served: Arc<A
             latencies.push(begun.elapsed());
             assert_eq!(answer.status, 200, "{path}: {}", answer.text());
             served.fetch_add(1, Relaxed);
-            // The pace of a client.
+            // The pause between two requests.
             tokio::time::sleep(rest).await;
         }
     }

@@ -1,5 +1,5 @@
-//! Whatever one client does: the gateway answers it as expected and ends its connections in time, serves the others, and does not
-//! grow.
+//! Whatever one client does: the gateway responds as expected and ends its connections in time, serves the others, and
+//! does not grow.
 
 use super::{
     abuse::{ABUSES, ABUSIVE, Abuse, BEHAVED},
@@ -11,7 +11,7 @@ use rstest::rstest;
 use std::{net::IpAddr, time::Duration};
 use tokio::sync::mpsc;
 
-/// Beyond what it had before; a flood that is kept somewhere would be far above.
+/// The growth of its memory; a flood that is buffered somewhere would exceed it by far.
 const GROWTH_KIB_MAX: u64 = 96 * 1024;
 const SERVED_MIN: u64 = 30;
 /// For abuse to be ended: far above the limits that are set below.
@@ -45,17 +45,17 @@ async fn assert_served_during(abuse: &'static Abuse, neighbours_at: IpAddr) {
     let neighbours = Neighbours::start(&gateway, neighbours_at, 2, Duration::ZERO);
     let (before_kib, _) = gateway.memory_kib().unwrap();
     let (sender, mut rounds) = mpsc::unbounded_channel();
-    let abusers = abuse.begin(gateway.address().parse().unwrap(), move |heard: &[u8]| {
-        // The test may have heard enough.
-        let _ = sender.send(heard.to_vec());
+    let abusers = abuse.begin(gateway.address().parse().unwrap(), move |received: &[u8]| {
+        // The test may not read any more.
+        let _ = sender.send(received.to_vec());
     });
     let in_time = tokio::time::timeout(LIMIT, async {
         let mut ended = 0;
         while ended < abuse.lanes || neighbours.served() < SERVED_MIN {
-            let heard = rounds.recv().await.unwrap();
+            let received = rounds.recv().await.unwrap();
             ended += 1;
-            let said = String::from_utf8_lossy(&heard);
-            assert!((abuse.is_well_answered)(&heard), "{}: {} bytes, {:.500}", abuse.name, heard.len(), said);
+            let said = String::from_utf8_lossy(&received);
+            assert!((abuse.is_expected)(&received), "{}: {} bytes, {:.500}", abuse.name, received.len(), said);
         }
     });
     assert!(in_time.await.is_ok(), "{}: not ended, or nobody else is served", abuse.name);

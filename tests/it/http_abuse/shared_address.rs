@@ -1,5 +1,5 @@
-//! Clients that behave, at the address of one that does not (behind the same NAT, say). Limits per address are about the address:
-//! what the abuser uses up, its neighbours lack, and nobody at another address.
+//! Well-behaved clients at the address of an abusive one (behind the same NAT, say). Limits per address are shared:
+//! what the abuser uses up, clients at its address lack, and others do not.
 
 use super::abuse::{ABUSIVE, BEHAVED, ask, connect, says};
 use crate::e2e::{Site, setup};
@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 
 const HEALTH: &str = "/api/health";
 
-/// What a new client at the abuser's address hears. (The refusal comes before the request, which HTTP libraries take for an error.)
+/// What a new client at the abuser's address receives. (The refusal comes before the request, which HTTP libraries take
+/// for an error.)
 async fn call(gateway: SocketAddr) -> Vec<u8> {
     ask(gateway, b"GET /api/health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await
 }

@@ -1,6 +1,6 @@
-//! Clients that keep a connection and give or take nearly nothing.
+//! Clients that keep a connection open and send or read almost nothing.
 
-use super::abuse::{connect, connect_with_little_room, hear, says};
+use super::abuse::{connect, connect_with_small_buffer, receive, says};
 use futures_util::future::BoxFuture;
 use std::{net::SocketAddr, time::Duration};
 use tokio::{
@@ -20,32 +20,32 @@ pub fn body(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     Box::pin(drip(gateway, "POST /api/forum/threads HTTP/1.1\r\nhost: a\r\ncontent-length: 10000\r\n\r\n{"))
 }
 
-/// Asks much and reads nothing.
+/// Sends many requests and reads nothing.
 pub fn reader(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     Box::pin(async move {
-        let mut stream = connect_with_little_room(gateway).await;
+        let mut stream = connect_with_small_buffer(gateway).await;
         let requests = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n".repeat(1000);
         // Blocks when the gateway, which cannot write, reads no further; ends when it has enough.
         while stream.write_all(requests.as_bytes()).await.is_ok() {}
-        // What had come into the little room before the gateway cut the connection.
-        hear(&mut stream).await
+        // Reads what had arrived in the small buffer before the gateway closed the connection.
+        receive(&mut stream).await
     })
 }
 
 /// The head of an answer, and no more of it than the client had room for.
-pub fn is_cut_off(heard: &[u8]) -> bool {
-    says(heard, "200") && heard.len() < UNREAD_BYTES_MAX
+pub fn is_cut_off(received: &[u8]) -> bool {
+    says(received, "200") && received.len() < UNREAD_BYTES_MAX
 }
 
 pub fn silent(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
-    Box::pin(async move { hear(&mut connect(gateway).await).await })
+    Box::pin(async move { receive(&mut connect(gateway).await).await })
 }
 
 pub fn idle(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     Box::pin(async move {
         let mut stream = connect(gateway).await;
         let _ = stream.write_all(b"GET /api/health HTTP/1.1\r\nhost: a\r\n\r\n").await;
-        hear(&mut stream).await
+        receive(&mut stream).await
     })
 }
 
@@ -53,10 +53,10 @@ async fn drip(gateway: SocketAddr, begin: &str) -> Vec<u8> {
     let mut stream = connect(gateway).await;
     let _ = stream.write_all(begin.as_bytes()).await;
     while !has_news(&stream).await && stream.write_all(b"x").await.is_ok() {}
-    hear(&mut stream).await
+    receive(&mut stream).await
 }
 
-/// Something to read, or the end, within the time of a drip.
+/// Whether there is something to read, or the end, before the next byte is due.
 async fn has_news(stream: &TcpStream) -> bool {
     tokio::time::timeout(DRIP, stream.ready(Interest::READABLE)).await.is_ok()
 }

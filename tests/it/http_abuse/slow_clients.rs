@@ -40,7 +40,7 @@ async fn a_thousand_open_connections_cost_little_and_stop_no_one() {
     let mut held = Vec::new();
     for number in 0..connections {
         let mut stream = connect(address).await;
-        // Some have asked, some are in the middle of it, some are silent.
+        // Some have sent a request, some a part of one, some nothing.
         let request =
             ["GET /api/health HTTP/1.1\r\nhost: a\r\n\r\n", "GET /api/health HTTP/1.1\r\nhost:", ""][number % 3];
         stream.write_all(request.as_bytes()).await.unwrap();

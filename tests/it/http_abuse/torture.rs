@@ -139,7 +139,7 @@ pub fn list() -> Vec<(String, Vec<u8>)> {
     texts.chain(bytes.map(|(name, bytes)| (name.to_owned(), bytes))).collect()
 }
 
-/// Names that a hash table without a secret would put in few places cost the square of their number.
+/// Names that collide in a hash table without a secret seed take quadratic time.
 fn many_names() -> Vec<u8> {
     let members: Vec<String> = (0..20_000).map(|number| format!("\"{number}\":0")).collect();
     format!("{{{}}}", members.join(",")).into_bytes()
@@ -153,7 +153,7 @@ pub fn request(method: &str, path: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// One after the other, each round the next; without the one that is too large, whose answer is another.
+/// Each round sends the next body, except the one that is too large, which gets another status.
 pub fn bodies(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let list = list();

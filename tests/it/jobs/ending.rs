@@ -1,4 +1,4 @@
-//! How runs end, and what is written about it.
+//! How runs end, and what is stored about it.
 
 use super::*;
 use rstest::rstest;
@@ -9,19 +9,19 @@ async fn a_run_is_dropped_after_its_time_limit(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
     #[values(Act::Wait, Act::WaitAndPanicOnDrop)] act: Act,
 ) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let panics = matches!(act, Act::WaitAndPanicOnDrop);
     let work = Work::new([act]);
     let job = JobSpec { timeout_ms: 30, ..every_s("sweep", 60) };
-    let gateway = yard.start("a", &[job], &work);
-    let status = yard.ran("sweep", 1).await;
+    let gateway = fixture.start("a", &[job], &work);
+    let status = fixture.ran("sweep", 1).await;
     let expected = if panics { ("panicked", "not like this") } else { ("timed_out", "dropped after 30 ms") };
     assert_eq!((status.last_result.as_deref(), status.last_error.as_deref()), (Some(expected.0), Some(expected.1)));
     assert_eq!((status.failures, status.next_run_ms, work.drops()), (1, START_MS + 60_000, 1));
     // The job goes on.
     work.change(0, Act::Succeed);
-    yard.advance_s(60).await;
-    let status = yard.ran("sweep", 2).await;
+    fixture.advance_s(60).await;
+    let status = fixture.ran("sweep", 2).await;
     assert_eq!((status.last_result.as_deref(), status.last_error, status.failures), (Some("ok"), None, 1));
     gateway.stopped().await;
 }
@@ -42,14 +42,14 @@ async fn a_failure_is_written_down_and_the_job_goes_on(
     #[case] error: &str,
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let work = Work::new([act]);
-    let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
-    let status = yard.ran("sweep", 1).await;
+    let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
+    let status = fixture.ran("sweep", 1).await;
     assert_eq!((status.last_result.as_deref(), status.last_error.as_deref()), (Some(result), Some(error)));
     assert_eq!(status.failures, 1);
-    yard.advance_s(60).await;
-    assert_eq!(yard.ran("sweep", 2).await.failures, 2);
+    fixture.advance_s(60).await;
+    assert_eq!(fixture.ran("sweep", 2).await.failures, 2);
     gateway.stopped().await;
 }
 
@@ -58,29 +58,29 @@ async fn a_failure_is_written_down_and_the_job_goes_on(
 async fn jobs_survive_a_database_that_fails(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     const AWAY: &str = "ALTER TABLE host_job_runs RENAME TO job_runs_away";
     const BACK: &str = "ALTER TABLE job_runs_away RENAME TO host_job_runs";
-    let yard = Yard::without_table(engine).await;
+    let fixture = Fixture::without_table(engine).await;
     let work = Work::new([Act::Wait]);
-    let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
-    assert!(yard.store().list().await.is_err());
-    yard.migrate(&[MIGRATION]).await;
+    let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
+    assert!(fixture.store().list().await.is_err());
+    fixture.migrate(&[MIGRATION]).await;
     work.started(0, 1).await;
-    // Away while the end of the run is to be written.
-    yard.migrate(&[MIGRATION, AWAY]).await;
+    // The table is missing while the end of the run is to be stored.
+    fixture.migrate(&[MIGRATION, AWAY]).await;
     work.let_one_end();
-    assert!(yard.store().list().await.is_err());
-    yard.migrate(&[MIGRATION, AWAY, BACK]).await;
-    assert_eq!(yard.ran("sweep", 1).await.last_result.as_deref(), Some("ok"));
+    assert!(fixture.store().list().await.is_err());
+    fixture.migrate(&[MIGRATION, AWAY, BACK]).await;
+    assert_eq!(fixture.ran("sweep", 1).await.last_result.as_deref(), Some("ok"));
     gateway.stopped().await;
 }
 
 #[rstest]
 #[tokio::test]
 async fn jobs_stop_even_while_the_database_fails(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let yard = Yard::without_table(engine).await;
+    let fixture = Fixture::without_table(engine).await;
     let work = Work::new([Act::Succeed]);
-    yard.start("a", &[every_s("sweep", 60)], &work).stopped().await;
-    let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
-    yard.db.database.close().await;
+    fixture.start("a", &[every_s("sweep", 60)], &work).stopped().await;
+    let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
+    fixture.db.database.close().await;
     gateway.stopped().await;
     assert!(work.starts_s(0).is_empty());
 }

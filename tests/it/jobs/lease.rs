@@ -6,15 +6,16 @@ use rstest::rstest;
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_gateways_exactly_one_runs_each_tick(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let work = Work::new([Act::Succeed]);
-    let gateways = [yard.start("a", &[every_s("sweep", 10)], &work), yard.start("b", &[every_s("sweep", 10)], &work)];
+    let gateways =
+        [fixture.start("a", &[every_s("sweep", 10)], &work), fixture.start("b", &[every_s("sweep", 10)], &work)];
     for tick in 1..=30 {
-        let status = yard.ran("sweep", tick).await;
+        let status = fixture.ran("sweep", tick).await;
         assert_eq!((status.runs, status.failures), (tick, 0));
-        yard.advance_s(10).await;
+        fixture.advance_s(10).await;
     }
-    yard.ran("sweep", 31).await;
+    fixture.ran("sweep", 31).await;
     for gateway in gateways {
         gateway.stopped().await;
     }
@@ -25,19 +26,19 @@ async fn of_two_gateways_exactly_one_runs_each_tick(#[values(Engine::Sqlite, Eng
 #[rstest]
 #[tokio::test]
 async fn a_job_never_runs_beside_itself_but_beside_others(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let jobs = [every_s("slow", 1), every_s("beat", 10)];
     let work = Work::new([Act::Wait, Act::Succeed]);
-    let gateways = [yard.start("a", &jobs, &work), yard.start("b", &jobs, &work)];
+    let gateways = [fixture.start("a", &jobs, &work), fixture.start("b", &jobs, &work)];
     work.started(0, 1).await;
     for beat in 1..=8 {
-        yard.ran("beat", beat).await;
-        yard.advance_s(10).await;
+        fixture.ran("beat", beat).await;
+        fixture.advance_s(10).await;
     }
     assert_eq!(work.starts_s(0), [0]);
     work.let_one_end();
-    yard.status_when("slow", "one run", |status| status.runs == 1).await;
-    yard.advance_s(10).await;
+    fixture.status_when("slow", "one run", |status| status.runs == 1).await;
+    fixture.advance_s(10).await;
     work.started(0, 2).await;
     for gateway in gateways {
         gateway.stopped().await;
@@ -50,98 +51,98 @@ async fn a_job_never_runs_beside_itself_but_beside_others(#[values(Engine::Sqlit
 async fn when_the_holder_dies_another_takes_over_after_the_lease(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let work = Work::new([Act::Wait]);
-    let doomed = Doomed::start(&yard, "doomed", &[every_s("sweep", 10)], &work).await;
+    let killed = KillableGateway::start(&fixture, "killed", &[every_s("sweep", 10)], &work).await;
     work.started(0, 1).await;
-    doomed.die();
-    let held = yard.status("sweep").await.unwrap();
-    assert_eq!((held.holder.as_deref(), held.runs), (Some("doomed"), 0));
+    killed.kill();
+    let held = fixture.status("sweep").await.unwrap();
+    assert_eq!((held.holder.as_deref(), held.runs), (Some("killed"), 0));
 
     let survivor_work = Work::new([Act::Wait, Act::Succeed]);
-    let survivor = yard.start("survivor", &[every_s("sweep", 10), every_s("beat", 10)], &survivor_work);
+    let survivor = fixture.start("survivor", &[every_s("sweep", 10), every_s("beat", 10)], &survivor_work);
     for beat in 1..=9 {
-        yard.ran("beat", beat).await;
-        yard.advance_s(10).await;
+        fixture.ran("beat", beat).await;
+        fixture.advance_s(10).await;
     }
     // 90 s have passed: the time limit and its grace, to the millisecond.
-    yard.ran("beat", 10).await;
-    assert_eq!(yard.status("sweep").await.unwrap().holder.as_deref(), Some("doomed"));
-    yard.advance_s(1).await;
+    fixture.ran("beat", 10).await;
+    assert_eq!(fixture.status("sweep").await.unwrap().holder.as_deref(), Some("killed"));
+    fixture.advance_s(1).await;
     survivor_work.started(0, 1).await;
-    let lost = yard.status("sweep").await.unwrap();
+    let lost = fixture.status("sweep").await.unwrap();
     assert_eq!((lost.holder.as_deref(), lost.last_result.as_deref()), (Some("survivor"), Some("lost")));
     assert_eq!((lost.runs, lost.failures), (1, 1));
-    assert_eq!(lost.last_error.as_deref(), Some("its gateway ended: doomed"));
+    assert_eq!(lost.last_error.as_deref(), Some("its gateway ended: killed"));
     survivor_work.let_one_end();
-    let ended = yard.ran("sweep", 2).await;
+    let ended = fixture.ran("sweep", 2).await;
     assert_eq!((ended.last_result.as_deref(), ended.failures, ended.last_error), (Some("ok"), 1, None));
     survivor.stopped().await;
-    // At 90 s it was still held; in which instant of the next second it was taken is the scheduler's affair.
+    // At 90 s the lease was still held; when in the next second it is taken depends on the scheduler.
     assert!(matches!(survivor_work.starts_s(0)[..], [90 | 91]), "{:?}", survivor_work.starts_s(0));
 }
 
 #[rstest]
 #[tokio::test]
 async fn a_run_that_lost_its_lease_writes_nothing(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let mut yard = Yard::new(engine).await;
+    let mut fixture = Fixture::new(engine).await;
     let (slow_work, fast_work) = (Work::new([Act::Wait]), Work::new([Act::Wait]));
-    let slow = yard.start("slow", &[every_s("sweep", 10)], &slow_work);
+    let slow = fixture.start("slow", &[every_s("sweep", 10)], &slow_work);
     slow_work.started(0, 1).await;
-    yard.clock = ManualClock::new(START_MS + 60_000 + GRACE_MS + 1);
-    let fast = yard.start("fast", &[every_s("sweep", 10)], &fast_work);
+    fixture.clock = ManualClock::new(START_MS + 60_000 + GRACE_MS + 1);
+    let fast = fixture.start("fast", &[every_s("sweep", 10)], &fast_work);
     fast_work.started(0, 1).await;
     slow_work.let_one_end();
     slow.stopped().await;
-    let status = yard.status("sweep").await.unwrap();
+    let status = fixture.status("sweep").await.unwrap();
     assert_eq!((status.holder.as_deref(), status.runs), (Some("fast"), 1));
     fast_work.let_one_end();
-    assert_eq!(yard.ran("sweep", 2).await.next_run_ms, START_MS + 60_000 + GRACE_MS + 1 + 10_000);
+    assert_eq!(fixture.ran("sweep", 2).await.next_run_ms, START_MS + 60_000 + GRACE_MS + 1 + 10_000);
     fast.stopped().await;
 }
 
 #[rstest]
 #[tokio::test]
 async fn a_stop_gives_the_lease_back(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let work = Work::new([Act::Wait]);
-    let first = yard.start("first", &[every_s("sweep", 60)], &work);
+    let first = fixture.start("first", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
     first.stopped().await;
     assert_eq!(work.drops(), 1);
-    let status = yard.status("sweep").await.unwrap();
+    let status = fixture.status("sweep").await.unwrap();
     assert_eq!((status.holder, status.last_result, status.runs), (None, None, 0));
     assert_eq!(status.next_run_ms, START_MS);
 
     work.change(0, Act::Succeed);
-    let second = yard.start("second", &[every_s("sweep", 60)], &work);
-    assert_eq!(yard.ran("sweep", 1).await.last_started_ms, Some(START_MS));
+    let second = fixture.start("second", &[every_s("sweep", 60)], &work);
+    assert_eq!(fixture.ran("sweep", 1).await.last_started_ms, Some(START_MS));
     second.stopped().await;
 }
 
 #[rstest]
 #[tokio::test]
 async fn a_stop_waits_a_while_for_what_runs(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let work = Work::new([Act::Wait]);
-    let runner = JobRunner { drain_timeout: Duration::from_secs(60), ..yard.runner("a") };
+    let runner = JobRunner { drain_timeout: Duration::from_secs(60), ..fixture.runner("a") };
     let gateway = Gateway::start(&runner, &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
     gateway.tell_to_stop();
     work.let_one_end();
     gateway.stopped().await;
-    let status = yard.status("sweep").await.unwrap();
+    let status = fixture.status("sweep").await.unwrap();
     assert_eq!((status.last_result.as_deref(), status.runs, work.drops()), (Some("ok"), 1, 0));
 }
 
 #[rstest]
 #[tokio::test]
 async fn what_operators_read_is_camel_case(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let yard = Yard::new(engine).await;
+    let fixture = Fixture::new(engine).await;
     let work = Work::new([Act::Wait]);
-    let gateway = yard.start("a", &[every_s("sweep", 60)], &work);
+    let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
-    let status = serde_json::to_value(yard.status("sweep").await.unwrap()).unwrap();
+    let status = serde_json::to_value(fixture.status("sweep").await.unwrap()).unwrap();
     let expected = serde_json::json!({
         "plugin": "forum", "job": "sweep", "schedule": "every 60 s", "nextRunMs": START_MS,
         "lastResult": null, "lastError": null, "lastStartedMs": START_MS, "lastFinishedMs": null,

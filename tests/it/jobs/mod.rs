@@ -28,17 +28,17 @@ pub const START_MS: i64 = 1_600_041_600_000;
 /// How long a lease outlives the time limit of its run.
 pub const GRACE_MS: i64 = 30_000;
 
-/// A database of the test's own and the clock of its gateways.
-pub struct Yard {
+/// The test's own database, and the clock of its gateways.
+pub struct Fixture {
     pub db: TestDatabase,
     pub clock: ManualClock,
 }
 
-impl Yard {
+impl Fixture {
     pub async fn new(engine: Engine) -> Self {
-        let yard = Self::without_table(engine).await;
-        yard.migrate(&[MIGRATION]).await;
-        yard
+        let fixture = Self::without_table(engine).await;
+        fixture.migrate(&[MIGRATION]).await;
+        fixture
     }
 
     pub async fn without_table(engine: Engine) -> Self {
@@ -84,7 +84,7 @@ impl Yard {
         all.into_iter().find(|status| status.plugin == "forum" && status.job == job)
     }
 
-    /// Waits until the job's row fits, and answers it.
+    /// Waits until the job's row meets the condition, and returns it.
     pub async fn status_when(&self, job: &str, what: &str, fits: impl Fn(&JobStatus) -> bool) -> JobStatus {
         let found = Cell::new(None);
         TestGateway::eventually(LIMIT, what, async || {
@@ -125,15 +125,15 @@ impl Gateway {
     }
 }
 
-/// A gateway with a runtime and a database connection of its own, which can end without a word.
-pub struct Doomed {
+/// A gateway with a runtime and a database connection of its own, which can be dropped without releasing its leases.
+pub struct KillableGateway {
     runtime: tokio::runtime::Runtime,
 }
 
-impl Doomed {
-    pub async fn start(yard: &Yard, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
+impl KillableGateway {
+    pub async fn start(fixture: &Fixture, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (settings, mut runner) = (yard.db.settings.clone(), yard.runner(holder));
+        let (settings, mut runner) = (fixture.db.settings.clone(), fixture.runner(holder));
         let (jobs, work) = (jobs.to_owned(), work.clone());
         let start = async move {
             runner.store = JobStore::new(Database::open(settings).await.unwrap());
@@ -143,12 +143,12 @@ impl Doomed {
         Self { runtime }
     }
 
-    pub fn die(self) {
+    pub fn kill(self) {
         self.runtime.shutdown_background();
     }
 }
 
-/// What the job at a place of the manifest does.
+/// What a job does when it runs.
 #[derive(Clone, Debug)]
 pub enum Act {
     Succeed,
@@ -160,7 +160,7 @@ pub enum Act {
     Panic,
 }
 
-/// What the jobs do, and what was seen of them.
+/// What the jobs do, and a record of their runs.
 #[derive(Clone)]
 pub struct Work(Arc<Shared>);
 
@@ -227,10 +227,10 @@ impl Work {
         if self.0.running[index].fetch_add(1, SeqCst) > 0 {
             self.0.overlaps.fetch_add(1, SeqCst);
         }
-        let mut seen =
-            Seen { work: self.clone(), index, is_over: false, panics: matches!(act, Act::WaitAndPanicOnDrop) };
+        let mut guard =
+            RunGuard { work: self.clone(), index, is_over: false, panics: matches!(act, Act::WaitAndPanicOnDrop) };
         self.0.starts_ms.lock().unwrap()[index].push(now_ms);
-        // A moment in which another run of the same job would be seen.
+        // Lets another run of the same job, which would be an error, start meanwhile.
         tokio::task::yield_now().await;
         let result = match act {
             Act::Succeed => Ok(()),
@@ -240,23 +240,23 @@ impl Work {
             }
             Act::Fail(failure) => Err(failure),
             Act::Panic => {
-                seen.is_over = true;
+                guard.is_over = true;
                 panic!("boom\0 at sea")
             }
         };
-        seen.is_over = true;
+        guard.is_over = true;
         result
     }
 }
 
-struct Seen {
+struct RunGuard {
     work: Work,
     index: usize,
     is_over: bool,
     panics: bool,
 }
 
-impl Drop for Seen {
+impl Drop for RunGuard {
     fn drop(&mut self) {
         self.work.0.running[self.index].fetch_sub(1, SeqCst);
         if !self.is_over {

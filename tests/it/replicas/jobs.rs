@@ -9,7 +9,7 @@ use plugin_testing::TestGateway;
 
 const STATE: &str = "SELECT CAST(runs AS TEXT), CAST(failures AS TEXT), coalesce(lease_holder, '')
     FROM host_job_runs WHERE plugin = 'hello'";
-/// Between two looks of a gateway at the plan, and some more.
+/// Longer than a gateway takes to poll the table of jobs twice.
 const TWO_LOOKS: std::time::Duration = std::time::Duration::from_secs(11);
 
 async fn state(setup: &Setup) -> (i64, i64, String) {
@@ -37,7 +37,7 @@ async fn a_job_runs_once_per_tick_and_outlives_its_holder() {
     let setup = pair.setups[0].clone();
     make_due(&setup).await;
     runs(&setup, 1).await;
-    // Both look again; nobody may find anything to do.
+    // Both gateways poll again, and must find nothing to do.
     make_due(&setup).await;
     runs(&setup, 2).await;
     // That nothing happens shows in nothing else: no run, no log line, no metric.

@@ -1,4 +1,4 @@
-//! A signature and a turn are used up for all gateways at once.
+//! A signature and a write interval are used up for all gateways at once.
 
 use super::Pair;
 use crate::{
@@ -39,7 +39,7 @@ async fn a_wallet_has_one_turn_per_interval_at_both_together() {
     let statuses = [first, second].map(|answer| answer.unwrap().0);
     let late = usize::from(statuses == [201, 429]);
     assert!(statuses == [201, 429] || statuses == [429, 201], "{statuses:?}");
-    // Not now, wherever it asks; its turn comes, and the refused signature is as good as ever.
+    // Refused by both gateways; after the interval the same signature is accepted.
     for site in &pair.sites {
         assert_eq!(send(site, &writes[late]).await.unwrap().0, 429);
     }

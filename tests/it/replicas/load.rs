@@ -1,4 +1,4 @@
-//! Writes at both, streams of both, and the end of one in the middle.
+//! Writes and streams on both gateways, one of which is killed in the middle.
 
 use super::Pair;
 use crate::{
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 const LAST: &str = "the last word";
 
-/// Ids of all events up to the last word; `visit` says after each event whether to hang up and resume elsewhere.
+/// Ids of all events up to the last write; `visit` decides after each event whether to resume at another gateway.
 async fn listen(first: &Site, mut visit: impl FnMut(usize) -> ControlFlow<Site>) -> Vec<i64> {
     let mut stream = first.follow("/api/stream?sinceId=0", None).await;
     let mut ids = Vec::new();
@@ -31,15 +31,15 @@ async fn listen(first: &Site, mut visit: impl FnMut(usize) -> ControlFlow<Site>)
 async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
     let mut pair = Pair::start(|setup| setup.set("activity.ring_events", 16)).await;
     let sites = pair.sites.clone();
-    let [_, doomed] = &mut pair.gateways;
+    let [_, killed] = &mut pair.gateways;
     let wallets: Vec<Wallet> = (0..10).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
 
-    let story = async {
+    let writes = async {
         let load = Load::new(&sites, "both");
         let kill = async {
             load.reached(300).await;
-            doomed.kill().await.unwrap();
+            killed.kill().await.unwrap();
             load.reached(450).await;
             load.end();
         };
@@ -56,13 +56,13 @@ async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
         ledger.writes.push(last);
     };
     let stay = listen(&sites[0], |_| ControlFlow::Continue(()));
-    // From one to the other every few events; at the one that lives since long before the kill.
+    // Changes between the gateways every few events, and long before the kill stays at the one that is not killed.
     let change = listen(&sites[1], |seen| match seen {
         ..200 if seen % 7 == 0 => ControlFlow::Break(sites[seen / 7 % 2].clone()),
         200 => ControlFlow::Break(sites[0].clone()),
         _ => ControlFlow::Continue(()),
     });
-    let ((), stayed, changed) = tokio::join!(story, stay, change);
+    let ((), stayed, changed) = tokio::join!(writes, stay, change);
 
     let kept = Stored::read(&pair.setups[0]).await;
     ledger.compare(&kept);
@@ -70,7 +70,7 @@ async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
     assert_eq!(changed, kept.event_ids, "at one and the other");
     ledger.replay(&pair.sites[0], &kept).await;
 
-    // The killed one comes back and knows the same.
+    // The killed gateway starts again and has the same rows.
     let gateway = pair.setups[1].start().await.unwrap();
     let kept = Stored::read(&pair.setups[1]).await;
     ledger.replay(&Site::of(&gateway), &kept).await;

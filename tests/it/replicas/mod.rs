@@ -1,4 +1,4 @@
-//! Two gateways on one PostgreSQL database, as behind a load balancer: to clients they are one.
+//! Two gateways on one PostgreSQL database, as behind a load balancer: to clients they look like one.
 
 mod jobs;
 mod limits;

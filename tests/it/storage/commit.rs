@@ -41,7 +41,7 @@ async fn what_64_writers_were_told_is_there_after_reopening(
     assert_eq!(db.note_ids().await, expected);
 }
 
-/// Read, decide, write: nobody's addition gets lost between the reading and the writing of another.
+/// Read, decide, write: of concurrent additions none is lost.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn transactions_of_one_plugin_follow_each_other(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
@@ -110,7 +110,7 @@ async fn what_was_acknowledged_survives_a_killed_process(#[values(Engine::Sqlite
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut acknowledged = BTreeSet::new();
     let mut killed = false;
-    // After the kill, what it had still said is in the pipe.
+    // After the kill, its last output is still in the pipe.
     while let Some(Ok(line)) = lines.next() {
         if let Some((_, id)) = line.split_once("acknowledged ")
             && let Ok(id) = id.parse::<i64>()

@@ -1,13 +1,13 @@
-//! Transactions that share one commit on SQLite: what happens to one must not be told wrongly to another.
+//! Transactions that share one commit on SQLite: each gets its own result.
 
 use super::*;
 use rstest::rstest;
 
-/// Each answer with the id of the note that its transaction inserted.
-type Answers = Vec<(i64, Result<Vec<StatementResult>, StorageError>)>;
+/// Each result with the id of the note that its transaction inserted.
+type GroupResults = Vec<(i64, Result<Vec<StatementResult>, StorageError>)>;
 
 /// Lets all transactions wait behind one that holds the writer, so that they are served together.
-async fn together(db: &TestDatabase, members: Vec<(i64, Vec<Statement>)>) -> Answers {
+async fn together(db: &TestDatabase, members: Vec<(i64, Vec<Statement>)>) -> GroupResults {
     let holder = db.forum();
     holder.run(vec![statement("SELECT 1", [])]).await.unwrap();
     let mut running = Vec::new();
@@ -17,14 +17,14 @@ async fn together(db: &TestDatabase, members: Vec<(i64, Vec<Statement>)>) -> Ans
         running.push((id, queued(db.database.begin(Scope::Host), commit).await));
     }
     holder.rollback().await;
-    let mut answers = Vec::new();
+    let mut results = Vec::new();
     for (id, task) in running {
-        answers.push((id, task.await.unwrap()));
+        results.push((id, task.await.unwrap()));
     }
-    answers
+    results
 }
 
-/// Starts the call and waits until the writer knows of it.
+/// Starts the call and waits until it is queued for the writer.
 async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     transaction: Transaction,
     call: impl FnOnce(Arc<Transaction>) -> F,
@@ -35,11 +35,11 @@ async fn queued<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     task
 }
 
-/// The rule: acknowledged means there, and not acknowledged means not there.
-async fn assert_truthful(db: &TestDatabase, answers: &Answers) {
+/// The rule: an acknowledged write is stored, and any other is not.
+async fn assert_consistent(db: &TestDatabase, results: &GroupResults) {
     let found = db.note_ids().await;
-    for (id, answer) in answers {
-        assert_eq!(found.contains(id), answer.is_ok(), "note {id}: {answer:?}");
+    for (id, result) in results {
+        assert_eq!(found.contains(id), result.is_ok(), "note {id}: {result:?}");
     }
 }
 
@@ -54,11 +54,11 @@ async fn a_failing_member_does_not_hurt_the_others(#[values(Engine::Sqlite, Engi
             _ => (id, vec![note(id, "x")]),
         })
         .collect();
-    let answers = together(&db, members).await;
-    for (id, answer) in &answers {
-        assert_eq!(answer.is_ok(), id % 4 > 1, "{id}: {answer:?}");
+    let results = together(&db, members).await;
+    for (id, result) in &results {
+        assert_eq!(result.is_ok(), id % 4 > 1, "{id}: {result:?}");
     }
-    assert_truthful(&db, &answers).await;
+    assert_consistent(&db, &results).await;
 }
 
 /// Runs rounds of one bad member between good ones until a good one went down with the bad one.
@@ -71,15 +71,15 @@ async fn until_neighbours_fail(db: &TestDatabase, bad: impl Fn(i64) -> Vec<State
                 _ => (id, vec![note(id, "good")]),
             })
             .collect();
-        let answers = together(db, members).await;
-        assert_truthful(db, &answers).await;
-        assert!(answers[2].1.is_err());
-        let failed: Vec<_> = answers.iter().filter_map(|(_, answer)| answer.as_ref().err()).collect();
+        let results = together(db, members).await;
+        assert_consistent(db, &results).await;
+        assert!(results[2].1.is_err());
+        let failed: Vec<_> = results.iter().filter_map(|(_, result)| result.as_ref().err()).collect();
         if failed.len() > 1 {
-            let neighbour = answers.iter().find(|(id, answer)| *id != first + 2 && answer.is_err());
+            let neighbour = results.iter().find(|(id, result)| *id != first + 2 && result.is_err());
             let error = neighbour.unwrap().1.as_ref().unwrap_err();
             assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
-            // And the writer goes on by itself.
+            // The writer continues by itself.
             db.write(vec![note(first + 9, "after")]).await.unwrap();
             return;
         }

@@ -56,7 +56,7 @@ async fn a_plugin_uses_its_own_tables_and_published_views(#[values(Engine::Sqlit
 const OTHERS_TABLE: &str = "forum reads only its own tables (forum_…) and published views, not agents_cards";
 const OTHER_VERB: &str = "only SELECT, INSERT, UPDATE and DELETE are allowed";
 const CONTROL: &str = "statements that control transactions, files or the server are not allowed";
-/// The gateway's parser goes on in words of its own.
+/// The parser's own message follows.
 const NOT_UNDERSTOOD: &str = "not understood: ";
 
 /// Statements and how the gateway's own check refuses them. A database would run most of these, and refuse the others in words of its

@@ -3,13 +3,13 @@
 mod commit;
 mod failure;
 mod group;
+mod inline;
 mod isolation;
 mod migration;
 mod property;
 mod read;
 mod transaction;
 mod triggers;
-mod turn;
 mod value;
 
 use gateway_storage::{

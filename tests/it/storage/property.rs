@@ -1,4 +1,4 @@
-//! Whatever goes in comes out of both databases alike.
+//! Both databases return every value as it was stored.
 
 use super::*;
 use proptest::{prelude::*, test_runner::TestRunner};

@@ -153,7 +153,7 @@ async fn a_statement_that_turns_long_leaves_the_thread_that_asks() {
     for number in 1..100 {
         assert_eq!(count(number).await, [[Value::Int(number)]]);
     }
-    // The timer rings on the same thread: only if that is free.
+    // The timer fires only if this thread is free.
     let endless = db.database.read(&scope, count_to(100_000_000_000));
     assert!(tokio::time::timeout(Duration::from_millis(50), endless).await.is_err());
     assert_eq!(count(7).await, [[Value::Int(7)]]);

@@ -1,4 +1,4 @@
-//! Transactions without triggers, on SQLite: nobody else is to be without them.
+//! Transactions without triggers, on SQLite: all others run with them.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn without(db: &TestDatabase) -> Transaction {
 #[tokio::test]
 async fn they_run_again_after_a_commit() {
     let db = guarded().await;
-    // Short statements run on another thread than those whose pace is not known yet.
+    // Fast statements run on another thread than those whose speed is not known yet.
     for id in 0..20 {
         let transaction = without(&db);
         transaction.run(vec![note(id, "refused")]).await.unwrap();

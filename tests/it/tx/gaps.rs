@@ -1,4 +1,4 @@
-//! Somebody else uses the key: nonces that are lost, and nonces that nobody has.
+//! Another program uses the key: nonces that it took, and nonces that no transaction has.
 
 use super::{DEPTH, assert_paid_once, becomes, each, pay, payment, relayer, says, status, until, waits};
 use plugin_api::TxState;
@@ -39,7 +39,7 @@ async fn a_nonce_that_comes_back_is_used_again_by_its_owner() {
         chain.send_foreign(relayer(), 0);
         chain.mine_empty(DEPTH - 1);
         says(gateway, "7", "another transaction used its nonce 0").await;
-        // The other one is taken back, and nobody has it any more.
+        // A reorganisation removes the foreign transaction, and no pool has it any more.
         chain.reorg(DEPTH - 1);
         chain.lose(false);
         chain.mine_empty(DEPTH);
@@ -94,11 +94,11 @@ async fn a_nonce_that_nobody_has_is_filled_and_the_lane_goes_on() {
             pay(gateway, payment(number)).await;
         }
         waits(chain, 4).await;
-        // Everything is lost, and the other one for ever.
+        // All transactions are lost, and the foreign one never comes back.
         chain.lose(false);
         chain.hold(false);
         chain.mine_empty(2);
-        // The loss is noticed first, then patience runs out.
+        // The gap is noticed first, then the wait is over.
         until(async || {
             gateway.clock().advance(Duration::from_secs(1)).await;
             chain.waiting().len() == 4

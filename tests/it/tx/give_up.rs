@@ -1,4 +1,4 @@
-//! What every server refuses for good: somebody may hold it all the same, and a receipt decides.
+//! Transactions that every server rejects for good: a server may have one all the same, so a receipt decides.
 
 use super::{
     DEPTH, assert_paid_once, becomes, builders, each, pay, payment, relayer, says, status, steps::runs_into, until,
@@ -10,7 +10,7 @@ use plugin_testing::{Fault, ScriptedChain, ScriptedTx, TestGateway};
 use std::time::Duration;
 
 const REFUSED: &str = "intrinsic gas too low";
-/// Longer than anything is pursued before it is replaced.
+/// Longer than three times `replace_ms`, the longest wait of a nonce queue.
 const LONG: Duration = Duration::from_secs(61);
 
 /// Whether it is what the payment under test intends.
@@ -18,7 +18,7 @@ pub fn is_first(tx: &ScriptedTx) -> bool {
     tx.to == payment(1).to
 }
 
-/// Lets time pass until the transfer of nothing waits to be mined, and answers it.
+/// Advances the clock until the empty transfer is pending, and returns it.
 async fn gives_up(chain: &ScriptedChain, gateway: &TestGateway) -> ScriptedTx {
     let nothing = || chain.waiting().into_iter().find(|tx| tx.to == relayer());
     until(async || {
@@ -46,7 +46,7 @@ async fn it_fails_with_the_reason_and_its_key_stays_used() {
         let failed = becomes(gateway, "1", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains(REFUSED)));
         assert_eq!((failed.nonce, failed.hashes.len(), failed.succeeded), (Some(0), 2, Some(false)));
-        // Recorded again it is the same, and is not sent again, although it would be taken now.
+        // Recording it again returns the same intent, which is not sent again, although the server would accept it now.
         chain.accept_transactions();
         assert_eq!(pay(gateway, payment(1)).await, id);
         pay(gateway, payment(2)).await;
@@ -66,7 +66,7 @@ async fn one_that_somebody_held_all_the_same_is_done_and_not_failed() {
         chain.lose(false);
         chain.refuse_transactions(REFUSED, is_first);
         gives_up(chain, gateway).await;
-        // The one who makes the next block has the first one and not the second.
+        // The producer of the next block has the first transaction and not the second.
         chain.lose(false);
         chain.push_pending(intended.clone());
         chain.mine(Vec::new());
@@ -146,7 +146,7 @@ async fn one_server_that_takes_it_is_enough() {
     gateway.stop().await;
 }
 
-/// Pools hold the first offer, and the server refuses the better ones, such as for a cap of its own.
+/// Pools hold the first transaction, and the server rejects those with a higher fee, for example because of a cap.
 #[tokio::test]
 async fn one_whose_first_offer_is_still_held_is_not_given_up() {
     each(async |chain, gateway| {
@@ -174,8 +174,7 @@ async fn one_whose_first_offer_is_still_held_is_not_given_up() {
     .await;
 }
 
-/// The gateway ends at every question that it asks the chain while it gives up: what the journal says at the end is what the
-/// chain has.
+/// Stops the gateway at every request to the chain while it cancels an intent: at the end the journal equals the chain.
 #[tokio::test]
 async fn an_end_at_any_question_changes_nothing() {
     for place in 0..builders(&ScriptedChain::start().await).await.len() {

@@ -1,10 +1,10 @@
-//! SIGKILL at every step of sending, against a real node: with reorganisations, a pool that holds back, loses or refuses what
-//! tips too little, a server that refuses payments for good (and has passed on every second one all the same), and somebody
-//! else who sends with the key. Then the chain is asked: every payment once and none lost, but for those that were given up,
-//! and of those not one.
+//! SIGKILL at every step of sending, against a real node: with reorganisations, a pool that holds back, loses or
+//! refuses transactions with too low a tip, a server that refuses payments for good (and forwards every second one all
+//! the same), and another sender that uses the same key. At the end the balances on the chain must show every payment
+//! exactly once, except those that the gateway gave up, which must not be there.
 
 use super::{
-    executioner::{Executioner, Moment},
+    killing_proxy::{KillPoint, KillingProxy},
     payee,
 };
 use crate::crash::Dice;
@@ -19,18 +19,18 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A life that meets no end at a request ends after this long, wherever it is.
-const LIFE: Duration = Duration::from_millis(1500);
-/// Requests of most lives at most.
+/// A process that was not killed at a request is killed after this time.
+const RUN_MAX: Duration = Duration::from_millis(1500);
+/// Most requests of three quarters of the runs.
 const REQUESTS: u64 = 30;
-/// Of every fourth: long enough for a payment to be given up, or for no end at a request.
+/// Most requests of the other runs: enough for a payment to be given up, or for the time to run out first.
 const REQUESTS_OF_LONG: u64 = 400;
-/// How long the last life may take until all is final.
-const LAST_LIFE: Duration = Duration::from_secs(240);
+/// How long the last run, which is not killed, may take until every payment is final.
+const LAST_RUN_MAX: Duration = Duration::from_secs(240);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_few_kills_lose_and_double_no_payment() {
-    suffer(12, String::new()).await;
+    kill_repeatedly(12, String::new()).await;
 }
 
 /// `cargo xtask kills` runs it, with as many kills as it is told.
@@ -38,62 +38,63 @@ async fn a_few_kills_lose_and_double_no_payment() {
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_lose_and_double_no_payment() {
     let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300);
-    suffer(kills, String::new()).await;
+    kill_repeatedly(kills, String::new()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_lose_and_double_no_payment_on_postgres() {
     let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300);
-    suffer(kills, postgres::fresh_database().await.unwrap()).await;
+    kill_repeatedly(kills, postgres::fresh_database().await.unwrap()).await;
 }
 
 /// What was done to the payments.
 #[derive(Debug, Default)]
-struct Story {
-    before: u64,
-    after: u64,
-    anywhere: u64,
+struct Tally {
+    before_request: u64,
+    before_response: u64,
+    /// Killed when the time was up, or not killed because every payment was final.
+    elsewhere: u64,
     reorganisations: u64,
     /// Rules of the pool: hold, drop, refuse.
-    moods: u64,
+    pool_rules: u64,
     refusals: u64,
     losses: u64,
     foreign: u64,
-    /// Transactions that servers were handed before the last life.
+    /// Transactions that were sent before the last run.
     handed_out: u64,
     given_up: usize,
 }
 
-async fn suffer(kills: u64, database: String) {
-    let Some(world) = World::start(database).await else { return };
-    let (mut dice, mut story, started) = (Dice::new(), Story::default(), Instant::now());
+async fn kill_repeatedly(kills: u64, database: String) {
+    let Some(fixture) = Fixture::start(database).await else { return };
+    let (mut dice, mut tally, started) = (Dice::new(), Tally::default(), Instant::now());
     for kill in 1..=kills {
-        world.live(kill, &mut dice, &mut story).await;
-        world.let_leases_end().await;
-        world.happen(&mut dice, &mut story).await;
+        fixture.run_until_killed(kill, &mut dice, &mut tally).await;
+        fixture.expire_leases().await;
+        fixture.disturb_chain(&mut dice, &mut tally).await;
     }
-    story.handed_out = world.executioner.handed_out();
-    world.calm().await;
-    let given_up = world.live_to_the_end(kills).await;
-    world.count(kills, &given_up).await;
-    story.given_up = given_up.len();
-    eprintln!("{kills} kills in {:?}: {story:?}", started.elapsed());
-    assert_eq!(story.before + story.after + story.anywhere, kills);
-    assert!(world.executioner.handed_out() >= kills, "{story:?}");
-    // Before the last life a dozen may meet few. In many, lives that send nothing would have nothing to lose.
-    assert!(kills < 100 || (story.handed_out >= kills && story.given_up > 0), "{story:?}");
+    tally.handed_out = fixture.proxy.handed_out();
+    fixture.end_disturbances().await;
+    let given_up = fixture.run_to_the_end(kills).await;
+    fixture.assert_paid(kills, &given_up).await;
+    tally.given_up = given_up.len();
+    eprintln!("{kills} kills in {:?}: {tally:?}", started.elapsed());
+    assert_eq!(tally.before_request + tally.before_response + tally.elsewhere, kills);
+    assert!(fixture.proxy.handed_out() >= kills, "{tally:?}");
+    // A dozen kills may hit few sent transactions. Many must: runs that send nothing prove nothing.
+    assert!(kills < 100 || (tally.handed_out >= kills && tally.given_up > 0), "{tally:?}");
 }
 
-struct World {
+struct Fixture {
     devnet: Devnet,
-    executioner: Executioner,
+    proxy: KillingProxy,
     folder: TempDir,
     database: String,
     payer: String,
 }
 
-impl World {
+impl Fixture {
     async fn start(database: String) -> Option<Self> {
         let devnet = match Devnet::start().await {
             Ok(devnet) => devnet,
@@ -102,127 +103,127 @@ impl World {
                 return None;
             }
         };
-        let executioner = Executioner::start(devnet.facts.rpc_url.clone()).await;
+        let proxy = KillingProxy::start(devnet.facts.rpc_url.clone()).await;
         let payer = Wallet::new(0x777).address().to_owned();
-        let (folder, world) = (TempDir::new().unwrap(), devnet);
-        world.call("anvil_setBalance", json!([payer, "0x56bc75e2d63100000"])).await.unwrap();
-        world.call("evm_setAutomine", json!([false])).await.unwrap();
-        // Below every reorganisation to come: one that goes back to before the gift would take it.
-        world.mine(payee::DEPTH).await.unwrap();
-        Some(Self { devnet: world, executioner, folder, database, payer })
+        let folder = TempDir::new().unwrap();
+        devnet.call("anvil_setBalance", json!([payer, "0x56bc75e2d63100000"])).await.unwrap();
+        devnet.call("evm_setAutomine", json!([false])).await.unwrap();
+        // Deeper than any reorganisation of this test, which would otherwise take the payer's balance back.
+        devnet.mine(payee::DEPTH).await.unwrap();
+        Some(Self { devnet, proxy, folder, database, payer })
     }
 
     fn spawn(&self, last: u64) -> std::process::Child {
         let mut command = process::clean(env!("CARGO_BIN_EXE_payments-under-test"));
         let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
-        command.arg(self.folder.path().join("data")).args([&self.database, &self.executioner.url, &last.to_string()]);
+        command.arg(self.folder.path().join("data")).args([&self.database, &self.proxy.url, &last.to_string()]);
         let said = std::fs::File::create(self.said()).unwrap();
         command.stdin(Stdio::null()).stdout(said).stderr(log).spawn().unwrap()
     }
 
-    /// Where the latest life says which payments were given up.
+    /// The file with the standard output of the latest process: the payments that were given up.
     fn said(&self) -> std::path::PathBuf {
         self.folder.path().join("said")
     }
 
-    async fn calm(&self) {
-        self.executioner.refuse(false);
+    async fn end_disturbances(&self) {
+        self.proxy.refuse(false);
         self.devnet.honest().await.unwrap();
     }
 
-    /// One life, with one payment more to make, and its end.
-    async fn live(&self, number: u64, dice: &mut Dice, story: &mut Story) {
-        let moment = if dice.below(2) == 0 { Moment::Before } else { Moment::After };
+    /// Runs a process that has one payment more to make, until it is killed.
+    async fn run_until_killed(&self, number: u64, dice: &mut Dice, tally: &mut Tally) {
+        let kill_point = if dice.below(2) == 0 { KillPoint::BeforeRequest } else { KillPoint::BeforeResponse };
         let requests = if dice.below(4) == 0 { REQUESTS_OF_LONG } else { REQUESTS };
-        self.executioner.take(self.spawn(number), Some((dice.below(requests), moment)));
+        self.proxy.attach(self.spawn(number), Some((dice.below(requests), kill_point)));
         let begun = Instant::now();
-        while self.executioner.ended().is_none() {
-            if begun.elapsed() > LIFE {
-                self.executioner.kill();
-                story.anywhere += 1;
+        while self.proxy.ended().is_none() {
+            if begun.elapsed() > RUN_MAX {
+                self.proxy.kill();
+                tally.elsewhere += 1;
                 return;
             }
             if dice.below(8) == 0 {
                 self.devnet.mine(1).await.unwrap();
             }
-            // The pace of the chain.
+            // Blocks come at intervals, as on a real chain.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        match self.executioner.ended().and_then(|status| status.code()) {
-            None if moment == Moment::Before => story.before += 1,
-            None => story.after += 1,
-            // All was final: that life had nothing to lose.
-            Some(0) => story.anywhere += 1,
+        match self.proxy.ended().and_then(|status| status.code()) {
+            None if kill_point == KillPoint::BeforeRequest => tally.before_request += 1,
+            None => tally.before_response += 1,
+            // Every payment was final: the process ended before it was killed.
+            Some(0) => tally.elsewhere += 1,
             Some(code) => panic!("it ended by itself with {code}:\n{}", self.log()),
         }
     }
 
-    /// What the dead held of a shared database is free after 20 s, which no life here waits for.
-    async fn let_leases_end(&self) {
+    /// Leases of a killed process in a shared database expire after 20 s, longer than a run here lasts.
+    async fn expire_leases(&self) {
         if !self.database.is_empty() {
             let mut connection = PgConnection::connect(&self.database).await.unwrap();
-            // A life may end before it has made the table.
+            // The process may be killed before it has created the table.
             let _ = connection.execute("UPDATE host_tx_lanes SET lease_until_ms = 0").await;
         }
     }
 
-    /// What happens between two lives.
-    async fn happen(&self, dice: &mut Dice, story: &mut Story) {
-        let mood = |underpriced: &str| json!({ "tip": { "minWei": 3_000_000_000u64.to_string(), "underpriced": underpriced } });
+    /// Changes something about the chain between two runs.
+    async fn disturb_chain(&self, dice: &mut Dice, tally: &mut Tally) {
+        let rules = |kind: &str| json!({ "tip": { "minWei": 3_000_000_000u64.to_string(), "underpriced": kind } });
         match dice.below(14) {
             0..=2 => {
                 let depth = 1 + dice.below(payee::DEPTH - 2);
                 if self.devnet.head().await.unwrap() > depth {
                     self.devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
-                    story.reorganisations += 1;
+                    tally.reorganisations += 1;
                 }
             }
-            3 => self.be(mood("hold"), story).await,
-            4 => self.be(mood("drop"), story).await,
-            5 => self.be(mood("refuse"), story).await,
-            6 | 7 => self.calm().await,
+            3 => self.set_pool_rules(rules("hold"), tally).await,
+            4 => self.set_pool_rules(rules("drop"), tally).await,
+            5 => self.set_pool_rules(rules("refuse"), tally).await,
+            6 | 7 => self.end_disturbances().await,
             8 => {
                 self.devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap();
-                story.losses += 1;
+                tally.losses += 1;
             }
             9 => {
                 let transaction = json!({ "from": self.payer, "to": Address([0xee; 20]), "value": "0x0", "gas": "0x5208",
                     "gasPrice": "0x174876e800" });
-                // The pool may hold one of ours with this nonce that pays as much.
+                // Refused if the pool holds a transaction of ours with this nonce and at least this price.
                 if self.devnet.call("eth_sendTransaction", json!([transaction])).await.is_ok() {
-                    story.foreign += 1;
+                    tally.foreign += 1;
                 }
             }
             10 | 11 => {
-                self.executioner.refuse(true);
-                story.refusals += 1;
+                self.proxy.refuse(true);
+                tally.refusals += 1;
             }
             _ => self.devnet.mine(1 + dice.below(3)).await.unwrap(),
         }
     }
 
-    async fn be(&self, rules: Value, story: &mut Story) {
+    async fn set_pool_rules(&self, rules: Value, tally: &mut Tally) {
         self.devnet.control(rules).await.unwrap();
-        story.moods += 1;
+        tally.pool_rules += 1;
     }
 
-    /// Answers the payments that were given up.
-    async fn live_to_the_end(&self, last: u64) -> Vec<i64> {
-        self.executioner.take(self.spawn(last), None);
+    /// Runs a process until every payment is final. Returns the payments that were given up.
+    async fn run_to_the_end(&self, last: u64) -> Vec<i64> {
+        self.proxy.attach(self.spawn(last), None);
         let begun = Instant::now();
-        while self.executioner.ended().is_none() {
-            assert!(begun.elapsed() < LAST_LIFE, "not all is final within {LAST_LIFE:?}:\n{}", self.log());
+        while self.proxy.ended().is_none() {
+            assert!(begun.elapsed() < LAST_RUN_MAX, "not all is final within {LAST_RUN_MAX:?}:\n{}", self.log());
             self.devnet.mine(1).await.unwrap();
-            // The pace of the chain.
+            // Blocks come at intervals, as on a real chain.
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let status = self.executioner.ended().unwrap();
+        let status = self.proxy.ended().unwrap();
         assert!(status.success(), "{status}:\n{}", self.log());
         std::fs::read_to_string(self.said()).unwrap().lines().map(|number| number.parse().unwrap()).collect()
     }
 
-    /// Every account has what its payment is, no more and no less; nothing, when that was given up.
-    async fn count(&self, payments: u64, given_up: &[i64]) {
+    /// Every account has the amount of its payment exactly; none if the payment was given up.
+    async fn assert_paid(&self, payments: u64, given_up: &[i64]) {
         let mut wrong = Vec::new();
         for number in 1..=i64::try_from(payments).unwrap() {
             let account = payee::account(number);

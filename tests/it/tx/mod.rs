@@ -1,10 +1,10 @@
 //! The journal of transactions and the keys, on both databases, against a scripted chain.
 
-mod executioner;
 mod gaps;
 mod give_up;
+mod killing_proxy;
 mod kills;
-mod life;
+mod lifecycle;
 mod payee;
 mod payer;
 mod record;
@@ -22,7 +22,7 @@ use plugin_testing::{Builder, ScriptedChain, ScriptedTx, TestGateway, Value, Wal
 use std::time::Duration;
 
 pub const MINUTE: Duration = Duration::from_secs(60);
-/// Number of the wallet whose key the role relayer has.
+/// Number of the wallet with the key of the role relayer.
 pub const RELAYER: u64 = 77;
 pub const RICH: &str = "1000000000000000000000";
 /// Blocks after which an inclusion is final.
@@ -60,7 +60,7 @@ pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
     }
 }
 
-/// What the plugin says to a question.
+/// Calls an extension point of the test plugin.
 pub async fn ask(gateway: &TestGateway, point: &str, input: &Value) -> Value {
     let input = serde_json::to_vec(input).unwrap();
     let mut answers = gateway.gateway().host.collect(point, &input).await;
@@ -92,7 +92,7 @@ pub async fn until(holds: impl AsyncFn() -> bool) {
     }
 }
 
-/// Waits until the reason of an intent says so.
+/// Waits until the reason of an intent contains these words.
 pub async fn says(gateway: &TestGateway, key: &str, words: &str) {
     let holds = async || status(gateway, key).await.reason.is_some_and(|reason| reason.contains(words));
     if tokio::time::timeout(MINUTE, until(holds)).await.is_err() {

@@ -1,7 +1,7 @@
 //! The plugin of these tests: pays on request, with a row of its own for each payment.
 
 use plugin_api::{
-    Address, ConfigError, Created, Definition, Failure, Grants, HostError, HostHandle, Identity, IntentStatus,
+    Address, ConfigError, Created, Definition, Grants, HandlerError, HostError, HostHandle, Identity, IntentStatus,
     Migration, NoConfig, Plugin, PluginContext, Problem, RequestContext, Route, Signed, TransactionRequest, Tx, Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
@@ -125,7 +125,7 @@ fn create_route() -> Route<Payer> {
 async fn create_payment(
     cx: RequestContext<Payer>,
     Signed { payload, .. }: Signed<Pay>,
-) -> Result<Created<Value>, Failure> {
+) -> Result<Created<Value>, HandlerError> {
     let id = record(&cx.transaction(), &payload).await?;
     if payload.gives_up {
         return Err(Problem::new(409, "given_up", "the payment is given up").into());

@@ -1,4 +1,4 @@
-//! What is recorded and cannot be sent now, or ever.
+//! Intents that cannot be sent now, or never.
 
 use super::{
     DEPTH, RICH, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, says, status, until, waits,
@@ -11,7 +11,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn an_account_that_cannot_pay_is_said_before_and_after_recording() {
     each(async |chain, gateway| {
-        // It has something when it is asked, and less when the turn comes.
+        // The known balance is high when the intent is recorded, and the real one is too low when it is signed.
         until(async || !ask(gateway, "lane", &json!("relayer")).await["balance"].is_null()).await;
         chain.set_balance(relayer(), "1000");
         pay(gateway, payment(8)).await;
@@ -19,7 +19,7 @@ async fn an_account_that_cannot_pay_is_said_before_and_after_recording() {
         let refused = pay(gateway, Pay { value: wei(2000), ..payment(9) }).await;
         assert_eq!(refused["code"], HostErrorCode::Disabled as u32, "{refused}");
         assert!(refused["error"].as_str().unwrap().contains("of the role relayer has 1000 wei"), "{refused}");
-        // The account's own reason is said at the end of the turn that wrote down the transaction's.
+        // The account's reason is set at the end of the pass that stored the intent's reason.
         let service = async || gateway.get("/api/status").await.json()["services"]["tx"].clone();
         until(async || service().await["ok"] == false).await;
         let service = service().await;
@@ -58,7 +58,7 @@ async fn a_call_that_would_revert_is_not_sent() {
         let failed = becomes(gateway, "one", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains("would revert: execution reverted: not now")));
         assert_eq!((failed.nonce, failed.hashes.len()), (None, 0), "no nonce is used");
-        // While something is on its way, that may be what it needs: it waits.
+        // It waits while an earlier transaction is pending, because it may depend on that one.
         chain.hold(true);
         pay(gateway, payment(1)).await;
         pay(gateway, Pay { to: contract, key: "two".into(), ..Pay::default() }).await;

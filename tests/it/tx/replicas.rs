@@ -5,10 +5,10 @@ use plugin_api::TxState;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 
 /// Two gateways on one PostgreSQL database, each with a server of its own; nothing without PostgreSQL.
-async fn pair(chain: &ScriptedChain, door: &ScriptedChain) -> Option<[TestGateway; 2]> {
+async fn pair(chain: &ScriptedChain, second: &ScriptedChain) -> Option<[TestGateway; 2]> {
     let one = builders(chain).await.into_iter().nth(1)?.start().await;
     let url = one.gateway().config.database.url.clone();
-    let other = prepared(TestGateway::builder(), door).configure(|config| config.database.url = url);
+    let other = prepared(TestGateway::builder(), second).configure(|config| config.database.url = url);
     Some([one, other.start().await])
 }
 
@@ -39,8 +39,8 @@ async fn two_gateways_with_one_key_send_each_payment_once() {
 #[tokio::test]
 async fn a_gateway_whose_servers_are_away_leaves_the_key_to_the_other() {
     let chain = ScriptedChain::start().await;
-    let door = chain.another_server().await;
-    let Some([one, other]) = pair(&chain, &door).await else { return };
+    let second = chain.another_server().await;
+    let Some([one, other]) = pair(&chain, &second).await else { return };
     chain.hold(true);
     pay(&one, payment(1)).await;
     waits(&chain, 1).await;

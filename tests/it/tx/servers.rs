@@ -6,7 +6,7 @@ use plugin_api::TxState;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 use rstest::rstest;
 
-async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
+async fn gateway_with_two_servers(first: &ScriptedChain, second: &ScriptedChain) -> TestGateway {
     with_second_server(builders(first).await.remove(0), second).start().await
 }
 
@@ -20,7 +20,7 @@ async fn house_of_two(first: &ScriptedChain, second: &ScriptedChain) -> TestGate
 async fn a_payment_goes_on_when_one_of_two_goes_bad(#[case] fault: Fault) {
     let chain = ScriptedChain::start().await;
     let other = chain.another_server().await;
-    let gateway = house_of_two(&chain, &other).await;
+    let gateway = gateway_with_two_servers(&chain, &other).await;
     pay(&gateway, payment(1)).await;
     waits(&chain, 1).await;
     chain.fail_always(Some(fault));
@@ -39,7 +39,7 @@ async fn a_payment_goes_on_when_one_of_two_goes_bad(#[case] fault: Fault) {
 async fn one_that_is_behind_holds_up_the_end() {
     let chain = ScriptedChain::start().await;
     let other = chain.another_server().await;
-    let gateway = house_of_two(&chain, &other).await;
+    let gateway = gateway_with_two_servers(&chain, &other).await;
     pay(&gateway, payment(1)).await;
     waits(&chain, 1).await;
     other.set_lag(DEPTH + 2);

@@ -1,4 +1,4 @@
-//! What plugins have signed, and who could have signed it.
+//! Signatures for plugins, and the recovery of signers.
 
 use super::{each, payer::Payer, relayer};
 use plugin_api::{HostError, HostErrorCode, PluginContext};
@@ -31,11 +31,11 @@ fn mail() -> Value {
     })
 }
 
-fn told<T: serde::Serialize>(answer: Result<T, HostError>) -> Value {
-    answer.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |answer| json!(answer))
+fn result_json<T: serde::Serialize>(result: Result<T, HostError>) -> Value {
+    result.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |value| json!(value))
 }
 
-/// The fixture asks everything once and tells what it heard.
+/// Makes every request once and returns the responses.
 pub async fn ask(gateway: PluginContext<Payer>, _: Value) -> Result<Value, HostError> {
     let signer = gateway.signer("relayer");
     let text = signer.sign_text("hello").await?;
@@ -49,13 +49,13 @@ pub async fn ask(gateway: PluginContext<Payer>, _: Value) -> Result<Value, HostE
         "bytes": bytes,
         "typed": typed,
         "text_by": gateway.recover_text("hello", &text.signature).await?,
-        "other_text_by": told(gateway.recover_text("hello!", &text.signature).await),
+        "other_text_by": result_json(gateway.recover_text("hello!", &text.signature).await),
         "typed_by": gateway.recover_typed_data(mail(), &typed.signature).await?,
-        "short": told(gateway.recover_text("hello", "0x12").await),
-        "broken": told(signer.sign_typed_data(broken).await),
-        "none": told(signer.sign_typed_data(json!({})).await),
-        "missing": told(gateway.signer("facilitator").sign_text("hello").await),
-        "foreign": told(gateway.signer("payin").address().await),
+        "short": result_json(gateway.recover_text("hello", "0x12").await),
+        "broken": result_json(signer.sign_typed_data(broken).await),
+        "none": result_json(signer.sign_typed_data(json!({})).await),
+        "missing": result_json(gateway.signer("facilitator").sign_text("hello").await),
+        "foreign": result_json(gateway.signer("payin").address().await),
         "own": gateway.signer("gateway").address().await?,
     }))
 }
@@ -82,7 +82,7 @@ async fn texts_bytes_and_documents_are_signed_by_role() {
         ] {
             assert_eq!(said[name]["code"], code as u32, "{name}: {said}");
         }
-        // The gateway's own key is made when none is set, and everybody may know its address.
+        // The gateway's own key is generated when none is configured; its address is public.
         let health = gateway.get("/api/health").await.json();
         assert_eq!((&health["signer"], &health["signerEphemeral"]), (&said["own"], &json!(false)), "{health}");
         let status = gateway.get("/api/status").await.json()["services"]["signers"].clone();

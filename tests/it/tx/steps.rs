@@ -1,15 +1,15 @@
-//! The gateway ends in the middle of its work, at every question that it asks the chain: before the question arrives, and after
-//! it was answered but before the answer came. Between two questions lie the commits, so every step of sending is met.
+//! Stops the gateway at every request to the chain: before the request arrives, and after it was executed but before
+//! the response arrives. Commits happen between two requests, so every step of sending is interrupted.
 
 use super::{DEPTH, assert_paid_once, becomes, builders, pay, payment, until};
 use plugin_api::TxState;
 use plugin_testing::{Fault, ScriptedChain};
 
-/// Questions between two ends: small numbers meet the first steps, larger ones the later.
+/// Requests between two stops: small numbers hit the first steps, larger ones the later.
 const STEPS: usize = 12;
 const PAYMENTS: u8 = 4;
 
-/// Goes on until the gateway has met its end, or has nothing more to ask.
+/// Waits until the gateway has met the fault, or has no more requests to send.
 pub async fn runs_into(chain: &ScriptedChain, questions: u64, fault: Fault) {
     let begun = chain.requests();
     let is_met = async || chain.requests() > begun + questions;
@@ -28,7 +28,7 @@ async fn ends_everywhere(place: usize, fault: Fault) {
         pay(&gateway, payment(number)).await;
         for step in 0..STEPS {
             runs_into(&chain, step as u64, fault).await;
-            // A turn that waits is dropped where it is: the next gateway has the database and the chain alone.
+            // A pass that waits is dropped: the next gateway knows only the database and the chain.
             gateway = gateway.restart_after(|_| chain.fail_always(None)).await;
             match (usize::from(number) + step) % 4 {
                 0 => drop(chain.mine(Vec::new())),

@@ -1,5 +1,5 @@
-//! A lane that is stuck goes on within a minute by the gateway's clock, with the settings it comes with and a block every seven
-//! seconds.
+//! A stuck nonce queue continues within a minute of the gateway's clock, with the default settings and a block every
+//! seven seconds.
 
 use super::{DEPTH, assert_paid_once, becomes, each, give_up::is_first, pay, payment, relayer, status, waits};
 use plugin_api::TxState;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const LIMIT_S: u64 = 60;
 const BLOCK_S: u64 = 7;
-/// Questions in which the journal has seen what a second changed: every turn asks for the account, and nothing asks more often.
+/// Requests after which the journal has noticed a change: every pass requests the account.
 const TURN: u64 = 8;
 
 /// Seconds until all of these payments are in a block.
@@ -74,7 +74,7 @@ async fn one_behind_a_nonce_that_nobody_has_recovers() {
         chain.send_foreign(relayer(), 0);
         pay(gateway, payment(1)).await;
         waits(chain, 2).await;
-        // Both are lost, and the other one for ever.
+        // Both are lost, and the foreign one never comes back.
         chain.lose(false);
         chain.hold(false);
         seconds_until_included(chain, gateway, &["1"]).await;

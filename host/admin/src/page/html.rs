@@ -1,5 +1,5 @@
-//! HTML that is put together of the page's own tags and other people's text. Rule: `raw` takes what is written in this
-//! program, which is why it takes no `String`; everything else is escaped.
+//! Builds HTML from the page's own markup and untrusted text. Rule: `raw` takes constants of this program only, never a
+//! `String`; everything else is escaped.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ impl Html {
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
-                // A line break in a cell is no layout; other controls have no picture, some turn the text around them.
+                // Control characters are not displayed, and some change the direction of the text around them.
                 control if control.is_control() || is_direction(control) => self.0.push('\u{fffd}'),
                 plain => self.0.push(plain),
             }

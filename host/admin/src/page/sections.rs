@@ -59,7 +59,7 @@ fn last_fault(page: &mut Html, report: &PluginReport) {
     let Some(fault) = &report.last_fault else { return };
     page.raw("<div class=\"fault\">");
     page.text(&report.last_fault_ms.map_or_else(|| "–".to_owned(), time));
-    // A fence has told the rest already.
+    // The reason of a fenced plugin repeats the fault.
     if !report.reason.contains(fault) {
         page.raw(" ");
         page.text(fault);
@@ -67,7 +67,7 @@ fn last_fault(page: &mut Html, report: &PluginReport) {
     page.raw("</div>");
 }
 
-/// The time within which that share of the answers was made, to the steps in which it is counted.
+/// The latency at this quantile, rounded up to the bounds of the histogram.
 fn within(latency: &HistogramSnapshot, permille: u64) -> String {
     match latency.quantile(permille) {
         None => "–".to_owned(),
@@ -83,7 +83,7 @@ fn milliseconds(limit: Duration) -> String {
     format!("{} ms", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Only what can lead somewhere; the command line takes the others too, and answers why not.
+/// Only the actions that can succeed in this state; the command line accepts the others too, and prints why they fail.
 const fn actions(state: PluginState) -> &'static [Action] {
     match state {
         PluginState::Serving => &[Action::Disable],
@@ -115,7 +115,7 @@ const fn colour(state: PluginState) -> &'static str {
     }
 }
 
-/// Nothing where no plugin follows a chain.
+/// Writes nothing when no plugin follows a chain.
 pub fn indexes(page: &mut Html, reports: &[IndexReport]) {
     if reports.is_empty() {
         return;
@@ -184,7 +184,9 @@ pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>
         page.number_cell(event.id);
         page.cell(&time(event.ts.saturating_mul(1000)));
         page.cell(&event.kind);
-        page.cell(&event.about.as_ref().map(|about| format!("{} {}", about.kind, about.id)).unwrap_or_default());
+        page.cell(
+            &event.subject.as_ref().map(|subject| format!("{} {}", subject.kind, subject.id)).unwrap_or_default(),
+        );
         page.cell(event.actor.as_deref().unwrap_or_default());
         page.raw("</tr>");
     }
@@ -226,7 +228,7 @@ fn time(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%F %T").to_string())
 }
 
-/// As UTC, to the minute: the page is made anew no more often than that when nothing happens.
+/// As UTC, to the minute, so that the page changes at most once a minute when nothing happens.
 pub(super) fn time_of_day(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%H:%M").to_string())
 }

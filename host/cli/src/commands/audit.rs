@@ -1,6 +1,7 @@
-//! What the command line did past the running gateway is in the audit as well.
+//! Records in the audit table what the command line did without the running gateway.
 //!
-//! The rule: it does not stand in the way. A backup of a database that cannot be written is the one that is needed most.
+//! The rule: a command does not fail because it cannot be recorded. A backup is needed most when the database cannot be
+//! written.
 
 use gateway::operators::Operators;
 use gateway_clock::Clock;
@@ -13,7 +14,7 @@ pub async fn record(database: &Database, action: &str, subject: &str, outcome: &
     }
 }
 
-/// A database that no gateway of this version has opened yet has no place for it.
+/// Records nothing in a database that no gateway of this version has opened yet: the table is missing there.
 async fn try_record(operators: &Operators, action: &str, subject: &str, outcome: &str) -> Result<(), StorageError> {
     if operators.is_migrated().await? {
         operators.record(&who(), action, subject, outcome, Clock::System.now_ms()).await?;

@@ -17,7 +17,7 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
             (plugins, refused)
         }
         Err(error) if problems.is_empty() => return failure(ExitCode::Plugin, &error),
-        // What is wrong with the folder is among the problems.
+        // The problem with the folder is already in the list.
         Err(_) => (Vec::new(), Vec::new()),
     };
     problems.sort();

@@ -15,7 +15,7 @@ pub async fn list(output: Output, config: &Config) -> ExitCode {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),
     };
-    // Without them the list is still worth reading.
+    // The list is useful without the operators' decisions, too.
     let switches = switches(config).await.unwrap_or_else(|error| {
         eprintln!("gateway: what operators switched cannot be read, so this is what the configuration says: {error}");
         Switches::new()
@@ -29,7 +29,7 @@ pub async fn list(output: Output, config: &Config) -> ExitCode {
     printed(output.print(&reports, |_| crate::plugin_table::plugin_table(&reports)), code)
 }
 
-/// What operators decided. A database that is not there yet is not made for the sake of a list.
+/// The operators' decisions. A database that does not exist yet is not created for a list.
 async fn switches(config: &Config) -> Result<Switches, StorageError> {
     let settings = gateway::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()

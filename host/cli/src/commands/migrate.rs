@@ -73,7 +73,7 @@ fn line(plugin: &str, outcome: Result<usize, StorageError>) -> Line {
     }
 }
 
-/// What is worth remembering.
+/// The text for the audit; `None` when no migration was applied or failed.
 fn outcome(lines: &[Line]) -> Option<String> {
     let failed: Vec<&str> =
         lines.iter().filter(|line| line.problem.is_some()).map(|line| line.plugin.as_str()).collect();

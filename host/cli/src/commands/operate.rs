@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 #[derive(Debug, thiserror::Error)]
-enum AddressError {
+enum AdminAddressError {
     #[error("the operator's listener is off (admin.listen): a gateway without it takes no commands")]
     Off,
     #[error("admin.listen has port 0: say where the gateway listens with --admin http://IP:PORT")]
@@ -31,7 +31,7 @@ pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Override
     };
     let address = match address {
         Ok(address) => address,
-        Err(error @ AddressError::NotAnAddress(_)) => return failure(ExitCode::Usage, &error),
+        Err(error @ AdminAddressError::NotAnAddress(_)) => return failure(ExitCode::Usage, &error),
         Err(error) => return failure(ExitCode::Config, &error),
     };
     let path = format!("/plugins/{}/{}", switch.name, action.name());
@@ -69,15 +69,15 @@ fn tell(output: Output, name: &str, status: u16, body: &Value) -> ExitCode {
     printed(output.print(body, line), code)
 }
 
-fn from_flag(url: &str) -> Result<SocketAddr, AddressError> {
+fn from_flag(url: &str) -> Result<SocketAddr, AdminAddressError> {
     let bare = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/').replace("localhost:", "127.0.0.1:");
-    bare.parse().map_err(|_| AddressError::NotAnAddress(url.to_owned()))
+    bare.parse().map_err(|_| AdminAddressError::NotAnAddress(url.to_owned()))
 }
 
-fn from_config(config: &Config) -> Result<SocketAddr, AddressError> {
-    let mut listen = config.admin.listen.ok_or(AddressError::Off)?;
+fn from_config(config: &Config) -> Result<SocketAddr, AdminAddressError> {
+    let mut listen = config.admin.listen.ok_or(AdminAddressError::Off)?;
     if listen.port() == 0 {
-        return Err(AddressError::NoPort);
+        return Err(AdminAddressError::NoPort);
     }
     // An unspecified address cannot be connected to.
     if listen.ip().is_unspecified() {

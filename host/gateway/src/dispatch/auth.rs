@@ -12,12 +12,12 @@ use plugin_api::manifest::Auth;
 /// Larger bodies are verified on blocking threads: canonical JSON of a hostile body takes milliseconds.
 pub const INLINE_BYTES: usize = 32 * 1024;
 
-/// An authenticated request.
+/// Who sent the request, if it is signed, and the body that the signature covers.
 #[derive(Debug)]
 pub struct Caller {
     /// The signer's checksummed address.
     pub signer: Option<String>,
-    /// What the write uses up when it commits.
+    /// The signature and the write interval, which the commit of the write uses up.
     pub guard: Option<WriteGuard>,
     /// The body as the handler gets it: for a signed body, the canonical JSON of the signed payload.
     pub body: Bytes,

@@ -7,7 +7,7 @@ use super::{
     call::Call,
     request_head::{RequestHead, RequestTransaction},
     response::{self, Streams},
-    response_cache::{CompleteResponse, ResponseCache},
+    response_cache::{CompleteResponse, Lookup, ResponseCache},
 };
 use crate::{
     error_response::ErrorResponse,
@@ -133,11 +133,11 @@ impl Dispatcher {
         let is_compressed_for_some = self.config.http.compression;
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-        let is_cache_on = self.responses.is_on();
-        if is_cache_on && let Some(cached) = self.responses.get(call.route, path_and_query) {
-            return Ok(cached.respond(&routed.parts.headers, is_compressed_for_some));
-        }
-        let revisions = if is_cache_on { self.host.database.revisions() } else { None };
+        let revisions = match self.responses.look_up(call.route, path_and_query) {
+            Lookup::Hit(cached) => return Ok(cached.respond(&routed.parts.headers, is_compressed_for_some)),
+            Lookup::Miss => self.host.database.revisions(),
+            Lookup::NotAdmitted => None,
+        };
         let if_none_match: Vec<_> = routed.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;
         // Boxed: cache hits, and routes that are not cached, do not pay for its size.

@@ -3,11 +3,11 @@
 use gateway_http::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
-/// Bytes of the hash that a tag shows: enough that nobody can make two answers with one tag.
+/// Bytes of the hash in a tag: enough that nobody can construct two bodies with one tag.
 const TAG_HASH_BYTES: usize = 20;
 
-/// What a 304 repeats of the answer that it stands for (RFC 9110 §15.4.5); whoever makes it adds the tag.
-const KEPT_IN_304: [HeaderName; 4] = [header::CACHE_CONTROL, header::CONTENT_LOCATION, header::EXPIRES, header::VARY];
+/// Headers of the full response that a 304 repeats (RFC 9110 §15.4.5), besides the tag.
+const HEADERS_304: [HeaderName; 4] = [header::CACHE_CONTROL, header::CONTENT_LOCATION, header::EXPIRES, header::VARY];
 
 /// The tag of these bytes: the same on every replica and after every restart.
 pub fn of(body: &[u8]) -> HeaderValue {
@@ -17,8 +17,8 @@ pub fn of(body: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(&tag).unwrap_or_else(|_never| HeaderValue::from_static("\"\""))
 }
 
-/// The tag as the client knows it, if it does: it may be the weak form, which answers carry that are compressed.
-/// `lines` are the values of its `If-None-Match`.
+/// The tag as the client sent it, if it sent it: possibly in the weak form, which compressed responses carry. `lines`
+/// are the values of `If-None-Match`.
 pub fn known<'l>(lines: impl IntoIterator<Item = &'l HeaderValue>, tag: &HeaderValue) -> Option<HeaderValue> {
     lines.into_iter().find_map(|line| known_in(line.to_str().ok()?, tag))
 }
@@ -41,12 +41,12 @@ fn known_in(line: &str, tag: &HeaderValue) -> Option<HeaderValue> {
     None
 }
 
-/// The answer to a client that has it already; `headers` are those of the whole answer.
+/// The 304 for a client that has the response already; `headers` are those of the full response.
 pub fn not_modified(tag: HeaderValue, headers: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
     let mut response = Response::new(Body::Empty);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     let kept = response.headers_mut();
-    for name in KEPT_IN_304 {
+    for name in HEADERS_304 {
         kept.extend(headers.get_all(&name).iter().map(|value| (name.clone(), value.clone())));
     }
     if is_compressed_for_some {

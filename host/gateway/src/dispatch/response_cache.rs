@@ -1,12 +1,14 @@
 //! Responses cached in memory, each until the data it was made from changes.
 //!
 //! The rule: a cached response is used only while everything it depends on is unchanged, so a reader never gets one that is
-//! older than a write acknowledged before its request began. Memory is bounded: moka evicts what is requested least.
+//! older than a write acknowledged before its request began. Memory is bounded: only what is requested again is cached, and
+//! moka evicts what is requested least.
 
 use super::etag;
 use crate::routes::Route;
 use bytes::Bytes;
 use gateway_http::body::Body;
+use gateway_plugins::Doorkeeper;
 use gateway_storage::{ReadDependencies, Revision};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use std::sync::Arc;
@@ -29,6 +31,16 @@ pub struct ResponseCache {
     /// By path and query.
     responses: moka::sync::Cache<Arc<str>, Arc<CachedResponse>>,
     body_bytes_max: usize,
+    doorkeeper: Doorkeeper,
+}
+
+/// What the cache has for a request.
+pub enum Lookup {
+    Hit(Arc<CachedResponse>),
+    /// The response is missing or old: insert the new one.
+    Miss,
+    /// The request came for the first time, or the cache is off: its response is not cached.
+    NotAdmitted,
 }
 
 impl ResponseCache {
@@ -38,18 +50,20 @@ impl ResponseCache {
             u32::try_from(ENTRY_BYTES + 2 * key.len() + cached.response.body.len()).unwrap_or(u32::MAX)
         };
         let responses = moka::sync::Cache::builder().max_capacity(bytes_max as u64).weigher(weigh).build();
-        Self { responses, body_bytes_max: bytes_max / SHARE_MAX }
+        Self { responses, body_bytes_max: bytes_max / SHARE_MAX, doorkeeper: Doorkeeper::default() }
     }
 
-    pub fn is_on(&self) -> bool {
-        self.body_bytes_max > 0
-    }
-
-    /// The response to this path and query, unless it is missing or old.
-    pub fn get(&self, route: &Route, path_and_query: &str) -> Option<Arc<CachedResponse>> {
-        let cached = self.responses.get(path_and_query)?;
-        let is_current = cached.route == route.id && cached.dependencies.are_unchanged_since(cached.since);
-        is_current.then_some(cached)
+    /// The response to this path and query.
+    pub fn look_up(&self, route: &Route, path_and_query: &str) -> Lookup {
+        if self.body_bytes_max == 0 || !self.doorkeeper.has_seen(path_and_query.as_bytes()) {
+            return Lookup::NotAdmitted;
+        }
+        match self.responses.get(path_and_query) {
+            Some(cached) if cached.route == route.id && cached.dependencies.are_unchanged_since(cached.since) => {
+                Lookup::Hit(cached)
+            }
+            _ => Lookup::Miss,
+        }
     }
 
     /// Caches a response that was made from `dependencies`, unchanged since that moment.

@@ -1,7 +1,8 @@
 //! Starts and stops plugins.
 //!
-//! The rules: a plugin that fails at any step is a report, not an outage; the route table changes in one step; libraries
-//! stay mapped for ever, so that disabling only unroutes and enabling again reuses what is loaded.
+//! The rules: a plugin that fails at any step is a report, not an outage; the route table changes in one step;
+//! libraries stay mapped until the process ends, so that disabling only unroutes and enabling again reuses what is
+//! loaded.
 
 use super::{
     Topics,
@@ -12,6 +13,7 @@ use crate::{
     routes::{RouteConflict, RouteTable},
 };
 use abi_stable::std_types::RResult;
+use futures_util::future::BoxFuture;
 use gateway_activity::{Render, Topic, TopicSettings};
 use gateway_config::Config;
 use gateway_indexer::IndexerContext;
@@ -65,30 +67,34 @@ impl PluginManager {
     }
 
     /// Starts every enabled plugin, each after those that it requires.
-    pub async fn start(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) {
-        let _transition = self.changes.lock().await;
-        for outcome in loaded {
-            match outcome {
-                Ok(loaded) => self.registry.lock().add(loaded),
-                Err(report) => self.registry.lock().add_refused(*report),
+    pub fn start(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let _transition = self.changes.lock().await;
+            for outcome in loaded {
+                match outcome {
+                    Ok(loaded) => self.registry.lock().add(loaded),
+                    Err(report) => self.registry.lock().add_refused(*report),
+                }
             }
-        }
-        let wanted = self.registry.lock().wanted(self.config());
-        self.start_all(&wanted, self.config()).await;
+            let wanted = self.registry.lock().wanted(self.config());
+            self.start_all(&wanted, self.config()).await;
+        })
     }
 
     /// Starts and stops plugins to match a new configuration. Those that start get their section of it.
-    pub async fn reconcile(&self, config: &Config) {
-        let _transition = self.changes.lock().await;
-        self.registry.lock().latest_config = Some(Arc::new(config.clone()));
-        let wanted = self.registry.lock().wanted(config);
-        let leaving = self.registry.lock().leaving(&wanted);
-        for name in leaving {
-            let reason = self.registry.lock().off_reason(&name);
-            self.stop_plugin(&name, PluginState::Disabled, reason).await;
-        }
-        self.registry.lock().forget_failures(&wanted);
-        self.start_all(&wanted, config).await;
+    pub fn reconcile<'a>(&'a self, config: &'a Config) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let _transition = self.changes.lock().await;
+            self.registry.lock().latest_config = Some(Arc::new(config.clone()));
+            let wanted = self.registry.lock().wanted(config);
+            let leaving = self.registry.lock().leaving(&wanted);
+            for name in leaving {
+                let reason = self.registry.lock().off_reason(&name);
+                self.stop_plugin(&name, PluginState::Disabled, reason).await;
+            }
+            self.registry.lock().forget_failures(&wanted);
+            self.start_all(&wanted, config).await;
+        })
     }
 
     /// Fences a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
@@ -111,13 +117,15 @@ impl PluginManager {
     }
 
     /// Stops all plugins, in the reverse order of their start.
-    pub async fn stop(&self) {
-        let _transition = self.changes.lock().await;
-        self.registry.lock().is_closed = true;
-        let leaving = self.registry.lock().leaving(&BTreeSet::new());
-        for name in leaving {
-            self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
-        }
+    pub fn stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let _transition = self.changes.lock().await;
+            self.registry.lock().is_closed = true;
+            let leaving = self.registry.lock().leaving(&BTreeSet::new());
+            for name in leaving {
+                self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
+            }
+        })
     }
 
     /// One report per plugin.

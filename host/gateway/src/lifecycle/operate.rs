@@ -7,6 +7,7 @@ use super::{
     manager::PluginManager,
     registry::{InactiveReason, OFF_BY_CONFIGURATION, PluginRegistry},
 };
+use futures_util::future::BoxFuture;
 use gateway_config::Config;
 use gateway_plugins::{PluginReport, PluginState};
 use gateway_storage::StorageError;
@@ -70,7 +71,16 @@ pub enum OperateError {
 
 impl PluginManager {
     /// Runs the command to its end. Do not drop the future half way: spawn it as a task.
-    pub async fn operate(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
+    pub fn operate<'a>(
+        &'a self,
+        action: Action,
+        name: &'a str,
+        who: &'a str,
+    ) -> BoxFuture<'a, Result<Outcome, OperateError>> {
+        Box::pin(self.run_action(action, name, who))
+    }
+
+    async fn run_action(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
         let _transition = self.changes.lock().await;
         let before = self.registry.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
         if self.registry.lock().is_closed() {

@@ -5,7 +5,7 @@
 //! the same plugins serve.
 
 use super::collect::collect;
-use crate::ActivePlugin;
+use crate::{ActivePlugin, Doorkeeper};
 use bytes::Bytes;
 use gateway_storage::{
     Revision, Revisions,
@@ -24,6 +24,7 @@ const ENTRY_BYTES: usize = 512;
 pub struct ContributionCache {
     /// By point and input.
     entries: moka::sync::Cache<Arc<[u8]>, Arc<Entry>>,
+    doorkeeper: Doorkeeper,
 }
 
 struct Entry {
@@ -39,7 +40,8 @@ impl ContributionCache {
             u32::try_from(ENTRY_BYTES + key.len() + entry.contributions.len()).unwrap_or(u32::MAX)
         };
         let bytes_max = cache_bytes_max as u64 / SHARE;
-        Self { entries: moka::sync::Cache::builder().max_capacity(bytes_max).weigher(weigh).build() }
+        let entries = moka::sync::Cache::builder().max_capacity(bytes_max).weigher(weigh).build();
+        Self { entries, doorkeeper: Doorkeeper::default() }
     }
 
     /// As [`collect`], in JSON. Without `revisions` nothing is cached.
@@ -57,6 +59,9 @@ impl ContributionCache {
         }
         let Some(revisions) = revisions else { return collect_json(plugins, point, input).await.map(Vec::into) };
         let key = [point.as_bytes(), input].join(&0);
+        if !self.doorkeeper.has_seen(&key) {
+            return collect_json(plugins, point, input).await.map(Vec::into);
+        }
         if let Some(entry) = self.get(&key, plugins) {
             read_tracking::record(|_| entry.dependencies.clone());
             return Ok(FfiBytes::from_owner(entry.contributions.clone()));

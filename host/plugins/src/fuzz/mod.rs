@@ -1,5 +1,5 @@
-//! What comes over the border from a plugin, as bytes: rows, name tags, manifests. A reader that is told a wrong length
-//! must say so; an owner of bytes frees them once.
+//! The bytes that a plugin passes to the gateway: rows, stamps, manifests. A wrong length must become an error, and
+//! bytes are freed exactly once.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use gateway_fuzz_seeds::Seeds;
@@ -42,7 +42,7 @@ fn abi() {
 }
 
 fn check(bytes: &[u8]) {
-    // Each in a block of its own, so that a read beyond the end leaves it.
+    // Each in an allocation of its own, so that a read beyond the end is detected.
     rows(&Rows::from_buffer(bytes.to_vec()));
     rows(&Rows::from_buffer(FfiBytes::from_owner(bytes.to_vec().into_boxed_slice())));
     if let Some(facts) = StampFacts::read(bytes) {

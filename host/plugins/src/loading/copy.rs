@@ -29,10 +29,10 @@ pub(super) fn private_copy(file: &PluginFile, data_dir: &Path) -> Result<PathBuf
     copy.canonicalize().map_err(|source| LoadError::Copy { folder, source })
 }
 
-/// Nobody sees a half-written copy: it gets its name when it is complete and read-only.
+/// Renames a temporary file when it is complete and read-only, so that no process sees a half-written copy.
 fn write_whole(copy: &Path, content: &[u8]) -> io::Result<()> {
     let unfinished = copy.with_extension(format!("tmp{}", std::process::id()));
-    // What a process with our number left behind when it died.
+    // Left behind by a process with the same id that was killed.
     let _ = fs::remove_file(&unfinished);
     let written = write_new(&unfinished, content).and_then(|()| fs::rename(&unfinished, copy));
     if written.is_err() {
@@ -47,7 +47,7 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(0o500))
 }
 
-/// Copies of other builds of this plugin: whoever has one mapped keeps it, the name is not needed any more.
+/// Removes the copies of other builds of this plugin. A process that has mapped one does not need its name any more.
 fn remove_older(folder: &Path, current: &Path, name: &str) {
     let suffix = format!("-{name}.so");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,6 +1,6 @@
 //! Which files of a folder could be plugins.
 //!
-//! The rule: a broken plugin is listed, so that somebody reports it; a library that never was one is not.
+//! The rule: a broken plugin is listed, so that its refusal is reported; a library that is not a plugin is left out.
 
 use super::inspect::{is_foreign_library, name_of_file};
 use std::{

@@ -33,7 +33,7 @@ pub struct Inspection {
     pub bytes: u64,
 }
 
-/// The same with the content, so that what is loaded is what was inspected, whatever becomes of the file.
+/// The same with the content, so that exactly the inspected bytes are loaded, even if the file changes meanwhile.
 #[derive(Clone)]
 pub struct PluginFile {
     pub inspection: Inspection,
@@ -101,7 +101,7 @@ pub fn name_of_file(file_name: &str) -> Option<&str> {
     stem.strip_prefix("lib").filter(|name| !name.is_empty())
 }
 
-/// Whether the file is an intact shared library without a stamp: one that never meant to be a plugin.
+/// Whether the file is an intact shared library without a stamp, that is, not a plugin.
 /// Reads the headers only.
 pub(super) fn is_foreign_library(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };

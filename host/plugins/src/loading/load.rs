@@ -24,41 +24,42 @@ use plugin_api::{
 };
 use std::{collections::HashMap, error::Error as _, path::Path, sync::LazyLock};
 
+/// What this process has mapped: libraries are never unloaded.
 #[derive(Default)]
-struct Registry {
+struct LoadedModules {
     /// By the sha256 of their file.
     modules: HashMap<String, PluginModule_Ref>,
     /// Plugin name → sha256 of the build that this process runs.
     running: HashMap<String, String>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+static LOADED: LazyLock<Mutex<LoadedModules>> = LazyLock::new(Mutex::default);
 
 /// The root module of the inspected file, mapped from a private copy below `data_dir`; the same content is mapped once.
 pub fn load(file: &PluginFile, data_dir: &Path) -> Result<PluginModule_Ref, LoadError> {
     let inspection = &file.inspection;
     // Held until the module is there, so that two callers do not map the same content twice.
-    let mut registry = REGISTRY.lock();
-    registry.refuse_other_build(inspection)?;
-    if let Some(module) = registry.modules.get(&inspection.sha256) {
+    let mut loaded = LOADED.lock();
+    loaded.refuse_other_build(inspection)?;
+    if let Some(module) = loaded.modules.get(&inspection.sha256) {
         return Ok(*module);
     }
     let header = map(&private_copy(file, data_dir)?, &inspection.name)?;
     let module = checked_module(header)?;
-    registry.modules.insert(inspection.sha256.clone(), module);
+    loaded.modules.insert(inspection.sha256.clone(), module);
     Ok(module)
 }
 
-/// Notes that this build is the one that runs under its name: from now on any other build needs a restart.
-/// (One that was refused after it was mapped does not stand in the way of its correction.)
+/// Records that this build runs under its name: from now on any other build needs a restart. (A build that was mapped
+/// and then refused is not recorded, so that a corrected one can be loaded.)
 pub(super) fn claim(inspection: &Inspection) -> Result<(), LoadError> {
-    let mut registry = REGISTRY.lock();
-    registry.refuse_other_build(inspection)?;
-    registry.running.insert(inspection.name.clone(), inspection.sha256.clone());
+    let mut loaded = LOADED.lock();
+    loaded.refuse_other_build(inspection)?;
+    loaded.running.insert(inspection.name.clone(), inspection.sha256.clone());
     Ok(())
 }
 
-impl Registry {
+impl LoadedModules {
     fn refuse_other_build(&self, inspection: &Inspection) -> Result<(), LoadError> {
         match self.running.get(&inspection.name) {
             Some(running) if *running != inspection.sha256 => {
@@ -71,7 +72,7 @@ impl Registry {
 
 /// Maps the library for the life of the process. Its static constructors run here.
 fn map(copy: &Path, name: &str) -> Result<&'static LibHeader, LoadError> {
-    // `RTLD_NOW`: a symbol that nobody has is an error here, not a crash in the first request that needs it.
+    // `RTLD_NOW`: an undefined symbol is an error here, not a crash in the first request that needs it.
     // SAFETY: the file is a shared library for this machine with our stamp, intact (inspected, copied by content).
     // What its static constructors do is beyond our control, as is everything else a plugin does.
     let library = unsafe { Library::open(Some(copy), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| map_error(&error))?;
@@ -139,7 +140,7 @@ fn difference(errors: &AbiInstabilityErrors) -> String {
 
 /// What the dynamic linker said; libloading's own words are only "dlopen failed".
 fn linker_text(error: &libloading::Error) -> String {
-    one_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
+    reason_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 fn map_error(error: &libloading::Error) -> LoadError {
@@ -166,21 +167,22 @@ fn library_error(error: &LibraryError) -> LoadError {
         LibraryError::IncompatibleVersionNumber { expected_version, actual_version, .. } => {
             LoadError::OtherVersion { found: actual_version.to_string(), expected: expected_version.to_string() }
         }
-        LibraryError::RootModule { err, .. } => LoadError::Module { reason: one_line(&err.to_string()) },
-        other => LoadError::Module { reason: one_line(&other.to_string()) },
+        LibraryError::RootModule { err, .. } => LoadError::Module { reason: reason_line(&err.to_string()) },
+        other => LoadError::Module { reason: reason_line(&other.to_string()) },
     }
 }
 
-/// Anybody's text as one line of bounded length.
-pub(super) fn one_line(text: &str) -> String {
-    bounded(text, 300)
+/// The text of a library's or a plugin's error, as one line for an error of this crate.
+pub(super) fn reason_line(text: &str) -> String {
+    collapse_whitespace(text, 300)
 }
 
 fn short(text: &str) -> String {
-    bounded(text, 80)
+    collapse_whitespace(text, 80)
 }
 
-fn bounded(text: &str, characters_max: usize) -> String {
+/// Words with one space between, up to a length.
+fn collapse_whitespace(text: &str, characters_max: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(characters_max) {
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn lines_are_bounded() {
-        assert_eq!(one_line("\n\ttwo\n lines "), "two lines");
+        assert_eq!(reason_line("\n\ttwo\n lines "), "two lines");
         assert_eq!(short(&"ä".repeat(200)), format!("{}…", "ä".repeat(80)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     inspect::{InspectError, Inspection, PluginFile},
-    load::{self, one_line},
+    load::{self, reason_line},
     load_error::LoadError,
     validate::validate_manifest,
 };
@@ -20,7 +20,7 @@ pub struct LoadedPlugin {
     pub module: PluginModule_Ref,
 }
 
-/// Why a plugin does not come to run: one line that says what was found, what was expected, what to do.
+/// Why a plugin cannot run: one line that says what was found, what was expected, what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     #[error(transparent)]
@@ -82,7 +82,7 @@ fn manifest_of(module: PluginModule_Ref, name: &str) -> Result<Manifest, PluginE
     let document = document
         .map_err(|fault| PluginError::ManifestFault { name: name.to_owned(), fault: describe_fault(&fault) })?;
     serde_json::from_slice(&document)
-        .map_err(|error| PluginError::ManifestForm { name: name.to_owned(), reason: one_line(&error.to_string()) })
+        .map_err(|error| PluginError::ManifestForm { name: name.to_owned(), reason: reason_line(&error.to_string()) })
 }
 
 /// A fault as part of a line: `panic at src/lib.rs:3:5: boom`.
@@ -93,7 +93,7 @@ fn describe_fault(fault: &Fault) -> String {
         FaultKind::Config => "configuration",
     };
     let place = if fault.location.is_empty() { String::new() } else { format!(" at {}", fault.location) };
-    one_line(&format!("{kind}{place}: {}", fault.message))
+    reason_line(&format!("{kind}{place}: {}", fault.message))
 }
 
 #[cfg(test)]

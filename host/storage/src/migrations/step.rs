@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     dialect::Dialect,
-    error::{StorageError, one_line},
+    error::{StorageError, error_line},
     scope::is_reserved,
 };
 use plugin_api::manifest::MigrationSpec;
@@ -107,7 +107,7 @@ pub fn report(steps: &[MigrationStep], earlier: usize) -> MigrationReport {
 }
 
 fn failure(text: String) -> StorageError {
-    StorageError::Migration(one_line(&text))
+    StorageError::Migration(error_line(&text))
 }
 
 fn title(owner: &str, version: u32, name: &str) -> String {

@@ -2,7 +2,7 @@
 //!
 //! The rule: the driver's full text, which may contain values, goes to the log only.
 
-use crate::error::{StorageError, one_line};
+use crate::error::{StorageError, error_line};
 use sqlx::{Error, postgres::PgDatabaseError};
 
 /// Why a statement failed, and whether its connection can be used again.
@@ -60,7 +60,7 @@ fn ends_connection(code: &str) -> bool {
 fn refusal_error(refusal: &PgDatabaseError) -> StorageError {
     let code = refusal.code();
     match (code.get(..2).unwrap_or(code), code) {
-        ("23", _) => StorageError::Constraint(one_line(refusal.message())),
+        ("23", _) => StorageError::Constraint(error_line(refusal.message())),
         (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
         (_, "40001" | "40P01" | "55P03") => StorageError::Unavailable("it collided with another transaction".into()),
         (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),

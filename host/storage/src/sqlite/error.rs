@@ -2,7 +2,7 @@
 //!
 //! The rule: the driver's full text, which may contain values, goes to the log only.
 
-use crate::error::{StorageError, one_line};
+use crate::error::{StorageError, error_line};
 use rusqlite::{Error, ErrorCode, ffi};
 
 pub fn storage_error(error: &Error) -> StorageError {
@@ -48,7 +48,7 @@ fn message(error: &Error) -> String {
     const SEARCH_ERRORS: [&str; 3] = ["fts5:", "unterminated string", "unknown special query"];
     let text = match error {
         Error::SqliteFailure(_, Some(text)) => text.clone(),
-        Error::SqlInputError { msg, .. } => return one_line(msg),
+        Error::SqlInputError { msg, .. } => return error_line(msg),
         other => other.to_string(),
     };
     // Unknown columns of tables fail when a statement is prepared, those of a search when it runs.
@@ -57,7 +57,7 @@ fn message(error: &Error) -> String {
         return "the search expression is not valid".into();
     }
     let quoted = text.find(['\'', '"']).unwrap_or(text.len());
-    one_line(&text[..quoted])
+    error_line(&text[..quoted])
 }
 
 /// For callers that wait when the database threads end, or come after them.

@@ -8,7 +8,7 @@ use super::{
     error::database_closed,
     group_commit::OpenGroup,
     interrupter::{CancelFlag, CancelOnDrop},
-    transaction_call::{CallResult, Caller, TransactionCall},
+    transaction_call::{CallResult, PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
     write_scheduler::{Acquired, WriteScheduler},
     writer_connection::WriterConnection,
@@ -200,7 +200,7 @@ impl SqliteTransaction {
         let (reply, response) = oneshot::channel();
         let cancelled = CancelFlag::default();
         let _cancel = CancelOnDrop(cancelled.clone());
-        self.scheduler.call_on_writer(&self.handle, deadline, call, Caller { reply, cancelled });
+        self.scheduler.call_on_writer(&self.handle, deadline, call, PendingReply { reply, cancelled });
         response.await.unwrap_or_else(|_| Err(self.closed_error()))
     }
 
@@ -245,7 +245,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the call when it panics. Otherwise the transaction would own the write lock for ever and block all writes; so
+/// Ends the call when it panics. Otherwise the transaction would own the write lock forever and block all writes; so
 /// it becomes idle and is rolled back.
 struct EndCallOnPanic<'t>(&'t SqliteTransaction);
 

@@ -1,4 +1,4 @@
-//! A call of a transaction that the writer thread executes, and the way back to its caller.
+//! A call of a transaction that the writer thread executes, and the reply that its caller waits for.
 
 use super::interrupter::CancelFlag;
 use crate::{check::CheckedStatement, commit_statement::CommitStatement, error::StorageError};
@@ -12,8 +12,8 @@ pub enum TransactionCall {
     Commit(Vec<CommitStatement<CheckedStatement>>),
 }
 
-/// The caller that waits for the result.
-pub struct Caller {
+/// How the result reaches the caller, and whether the caller still waits for it.
+pub struct PendingReply {
     pub reply: oneshot::Sender<CallResult>,
     pub cancelled: CancelFlag,
 }

@@ -8,7 +8,7 @@
 use super::{
     group_commit::OpenGroup,
     job_queue::{EnqueueError, WAITING_MAX},
-    transaction_call::{Caller, TransactionCall},
+    transaction_call::{PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
     writer_command::{WriterCommand, WriterTask},
     writer_connection::WriterConnection,
@@ -152,10 +152,10 @@ impl WriteScheduler {
         transaction: &Arc<TransactionHandle>,
         deadline: Instant,
         call: TransactionCall,
-        caller: Caller,
+        pending: PendingReply,
     ) {
         let mut state = self.state.lock();
-        state.command = Some(WriterCommand::Call { call, caller, transaction: transaction.clone(), deadline });
+        state.command = Some(WriterCommand::Call { call, pending, transaction: transaction.clone(), deadline });
         self.writer_wakeup.notify_one();
     }
 

@@ -1,7 +1,7 @@
 //! What the scheduler tells the writer thread to do.
 
 use super::{
-    transaction_call::{Caller, TransactionCall},
+    transaction_call::{PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
     writer_connection::WriterConnection,
 };
@@ -15,7 +15,7 @@ pub enum WriterCommand {
     /// Executes a call for the transaction that owns the write lock.
     Call {
         call: TransactionCall,
-        caller: Caller,
+        pending: PendingReply,
         transaction: Arc<TransactionHandle>,
         deadline: Instant,
     },

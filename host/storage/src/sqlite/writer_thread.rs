@@ -5,7 +5,7 @@
 //! SQLite rolls back a group by itself, each of its transactions fails.**
 
 use super::{
-    transaction_call::{Caller, TransactionCall},
+    transaction_call::{PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
     write_scheduler::WriteScheduler,
     writer_command::WriterCommand,
@@ -17,8 +17,8 @@ use std::time::Instant;
 pub fn run(scheduler: &WriteScheduler) {
     loop {
         match scheduler.next_command() {
-            WriterCommand::Call { call, caller, transaction, deadline } => {
-                execute(scheduler, call, caller, &transaction, deadline);
+            WriterCommand::Call { call, pending, transaction, deadline } => {
+                execute(scheduler, call, pending, &transaction, deadline);
             }
             WriterCommand::RollBack(done) => {
                 roll_back(scheduler);
@@ -51,11 +51,11 @@ pub fn run(scheduler: &WriteScheduler) {
 fn execute(
     scheduler: &WriteScheduler,
     call: TransactionCall,
-    caller: Caller,
+    pending: PendingReply,
     transaction: &Arc<TransactionHandle>,
     deadline: Instant,
 ) {
-    let Caller { reply, cancelled } = caller;
+    let PendingReply { reply, cancelled } = pending;
     let mut connection = scheduler.connection();
     let result = match (connection.begin_transaction(deadline, transaction.triggers, true), call) {
         (Err(error), _) => Err((error, reply)),

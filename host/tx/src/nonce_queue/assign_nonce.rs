@@ -206,7 +206,7 @@ impl NonceQueue {
     }
 
     /// Sends an empty transfer with the account's next nonce when no transaction uses it: those with higher nonces
-    /// would otherwise wait for ever.
+    /// would otherwise wait forever.
     async fn fill_nonce_gap(&mut self, tick: &mut Tick, key: &Arc<Key>) -> Result<(), TickError> {
         let lowest = tick.signed.iter().filter(|intent| intent.is_pending()).map(IntentRow::nonce).min();
         let next = tick.account.next_nonce;

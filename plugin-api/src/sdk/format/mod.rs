@@ -8,7 +8,7 @@ mod tags;
 
 pub use excerpt::excerpt;
 pub use payload::{payload_hash, payload_hashes, payload_uri};
-pub use tags::{BadTags, TAG_CHARS_MAX, TAGS_MAX, tag, tags};
+pub use tags::{TAG_CHARS_MAX, TAGS_MAX, TagsError, tag, tag_filter, tags};
 
 /// Length in UTF-16 code units.
 pub fn utf16_len(text: &str) -> usize {

@@ -82,7 +82,7 @@ impl ActivityEvent {
                 *value = record(author(address));
             }
         }
-        let about = row.about.map(|EventRef { kind, id }| Reference { kind, id });
+        let about = row.subject.map(|EventRef { kind, id }| Reference { kind, id });
         Self { id: row.id, kind: row.kind, ts: row.ts, at: row.ts, actor, about, data }
     }
 }
@@ -106,8 +106,8 @@ mod tests {
     }
 
     fn row(actor: Option<&str>, data: Value) -> ActivityRow {
-        let about = Some(EventRef { kind: "job".to_owned(), id: "3".to_owned() });
-        ActivityRow { id: 9, kind: "job.requested".to_owned(), ts: 100, actor: actor.map(str::to_owned), about, data }
+        let subject = Some(EventRef::new("job", 3));
+        ActivityRow { id: 9, kind: "job.requested".to_owned(), ts: 100, actor: actor.map(str::to_owned), subject, data }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{
     leaderboard::{self, ENTRIES_MAX},
     model::{LeaderboardEntry, RankedAddress, WEIGHTS, Weights},
 };
-use plugin_api::{Authors, Failure, Json, JsonSchema, Limit, RequestContext, Route};
+use plugin_api::{Authors, HandlerError, Json, JsonSchema, Limit, RequestContext, Route};
 use serde::Serialize;
 
 pub fn route() -> Route<Activity> {
@@ -40,7 +40,7 @@ struct Periods {
 async fn get_leaderboard(
     cx: RequestContext<Activity>,
     Limit(limit): Limit<50, ENTRIES_MAX>,
-) -> Result<Json<Leaderboard>, Failure> {
+) -> Result<Json<Leaderboard>, HandlerError> {
     let boards = leaderboard::leaderboards(cx.plugin_context()).await?;
     let first = |period: &[RankedAddress]| period.iter().take(limit as usize).copied().collect::<Vec<_>>();
     let (month, all) = (first(&boards.month), first(&boards.all));

@@ -7,7 +7,7 @@ use crate::{
     render,
     store::log::{self, LogFilter},
 };
-use plugin_api::{Address, Failure, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
+use plugin_api::{Address, HandlerError, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Activity> {
@@ -50,7 +50,7 @@ async fn list_activity(
     cx: RequestContext<Activity>,
     QueryString(ActivityFilter { since, since_id, kind, actor }): QueryString<ActivityFilter>,
     Limit(limit): Limit<50, 200>,
-) -> Result<Json<ActivityList>, Failure<ActivityError>> {
+) -> Result<Json<ActivityList>, HandlerError<ActivityError>> {
     let actor = match actor.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(ActivityError::Actor)?),

@@ -5,7 +5,7 @@ use crate::{
     model::{self, PresenceView, TTL_S},
     store::presence::{self, PresenceRow},
 };
-use plugin_api::{Authors, Failure, Json, JsonSchema, RequestContext, Route};
+use plugin_api::{Authors, HandlerError, Json, JsonSchema, RequestContext, Route};
 use serde::Serialize;
 
 const ITEMS_MAX: u32 = 500;
@@ -28,7 +28,7 @@ struct PresenceList {
     now: i64,
 }
 
-async fn list_presence(cx: RequestContext<Activity>) -> Result<Json<PresenceList>, Failure> {
+async fn list_presence(cx: RequestContext<Activity>) -> Result<Json<PresenceList>, HandlerError> {
     let now = cx.now_s();
     let rows = presence::list(&cx.db(), model::online_since(now), ITEMS_MAX).await?;
     let authors = cx.authors(rows.iter().map(|row| row.address)).await?;

@@ -7,7 +7,7 @@ use crate::{
     model::{NewPing, Pinged, TTL_S},
     store::presence,
 };
-use plugin_api::{Failure, Json, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{HandlerError, Json, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Activity> {
     Route::post("/api/presence", ping_presence)
@@ -19,7 +19,7 @@ pub fn route() -> Route<Activity> {
 async fn ping_presence(
     cx: RequestContext<Activity>,
     Signed { signer, payload }: Signed<NewPing>,
-) -> Result<Json<Pinged>, Failure<ActivityError>> {
+) -> Result<Json<Pinged>, HandlerError<ActivityError>> {
     let status = payload.check()?;
     // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;

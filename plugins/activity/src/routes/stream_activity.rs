@@ -2,7 +2,7 @@
 
 use crate::{Activity, model::TypeFilter, topic};
 use plugin_api::{
-    Failure, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
+    HandlerError, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
     manifest::Subscription,
 };
 use serde::Deserialize;
@@ -47,7 +47,7 @@ async fn stream_activity(
     _: RequestContext<Activity>,
     QueryString(query): QueryString<StreamFilter>,
     last_event_id: HeaderValue<LastEventId>,
-) -> Result<Topic, Failure> {
+) -> Result<Topic, HandlerError> {
     let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
     Ok(Topic(Subscription {
         topic: topic::NAME.to_owned(),

@@ -1,8 +1,8 @@
 //! A test plugin that publishes any event that a test posts, and contributes names of agents.
 
 use plugin_api::{
-    Address, ConfigError, Definition, Event, Failure, HostError, HostHandle, Identity, JsonBody, JsonSchema, NoConfig,
-    NoContent, Plugin, PluginContext, Problem, RequestContext, Route,
+    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Identity, JsonBody,
+    JsonSchema, NoConfig, NoContent, Plugin, PluginContext, Problem, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     object_manifest, object_new,
@@ -63,13 +63,16 @@ struct NewEvent {
     fail: bool,
 }
 
-async fn publish_event(cx: RequestContext<Probe>, JsonBody(new): JsonBody<NewEvent>) -> Result<NoContent, Failure> {
-    let mut event = Event::new(&new.kind, &new.data)?;
+async fn publish_event(
+    cx: RequestContext<Probe>,
+    JsonBody(new): JsonBody<NewEvent>,
+) -> Result<NoContent, HandlerError> {
+    let mut event = EventBuilder::new(&new.kind, &new.data);
     if let Some(actor) = new.actor {
         event = event.actor(actor);
     }
     if let Some((kind, id)) = new.about {
-        event = event.about(&kind, id);
+        event = event.subject(&kind, id);
     }
     event.publish(&cx.transaction())?;
     if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
@@ -90,7 +93,7 @@ async fn names(_: PluginContext<Probe>, asked: AuthorsInput) -> Result<BTreeMap<
 #[derive(Deserialize, JsonSchema)]
 struct Did(BTreeMap<String, Value>);
 
-async fn set_metrics(cx: RequestContext<Probe>, JsonBody(Did(did)): JsonBody<Did>) -> Result<NoContent, Failure> {
+async fn set_metrics(cx: RequestContext<Probe>, JsonBody(Did(did)): JsonBody<Did>) -> Result<NoContent, HandlerError> {
     *cx.plugin().did.lock().unwrap() = did;
     Ok(NoContent)
 }

@@ -3,18 +3,18 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{AgentId, JobId, JobStatus, job_event},
+    model::{JobId, JobStatus, job_event},
     store::derived::{
         jobs::{self, JobEnd, Settlement},
         settlement,
     },
 };
-use plugin_api::{Address, ChainEvent, Definition, Hash256, HostError, PluginContext, Tx, Wei};
+use plugin_api::{
+    ChainEvent, Definition, Hash256, HostError, PluginContext, Tx, Wei,
+    contracts::escrow::{CONTRACT as ESCROW, JobRequested},
+};
 use serde::Deserialize;
 
-const ESCROW: &str = "escrow";
-const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, \
-     uint256 amount, bytes32 inputHash, string inputURI)";
 const DELIVERED: &str = "JobDelivered(uint256 indexed jobId, bytes32 outputHash, string outputURI)";
 const COMPLETED: &str = "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)";
 const REFUNDED: &str = "JobRefunded(uint256 indexed jobId, uint256 amount, bool byAgent)";
@@ -23,7 +23,7 @@ const RESOLVED: &str = "JobResolved(uint256 indexed jobId, uint256 clientAmount,
 
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
     definition
-        .on_chain_event(ESCROW, REQUESTED, &TABLES, requested)
+        .on_contract_event(&TABLES, requested)
         .on_chain_event(ESCROW, DELIVERED, &TABLES, delivered)
         .on_chain_event(ESCROW, COMPLETED, &TABLES, completed)
         .on_chain_event(ESCROW, REFUNDED, &TABLES, refunded)
@@ -31,19 +31,7 @@ pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
         .on_chain_event(ESCROW, RESOLVED, &TABLES, resolved)
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Requested {
-    pub job_id: JobId,
-    pub agent_id: AgentId,
-    pub client: Address,
-    pub amount: Wei,
-    pub input_hash: Hash256,
-    #[serde(rename = "inputURI")]
-    pub input_uri: String,
-}
-
-async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobRequested>) -> Result<(), HostError> {
     let job = jobs::request(&tx, &event).await?;
     job_event("job.requested", &job, Some(job.client), &event)?.publish(&tx)
 }

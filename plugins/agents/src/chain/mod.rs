@@ -6,7 +6,7 @@ mod registry;
 mod reputation;
 mod validation;
 
-pub use escrow::{Delivered, Requested};
+pub use escrow::Delivered;
 pub use registry::Updated;
 pub use reputation::{Given as FeedbackGiven, Revoked as FeedbackRevoked};
 pub use validation::{Requested as ValidationRequested, Responded as ValidationResponded};

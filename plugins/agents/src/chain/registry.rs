@@ -7,54 +7,40 @@ use crate::{
     model::{AgentId, AgentRecord, AgentStatus, agent_event, slug},
     store::derived::{agents, totals},
 };
-use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, Wei};
+use plugin_api::{
+    ChainEvent, Definition, HostError, PluginContext, Tx, Wei,
+    contracts::registry::{AgentRegistered, CONTRACT as REGISTRY, OwnershipTransferred},
+};
 use serde::Deserialize;
 
-const REGISTRY: &str = "registry";
-const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, \
-     string metadataURI, uint256 pricePerJob, uint256 bond)";
 const UPDATED: &str = "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)";
 const STATUS_CHANGED: &str = "AgentStatusChanged(uint256 indexed id, uint8 status)";
 const BOND_CHANGED: &str = "BondChanged(uint256 indexed id, uint256 bond)";
 const SLASHED: &str = "AgentSlashed(uint256 indexed id, uint256 amount, address to, string reason)";
 const OUTCOME: &str = "OutcomeRecorded(uint256 indexed id, bool success, uint8 rating)";
-const TRANSFERRED: &str = "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)";
 
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
     definition
-        .on_chain_event(REGISTRY, REGISTERED, &TABLES, registered)
+        .on_contract_event(&TABLES, registered)
         .on_chain_event(REGISTRY, UPDATED, &TABLES, updated)
         .on_chain_event(REGISTRY, STATUS_CHANGED, &TABLES, status_changed)
         .on_chain_event(REGISTRY, BOND_CHANGED, &TABLES, bond_changed)
         .on_chain_event(REGISTRY, SLASHED, &TABLES, slashed)
         .on_chain_event(REGISTRY, OUTCOME, &TABLES, outcome_recorded)
-        .on_chain_event(REGISTRY, TRANSFERRED, &TABLES, transferred)
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Registered {
-    id: AgentId,
-    owner: Address,
-    name: String,
-    endpoint: String,
-    #[serde(rename = "metadataURI")]
-    metadata_uri: String,
-    price_per_job: Wei,
-    bond: Wei,
+        .on_contract_event(&TABLES, transferred)
 }
 
 /// An agent is active when it registers; the events that follow in the same transaction repeat status and bond.
-async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
-    let told = &event.args;
+async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentRegistered>) -> Result<(), HostError> {
+    let args = &event.args;
     let agent = AgentRecord {
-        id: told.id,
-        owner: told.owner,
-        name: told.name.clone(),
-        endpoint: told.endpoint.clone(),
-        metadata_uri: told.metadata_uri.clone(),
-        price_per_job: told.price_per_job,
-        bond: told.bond,
+        id: args.id,
+        owner: args.owner,
+        name: args.name.clone(),
+        endpoint: args.endpoint.clone(),
+        metadata_uri: args.metadata_uri.clone(),
+        price_per_job: args.price_per_job,
+        bond: args.bond,
         status: AgentStatus::Active,
         registered_at: event.time_s,
         jobs_completed: 0,
@@ -140,12 +126,10 @@ async fn outcome_recorded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Ou
     publish_update(&tx, Some(agent), &event)
 }
 
-#[derive(Deserialize)]
-struct Transferred {
-    id: AgentId,
-    to: Address,
-}
-
-async fn transferred(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
+async fn transferred(
+    _: PluginContext<Agents>,
+    tx: Tx,
+    event: ChainEvent<OwnershipTransferred>,
+) -> Result<(), HostError> {
     publish_update(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
 }

@@ -1,7 +1,7 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{AgentId, AgentRecord, AgentStatus, JobId, JobStatus};
-use plugin_api::{Address, ChainEvent, Event, Hash256, HostError, Wei};
+use plugin_api::{Address, ChainEvent, EventBuilder, Hash256, HostError, Wei};
 use serde::{Deserialize, Serialize};
 
 pub const EVENT_TYPES: [&str; 11] = [
@@ -95,13 +95,13 @@ struct ChainEventData<'a, Data> {
 }
 
 /// `agent.registered`, or `agent.updated` for later changes.
-pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> Result<Event, HostError> {
+pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> Result<EventBuilder, HostError> {
     let kind = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
     let AgentRecord { id, name, endpoint, price_per_job, status, .. } = agent;
     let data = AgentFacts { agent_id: *id, name, endpoint, price_per_job: *price_per_job, status: *status };
     let event_data =
         ChainEventData { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &event_data)?.actor(agent.owner).about("agent", *id))
+    Ok(EventBuilder::new(kind, &event_data).actor(agent.owner).subject("agent", *id))
 }
 
 /// `kind` is for example `job.requested`; `actor` is the account that acted, `None` for an arbiter.
@@ -110,13 +110,13 @@ pub fn job_event<Args>(
     job: &JobFacts,
     actor: Option<Address>,
     log: &ChainEvent<Args>,
-) -> Result<Event, HostError> {
+) -> Result<EventBuilder, HostError> {
     let event_data = ChainEventData { data: job, event: None, contract: None, tx: log.tx, block: log.block };
-    let event = Event::new(kind, &event_data)?.about("job", job.job_id);
-    Ok(actor.into_iter().fold(event, Event::actor))
+    let event = EventBuilder::new(kind, &event_data).subject("job", job.job_id);
+    Ok(actor.into_iter().fold(event, EventBuilder::actor))
 }
 
-pub fn feedback_event<Args>(feedback: &FeedbackFacts<'_>, log: &ChainEvent<Args>) -> Result<Event, HostError> {
+pub fn feedback_event<Args>(feedback: &FeedbackFacts<'_>, log: &ChainEvent<Args>) -> Result<EventBuilder, HostError> {
     let event = about_agent("feedback.given", feedback, feedback.agent_id, log)?;
     Ok(event.actor(feedback.client))
 }
@@ -125,7 +125,7 @@ pub fn validation_event<Args>(
     validation: &ValidationFacts<'_>,
     validator: Address,
     log: &ChainEvent<Args>,
-) -> Result<Event, HostError> {
+) -> Result<EventBuilder, HostError> {
     let (kind, agent) = match validation {
         ValidationFacts::Requested { agent_id, .. } => ("validation.requested", *agent_id),
         ValidationFacts::Done { agent_id, .. } => ("validation.done", *agent_id),
@@ -138,8 +138,8 @@ fn about_agent<Args>(
     data: &impl Serialize,
     agent: AgentId,
     log: &ChainEvent<Args>,
-) -> Result<Event, HostError> {
+) -> Result<EventBuilder, HostError> {
     let (event, contract) = (Some(log.event.as_str()), Some(log.contract.as_str()));
     let event_data = ChainEventData { data, event, contract, tx: log.tx, block: log.block };
-    Ok(Event::new(kind, &event_data)?.about("agent", agent))
+    Ok(EventBuilder::new(kind, &event_data).subject("agent", agent))
 }

@@ -20,22 +20,10 @@ pub use event::{EVENT_TYPES, agent_event, feedback_event, job_event, validation_
 pub use event::{FeedbackFacts, JobFacts, ValidationFacts};
 pub use job::{JobDetail, JobTransactions, JobView};
 pub use links::{AgentLinks, CvLinks};
+pub use plugin_api::{AgentId, JobId};
 pub use registration::{Registration, RegistrationSubject};
 pub use slug::slug;
 pub use sort::Sort;
 pub use standing::Standing;
 pub use status::{AgentStatus, AgentStatusFilter, JobStatus, JobStatusFilter};
 pub use validation::{ValidationSummary, ValidationView};
-
-use plugin_api::record_id;
-
-record_id!(
-    /// An agent, by its id in the registry.
-    AgentId,
-    "agent"
-);
-record_id!(
-    /// A job, by its id in the escrow.
-    JobId,
-    "job"
-);

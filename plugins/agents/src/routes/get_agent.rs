@@ -6,7 +6,7 @@ use crate::{
     model::{AgentDetail, AgentId, AgentLinks, CvLinks, ValidationSummary},
     store::{agents, validations},
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 use serde::Serialize;
 
 pub fn route() -> Route<Agents> {
@@ -25,7 +25,7 @@ struct Rest<'l> {
 async fn get_agent(
     cx: RequestContext<Agents>,
     Path(id): Path<AgentId>,
-) -> Result<RenderedJson<AgentDetail>, Failure<UnknownRecord>> {
+) -> Result<RenderedJson<AgentDetail>, HandlerError<UnknownRecord>> {
     let db = cx.db();
     let found = agents::find(&db, id).await?;
     let (agent, is_judged) = found.row()?.ok_or(UnknownRecord::Agent(id))?;

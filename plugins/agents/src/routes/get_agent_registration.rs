@@ -6,7 +6,7 @@ use crate::{
     model::{AgentId, Registration},
     store::agents,
 };
-use plugin_api::{Failure, Json, Path, RequestContext, Route};
+use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}/erc8004.json", get_agent_registration)
@@ -20,7 +20,7 @@ pub fn route() -> Route<Agents> {
 async fn get_agent_registration(
     cx: RequestContext<Agents>,
     Path(id): Path<AgentId>,
-) -> Result<Json<Registration>, Failure<UnknownRecord>> {
+) -> Result<Json<Registration>, HandlerError<UnknownRecord>> {
     let subject = agents::subject(&cx.db(), id).await?.ok_or(UnknownRecord::Agent(id))?;
     Ok(Json(Registration::new(subject, cx.environment())))
 }

@@ -7,13 +7,16 @@ use crate::{
     model::{JobDetail, JobId},
     store::{jobs, validations},
 };
-use plugin_api::{Failure, Json, Path, RequestContext, Route};
+use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/jobs/{id}", get_job).public().cached().summary("One job")
 }
 
-async fn get_job(cx: RequestContext<Agents>, Path(id): Path<JobId>) -> Result<Json<JobDetail>, Failure<UnknownRecord>> {
+async fn get_job(
+    cx: RequestContext<Agents>,
+    Path(id): Path<JobId>,
+) -> Result<Json<JobDetail>, HandlerError<UnknownRecord>> {
     let db = cx.db();
     let row = jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
     let validation = validations::of_job(&db, &row).await?;

@@ -6,7 +6,7 @@ use crate::{
     model::{AgentId, Availability, JobStatusFilter, JobView},
     store::jobs,
 };
-use plugin_api::{Failure, Json, JsonSchema, Page, Path, QueryString, RequestContext, Route, lenient};
+use plugin_api::{HandlerError, Json, JsonSchema, Page, Path, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
@@ -33,7 +33,7 @@ async fn list_agent_jobs(
     Path(agent): Path<AgentId>,
     QueryString(StatusFilter { status }): QueryString<StatusFilter>,
     Page { limit, offset }: Page<500, 2000>,
-) -> Result<Json<JobList>, Failure> {
+) -> Result<Json<JobList>, HandlerError> {
     let rows = jobs::of_agent(&cx.db(), agent, status.status(), limit, offset).await?;
     let items = rows.into_iter().map(render::job).collect();
     Ok(Json(JobList { items, availability: Availability::of("escrow", cx.environment()) }))

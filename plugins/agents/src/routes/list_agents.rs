@@ -5,7 +5,7 @@ use crate::{
     model::{AgentStatusFilter, AgentView, Availability, Presence, Sort},
     store::agent_list::{self, Filter, PageRequest},
 };
-use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, lenient};
+use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
@@ -54,7 +54,7 @@ async fn list_agents(
     cx: RequestContext<Agents>,
     QueryString(AgentFilter { status, q, sort }): QueryString<AgentFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<AgentList>, Failure> {
+) -> Result<RenderedJson<AgentList>, HandlerError> {
     let filter = Filter { status: status.status(), search: Search::new(&cx, &q) };
     let page = agent_list::list(&cx.db(), &filter, PageRequest { sort, limit, offset }).await?;
     let items = page.rows()?.into_iter().map(|agent| (agent.kept, Presence { online: agent.online }));

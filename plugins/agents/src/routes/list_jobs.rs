@@ -3,11 +3,11 @@
 use super::{list_agent_jobs::JobList, render};
 use crate::{
     Agents,
-    error::BadFilter,
+    error::AddressFilterError,
     model::Availability,
     store::jobs::{self, Filter},
 };
-use plugin_api::{Address, Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route};
 use serde::Deserialize;
 
 pub fn route() -> Route<Agents> {
@@ -36,7 +36,7 @@ async fn list_jobs(
     cx: RequestContext<Agents>,
     QueryString(JobFilter { client, agent_owner }): QueryString<JobFilter>,
     Page { limit, offset }: Page<500, 2000>,
-) -> Result<Json<JobList>, Failure<BadFilter>> {
+) -> Result<Json<JobList>, HandlerError<AddressFilterError>> {
     let filter = Filter { client: account("client", client)?, agent_owner: account("agentOwner", agent_owner)? };
     let rows = jobs::list(&cx.db(), filter, limit, offset).await?;
     let items = rows.into_iter().map(render::job).collect();
@@ -44,9 +44,9 @@ async fn list_jobs(
 }
 
 /// An empty filter counts as absent.
-fn account(member: &'static str, text: Option<String>) -> Result<Option<Address>, BadFilter> {
+fn account(member: &'static str, text: Option<String>) -> Result<Option<Address>, AddressFilterError> {
     match text.as_deref().unwrap_or_default().trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|reason| BadFilter { member, reason }),
+        text => text.parse().map(Some).map_err(|reason| AddressFilterError { member, reason }),
     }
 }

@@ -18,7 +18,7 @@ async fn published(site: &Site, logs: Vec<ScriptedLog>) -> Vec<Event> {
     site.gateway.indexed(&site.chain).await;
     let events = site.gateway.events().await.into_iter().skip(before);
     let read = |event: plugin_api::manifest::ActivityRow| {
-        let about = event.about.map(|about| format!("{} {}", about.kind, about.id)).unwrap_or_default();
+        let about = event.subject.map(|subject| format!("{} {}", subject.kind, subject.id)).unwrap_or_default();
         let mut data = event.data;
         let members = data.as_object_mut().unwrap();
         assert!(members.remove("tx").unwrap().as_str().unwrap().starts_with("0x"));

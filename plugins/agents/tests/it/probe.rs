@@ -1,7 +1,7 @@
 //! A test plugin that collects authors and metrics, as any other plugin does.
 
 use plugin_api::{
-    Address, ConfigError, Definition, Failure, HostHandle, Identity, Json, JsonBody, JsonSchema, NoConfig, Plugin,
+    Address, ConfigError, Definition, HandlerError, HostHandle, Identity, Json, JsonBody, JsonSchema, NoConfig, Plugin,
     RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
@@ -42,7 +42,7 @@ struct Question {
 async fn name_authors(
     cx: RequestContext<Probe>,
     JsonBody(Question { addresses }): JsonBody<Question>,
-) -> Result<Json<Vec<Author>>, Failure> {
+) -> Result<Json<Vec<Author>>, HandlerError> {
     let authors = cx.authors(addresses.iter().copied()).await?;
     Ok(Json(addresses.into_iter().map(|address| authors.get(address)).collect()))
 }
@@ -50,7 +50,7 @@ async fn name_authors(
 async fn collect_metrics(
     cx: RequestContext<Probe>,
     JsonBody(period): JsonBody<BTreeMap<String, i64>>,
-) -> Result<Json<Value>, Failure> {
+) -> Result<Json<Value>, HandlerError> {
     let input = LeaderboardInput { since_s: period.get("sinceS").copied() };
     let mut parts = cx.collect::<Value>(point::LEADERBOARD, &input).await?;
     Ok(Json(parts.pop().map(|(_, part)| part).unwrap_or_default()))

@@ -1,7 +1,7 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{AgentId, ChallengeId, JobId, SubmissionId};
-use plugin_api::{Address, Event, HostError, Wei};
+use plugin_api::{Address, EventBuilder, HostError, Wei};
 use serde::Serialize;
 
 pub const EVENT_TYPES: [&str; 5] = ["arena.create", "arena.submit", "arena.vote", "arena.close", "arena.award"];
@@ -9,8 +9,8 @@ pub const EVENT_TYPES: [&str; 5] = ["arena.create", "arena.submit", "arena.vote"
 macro_rules! about_a_challenge {
     ($($data:ident $kind:literal)*) => {$(
         impl $data<'_> {
-            pub fn by(&self, actor: Address, at_s: i64) -> Result<Event, HostError> {
-                Ok(Event::new($kind, self)?.actor(actor).about("challenge", self.challenge_id).at(at_s))
+            pub fn by(&self, actor: Address, at_s: i64) -> Result<EventBuilder, HostError> {
+                Ok(EventBuilder::new($kind, self).actor(actor).subject("challenge", self.challenge_id).at(at_s))
             }
         }
     )*};

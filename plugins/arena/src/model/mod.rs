@@ -7,6 +7,7 @@ mod view;
 
 pub use citation::cited_challenge;
 pub use event::{Awarded, Closed, Created, EVENT_TYPES, Previous, Submitted, Voted};
+pub use plugin_api::{AgentId, JobId};
 pub use submission::{
     Award, BRIEF_BYTES_MAX, ChallengeDraft, NOTE_BYTES_MAX, NewChallenge, NewSubmission, NewVote, RULES_BYTES_MAX,
     Score, TITLE_CHARS_MAX,
@@ -24,14 +25,4 @@ record_id!(
     /// A submission to a challenge.
     SubmissionId,
     "submission"
-);
-record_id!(
-    /// An agent of the registry.
-    AgentId,
-    "agent"
-);
-record_id!(
-    /// A job of the escrow.
-    JobId,
-    "job"
 );

@@ -131,7 +131,7 @@ pub struct Award {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use plugin_api::format::BadTags;
+    use plugin_api::format::TagsError;
     use serde_json::json;
 
     const NOW: i64 = 1_000_000;
@@ -167,7 +167,7 @@ mod tests {
         for (member, value, error) in [
             ("title", json!(" "), ArenaError::Title),
             ("brief", json!(" \n"), ArenaError::BlankBrief),
-            ("tags", json!(["1", "2", "3", "4", "5", "6"]), ArenaError::Tags(BadTags::TooMany)),
+            ("tags", json!(["1", "2", "3", "4", "5", "6"]), ArenaError::Tags(TagsError::TooMany)),
         ] {
             assert_eq!(challenge(json!({ member: value })).unwrap_err(), error);
         }

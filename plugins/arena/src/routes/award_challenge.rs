@@ -7,7 +7,7 @@ use crate::{
     model::{Award, Awarded, ChallengeDetail, ChallengeId},
     store::{agents, challenges, closing},
 };
-use plugin_api::{Address, Failure, Json, Path, Query, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Address, HandlerError, Json, Path, Query, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/challenges/{id}/award", award_challenge)
@@ -25,7 +25,7 @@ async fn award_challenge(
     cx: RequestContext<Arena>,
     Path(challenge): Path<ChallengeId>,
     Signed { signer, payload: award }: Signed<Award>,
-) -> Result<Json<ChallengeDetail>, Failure<ArenaError>> {
+) -> Result<Json<ChallengeDetail>, HandlerError<ArenaError>> {
     closing::close_due(&cx, Some(challenge)).await?;
     let unknown = || ArenaError::UnknownChallenge { challenge };
     let (tx, now_s) = (cx.transaction(), cx.now_s());
@@ -57,7 +57,7 @@ async fn award_challenge(
 }
 
 /// A job that is already indexed must be the creator's and for this agent.
-async fn check_job(db: &impl Query, award: Award, signer: Address) -> Result<(), Failure<ArenaError>> {
+async fn check_job(db: &impl Query, award: Award, signer: Address) -> Result<(), HandlerError<ArenaError>> {
     let Some(job_id) = award.job_id else { return Ok(()) };
     match agents::jobs(db, [job_id]).await?.get(&job_id) {
         Some(job) if job.agent_id != award.agent_id => Err(ArenaError::OtherAgent { job: job_id }.into()),

@@ -7,7 +7,7 @@ use crate::{
     model::{ChallengeDetail, Created as CreatedEvent, NewChallenge},
     store::challenges::{self, ChallengeRow},
 };
-use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/challenges", create_challenge)
@@ -19,7 +19,7 @@ pub fn route() -> Route<Arena> {
 async fn create_challenge(
     cx: RequestContext<Arena>,
     Signed { signer, payload }: Signed<NewChallenge>,
-) -> Result<Created<ChallengeDetail>, Failure<ArenaError>> {
+) -> Result<Created<ChallengeDetail>, HandlerError<ArenaError>> {
     let now_s = cx.now_s();
     let draft = payload.check(now_s)?;
     let tx = cx.transaction();

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use plugin_api::{
-    Address, Created, Failure, Path, Query, RequestContext, Route, Signed, format::excerpt, manifest::RateLimit,
+    Address, Created, HandlerError, Path, Query, RequestContext, Route, Signed, format::excerpt, manifest::RateLimit,
 };
 
 pub fn route() -> Route<Arena> {
@@ -31,7 +31,7 @@ async fn create_submission(
     cx: RequestContext<Arena>,
     Path(challenge): Path<ChallengeId>,
     Signed { signer, payload }: Signed<NewSubmission>,
-) -> Result<Created<SubmissionView>, Failure<ArenaError>> {
+) -> Result<Created<SubmissionView>, HandlerError<ArenaError>> {
     closing::close_due(&cx, Some(challenge)).await?;
     let db = cx.db();
     find_open(&db, challenge, cx.now_s()).await?;
@@ -68,7 +68,7 @@ pub fn check_open(row: &ChallengeRow, now_s: i64) -> Result<(), ArenaError> {
     if is_open { Ok(()) } else { Err(ArenaError::Closed { ends_at: row.ends_at }) }
 }
 
-async fn find_open(db: &impl Query, challenge: ChallengeId, now_s: i64) -> Result<(), Failure<ArenaError>> {
+async fn find_open(db: &impl Query, challenge: ChallengeId, now_s: i64) -> Result<(), HandlerError<ArenaError>> {
     let row = challenges::find(db, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
     Ok(check_open(&row, now_s)?)
 }
@@ -78,7 +78,7 @@ async fn own_agent(
     db: &impl Query,
     agent: Option<AgentId>,
     signer: Address,
-) -> Result<Option<Agent>, Failure<ArenaError>> {
+) -> Result<Option<Agent>, HandlerError<ArenaError>> {
     let Some(id) = agent else { return Ok(None) };
     let agent = agents::find(db, id).await?.ok_or(ArenaError::UnknownAgent { agent: id })?;
     if agent.owner == signer { Ok(Some(agent)) } else { Err(ArenaError::NotOwner { agent: id }.into()) }

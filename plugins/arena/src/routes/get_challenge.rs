@@ -7,7 +7,7 @@ use crate::{
     model::{ChallengeDetail, ChallengeId},
     store::{challenges, closing},
 };
-use plugin_api::{Failure, Json, Path, RequestContext, Route, Viewer};
+use plugin_api::{HandlerError, Json, Path, RequestContext, Route, Viewer};
 
 pub fn route() -> Route<Arena> {
     Route::get("/api/arena/challenges/{id}", get_challenge).public().summary("Read a challenge with its ranking")
@@ -17,7 +17,7 @@ async fn get_challenge(
     cx: RequestContext<Arena>,
     Path(challenge): Path<ChallengeId>,
     Viewer(viewer): Viewer,
-) -> Result<Json<ChallengeDetail>, Failure<ArenaError>> {
+) -> Result<Json<ChallengeDetail>, HandlerError<ArenaError>> {
     closing::close_due(&cx, Some(challenge)).await?;
     let db = cx.db();
     let row = challenges::find(&db, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;

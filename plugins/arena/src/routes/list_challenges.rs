@@ -9,7 +9,7 @@ use crate::{
         closing,
     },
 };
-use plugin_api::{Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route, Search, format};
+use plugin_api::{HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route, Search, format};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Arena> {
@@ -59,7 +59,7 @@ async fn list_challenges(
     cx: RequestContext<Arena>,
     QueryString(query): QueryString<ChallengeFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<Json<ChallengeList>, Failure> {
+) -> Result<Json<ChallengeList>, HandlerError> {
     closing::close_due(&cx, None).await?;
     let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
     let status = query.status.map(|status| match status {

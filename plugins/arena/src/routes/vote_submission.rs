@@ -10,7 +10,7 @@ use crate::{
         votes::{self, Vote},
     },
 };
-use plugin_api::{Failure, Json, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{HandlerError, Json, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/submissions/{id}/vote", vote_submission)
@@ -26,7 +26,7 @@ async fn vote_submission(
     cx: RequestContext<Arena>,
     Path(submission): Path<SubmissionId>,
     Signed { signer, payload }: Signed<NewVote>,
-) -> Result<Json<VotedSubmission>, Failure<ArenaError>> {
+) -> Result<Json<VotedSubmission>, HandlerError<ArenaError>> {
     let unknown = || ArenaError::UnknownSubmission { submission };
     // A submission never changes its challenge and is never deleted.
     let before = submissions::find(&cx.db(), submission).await?.ok_or_else(unknown)?;

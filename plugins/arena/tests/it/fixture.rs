@@ -1,7 +1,8 @@
 //! Events of the contracts that the arena needs, and a test plugin that collects work.
 
 use plugin_api::{
-    ConfigError, Definition, Failure, HostHandle, Identity, Json, JsonBody, NoConfig, Plugin, RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostHandle, Identity, Json, JsonBody, NoConfig, Plugin, RequestContext,
+    Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     point::{self, WorkInput},
@@ -58,7 +59,7 @@ impl Plugin for Worker {
 async fn list_work(
     cx: RequestContext<Worker>,
     JsonBody(question): JsonBody<Value>,
-) -> Result<Json<Vec<Value>>, Failure> {
+) -> Result<Json<Vec<Value>>, HandlerError> {
     let question: WorkInput = serde_json::from_value(question).unwrap();
     let parts = cx.collect::<Vec<Value>>(point::WORK, &question).await?;
     Ok(Json(parts.into_iter().flat_map(|(_, items)| items).collect()))

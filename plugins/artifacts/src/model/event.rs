@@ -1,7 +1,7 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{ArtifactId, ArtifactText, Kind};
-use plugin_api::{Address, Event, HostError, format};
+use plugin_api::{Address, EventBuilder, HostError, format};
 use serde::Serialize;
 
 const EXCERPT_CHARS: usize = 160;
@@ -26,8 +26,8 @@ impl<'a> ArtifactPublished<'a> {
         Self { artifact_id, name, kind: *kind, license, tags, description: format::excerpt(description, EXCERPT_CHARS) }
     }
 
-    pub fn by(&self, owner: Address, now_s: i64) -> Result<Event, HostError> {
-        Ok(Event::new(Self::TYPE, self)?.actor(owner).about("artifact", self.artifact_id).at(now_s))
+    pub fn by(&self, owner: Address, now_s: i64) -> Result<EventBuilder, HostError> {
+        Ok(EventBuilder::new(Self::TYPE, self).actor(owner).subject("artifact", self.artifact_id).at(now_s))
     }
 }
 
@@ -45,7 +45,7 @@ pub struct ArtifactStarred<'a> {
 impl ArtifactStarred<'_> {
     pub const TYPE: &'static str = "artifact.star";
 
-    pub fn by(&self, stargazer: Address, now_s: i64) -> Result<Event, HostError> {
-        Ok(Event::new(Self::TYPE, self)?.actor(stargazer).about("artifact", self.artifact_id).at(now_s))
+    pub fn by(&self, stargazer: Address, now_s: i64) -> Result<EventBuilder, HostError> {
+        Ok(EventBuilder::new(Self::TYPE, self).actor(stargazer).subject("artifact", self.artifact_id).at(now_s))
     }
 }

@@ -61,7 +61,7 @@ impl NewArtifact {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use plugin_api::format::BadTags;
+    use plugin_api::format::TagsError;
     use serde_json::{Value, json};
 
     fn draft(payload: Value) -> Result<ArtifactDraft, ArtifactsError> {
@@ -105,6 +105,6 @@ mod tests {
         }
         assert_eq!(draft(json!({ "name": " ", "kind": "model" })), Err(ArtifactsError::Name));
         let tags = draft(json!({ "name": "n", "kind": "model", "tags": ["1", "2", "3", "4", "5", "6"] }));
-        assert_eq!(tags, Err(ArtifactsError::Tags(BadTags::TooMany)));
+        assert_eq!(tags, Err(ArtifactsError::Tags(TagsError::TooMany)));
     }
 }

@@ -9,7 +9,7 @@ use crate::{
         stars,
     },
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route, Viewer};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route, Viewer};
 
 pub fn route() -> Route<Artifacts> {
     Route::get("/api/artifacts/{id}", get_artifact).public().cached().summary("Read an artifact and who starred it")
@@ -21,7 +21,7 @@ async fn get_artifact(
     cx: RequestContext<Artifacts>,
     Path(id): Path<ArtifactId>,
     Viewer(viewer): Viewer,
-) -> Result<RenderedJson<ArtifactDetail>, Failure<ArtifactsError>> {
+) -> Result<RenderedJson<ArtifactDetail>, HandlerError<ArtifactsError>> {
     let db = cx.db();
     let found = artifacts::find(&db, id).await?;
     let row: ArtifactRow<'_> = found.first()?.ok_or(ArtifactsError::UnknownArtifact { artifact: id })?;

@@ -2,12 +2,12 @@
 
 use crate::{
     Artifacts,
-    error::BadOwner,
+    error::OwnerFilterError,
     model::{ArtifactState, ArtifactView, Kind, Sort},
     store::artifact_list::{self, Filter, ListRow, PageRequest},
 };
 use plugin_api::{
-    Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+    Address, HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
 };
 use serde::{Deserialize, Serialize};
 
@@ -62,10 +62,10 @@ async fn list_artifacts(
     cx: RequestContext<Artifacts>,
     QueryString(query): QueryString<ArtifactFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<ArtifactList>, Failure<BadOwner>> {
+) -> Result<RenderedJson<ArtifactList>, HandlerError<OwnerFilterError>> {
     let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
     let owner = query.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
-    let owner = owner.map(str::parse::<Address>).transpose().map_err(BadOwner)?;
+    let owner = owner.map(str::parse::<Address>).transpose().map_err(OwnerFilterError)?;
     let filter = Filter { search: Search::new(&cx, &query.q), kind: query.kind, tag, owner };
     let (page, total) = artifact_list::list(&cx.db(), &filter, PageRequest { sort: query.sort, limit, offset }).await?;
     let rows: Vec<ListRow<'_>> = page.all()?;

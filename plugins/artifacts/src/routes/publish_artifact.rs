@@ -6,7 +6,7 @@ use crate::{
     model::{ArtifactPublished, ArtifactState, ArtifactText, ArtifactView, NewArtifact},
     store::artifacts,
 };
-use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Artifacts> {
     Route::post("/api/artifacts", publish_artifact)
@@ -19,7 +19,7 @@ pub fn route() -> Route<Artifacts> {
 async fn publish_artifact(
     cx: RequestContext<Artifacts>,
     Signed { signer, payload }: Signed<NewArtifact>,
-) -> Result<Created<ArtifactView>, Failure<ArtifactsError>> {
+) -> Result<Created<ArtifactView>, HandlerError<ArtifactsError>> {
     let (draft, content) = payload.check()?;
     let content = content.check(&cx).await?;
     // Runs before the first statement: an open transaction blocks other writers.

@@ -9,7 +9,7 @@ use crate::{
         stars,
     },
 };
-use plugin_api::{Failure, JsonSchema, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{HandlerError, JsonSchema, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
 use serde::Deserialize;
 
 pub fn route() -> Route<Artifacts> {
@@ -29,7 +29,7 @@ async fn star_artifact(
     cx: RequestContext<Artifacts>,
     Path(id): Path<ArtifactId>,
     Signed { signer, payload: Star {} }: Signed<Star>,
-) -> Result<RenderedJson<StarredArtifact>, Failure<ArtifactsError>> {
+) -> Result<RenderedJson<StarredArtifact>, HandlerError<ArtifactsError>> {
     let unknown = || ArtifactsError::UnknownArtifact { artifact: id };
     // Artifacts are never deleted and never change their owner, so a read before the transaction stays valid in it.
     let before = artifacts::find(&cx.db(), id).await?;

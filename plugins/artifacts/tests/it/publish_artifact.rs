@@ -81,8 +81,8 @@ async fn the_event_says_what_is_public() {
             (event.kind.as_str(), event.ts, event.actor.as_deref()),
             ("artifact.publish", now, Some(alice.address()))
         );
-        let about = event.about.as_ref().unwrap();
-        assert_eq!((about.kind.as_str(), about.id.clone()), ("artifact", id(&artifact).to_string()));
+        let subject = event.subject.as_ref().unwrap();
+        assert_eq!((subject.kind.as_str(), subject.id.clone()), ("artifact", id(&artifact).to_string()));
         let excerpt = event.data["description"].as_str().unwrap();
         assert!(excerpt.chars().count() == 160 && excerpt.ends_with('…'), "{excerpt}");
         let data = json!({

@@ -27,8 +27,8 @@ async fn a_star_is_given_once() {
             (event.kind.as_str(), event.ts, event.actor.as_deref()),
             ("artifact.star", now, Some(bob.address()))
         );
-        let about = event.about.as_ref().unwrap();
-        assert_eq!((about.kind.as_str(), about.id.clone()), ("artifact", id(&artifact).to_string()));
+        let subject = event.subject.as_ref().unwrap();
+        assert_eq!((subject.kind.as_str(), subject.id.clone()), ("artifact", id(&artifact).to_string()));
         assert_eq!(
             event.data,
             json!({ "artifactId": id(&artifact), "name": "n", "owner": alice.address(), "stars": 1 })

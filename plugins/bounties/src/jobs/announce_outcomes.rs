@@ -84,7 +84,7 @@ async fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), 
 }
 
 /// The event, if the job completes the bounty.
-pub fn complete(bounty: &BountyRow<'_>, job: JobId, ts: i64) -> Result<Option<plugin_api::Event>, HostError> {
+pub fn complete(bounty: &BountyRow<'_>, job: JobId, ts: i64) -> Result<Option<plugin_api::EventBuilder>, HostError> {
     let Some(agent_id) = bounty.agent.filter(|_| bounty.job == Some(job)) else { return Ok(None) };
     let completed = Completed {
         bounty_id: bounty.id,

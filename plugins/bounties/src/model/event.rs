@@ -1,14 +1,14 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{AgentId, BountyId, ClaimId, JobId};
-use plugin_api::{Address, Event, HostError, Wei};
+use plugin_api::{Address, EventBuilder, HostError, Wei};
 use serde::Serialize;
 
 pub const EVENT_TYPES: [&str; 5] =
     ["bounty.create", "bounty.claim", "bounty.award", "bounty.complete", "bounty.reopen"];
 
-fn about(kind: &str, data: &impl Serialize, bounty: BountyId, actor: Address) -> Result<Event, HostError> {
-    Ok(Event::new(kind, data)?.actor(actor).about("bounty", bounty))
+fn about(kind: &str, data: &impl Serialize, bounty: BountyId, actor: Address) -> Result<EventBuilder, HostError> {
+    Ok(EventBuilder::new(kind, data).actor(actor).subject("bounty", bounty))
 }
 
 /// Data of `bounty.create`.
@@ -22,7 +22,7 @@ pub struct BountyCreated<'a> {
 }
 
 impl BountyCreated<'_> {
-    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
         about("bounty.create", self, self.bounty_id, poster)
     }
 }
@@ -40,7 +40,7 @@ pub struct Claimed<'a> {
 }
 
 impl Claimed<'_> {
-    pub fn by(&self, claimer: Address) -> Result<Event, HostError> {
+    pub fn by(&self, claimer: Address) -> Result<EventBuilder, HostError> {
         about("bounty.claim", self, self.bounty_id, claimer)
     }
 }
@@ -71,7 +71,7 @@ pub struct Previous {
 }
 
 impl Awarded<'_> {
-    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
         about("bounty.award", self, self.bounty_id, poster)
     }
 }
@@ -90,7 +90,7 @@ pub struct Completed<'a> {
 
 impl Completed<'_> {
     /// Published once per job.
-    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
         let key = format!("bounty.complete:{}:{}", self.bounty_id, self.job_id);
         Ok(about("bounty.complete", self, self.bounty_id, poster)?.unique_key(key))
     }
@@ -110,7 +110,7 @@ pub struct Reopened<'a> {
 
 impl Reopened<'_> {
     /// Published once per job.
-    pub fn by(&self, poster: Address) -> Result<Event, HostError> {
+    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
         let key = format!("bounty.reopen:{}:{}", self.bounty_id, self.job_id);
         Ok(about("bounty.reopen", self, self.bounty_id, poster)?.unique_key(key))
     }

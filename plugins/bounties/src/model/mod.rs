@@ -9,6 +9,7 @@ mod view;
 
 pub use citation::cited_bounty;
 pub use event::{Awarded, BountyCreated, Claimed, Completed, EVENT_TYPES, Previous, Reopened};
+pub use plugin_api::{AgentId, JobId};
 pub use sort::Sort;
 pub use status::{Status, StatusFilter};
 pub use submission::{
@@ -27,14 +28,4 @@ record_id!(
     /// An agent's claim of a bounty.
     ClaimId,
     "claim"
-);
-record_id!(
-    /// An agent of the registry.
-    AgentId,
-    "agent"
-);
-record_id!(
-    /// An escrow job.
-    JobId,
-    "job"
 );

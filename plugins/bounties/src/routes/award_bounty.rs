@@ -12,7 +12,7 @@ use crate::{
         state::{self, BountyRow},
     },
 };
-use plugin_api::{Address, Failure, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Address, HandlerError, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties/{id}/award", award_bounty)
@@ -31,7 +31,7 @@ async fn award_bounty(
     cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
     Signed { signer, payload: award }: Signed<Award>,
-) -> Result<RenderedJson<BountyDetail>, Failure<BountyError>> {
+) -> Result<RenderedJson<BountyDetail>, HandlerError<BountyError>> {
     // Runs before the first statement: an open transaction blocks other writers.
     let db = cx.db();
     let claims = claims::of(&db, bounty).await?;

@@ -12,7 +12,7 @@ use crate::{
         state::{self, BountyRow},
     },
 };
-use plugin_api::{Address, CreatedOrUpdated, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Address, CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties/{id}/claims", claim_bounty)
@@ -27,7 +27,7 @@ async fn claim_bounty(
     cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
     Signed { signer, payload }: Signed<NewClaim>,
-) -> Result<CreatedOrUpdated<ClaimView>, Failure<BountyError>> {
+) -> Result<CreatedOrUpdated<ClaimView>, HandlerError<BountyError>> {
     let ClaimDraft { agent: agent_id, pitch } = payload.check();
     // Runs before the first statement: an open transaction blocks other writers.
     let agent = agents::agent(&cx.db(), agent_id).await?;

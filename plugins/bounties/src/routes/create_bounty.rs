@@ -6,7 +6,7 @@ use crate::{
     model::{BountyCreated, BountyDetail, BountyState, BountyView, NewBounty, Status},
     store::bounties,
 };
-use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties", create_bounty)
@@ -20,7 +20,7 @@ pub fn route() -> Route<Bounties> {
 async fn create_bounty(
     cx: RequestContext<Bounties>,
     Signed { signer, payload }: Signed<NewBounty>,
-) -> Result<Created<BountyDetail>, Failure<BountyError>> {
+) -> Result<Created<BountyDetail>, HandlerError<BountyError>> {
     let now_s = cx.now_s();
     let draft = payload.check(now_s)?;
     // Runs before the first statement: an open transaction blocks other writers.

@@ -7,7 +7,7 @@ use crate::{
     model::{BountyDetail, BountyId},
     store::{claims, state},
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Bounties> {
     Route::get("/api/bounties/{id}", get_bounty).public().cached().summary("Read a bounty with its claims")
@@ -16,7 +16,7 @@ pub fn route() -> Route<Bounties> {
 async fn get_bounty(
     cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
-) -> Result<RenderedJson<BountyDetail>, Failure<BountyError>> {
+) -> Result<RenderedJson<BountyDetail>, HandlerError<BountyError>> {
     let db = cx.db();
     let found = state::find(&db, cx.plugin().state_params(&cx), bounty).await?;
     let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;

@@ -8,7 +8,7 @@ use crate::{
     store::state::{self, Filter, PageRequest},
 };
 use plugin_api::{
-    Address, Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+    Address, HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ async fn list_bounties(
     cx: RequestContext<Bounties>,
     QueryString(query): QueryString<BountyFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<RenderedJson<BountyList>, Failure<BountyError>> {
+) -> Result<RenderedJson<BountyList>, HandlerError<BountyError>> {
     let poster = match query.poster.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(BountyError::PosterFilter)?),

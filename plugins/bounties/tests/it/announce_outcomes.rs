@@ -49,7 +49,7 @@ async fn a_citing_job_awards_completes_and_reopens_in_public() {
         let complete = event("bounty.complete", bounty, 2, 2, json!({ "rewardWei": "5" }));
         assert_eq!(published(&site, vec![completed(2, "4", 5)]).await, [complete]);
         let last = site.gateway.events().await.pop().unwrap();
-        assert_eq!((last.actor.as_deref(), last.about.unwrap().id), (Some(poster().address()), bounty.to_string()));
+        assert_eq!((last.actor.as_deref(), last.subject.unwrap().id), (Some(poster().address()), bounty.to_string()));
         site.close().await;
     }
 }

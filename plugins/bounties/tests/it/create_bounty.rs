@@ -36,8 +36,8 @@ async fn the_event_says_what_is_public() {
         let events = site.gateway.events().await;
         let event = events.iter().find(|event| event.kind == "bounty.create").unwrap();
         assert_eq!(event.actor.as_deref(), Some(poster().address()));
-        let about = event.about.as_ref().unwrap();
-        assert_eq!((about.kind.as_str(), about.id.clone()), ("bounty", bounty.to_string()));
+        let subject = event.subject.as_ref().unwrap();
+        assert_eq!((subject.kind.as_str(), subject.id.clone()), ("bounty", bounty.to_string()));
         assert_eq!(event.data, json!({ "bountyId": bounty, "title": "T", "rewardWei": "5", "tags": ["x"] }));
         site.close().await;
     }

@@ -3,61 +3,37 @@
 
 use crate::{
     Economy,
-    deployment::{ESCROW, REGISTRY},
-    store::directory,
+    store::directory::{self, AGENTS_TABLE, JOBS_TABLE},
 };
-use plugin_api::{Address, ChainEvent, Definition, HostError, PluginContext, Tx, chain_int};
-use serde::Deserialize;
-
-const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, \
-     string metadataURI, uint256 pricePerJob, uint256 bond)";
-/// The registry's event has three indexed arguments, that of other contracts two.
-const TRANSFERRED: &str = "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)";
-const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, \
-     uint256 amount, bytes32 inputHash, string inputURI)";
+use plugin_api::{
+    ChainEvent, Definition, HostError, PluginContext, Tx,
+    contracts::{
+        escrow::JobRequested,
+        registry::{AgentRegistered, OwnershipTransferred},
+    },
+};
 
 pub fn subscribe(definition: Definition<Economy>) -> Definition<Economy> {
     definition
-        .on_chain_event(REGISTRY, REGISTERED, &[directory::AGENTS_TABLE], registered)
-        .on_chain_event(REGISTRY, TRANSFERRED, &[directory::AGENTS_TABLE], transferred)
-        .on_chain_event(ESCROW, REQUESTED, &[directory::JOBS_TABLE], requested)
+        .on_contract_event(&[AGENTS_TABLE], registered)
+        .on_contract_event(&[AGENTS_TABLE], transferred)
+        .on_contract_event(&[JOBS_TABLE], requested)
 }
 
-#[derive(Deserialize)]
-struct Registered {
-    #[serde(deserialize_with = "chain_int")]
-    id: i64,
-    owner: Address,
-    name: String,
-}
-
-async fn registered(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Registered>) -> Result<(), HostError> {
-    let Registered { id, owner, name } = event.args;
+async fn registered(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<AgentRegistered>) -> Result<(), HostError> {
+    let AgentRegistered { id, owner, name, .. } = event.args;
     directory::insert_agent(&tx, id, owner, &name)
 }
 
-#[derive(Deserialize)]
-struct Transferred {
-    #[serde(deserialize_with = "chain_int")]
-    id: i64,
-    to: Address,
-}
-
-async fn transferred(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Transferred>) -> Result<(), HostError> {
+async fn transferred(
+    _: PluginContext<Economy>,
+    tx: Tx,
+    event: ChainEvent<OwnershipTransferred>,
+) -> Result<(), HostError> {
     directory::set_owner(&tx, event.args.id, event.args.to)
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Requested {
-    #[serde(deserialize_with = "chain_int")]
-    job_id: i64,
-    #[serde(deserialize_with = "chain_int")]
-    agent_id: i64,
-    client: Address,
-}
-
-async fn requested(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
-    let Requested { job_id, agent_id, client } = event.args;
+async fn requested(_: PluginContext<Economy>, tx: Tx, event: ChainEvent<JobRequested>) -> Result<(), HostError> {
+    let JobRequested { job_id, agent_id, client, .. } = event.args;
     directory::insert_job(&tx, job_id, agent_id, client)
 }

@@ -9,7 +9,7 @@ mod subscriptions;
 mod token_factory;
 
 use crate::Economy;
-use plugin_api::{Address, ChainEvent, Definition, Event, HostError, Tx, Wei};
+use plugin_api::{Address, ChainEvent, Definition, EventBuilder, HostError, Tx, Wei};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ fn publish<Args>(
     let members: Map<String, Value> =
         [data, place].into_iter().filter_map(|part| part.as_object().cloned()).flatten().collect();
     let (about, id) = about;
-    let published = Event::new(kind, &members)?.about(about, id).at(event.time_s);
+    let published = EventBuilder::new(kind, &members).subject(about, id).at(event.time_s);
     match actor {
         Some(actor) => published.actor(actor),
         None => published,

@@ -9,7 +9,7 @@ use crate::{
     model::AccountView,
     store::accounts,
 };
-use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -44,7 +44,7 @@ async fn list_accounts(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<AccountFilter>,
     page: ListPage,
-) -> Result<Json<AccountList>, Failure<EconomyError>> {
+) -> Result<Json<AccountList>, HandlerError<EconomyError>> {
     let owner = filter::address("owner", query.owner.as_deref())?;
     let (items, total) = accounts::list(&cx.db(), owner, window(page)).await?;
     let (factory, undeployed) = deployment::of(&cx, ACCOUNT_FACTORY);

@@ -9,7 +9,7 @@ use crate::{
     model::{CaseStatus, DisputeView, EvidenceView},
     store::disputes::{self, CaseRow, Filter},
 };
-use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -51,7 +51,7 @@ async fn list_disputes(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<DisputeFilter>,
     page: ListPage,
-) -> Result<Json<DisputeList>, Failure<EconomyError>> {
+) -> Result<Json<DisputeList>, HandlerError<EconomyError>> {
     let filter = Filter {
         status: filter::status(query.status.as_deref(), "open, closed", CaseStatus::read)?,
         open: filter::present(query.open.as_deref()).and_then(is_open),

@@ -12,7 +12,7 @@ use crate::{
         subs,
     },
 };
-use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -46,7 +46,7 @@ async fn list_plans(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<PlanFilter>,
     page: ListPage,
-) -> Result<Json<PlanList>, Failure<EconomyError>> {
+) -> Result<Json<PlanList>, HandlerError<EconomyError>> {
     let filter = Filter {
         payee: filter::address("payee", query.payee.as_deref())?,
         only_active: filter::flag(query.active.as_deref()),

@@ -9,7 +9,7 @@ use crate::{
     model::{self, StreamStatus, StreamView},
     store::streams::{self, Filter, StreamRow},
 };
-use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route, Wei};
+use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route, Wei};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -49,7 +49,7 @@ async fn list_streams(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<StreamFilter>,
     page: ListPage,
-) -> Result<Json<StreamList>, Failure<EconomyError>> {
+) -> Result<Json<StreamList>, HandlerError<EconomyError>> {
     let filter = Filter {
         payer: filter::address("payer", query.payer.as_deref())?,
         payee: filter::address("payee", query.payee.as_deref())?,

@@ -9,7 +9,7 @@ use crate::{
     model::SubView,
     store::subs::{self, Filter, SubRow},
 };
-use plugin_api::{Address, Authors, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -48,7 +48,7 @@ async fn list_subs(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<SubFilter>,
     page: ListPage,
-) -> Result<Json<SubList>, Failure<EconomyError>> {
+) -> Result<Json<SubList>, HandlerError<EconomyError>> {
     let filter = Filter {
         payer: filter::address("payer", query.payer.as_deref())?,
         plan_id: filter::id("planId", query.plan_id.as_deref())?,

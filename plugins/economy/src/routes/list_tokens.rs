@@ -9,7 +9,7 @@ use crate::{
     model::TokenView,
     store::tokens,
 };
-use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -44,7 +44,7 @@ async fn list_tokens(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<TokenFilter>,
     page: ListPage,
-) -> Result<Json<TokenList>, Failure<EconomyError>> {
+) -> Result<Json<TokenList>, HandlerError<EconomyError>> {
     let agent = filter::id("agentId", query.agent_id.as_deref())?;
     let (items, total) = tokens::list(&cx.db(), agent, window(page)).await?;
     let (contract, undeployed) = deployment::of(&cx, TOKEN_FACTORY);

@@ -1,21 +1,21 @@
 //! The tables of agents and jobs, with the columns that disputes and tokens need.
 
-use plugin_api::{Address, HostError, Query, Tx, sql};
+use plugin_api::{Address, AgentId, HostError, JobId, Query, Tx, sql};
 use serde::Deserialize;
 
 pub const AGENTS_TABLE: &str = "economy_agents";
 pub const JOBS_TABLE: &str = "economy_jobs";
 
-pub fn insert_agent(tx: &Tx, id: i64, owner: Address, name: &str) -> Result<(), HostError> {
+pub fn insert_agent(tx: &Tx, id: AgentId, owner: Address, name: &str) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_agents (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
     tx.defer(insert.bind(id).bind(owner).bind(name))
 }
 
-pub fn set_owner(tx: &Tx, id: i64, owner: Address) -> Result<(), HostError> {
+pub fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<(), HostError> {
     tx.defer(sql("UPDATE economy_agents SET owner = $2 WHERE id = $1").bind(id).bind(owner))
 }
 
-pub fn insert_job(tx: &Tx, id: i64, agent_id: i64, client: Address) -> Result<(), HostError> {
+pub fn insert_job(tx: &Tx, id: JobId, agent_id: AgentId, client: Address) -> Result<(), HostError> {
     let insert = sql("INSERT INTO economy_jobs (id, agent_id, client) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
     tx.defer(insert.bind(id).bind(agent_id).bind(client))
 }

@@ -8,7 +8,7 @@ async fn published(gateway: &TestGateway) -> Vec<Value> {
     let events = gateway.events().await.into_iter();
     events
         .map(|event| {
-            let about = event.about.map(|about| format!("{} {}", about.kind, about.id));
+            let about = event.subject.map(|subject| format!("{} {}", subject.kind, subject.id));
             json!([event.kind, event.actor, about, event.ts, event.data])
         })
         .collect()

@@ -1,12 +1,12 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{PostId, ThreadId};
-use plugin_api::{Address, Event, HostError};
+use plugin_api::Event;
 use serde::Serialize;
 
-/// Data of `thread.create`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("thread.create", subject = "thread", id = thread_id)]
 pub struct ThreadCreated<'a> {
     pub thread_id: ThreadId,
     pub title: &'a str,
@@ -14,41 +14,15 @@ pub struct ThreadCreated<'a> {
     pub excerpt: &'a str,
 }
 
-impl ThreadCreated<'_> {
-    pub const TYPE: &'static str = "thread.create";
-
-    pub fn by(&self, author: Address, now_s: i64) -> Result<Event, HostError> {
-        about_thread(Self::TYPE, self, self.thread_id, author, now_s)
-    }
-}
-
-/// Data of `post.create`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("post.create", subject = "thread", id = thread_id)]
 pub struct PostCreated<'a> {
     pub thread_id: ThreadId,
     pub post_id: PostId,
     pub thread_title: &'a str,
     pub upvote: bool,
     pub excerpt: &'a str,
-}
-
-impl PostCreated<'_> {
-    pub const TYPE: &'static str = "post.create";
-
-    pub fn by(&self, author: Address, now_s: i64) -> Result<Event, HostError> {
-        about_thread(Self::TYPE, self, self.thread_id, author, now_s)
-    }
-}
-
-fn about_thread(
-    kind: &str,
-    data: &impl Serialize,
-    thread: ThreadId,
-    author: Address,
-    now_s: i64,
-) -> Result<Event, HostError> {
-    Ok(Event::new(kind, data)?.actor(author).about("thread", thread).at(now_s))
 }
 
 #[cfg(test)]

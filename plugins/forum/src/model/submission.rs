@@ -67,7 +67,7 @@ impl NewPost {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use plugin_api::format::BadTags;
+    use plugin_api::format::TagsError;
     use serde_json::{Value, json};
 
     fn thread(payload: Value) -> Result<ThreadDraft, ForumError> {
@@ -117,9 +117,9 @@ mod tests {
         let error = refused(json!({ "title": "t", "body": long, "tags": ["1", "2", "3", "4", "5", "6"] }));
         assert_eq!(error, ForumError::BodyTooLarge { bytes: 20_000 });
         let error = refused(json!({ "title": "t", "body": "b", "tags": ["1", "2", "3", "4", "5", "6"] }));
-        assert_eq!(error, ForumError::Tags(BadTags::TooMany));
+        assert_eq!(error, ForumError::Tags(TagsError::TooMany));
         let error = refused(json!({ "title": "t", "body": "b", "tags": ["x".repeat(33)] }));
-        assert_eq!(error, ForumError::Tags(BadTags::TooLong));
+        assert_eq!(error, ForumError::Tags(TagsError::TooLong));
     }
 
     #[test]

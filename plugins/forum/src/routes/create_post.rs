@@ -7,7 +7,7 @@ use crate::{
     model::{NewPost, PostCreated, PostView, ThreadId},
     store::{posts, threads},
 };
-use plugin_api::{Created, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Forum> {
     Route::post("/api/forum/threads/{id}/posts", create_post)
@@ -21,7 +21,7 @@ async fn create_post(
     cx: RequestContext<Forum>,
     Path(thread): Path<ThreadId>,
     Signed { signer, payload }: Signed<NewPost>,
-) -> Result<Created<PostView<'static>>, Failure<ForumError>> {
+) -> Result<Created<PostView<'static>>, HandlerError<ForumError>> {
     let draft = payload.check()?;
     // Posts are never deleted, so a read before the transaction stays valid in it.
     if let Some(reply_to) = draft.reply_to
@@ -36,6 +36,6 @@ async fn create_post(
     let stored = threads::reply(&tx, thread, signer, draft, now_s).await?;
     let (title, post) = stored.ok_or(ForumError::UnknownThread { thread })?;
     let event = PostCreated { thread_id: thread, post_id: post.id, thread_title: &title, upvote, excerpt: &excerpt };
-    event.by(signer, now_s)?.publish(&tx)?;
+    event.by(signer).at(now_s).publish(&tx)?;
     Ok(Created(render::post(post, &authors)))
 }

@@ -7,7 +7,7 @@ use crate::{
     model::{NewThread, ThreadCreated, ThreadDetail},
     store::threads,
 };
-use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Forum> {
     Route::post("/api/forum/threads", create_thread)
@@ -20,7 +20,7 @@ pub fn route() -> Route<Forum> {
 async fn create_thread(
     cx: RequestContext<Forum>,
     Signed { signer, payload }: Signed<NewThread>,
-) -> Result<Created<ThreadDetail<'static>>, Failure<ForumError>> {
+) -> Result<Created<ThreadDetail<'static>>, HandlerError<ForumError>> {
     let draft = payload.check()?;
     // Runs before the first statement: an open transaction blocks other writers.
     let authors = cx.authors([signer]).await?;
@@ -28,6 +28,6 @@ async fn create_thread(
     let (thread, post) = threads::open(&tx, signer, draft, now_s).await?;
     let text = &thread.text;
     let event = ThreadCreated { thread_id: thread.id, title: &text.title, tags: &text.tags, excerpt: &text.excerpt };
-    event.by(signer, now_s)?.publish(&tx)?;
+    event.by(signer).at(now_s).publish(&tx)?;
     Ok(Created(render::opened(thread, post, &authors)))
 }

@@ -7,7 +7,7 @@ use crate::{
     model::{ThreadDetail, ThreadId},
     store::thread_detail,
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Forum> {
     Route::get("/api/forum/threads/{id}", get_thread).public().cached().summary("Read a thread with all its posts")
@@ -16,7 +16,7 @@ pub fn route() -> Route<Forum> {
 async fn get_thread(
     cx: RequestContext<Forum>,
     Path(thread): Path<ThreadId>,
-) -> Result<RenderedJson<ThreadDetail<'static>>, Failure<ForumError>> {
+) -> Result<RenderedJson<ThreadDetail<'static>>, HandlerError<ForumError>> {
     let unknown = || ForumError::UnknownThread { thread };
     let stored = thread_detail::find(&cx.db(), thread).await?.ok_or_else(unknown)?;
     let rows = stored.rows()?;

@@ -2,7 +2,7 @@
 
 use super::render;
 use crate::{Forum, model::FeedItem, store::posts};
-use plugin_api::{Failure, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
+use plugin_api::{HandlerError, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
@@ -33,7 +33,7 @@ async fn list_feed(
     cx: RequestContext<Forum>,
     QueryString(FeedStart { since }): QueryString<FeedStart>,
     Limit(limit): Limit<50, 200>,
-) -> Result<Json<Feed>, Failure> {
+) -> Result<Json<Feed>, HandlerError> {
     let now = cx.now_s();
     let rows = posts::newer_than(&cx.db(), since, limit).await?;
     let authors = cx.authors(rows.iter().map(|row| row.author)).await?;

@@ -4,12 +4,10 @@ use super::render;
 use crate::{
     Forum,
     model::{Sort, ThreadView},
-    store::thread_list::{self, Filter, PageRequest},
+    store::thread_list::{self, ListRow},
 };
-use plugin_api::{
-    Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
-};
-use serde::{Deserialize, Serialize};
+use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient};
+use serde::Deserialize;
 
 pub fn route() -> Route<Forum> {
     Route::get("/api/forum/threads", list_threads)
@@ -39,31 +37,16 @@ struct ThreadFilter {
     tag: String,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct ThreadList {
-    items: Vec<ThreadView>,
-    #[schemars(flatten)]
-    rest: Rest,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Rest {
-    /// How many threads match, on all pages.
-    total: i64,
-}
-
 async fn list_threads(
     cx: RequestContext<Forum>,
-    QueryString(query): QueryString<ThreadFilter>,
+    QueryString(ThreadFilter { sort, q, tag }): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<RenderedJson<ThreadList>, Failure> {
-    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
-    let filter = Filter { search: Search::new(&cx, &query.q), tag };
-    let window = PageRequest { sort: query.sort, limit, offset };
-    let page = thread_list::list(&cx.db(), &filter, window).await?;
-    let rows = page.rows()?;
+) -> Result<Listed<ThreadView>, HandlerError> {
+    let (tag, search) = (format::tag_filter(&tag), Search::new(&cx, &q));
+    let threads = thread_list::threads(sort, tag.as_deref(), search.as_ref());
+    let page = threads.page(limit, offset).fetch(&cx.db()).await?;
+    let rows: Vec<ListRow<'_>> = page.rows()?;
     let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
     let items = rows.iter().map(|row| (row.kept, render::listed(row, &authors)));
-    Ok(RenderedJson::list("items", items, &Rest { total: page.total })?)
+    Ok(Listed::rendered(items, page.total)?)
 }

@@ -38,29 +38,24 @@ pub async fn open(
     let id: ThreadId = tx.one(insert).await?;
 
     let opening = PostDraft { body, reply_to: None };
-    let mut statements = vec![posts::insert(id, author, &opening, now_s), count_in(&text.tags)];
-    if !text.tags.is_empty() {
-        statements.push(tag_with(&text.tags, id));
-    }
+    let mut statements = vec![posts::insert(id, author, &opening, now_s)];
+    statements.extend(count_in(&text.tags));
+    statements.extend(tag_with(&text.tags, id));
     let outcomes = tx.batch(statements).await?;
     let post = posts::inserted_post(outcomes.first(), id, author, opening, now_s)?;
     Ok((OpenedThread { id, text, author, upvotes }, post))
 }
 
 /// Adds a new thread to the total and to the count of each of its tags.
-fn count_in(tags: &[String]) -> Sql {
-    let rows = (2..).zip(tags).map(|(number, _)| format!(", (${number}, 1)")).collect::<String>();
-    let count = sql(format!(
-        "INSERT INTO forum_thread_counts (tag, threads) VALUES ($1, 1){rows} \
-         ON CONFLICT (tag) DO UPDATE SET threads = forum_thread_counts.threads + 1"
-    ));
-    tags.iter().fold(count.bind(""), Sql::bind)
+fn count_in(tags: &[String]) -> Option<Sql> {
+    let counts = std::iter::once("").chain(tags.iter().map(String::as_str)).map(|tag| (tag, 1));
+    let insert = Sql::insert_rows("forum_thread_counts", "tag, threads", counts)?;
+    Some(insert.push(" ON CONFLICT (tag) DO UPDATE SET threads = forum_thread_counts.threads + 1"))
 }
 
-fn tag_with(tags: &[String], thread: ThreadId) -> Sql {
-    let rows: Vec<String> = (2..).zip(tags).map(|(number, _)| format!("(${number}, $1)")).collect();
-    let insert = sql(format!("INSERT INTO forum_thread_tags (tag, thread_id) VALUES {}", rows.join(", ")));
-    tags.iter().fold(insert.bind(thread), Sql::bind)
+/// `None` without tags.
+fn tag_with(tags: &[String], thread: ThreadId) -> Option<Sql> {
+    Sql::insert_rows("forum_thread_tags", "tag, thread_id", tags.iter().map(|tag| (tag, thread)))
 }
 
 /// Stores a reply and updates its thread's counts; returns the thread's title too, or `None` when the thread does not exist.

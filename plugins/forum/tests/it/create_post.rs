@@ -44,8 +44,8 @@ async fn the_event_names_thread_post_and_vote() {
             [(&events[1], &vote, true, "+1"), (&events[2], &words, false, "+1, and more")]
         {
             assert_eq!(event.actor.as_deref(), Some(bob.address()));
-            let about = event.about.as_ref().unwrap();
-            assert_eq!((about.kind.as_str(), about.id.clone()), ("thread", thread.to_string()));
+            let subject = event.subject.as_ref().unwrap();
+            assert_eq!((subject.kind.as_str(), subject.id.clone()), ("thread", thread.to_string()));
             let post = id(post);
             assert_eq!(
                 event.data,

@@ -48,8 +48,8 @@ async fn the_event_says_what_is_public_and_nothing_else() {
         let event = &events[0];
         assert_eq!((event.kind.as_str(), event.ts), ("thread.create", now));
         assert_eq!(event.actor.as_deref(), Some(alice.address()));
-        let about = event.about.as_ref().unwrap();
-        assert_eq!((about.kind.as_str(), about.id.clone()), ("thread", id(&thread).to_string()));
+        let subject = event.subject.as_ref().unwrap();
+        assert_eq!((subject.kind.as_str(), subject.id.clone()), ("thread", id(&thread).to_string()));
         let data = json!({ "threadId": id(&thread), "title": "T", "tags": ["x"], "excerpt": "one two" });
         assert_eq!(event.data, data);
         finish(gateway).await;

@@ -3,10 +3,10 @@
 use crate::{
     Hello,
     error::HelloError,
-    model::{GuestSigned, GuestView, NewGuest, SIGNED},
+    model::{GuestSigned, GuestView, NewGuest},
     store,
 };
-use plugin_api::{Created, Event, Failure, KIB, RequestContext, Route, Signed};
+use plugin_api::{Created, Event, HandlerError, KIB, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Hello> {
     Route::post("/api/hello/guests", create_guest)
@@ -18,12 +18,11 @@ pub fn route() -> Route<Hello> {
 async fn create_guest(
     cx: RequestContext<Hello>,
     Signed { signer, payload }: Signed<NewGuest>,
-) -> Result<Created<GuestView>, Failure<HelloError>> {
+) -> Result<Created<GuestView>, HandlerError<HelloError>> {
     let message = payload.checked_message()?;
     // The request's own transaction: row and event become visible together, when the gateway commits the 201.
     let tx = cx.transaction();
     let guest = store::insert_guest(&tx, signer, message, cx.now_s()).await?;
-    let signed = GuestSigned { guest_id: guest.id, message: &guest.message };
-    Event::new(SIGNED, &signed)?.actor(signer).about("guest", guest.id).publish(&tx)?;
+    GuestSigned { guest_id: guest.id, message: &guest.message }.by(signer).publish(&tx)?;
     Ok(Created(guest))
 }

@@ -1,15 +1,20 @@
 //! `GET /api/hello/guests`: the guest book, page by page.
 
-use crate::{Hello, model::GuestPage, store};
-use plugin_api::{Failure, Json, Page, RequestContext, Route};
+use crate::{
+    Hello,
+    model::{GuestPage, GuestView},
+    store,
+};
+use plugin_api::{HandlerError, Listed, Page, RequestContext, Route};
 
 pub fn route() -> Route<Hello> {
     Route::get("/api/hello/guests", list_guests).public().cached().summary("The guest book, the newest line first")
 }
 
-async fn list_guests(cx: RequestContext<Hello>, page: Page<20, 100>) -> Result<Json<GuestPage>, Failure> {
-    let db = cx.db();
-    let items = store::list_guests(&db, page.limit, page.offset).await?;
-    let total = store::count_guests(&db).await?;
-    Ok(Json(GuestPage { items, total }))
+async fn list_guests(
+    cx: RequestContext<Hello>,
+    Page { limit, offset }: Page<20, 100>,
+) -> Result<Listed<GuestView, GuestPage>, HandlerError> {
+    let page = store::GUESTS.page(limit, offset).fetch(&cx.db()).await?;
+    Ok(Listed::new(page.rows()?, GuestPage { total: page.total })?)
 }

@@ -25,7 +25,7 @@ async fn write_network_pages(cx: PluginContext<Kb>) -> Result<(), HostError> {
         return Ok(());
     }
     for (slug, draft) in network_pages(cx.environment()) {
-        let invalid = |error: crate::model::BadSlug| HostError::new(HostErrorCode::Invalid, error.to_string());
+        let invalid = |error: crate::model::SlugParseError| HostError::new(HostErrorCode::Invalid, error.to_string());
         let slug = Slug::parse(&slug).map_err(invalid)?;
         if pages::creator(&cx.db(), &slug).await?.is_none() {
             write(&cx, &slug, &draft).await?;

@@ -1,7 +1,7 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{PageText, Slug};
-use plugin_api::{Address, Event, HostError};
+use plugin_api::{Address, EventBuilder, HostError};
 use serde::Serialize;
 
 /// Data of `kb.write`.
@@ -24,8 +24,8 @@ impl<'a> PageWritten<'a> {
         Self { slug, title, rev: *rev, created: *rev == 1, summary }
     }
 
-    pub fn by(&self, author: Address, now_s: i64) -> Result<Event, HostError> {
-        Ok(Event::new(Self::TYPE, self)?.actor(author).about("kb", self.slug).at(now_s))
+    pub fn by(&self, author: Address, now_s: i64) -> Result<EventBuilder, HostError> {
+        Ok(EventBuilder::new(Self::TYPE, self).actor(author).subject("kb", self.slug).at(now_s))
     }
 }
 

@@ -15,7 +15,7 @@ pub use event::PageWritten;
 pub use index_text::IndexText;
 pub use policy::{Owner, Policy, Writer};
 pub use search_query::SearchQuery;
-pub use slug::{BadSlug, Slug, SlugText};
+pub use slug::{Slug, SlugParseError, SlugText};
 pub use snippet::snippet;
 pub use sort::Sort;
 pub use submission::{NewRevision, PAGE_BYTES_MAX, RevisionDraft, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX};

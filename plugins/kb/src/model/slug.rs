@@ -13,14 +13,14 @@ pub struct Slug(String);
 /// The text is not a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a slug has 2 to 64 of the characters a-z, 0-9 and -")]
-pub struct BadSlug;
+pub struct SlugParseError;
 
 impl Slug {
     /// Trims the text and converts it to lower case.
-    pub fn parse(text: &str) -> Result<Self, BadSlug> {
+    pub fn parse(text: &str) -> Result<Self, SlugParseError> {
         let slug = text.trim().to_ascii_lowercase();
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if (2..=64).contains(&slug.len()) && slug.bytes().all(is_plain) { Ok(Self(slug)) } else { Err(BadSlug) }
+        if (2..=64).contains(&slug.len()) && slug.bytes().all(is_plain) { Ok(Self(slug)) } else { Err(SlugParseError) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -29,9 +29,9 @@ impl Slug {
 }
 
 impl TryFrom<String> for Slug {
-    type Error = BadSlug;
+    type Error = SlugParseError;
 
-    fn try_from(text: String) -> Result<Self, BadSlug> {
+    fn try_from(text: String) -> Result<Self, SlugParseError> {
         Self::parse(&text)
     }
 }
@@ -80,7 +80,7 @@ mod tests {
     fn other_texts_are_no_slugs() {
         let long = "a".repeat(65);
         for text in ["", "a", " a ", "a_b", "a b", "ä-b", "ſs", "a/b", "a.b", "a\0b", long.as_str()] {
-            assert_eq!(Slug::parse(text), Err(BadSlug), "{text:?}");
+            assert_eq!(Slug::parse(text), Err(SlugParseError), "{text:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     model::{Editors, PageRest, PageView, Slug, SlugText},
     store::pages::{self, PageRow},
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Kb> {
     Route::get("/api/kb/{slug}", get_page)
@@ -19,7 +19,7 @@ pub fn route() -> Route<Kb> {
 async fn get_page(
     cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
-) -> Result<RenderedJson<PageView>, Failure<KbError>> {
+) -> Result<RenderedJson<PageView>, HandlerError<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     let outcome = pages::find(&cx.db(), &slug).await?;
     let row: PageRow<'_> = outcome.first()?.ok_or(KbError::UnknownPage { slug })?;

@@ -6,7 +6,7 @@ use crate::{
     model::{History, HistoryRest, RevisionRest, Slug, SlugText},
     store::revisions::{self, FullRevisionRow},
 };
-use plugin_api::{Failure, JsonSchema, Path, QueryString, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RenderedJson, RequestContext, Route};
 use serde::Deserialize;
 
 pub fn route() -> Route<Kb> {
@@ -26,7 +26,7 @@ async fn get_page_history(
     cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
     QueryString(HistoryQuery { rev }): QueryString<HistoryQuery>,
-) -> Result<RenderedJson<History>, Failure<KbError>> {
+) -> Result<RenderedJson<History>, HandlerError<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     match rev {
         Some(rev) => one(&cx, slug, rev).await,
@@ -34,7 +34,7 @@ async fn get_page_history(
     }
 }
 
-async fn all(cx: &RequestContext<Kb>, slug: Slug) -> Result<RenderedJson<History>, Failure<KbError>> {
+async fn all(cx: &RequestContext<Kb>, slug: Slug) -> Result<RenderedJson<History>, HandlerError<KbError>> {
     let db = cx.db();
     let Some(subject) = revisions::subject(&db, &slug).await? else {
         return Err(KbError::UnknownPage { slug }.into());
@@ -50,7 +50,7 @@ async fn all(cx: &RequestContext<Kb>, slug: Slug) -> Result<RenderedJson<History
     Ok(RenderedJson::list("items", items, &page)?)
 }
 
-async fn one(cx: &RequestContext<Kb>, slug: Slug, rev: i64) -> Result<RenderedJson<History>, Failure<KbError>> {
+async fn one(cx: &RequestContext<Kb>, slug: Slug, rev: i64) -> Result<RenderedJson<History>, HandlerError<KbError>> {
     let outcome = revisions::find(&cx.db(), &slug, rev).await?;
     let row: FullRevisionRow<'_> = outcome.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
     let author = cx.authors([row.author]).await?.get(row.author);

@@ -9,7 +9,9 @@ use crate::{
         totals,
     },
 };
-use plugin_api::{Failure, HostError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, lenient};
+use plugin_api::{
+    HandlerError, HostError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, lenient,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -69,7 +71,7 @@ async fn list_pages(
     cx: RequestContext<Kb>,
     QueryString(PageFilter { sort, q }): QueryString<PageFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<PageList>, Failure> {
+) -> Result<RenderedJson<PageList>, HandlerError> {
     if q.trim().is_empty() {
         return Ok(list(&cx, sort, limit, offset).await?);
     }

@@ -6,7 +6,7 @@ use crate::{
     model::{Editors, NewRevision, Owner, PageRest, PageView, PageWritten, Slug, SlugText, Writer},
     store::pages::{self, RevisionWrite, WrittenPage},
 };
-use plugin_api::{CreatedOrUpdated, Failure, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Kb> {
     Route::put("/api/kb/{slug}", write_page)
@@ -20,7 +20,7 @@ async fn write_page(
     cx: RequestContext<Kb>,
     Path(SlugText(slug)): Path<SlugText>,
     Signed { signer, payload }: Signed<NewRevision>,
-) -> Result<CreatedOrUpdated<PageView>, Failure<KbError>> {
+) -> Result<CreatedOrUpdated<PageView>, HandlerError<KbError>> {
     let slug = Slug::parse(&slug).map_err(KbError::from)?;
     let draft = payload.check()?;
     // A page's creator never changes, so a read before the transaction stays valid in it, unless the page is created in the

@@ -46,8 +46,8 @@ async fn the_event_says_what_is_public() {
         let second = json!({ "slug": "page", "title": "U", "rev": 2, "created": false, "summary": "" });
         assert_eq!(data, [&first, &second]);
         for event in &events {
-            let about = event.about.as_ref().unwrap();
-            assert_eq!((event.kind.as_str(), about.kind.as_str(), about.id.as_str()), ("kb.write", "kb", "page"));
+            let subject = event.subject.as_ref().unwrap();
+            assert_eq!((event.kind.as_str(), subject.kind.as_str(), subject.id.as_str()), ("kb.write", "kb", "page"));
             assert_eq!(event.actor.as_deref(), Some(alice.address()));
         }
         finish(gateway).await;

@@ -1,7 +1,7 @@
 //! Events of the activity log: sender, recipient and subject of a message, never its body.
 
 use super::MessageId;
-use plugin_api::{Address, Event, HostError};
+use plugin_api::{Address, EventBuilder, HostError};
 use serde::Serialize;
 
 /// Data of `message.send`.
@@ -16,7 +16,7 @@ pub struct MessageSent<'a> {
 impl MessageSent<'_> {
     pub const TYPE: &'static str = "message.send";
 
-    pub fn by(&self, sender: Address, now_s: i64) -> Result<Event, HostError> {
-        Ok(Event::new(Self::TYPE, self)?.actor(sender).about("message", self.message_id).at(now_s))
+    pub fn by(&self, sender: Address, now_s: i64) -> Result<EventBuilder, HostError> {
+        Ok(EventBuilder::new(Self::TYPE, self).actor(sender).subject("message", self.message_id).at(now_s))
     }
 }

@@ -6,6 +6,7 @@ mod submission;
 mod view;
 
 pub use event::MessageSent;
+pub use plugin_api::AgentId;
 pub use recipient::Recipient;
 pub use submission::{BODY_BYTES_MAX, Draft, NewMessage, SUBJECT_CHARS_MAX};
 pub use view::{Inbox, MessageView};
@@ -16,9 +17,4 @@ record_id!(
     /// A message.
     MessageId,
     "message"
-);
-record_id!(
-    /// An agent of the registry.
-    AgentId,
-    "agent"
 );

@@ -8,7 +8,7 @@ use crate::{
     model::{Draft, MessageSent, MessageView, NewMessage, Recipient},
     store::{agents, messages, outbox},
 };
-use plugin_api::{Created, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Messages> {
     Route::post("/api/messages", create_message)
@@ -31,7 +31,7 @@ pub fn route() -> Route<Messages> {
 async fn create_message(
     cx: RequestContext<Messages>,
     Signed { signer, payload }: Signed<NewMessage>,
-) -> Result<Created<MessageView>, Failure<MessageError>> {
+) -> Result<Created<MessageView>, HandlerError<MessageError>> {
     let Draft { to, subject, body } = payload.check()?;
     // Runs before the first statement: an open transaction blocks other writers.
     let db = cx.db();

@@ -2,7 +2,7 @@
 
 use super::render;
 use crate::{Messages, model::Inbox, store::messages};
-use plugin_api::{Failure, Json, Limit, RequestContext, Route, SignedBy};
+use plugin_api::{HandlerError, Json, Limit, RequestContext, Route, SignedBy};
 
 pub fn route() -> Route<Messages> {
     Route::get("/api/messages/inbox", list_inbox)
@@ -22,7 +22,7 @@ async fn list_inbox(
     cx: RequestContext<Messages>,
     SignedBy(address): SignedBy,
     Limit(limit): Limit<200, 200>,
-) -> Result<Json<Inbox>, Failure> {
+) -> Result<Json<Inbox>, HandlerError> {
     let rows = messages::of(&cx.db(), address, limit).await?;
     let authors = cx.authors(rows.iter().flat_map(|row| [row.sender, row.recipient])).await?;
     let items = rows.into_iter().map(|row| render::message(row, &authors)).collect();

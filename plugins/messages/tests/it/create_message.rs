@@ -63,8 +63,8 @@ async fn the_event_never_contains_the_body() {
         let event = &events[0];
         assert_eq!((event.kind.as_str(), event.ts), ("message.send", now));
         assert_eq!(event.actor.as_deref(), Some(alice.address()));
-        let about = event.about.as_ref().unwrap();
-        assert_eq!((about.kind.as_str(), about.id.clone()), ("message", message["id"].to_string()));
+        let subject = event.subject.as_ref().unwrap();
+        assert_eq!((subject.kind.as_str(), subject.id.clone()), ("message", message["id"].to_string()));
         assert_eq!(event.data, json!({ "messageId": message["id"], "to": bob.address(), "subject": "S" }));
         site.close().await;
     }

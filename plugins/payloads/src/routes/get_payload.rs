@@ -6,7 +6,7 @@ use crate::{
     model::{PayloadHash, served_as},
     store::payloads,
 };
-use plugin_api::{Failure, FfiBytes, JsonSchema, Path, RawResponse, RequestContext, Route, WithHeader};
+use plugin_api::{FfiBytes, HandlerError, JsonSchema, Path, RawResponse, RequestContext, Route, WithHeader};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ const POLICY: &str = "default-src 'none'; sandbox";
 async fn get_payload(
     cx: RequestContext<Payloads>,
     Path(hash): Path<PayloadHash>,
-) -> Result<WithHeader<RawResponse>, Failure<PayloadsError>> {
+) -> Result<WithHeader<RawResponse>, HandlerError<PayloadsError>> {
     let unknown = || PayloadsError::Unknown { hash };
     let (named, bytes) = payloads::read(&cx.db(), hash.0).await?.ok_or_else(unknown)?;
     let response = RawResponse { status: 200, content_type: served_as(&named), body: FfiBytes::from_owner(bytes) };

@@ -6,7 +6,7 @@ use crate::{
     model::{ContentType, DAY_S, SIZE_MAX, StoredPayload, client_of},
     store::payloads::{self, InsertOutcome, Limits, Upload},
 };
-use plugin_api::{Body, Failure, FfiBytes, Hash256, HostError, Json, RequestContext, Route};
+use plugin_api::{Body, FfiBytes, HandlerError, Hash256, HostError, Json, RequestContext, Route};
 
 /// Payloads that a client may store in a minute.
 pub const PER_MINUTE: u32 = 60;
@@ -33,7 +33,7 @@ async fn store_payload(
     cx: RequestContext<Payloads>,
     ContentType(content_type): ContentType,
     Body(bytes): Body,
-) -> Result<Json<StoredPayload>, Failure<PayloadsError>> {
+) -> Result<Json<StoredPayload>, HandlerError<PayloadsError>> {
     if bytes.is_empty() {
         return Err(PayloadsError::Empty.into());
     }

@@ -1,8 +1,8 @@
 //! A test plugin that stores texts and reports the payloads that they reference, as any plugin with texts does.
 
 use plugin_api::{
-    Body, ConfigError, Definition, Failure, Hash256, HostError, HostHandle, Identity, Migration, NoConfig, NoContent,
-    Plugin, PluginContext, RequestContext, Route,
+    Body, ConfigError, Definition, HandlerError, Hash256, HostError, HostHandle, Identity, Migration, NoConfig,
+    NoContent, Plugin, PluginContext, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     point::{self, PayloadReferencesInput},
@@ -39,13 +39,13 @@ impl Plugin for TextStore {
     }
 }
 
-async fn add_text(cx: RequestContext<TextStore>, Body(text): Body) -> Result<NoContent, Failure> {
+async fn add_text(cx: RequestContext<TextStore>, Body(text): Body) -> Result<NoContent, HandlerError> {
     let text = String::from_utf8_lossy(&text).into_owned();
     cx.transaction().execute(sql("INSERT INTO text_store_texts (body) VALUES ($1)").bind(text)).await?;
     Ok(NoContent)
 }
 
-async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, Failure> {
+async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, HandlerError> {
     cx.transaction().execute(sql("DELETE FROM text_store_texts")).await?;
     Ok(NoContent)
 }

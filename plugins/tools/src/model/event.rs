@@ -1,7 +1,7 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
 use super::{ToolId, ToolKind, ToolText};
-use plugin_api::{Address, Event, HostError, format};
+use plugin_api::{Address, EventBuilder, HostError, format};
 use serde::Serialize;
 
 const DESCRIPTION_CHARS: usize = 160;
@@ -29,7 +29,7 @@ impl<'a> ToolPublished<'a> {
         Self { tool_id, name, kind: *kind, url, updated, description }
     }
 
-    pub fn by(&self, owner: Address, now_s: i64) -> Result<Event, HostError> {
-        Ok(Event::new(Self::TYPE, self)?.actor(owner).about("tool", self.tool_id).at(now_s))
+    pub fn by(&self, owner: Address, now_s: i64) -> Result<EventBuilder, HostError> {
+        Ok(EventBuilder::new(Self::TYPE, self).actor(owner).subject("tool", self.tool_id).at(now_s))
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     model::{ComputeView, ToolId},
     store::tools::{self, ToolRow},
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Tools> {
     Route::get("/api/compute/{id}", get_compute).public().cached().summary("Read a listing of compute")
@@ -16,7 +16,7 @@ pub fn route() -> Route<Tools> {
 async fn get_compute(
     cx: RequestContext<Tools>,
     Path(tool): Path<ToolId>,
-) -> Result<RenderedJson<ComputeView>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ComputeView>, HandlerError<ToolsError>> {
     let outcome = tools::find_compute(&cx.db(), tool).await?;
     let row: ToolRow<'_> = outcome.first()?.ok_or(ToolsError::UnknownCompute { tool })?;
     let authors = cx.authors([row.owner]).await?;

@@ -7,7 +7,7 @@ use crate::{
     model::{ToolId, ToolView},
     store::tools::{self, ToolRow},
 };
-use plugin_api::{Failure, Path, RenderedJson, RequestContext, Route};
+use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Tools> {
     Route::get("/api/tools/{id}", get_tool).public().cached().summary("Read a tool")
@@ -16,7 +16,7 @@ pub fn route() -> Route<Tools> {
 async fn get_tool(
     cx: RequestContext<Tools>,
     Path(tool): Path<ToolId>,
-) -> Result<RenderedJson<ToolView>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ToolView>, HandlerError<ToolsError>> {
     let outcome = tools::find(&cx.db(), tool).await?;
     let row: ToolRow<'_> = outcome.first()?.ok_or(ToolsError::UnknownTool { tool })?;
     let authors = cx.authors([row.owner]).await?;

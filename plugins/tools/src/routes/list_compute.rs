@@ -7,7 +7,7 @@ use crate::{
     model::{ComputeFilter, ComputeView},
     store::tool_list::{self, Filter},
 };
-use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
+use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
@@ -42,7 +42,7 @@ async fn list_compute(
     cx: RequestContext<Tools>,
     QueryString(query): QueryString<ComputeFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<ComputeList>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ComputeList>, HandlerError<ToolsError>> {
     let texts: [(&str, &[&str]); 3] =
         [(&query.q, &["name", "description"]), (&query.gpu, &["gpu"]), (&query.region, &["region"])];
     let searches = texts.into_iter().filter_map(|(text, columns)| Some((Search::new(&cx, text)?, columns)));

@@ -7,7 +7,7 @@ use crate::{
     model::{ToolFilter, ToolView},
     store::tool_list::{self, Filter},
 };
-use plugin_api::{Failure, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
+use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
@@ -41,7 +41,7 @@ async fn list_tools(
     cx: RequestContext<Tools>,
     QueryString(query): QueryString<ToolFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<ToolList>, Failure<ToolsError>> {
+) -> Result<RenderedJson<ToolList>, HandlerError<ToolsError>> {
     let columns: &[&str] = &["name", "description", "url"];
     let filter = Filter {
         searches: Search::new(&cx, &query.q).map(|search| (search, columns)).into_iter().collect(),

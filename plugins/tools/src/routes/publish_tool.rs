@@ -7,7 +7,7 @@ use crate::{
     model::{NewTool, ToolDraft, ToolPublished, ToolState, ToolView},
     store::tools::{self, StoredTool},
 };
-use plugin_api::{CreatedOrUpdated, Failure, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{CreatedOrUpdated, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Tools> {
     Route::post("/api/tools", publish_tool)
@@ -19,7 +19,7 @@ pub fn route() -> Route<Tools> {
 async fn publish_tool(
     cx: RequestContext<Tools>,
     Signed { signer, payload }: Signed<NewTool>,
-) -> Result<CreatedOrUpdated<ToolView>, Failure<ToolsError>> {
+) -> Result<CreatedOrUpdated<ToolView>, HandlerError<ToolsError>> {
     let draft = payload.check()?;
     check_urls(&cx, &draft).await?;
     // Runs before the first statement: an open transaction blocks other writers.
@@ -32,7 +32,7 @@ async fn publish_tool(
 }
 
 /// Checks that the tool's URLs are public, by their text alone.
-async fn check_urls(cx: &RequestContext<Tools>, draft: &ToolDraft) -> Result<(), Failure<ToolsError>> {
+async fn check_urls(cx: &RequestContext<Tools>, draft: &ToolDraft) -> Result<(), HandlerError<ToolsError>> {
     for (member, url) in draft.urls() {
         if let Some(problem) = cx.check_url(url).await? {
             let message = problem.message;

@@ -63,9 +63,9 @@ async fn the_event_says_what_is_public() {
         assert_eq!(events.len(), 2);
         let id = published["id"].as_i64().unwrap();
         for (event, updated) in events.iter().zip([false, true]) {
-            let about = event.about.as_ref().unwrap();
-            assert_eq!((event.kind.as_str(), about.kind.as_str()), ("tool.publish", "tool"));
-            assert_eq!((about.id.clone(), event.actor.as_deref()), (id.to_string(), Some(alice.address())));
+            let subject = event.subject.as_ref().unwrap();
+            assert_eq!((event.kind.as_str(), subject.kind.as_str()), ("tool.publish", "tool"));
+            assert_eq!((subject.id.clone(), event.actor.as_deref()), (id.to_string(), Some(alice.address())));
             let excerpt = event.data["description"].as_str().unwrap();
             let data = json!({
                 "toolId": id, "name": "one", "kind": "http", "url": NOWHERE, "updated": updated, "description": excerpt

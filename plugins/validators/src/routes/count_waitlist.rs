@@ -2,7 +2,7 @@
 
 use super::totals::{self, Totals};
 use crate::Validators;
-use plugin_api::{Failure, Json, RequestContext, Route};
+use plugin_api::{HandlerError, Json, RequestContext, Route};
 
 pub fn route() -> Route<Validators> {
     Route::get("/api/validators/waitlist/count", count_waitlist)
@@ -12,6 +12,6 @@ pub fn route() -> Route<Validators> {
         .summary("Count the sign-ups for validator seats")
 }
 
-async fn count_waitlist(cx: RequestContext<Validators>) -> Result<Json<Totals>, Failure> {
+async fn count_waitlist(cx: RequestContext<Validators>) -> Result<Json<Totals>, HandlerError> {
     Ok(Json(totals::read(&cx).await?))
 }

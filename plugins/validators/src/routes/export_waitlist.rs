@@ -11,7 +11,7 @@ use crate::{
     store::entries::{self, EntryRow},
 };
 use plugin_api::{
-    Address, Failure, IntoResponse, Json, JsonSchema, QueryString, RawResponse, RequestContext, Route,
+    Address, HandlerError, IntoResponse, Json, JsonSchema, QueryString, RawResponse, RequestContext, Route,
     RouteDescription, SignedBy, WithHeader, abi,
 };
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ async fn export_waitlist(
     cx: RequestContext<Validators>,
     SignedBy(signer): SignedBy,
     QueryString(ExportQuery { format }): QueryString<ExportQuery>,
-) -> Result<ExportResponse, Failure<WaitlistError>> {
+) -> Result<ExportResponse, HandlerError<WaitlistError>> {
     let operators = &cx.plugin().operators;
     if operators.is_empty() {
         return Err(WaitlistError::NoOperators.into());

@@ -5,7 +5,7 @@ use crate::{
     error::WaitlistError,
     model::{CHALLENGE_S, Given, message},
 };
-use plugin_api::{Address, Failure, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::Serialize;
 
 pub fn route() -> Route<Validators> {
@@ -35,7 +35,7 @@ const SIGN: &str = "sign `message` with `address` by personal_sign (EIP-191), th
 async fn get_waitlist_challenge(
     cx: RequestContext<Validators>,
     QueryString(query): QueryString<Given>,
-) -> Result<Json<ChallengeView>, Failure<WaitlistError>> {
+) -> Result<Json<ChallengeView>, HandlerError<WaitlistError>> {
     let fields = query.check()?;
     let nonce = hex::encode(rand::random::<[u8; 16]>());
     let expires = cx.now_s() + CHALLENGE_S;

@@ -10,8 +10,8 @@ use crate::{
     },
 };
 use plugin_api::{
-    CreatedOrUpdated, Failure, HostErrorCode, IntoResponse, JsonBody, JsonSchema, Problem, RawResponse, RequestContext,
-    Route, RouteDescription, Tx, WithHeader, abi, manifest::RateLimit,
+    CreatedOrUpdated, HandlerError, HostErrorCode, IntoResponse, JsonBody, JsonSchema, Problem, RawResponse,
+    RequestContext, Route, RouteDescription, Tx, WithHeader, abi, manifest::RateLimit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,7 @@ impl IntoResponse for JoinResponse {
 async fn join_waitlist(
     cx: RequestContext<Validators>,
     JsonBody(SignUp { given, challenge }): JsonBody<SignUp>,
-) -> Result<JoinResponse, Failure<WaitlistError>> {
+) -> Result<JoinResponse, HandlerError<WaitlistError>> {
     let fields = given.check()?;
     let is_required = cx.plugin().config.signatures_required;
     let signed_challenge = challenge.check(&fields, cx.environment(), (cx.now_s(), is_required))?;
@@ -119,7 +119,7 @@ async fn check_signer(
     cx: &RequestContext<Validators>,
     fields: &Fields,
     SignedChallenge { message, signature }: &SignedChallenge,
-) -> Result<(), Failure<WaitlistError>> {
+) -> Result<(), HandlerError<WaitlistError>> {
     match cx.recover_text(message, signature).await {
         Ok(signer) if signer == fields.address => Ok(()),
         Ok(_) => Err(WaitlistError::Mismatch.into()),
@@ -134,7 +134,7 @@ async fn store(
     fields: &Fields,
     signed_challenge: Option<&SignedChallenge>,
     status: Outcome,
-) -> Result<(), Failure<WaitlistError>> {
+) -> Result<(), HandlerError<WaitlistError>> {
     if status == Outcome::Already {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use crate::{
     model::{FilterView, KINDS, WorkItemView, WorkQuery, kind_name},
 };
 use plugin_api::{
-    Authors, Failure, Json, JsonSchema, Page, QueryString, RequestContext, Route,
+    Authors, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route,
     point::{self, WorkInput, WorkItem},
 };
 use serde::Serialize;
@@ -53,7 +53,7 @@ async fn list_work(
     cx: RequestContext<Work>,
     QueryString(query): QueryString<WorkQuery>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Json<WorkList>, Failure<WorkError>> {
+) -> Result<Json<WorkList>, HandlerError<WorkError>> {
     let (mut filter, sort, view) = query.check()?;
     with_words_of_agent(&cx, &mut filter).await?;
     let parts = cx.collect::<Vec<WorkItem>>(point::WORK, &WorkInput::default()).await?;

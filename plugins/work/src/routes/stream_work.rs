@@ -3,7 +3,7 @@
 use super::with_words_of_agent;
 use crate::{Work, error::WorkError, model::WorkQuery, topic};
 use plugin_api::{
-    Failure, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
+    HandlerError, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
     manifest::Subscription,
 };
 use serde::Deserialize;
@@ -48,7 +48,7 @@ async fn stream_work(
     cx: RequestContext<Work>,
     QueryString(query): QueryString<FeedQuery>,
     last_event_id: HeaderValue<LastEventId>,
-) -> Result<Topic, Failure<WorkError>> {
+) -> Result<Topic, HandlerError<WorkError>> {
     let (mut filter, _, _) = query.work.check()?;
     with_words_of_agent(&cx, &mut filter).await?;
     let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());

@@ -1,4 +1,4 @@
-//! The list of the job before once more, unchanged: as a whole, and as the question whether it has changed.
+//! The list of the job before again, unchanged: with the whole response, and with `If-None-Match`.
 
 use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, forum_servers, list, same_answers};
 use crate::{

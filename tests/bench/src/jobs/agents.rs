@@ -1,6 +1,6 @@
 //! Agents of the registry: a page of 50, and one by its id.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, record::STRIDE, same_answers};
+use super::{AXUM_SQLX, BESIDE, GATEWAY, Goal, Outcome, new_view, record::STRIDE, same_answers};
 use crate::{
     bench::{Bench, FORUM, Synchronous, peer, peer_on_copy},
     load,
@@ -33,6 +33,9 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let file = bench.folder().join("agents.db");
     make(bench, &chain, &file)?;
     let mut servers = vec![(GATEWAY, gateway(bench, &chain, Some(&file))?)];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, gateway(other, &chain, Some(&file))?));
+    }
     if bench.with_peers {
         let peer = peer_on_copy(peer(peers::agents::NAME)?, &file, Synchronous::Full, LIST)?;
         servers.push((AXUM_SQLX, peer));
@@ -113,7 +116,7 @@ fn make(bench: &Bench, chain: &ScriptedChain, file: &Path) -> Result<()> {
         "name": "a worker", "description": "Summarises documents and answers questions about them, with sources",
         "version": "1.2.0", "skills": [{ "id": "summarise", "name": "Summaries", "tags": ["text", "summary"] }],
     });
-    // Asked tomorrow, as it were: no probe finds out in the middle that nobody lives there.
+    // The last probe is in the future, so that no probe runs during the measurement.
     database.execute(
         "INSERT OR REPLACE INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, model, \
          price_per_call, last_seen_ms, kept) \

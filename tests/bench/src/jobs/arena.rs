@@ -1,6 +1,6 @@
 //! The ranking of a challenge: read after each vote, and read again unchanged.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, same_answers, write::Writer};
+use super::{AXUM_SQLX, BESIDE, GATEWAY, Goal, Outcome, same_answers, write::Writer};
 use crate::{
     bench::{Bench, FORUM, Synchronous, keep, peer, peer_on_copy},
     load, peers,
@@ -24,6 +24,9 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let file = bench.folder().join("arena.db");
     make(bench, &file)?;
     let mut servers = vec![(GATEWAY, bench.gateway_on_copy(&file, &[])?)];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, other.gateway_on_copy(&file, &[])?));
+    }
     if bench.with_peers {
         let peer = peer_on_copy(peer(peers::arena::NAME)?, &file, Synchronous::Full, CHALLENGE)?;
         servers.push((AXUM_SQLX, peer));

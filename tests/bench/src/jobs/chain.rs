@@ -36,7 +36,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     Ok(vec![newest, reorganisation])
 }
 
-/// What was used since then for so many things.
+/// Measures time and CPU time from its start.
 pub struct Watch {
     cpu: Duration,
     since: Instant,
@@ -158,7 +158,7 @@ async fn reorganisation(gateway: &TestGateway, devnet: &Devnet) -> Result<Sample
     indexed(gateway, devnet).await?;
     let watch = Watch::start()?;
     devnet.call("anvil_reorg", json!([DEPTH, []])).await?;
-    // The node announces no block of those that it put in the place of others, only the next one.
+    // The node does not announce the blocks of a reorganisation, only the next one.
     devnet.call("evm_mine", json!([])).await?;
     let begun = Instant::now();
     let (_, name) = newest(devnet).await?;

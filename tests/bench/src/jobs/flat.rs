@@ -11,7 +11,7 @@ use anyhow::Result;
 
 const MANY: &str = "gateway, 1,000,000 threads";
 const FEW: &str = "gateway, 10,000 threads";
-/// What the noise of such measurements leaves of "does not grow".
+/// A ratio up to this is noise, and counts as equal.
 const SAME: f64 = 1.1;
 
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {

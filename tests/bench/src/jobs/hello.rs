@@ -1,6 +1,6 @@
 //! What the border between gateway and plugin costs: the same greeting on either side of it.
 
-use super::{Goal, Outcome, same_answers};
+use super::{BESIDE, GATEWAY, Goal, Outcome, same_answers};
 use crate::{
     bench::{self, Bench},
     copies, load,
@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result};
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 const PATH: &str = "/api/hello/world";
@@ -25,11 +26,14 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let copies = if bench.scale.plugin_copies > 0 { copies::make(bench.scale.plugin_copies)? } else { Vec::new() };
     let all: Vec<PathBuf> = own.iter().chain(&copies).cloned().collect();
     let mut servers = vec![
-        (FEW, gateway("gateway", &own)?),
-        (MANY, gateway("gateway", &all)?),
-        (LINKED, gateway(inside::LINKED, &[])?),
-        (INSIDE, gateway(inside::INSIDE, &[])?),
+        (FEW, gateway(bench::peer("gateway")?, &own)?),
+        (MANY, gateway(bench::peer("gateway")?, &all)?),
+        (LINKED, gateway(bench::peer(inside::LINKED)?, &[])?),
+        (INSIDE, gateway(bench::peer(inside::INSIDE)?, &[])?),
     ];
+    if let Some(other) = bench.beside() {
+        servers.extend(programs(bench, other)?);
+    }
     if bench.with_peers {
         let (_, _, body) = load::ask(servers[0].1.address(), &load::get(servers[0].1.address(), PATH))?;
         servers.push(("axum, bytes from memory", plain::start(plain::AXUM, &body)?));
@@ -61,8 +65,20 @@ fn plugin_file(bench: &Bench, name: &str) -> Result<PathBuf> {
     Ok(bench.plugin_dir()?.join(format!("lib{name}{}", env::consts::DLL_SUFFIX)))
 }
 
-/// This program as a gateway, with copies of these libraries.
-fn gateway(name: &str, libraries: &[PathBuf]) -> Result<Server> {
+/// The gateway and the other one, both as programs of their own with two plugins.
+fn programs(bench: &Bench, other: &Bench) -> Result<Vec<(&'static str, Server)>> {
+    let start = |bench: &Bench| {
+        let libraries = [plugin_file(bench, "hello")?, plugin_file(bench, "activity")?];
+        let program = bench.program().context("`--beside` needs `--gateway`")?;
+        let mut command = bench::plain(program);
+        command.arg("run");
+        gateway(command, &libraries)
+    };
+    Ok(vec![(GATEWAY, start(bench)?), (BESIDE, start(other)?)])
+}
+
+/// A gateway with copies of these libraries.
+fn gateway(mut command: Command, libraries: &[PathBuf]) -> Result<Server> {
     let site = Site::new()?;
     let folder = site.folder.path().join("plugins");
     fs::create_dir(&folder)?;
@@ -70,7 +86,6 @@ fn gateway(name: &str, libraries: &[PathBuf]) -> Result<Server> {
         let file = library.file_name().map(Path::new).context("a library is a file")?;
         fs::copy(library, folder.join(file)).with_context(|| library.display().to_string())?;
     }
-    let mut command = bench::peer(name)?;
     Bench::configure(&mut command, &site, &[("plugins.dir", &folder.display().to_string())]);
     Server::start(site, command, PATH)
 }

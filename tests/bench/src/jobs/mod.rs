@@ -1,4 +1,4 @@
-//! The jobs: what is measured, beside whom, and what is asked of the gateway.
+//! The jobs: what is measured, the peers, and the goals of the gateway.
 
 mod again;
 mod agents;
@@ -50,7 +50,7 @@ pub const JOBS: &[Job] = &[
 /// What a job found.
 pub struct Outcome {
     pub title: &'static str,
-    /// What exactly was done, for who reads the table.
+    /// What exactly was measured, for readers of the table.
     pub how: String,
     pub operation: &'static str,
     /// The others are compared with the first.
@@ -58,7 +58,7 @@ pub struct Outcome {
     pub goals: Vec<Goal>,
 }
 
-/// What is asked of a row, by its CPU time for one operation unless said.
+/// The goal of a row, about its CPU time for one operation unless said.
 pub enum Goal {
     /// At most this part of another row.
     PartOf { row: &'static str, other: &'static str, max: f64 },
@@ -71,11 +71,13 @@ pub enum Goal {
 }
 
 pub const GATEWAY: &str = "gateway";
+/// The gateway of `--beside`.
+pub const BESIDE: &str = "the other gateway";
 const FORGETFUL: &str = "gateway, cache_bytes_max = 0";
 pub const AXUM_SQLX: &str = "axum + sqlx";
 pub const FASTIFY: &str = "Fastify + better-sqlite3";
 
-/// The gateway, once more without a memory for answers, and their peers, each with a forum of its own.
+/// The gateway with its response cache and without it, and the peers, each with a forum of its own.
 fn readable_forums(bench: &Bench) -> Result<Vec<(&'static str, Server)>> {
     let mut servers = forum_servers(bench, Synchronous::Full)?;
     servers.insert(1, (FORGETFUL, bench.gateway_with_forum(&[("http.cache_bytes_max", "0")])?));
@@ -85,6 +87,9 @@ fn readable_forums(bench: &Bench) -> Result<Vec<(&'static str, Server)>> {
 /// The gateway and its peers, each with a forum of its own.
 fn forum_servers(bench: &Bench, synchronous: Synchronous) -> Result<Vec<(&'static str, Server)>> {
     let mut servers = vec![(GATEWAY, bench.gateway_with_forum(&[synchronous.setting()])?)];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, other.gateway_on_copy(bench.forum()?, &[synchronous.setting()])?));
+    }
     if bench.with_peers {
         servers.push((AXUM_SQLX, bench.axum_with_forum(synchronous)?));
         servers.extend(bench.fastify_with_forum(synchronous)?.map(|server| (FASTIFY, server)));

@@ -1,5 +1,5 @@
-//! The past of a chain: how long the gateway's index takes for it, beside the bare fetch of the same events and the indexers that
-//! others use.
+//! The backfill of a chain: the time of the gateway's index, beside the bare fetch of the same events and beside other
+//! indexers.
 
 use super::{
     GATEWAY, Goal, Outcome,
@@ -21,10 +21,11 @@ use tokio::runtime::Runtime;
 const FETCH: &str = "eth_getLogs alone";
 const PONDER: &str = "ponder 0.16.10 + PostgreSQL";
 const SUBSQUID: &str = "subsquid evm-processor 1.27.3 + PostgreSQL";
-/// As many as a block of a busy chain has; large blocks would make it easy for those who ask for each.
+/// As many as a block of a busy chain has; with larger blocks an indexer that requests each block would have fewer
+/// requests.
 const BLOCK_STEPS: &str = "25";
 const PLAY_LIMIT: Duration = Duration::from_secs(600);
-/// Of the bare fetch, with which anvil answers fastest: blocks of one question, and questions at a time.
+/// Of the bare fetch, with which anvil responds fastest: blocks of one request, and requests at a time.
 const RANGE_BLOCKS: u64 = 100;
 const PARALLEL: usize = 4;
 
@@ -39,7 +40,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let economy = ["--agents", &agents, "--jobs", &jobs, "--updates", &updates];
     let play = [&economy[..], &["--block-steps", BLOCK_STEPS, "--prune"]].concat();
     let devnet = runtime.block_on(Devnet::start_within(PLAY_LIMIT, &play))?;
-    // So deep that all of it is of the past.
+    // So deep that every event is final.
     runtime.block_on(devnet.mine(DEPTH + 1))?;
     let question = runtime.block_on(filter(&devnet))?;
     let events = runtime.block_on(fetch(&devnet, &question))?;
@@ -110,14 +111,14 @@ fn peers(bench: &Bench) -> Option<PrivatePostgres> {
     }
 }
 
-/// The question for the events that the plugin derives from, without its blocks.
+/// The filter of the events that the plugin derives from, without a range of blocks.
 async fn filter(devnet: &Devnet) -> Result<Value> {
     let topics: Vec<String> = steps::topics()?.iter().map(ToString::to_string).collect();
     let contracts = &devnet.facts.contracts;
     Ok(json!({ "address": [contracts["registry"], contracts["escrow"]], "topics": [topics] }))
 }
 
-/// What whoever derives from an event has to read of it.
+/// The members of an event that every indexer has to read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "reading it is what is measured")]

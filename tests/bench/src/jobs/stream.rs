@@ -1,6 +1,6 @@
 //! Events to all readers of a stream: single ones, and bursts.
 
-use super::{GATEWAY, Goal, Outcome};
+use super::{BESIDE, GATEWAY, Goal, Outcome};
 use crate::{
     bench::{self, Bench},
     load::{self, Counted, streams::Streams},
@@ -29,6 +29,9 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
 
 fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) -> Result<Outcome> {
     let mut servers = vec![(GATEWAY, bench.gateway(&[])?)];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, other.gateway(&[])?));
+    }
     if bench.with_peers {
         servers.push((AXUM, start_axum()?));
         if nchan::is_installed() {
@@ -97,7 +100,7 @@ impl Fan<'_> {
     fn events(&self) -> Result<Vec<Vec<u8>>> {
         let (address, count) = (self.server.address(), events(self.bench, self.burst));
         let wallets = signing::new_wallets(u64::try_from(count)?);
-        if self.name == GATEWAY {
+        if [GATEWAY, BESIDE].contains(&self.name) {
             let bodies = signing::threads(wallets, signing::note)?;
             return Ok(bodies.iter().map(|body| load::post(address, "/api/forum/threads", body)).collect());
         }

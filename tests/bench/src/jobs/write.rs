@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::{cell::Cell, time::Duration};
 
 const PATH: &str = "/api/forum/threads";
-/// Writes that tell how many a server will need.
+/// Writes by which the number of requests for a round is estimated.
 const PROBE: u64 = 256;
 /// More requests than a server answered in its fastest round, so that none runs out of them early.
 const SPARE: f64 = 1.4;
@@ -60,7 +60,7 @@ fn writes(bench: &Bench, synchronous: Synchronous, title: &'static str, durabili
 pub struct Writer<'a> {
     bench: &'a Bench,
     server: &'a Server,
-    /// So many requests to this server, which nobody sent before.
+    /// This many new requests to the server.
     requests: fn(&Server, u64) -> Result<Vec<Vec<u8>>>,
     /// What answers them.
     status: u16,

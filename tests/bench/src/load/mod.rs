@@ -123,7 +123,7 @@ impl Counted {
         self.operations as f64 / self.took.as_secs_f64()
     }
 
-    /// The latency that this part of all answers, such as 0.99, kept within.
+    /// The latency at a quantile, such as 0.99.
     pub fn within_us(&self, part: f64) -> f64 {
         let last = self.latencies_us.len().saturating_sub(1);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index within the list")]

@@ -127,7 +127,7 @@ struct Detail {
     links: Links,
 }
 
-/// Nobody validated anything here; whether somebody did is asked nevertheless.
+/// There are no validations here; they are queried nevertheless.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Validation {

@@ -15,7 +15,7 @@ use gateway_plugins::LoadedPlugin;
 use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
 use serde::Serialize;
-use std::{convert::Infallible, future::ready};
+use std::{convert::Infallible, future::ready, sync::Arc};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
@@ -48,7 +48,7 @@ pub async fn serve(handler: Handler) -> Result<()> {
     Ok(())
 }
 
-async fn answer(gateway: &Gateway, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
+async fn answer(gateway: &Arc<Gateway>, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
     if handler == Handler::Own
         && let Found::Route { route, params } = gateway.dispatcher.routes.find(request.method(), request.uri().path())
         && route.spec.operation == OPERATION

@@ -1,4 +1,4 @@
-// The first act and the last one: agents come into being, and end up in every status.
+// The first and the last part of an economy: agents register, and end in every status.
 import { encodeFunctionData } from "viem";
 import { DAY, FMX } from "./world.mjs";
 

@@ -1,10 +1,10 @@
-// What came of an economy. Rule: what a contract can tell, it is asked for; it must agree with what was played.
+// The result of an economy. Rule: everything that a contract returns is read from it, and must equal what was played.
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { STATUS } from "./jobs.mjs";
 
 const CALLS_PER_REQUEST = 500;
 
-/** Status in the contract by fate. */
+/** The status in the contract by the job's outcome. */
 const AGENT_STATUS = { active: 1, slashed: 1, transferred: 1, paused: 2, retired: 3, withdrawn: 3 };
 
 export async function described(world) {

@@ -1,4 +1,4 @@
-// Chance that is the same for the same seed, on every machine.
+// Reproducible random numbers: the same for the same seed, on every machine.
 
 export class Random {
   #state;

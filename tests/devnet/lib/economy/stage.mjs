@@ -1,4 +1,4 @@
-// Where an economy is played: who the players are, how their steps get on the chain, what time it is. Rule: steps are mined
+// The players of an economy, how their steps get on the chain, and its time. Rule: steps are mined
 // in the order in which they are given, so that the ids they will get are known before.
 import { decodeFunctionResult, encodeDeployData, encodeFunctionData, getAddress, keccak256, toHex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
@@ -13,7 +13,7 @@ const PLAY_GAS = 40_000_000_000;
 const GAS_PRICE = hex(1000n * 10n ** 9n);
 const PURSE = hex(10n ** 30n);
 const STEPS_PER_CALL = 50;
-/** anvil looks at all state for each block, so a large economy has large ones unless somebody asks for others. */
+/** anvil reads all state for each block, so a large economy has large blocks unless an option sets another size. */
 const STEPS_PER_BLOCK = { crowded: 2500, direct: 40 };
 const HIRED_PER_CALL = 200;
 

@@ -1,4 +1,4 @@
-// The network's rule that a transaction tips at least so much. anvil knows no such rule, so it stands here: what tips less
+// The network's rule on the minimum tip. anvil has no such rule, so the proxy enforces it: a transaction that tips less
 // is refused, held back as if no signer took it, or lost.
 import { keccak256, parseTransaction, recoverTransactionAddress } from "viem";
 import { alreadyKnown, replacementUnderpriced, underpriced } from "./errors.mjs";
@@ -48,7 +48,7 @@ export class Pool {
   async release() {
     const all = [...this.#held.values()].sort((one, other) => one.nonce - other.nonce);
     this.#held.clear();
-    // One that has become invalid meanwhile is the sender's affair, as in any pool.
+    // One that has become invalid meanwhile is dropped, as in any pool.
     for (const { raw } of all) await this.upstream.call("eth_sendRawTransaction", raw).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-// What a call is answered under the rules: a head that lags, lies about balances, receipts and logs, caps on eth_getLogs.
+// The results of calls under the rules: a head that lags, lies about balances, receipts and logs, caps on eth_getLogs.
 import { beyondHead, rangeTooWide, tooManyResults } from "./errors.mjs";
 
 const quantity = (number) => `0x${number.toString(16)}`;

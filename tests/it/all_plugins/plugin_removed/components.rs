@@ -1,9 +1,9 @@
-//! The components of an OpenAPI document that something still names.
+//! The components of an OpenAPI document that a path or another component refers to.
 
 use plugin_testing::Value;
 use std::collections::BTreeSet;
 
-/// Components that neither a path nor a component in use names.
+/// Removes the components that neither a path nor a component in use refers to.
 pub fn drop_what_nothing_names(document: &mut Value) {
     let components = document["components"].take();
     let mut named = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! What is left of the pages of a full gateway when some plugins take away what they contributed. It is worked out from the
-//! parts that each plugin gave to the full gateway, and knows nothing of how the gateway puts them together.
+//! The expected pages of a gateway without some plugins: the pages of the full gateway minus what these plugins
+//! contributed. They are computed from the contributions of each plugin, independently of how the gateway merges them.
 
 use super::{components::drop_what_nothing_names, pages::Pages, standings::ranked};
 use plugin_api::{
@@ -21,7 +21,7 @@ pub struct Parts {
     pub all: BTreeMap<String, Value>,
 }
 
-/// What goes.
+/// What the removed plugins contributed.
 struct Loss<'a> {
     parts: &'a Parts,
     plugins: &'a [String],
@@ -66,12 +66,12 @@ impl Loss<'_> {
         self.parts.manifests.iter().filter(|manifest| self.has(&manifest.name))
     }
 
-    /// The routes that go.
+    /// The removed routes.
     fn specs(&self) -> impl Iterator<Item = &RouteSpec> {
         self.manifests().flat_map(|manifest| &manifest.routes)
     }
 
-    /// Method and path of the routes that go.
+    /// Method and path of the removed routes.
     fn routes(&self) -> BTreeSet<(String, String)> {
         self.specs().map(|route| (route.method.clone(), route.path.clone())).collect()
     }
@@ -130,7 +130,7 @@ impl Loss<'_> {
         drop_what_nothing_names(document);
     }
 
-    /// It shows the first action there is.
+    /// The example shows the first action that is left.
     fn take_example(&self, example: &mut Value) {
         let left = self.parts.manifests.iter().filter(|manifest| !self.has(&manifest.name));
         let first = left.flat_map(|manifest| &manifest.routes).find_map(|route| route.auth.action()).unwrap();
@@ -203,7 +203,7 @@ impl Loss<'_> {
         self.take_names(board);
     }
 
-    /// Only the plugin agents knows who is who.
+    /// Without the plugin agents, authors have no names.
     fn take_names(&self, value: &mut Value) {
         if !self.has("agents") {
             return;

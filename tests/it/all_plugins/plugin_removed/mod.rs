@@ -1,7 +1,7 @@
-//! Any plugin may be off: what it contributed is gone, with what others make of it, and nothing else is another than before.
+//! Any plugin may be disabled: its contributions are gone, and what others derive from them, and nothing else changes.
 //!
-//! The rule that holds for plugins that require it: an operator has to switch them off first, and says so to the gateway; a
-//! gateway that starts without it starts without them, and says why.
+//! The rule for plugins that require it: an operator has to disable them first; a gateway that starts without it does
+//! not start them either, and reports why.
 
 mod components;
 mod diff;
@@ -25,10 +25,10 @@ use plugin_api::{
 use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 use std::{collections::BTreeSet, time::Duration};
 
-/// After which those who ask look whom to ask.
+/// The interval at which the probing jobs look for due probes.
 const PROBE_ROUND: Duration = Duration::from_secs(5);
 
-/// Every plugin there is; that these are all, a test says.
+/// Every plugin; a test checks that the list is complete.
 pub fn modules() -> Vec<PluginModule_Ref> {
     vec![
         activity::plugin_module(),
@@ -52,7 +52,7 @@ fn manifests() -> Vec<Manifest> {
     modules().into_iter().map(plugin_testing::manifest).collect()
 }
 
-/// The plugins that cannot do without this one, those that need most first, and itself at the end.
+/// The plugins that require this one, directly or not, dependents first, and this one at the end.
 fn with_dependents(name: &str) -> Vec<String> {
     let manifests = manifests();
     let mut gone = vec![name.to_owned()];
@@ -67,7 +67,7 @@ fn with_dependents(name: &str) -> Vec<String> {
     gone
 }
 
-/// With everything that can be written in it.
+/// A gateway with all plugins in which every write was made.
 async fn full_gateway(builder: Builder, chain: &ScriptedChain) -> TestGateway {
     let gateway = modules().into_iter().fold(builder, Builder::plugin);
     let gateway = gateway
@@ -90,7 +90,7 @@ async fn full_gateway(builder: Builder, chain: &ScriptedChain) -> TestGateway {
     gateway
 }
 
-/// Waits until each tool was asked whether it is there: pages tell when, and the job that asks has its own pace.
+/// Waits until every tool was probed: pages show the time of the probe, and the job probes a few tools per round.
 async fn probed(gateway: &TestGateway) {
     let is_probed = async |path: &str| {
         let page: Value = serde_json::from_slice(&gateway.get(path).await.body).unwrap();
@@ -155,7 +155,7 @@ async fn an_operator_switches_off_any_plugin_and_what_it_contributed_is_gone() {
                 assert!(act(&gateway, Action::Disable, plugin).await.is_reached, "{plugin}");
             }
             parts.without(&full, &gone).assert_are(&Pages::read(&gateway).await, &format!("without {name}"));
-            // That they have all they had, the next comparison says, and the last one.
+            // The next comparison, and the last one, check that the plugins have all their records again.
             for plugin in gone.iter().rev() {
                 assert!(act(&gateway, Action::Enable, plugin).await.is_reached, "{plugin}");
             }
@@ -169,12 +169,14 @@ async fn an_operator_switches_off_any_plugin_and_what_it_contributed_is_gone() {
 #[tokio::test]
 async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched_it_off() {
     let chain = chain().await;
-    // On one database: what starts depends on no other, and the test above compares the pages on both.
+    // On SQLite only: which plugins start does not depend on the database, and the test above compares the pages on
+    // both.
     let mut gateway = full_gateway(TestGateway::builder(), &chain).await;
     let full = Pages::read(&gateway).await;
     let parts = parts(&gateway, &full).await;
     for name in manifests().into_iter().map(|manifest| manifest.name) {
-        // One restart enables the last plugin again and disables the next: its pages must show all that the last one has.
+        // One restart enables the last plugin again and disables the next: its pages must show everything of the last
+        // one.
         gateway = gateway
             .restart_after(|config| {
                 for (plugin, settings) in &mut config.plugins.sections {

@@ -1,14 +1,14 @@
-//! What a gateway says of all its plugins together, and what each of its records says, without the time of day.
+//! The pages that combine all plugins, and the page of each record, without members that depend on the time.
 
 use crate::all_plugins::calls::calls;
 use plugin_testing::{TestGateway, Value};
 use std::{collections::BTreeMap, time::Duration};
 
-/// Beyond the time that a leaderboard is kept.
+/// Longer than a leaderboard is cached.
 const KEPT: Duration = Duration::from_secs(6);
-/// Members that tell when somebody asked.
+/// Members that hold the time of the request.
 const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
-/// Pages about the moment, and those with chance in them.
+/// Pages that depend on the time or on random numbers.
 const MOMENTARY: [&str; 3] = ["get_status", "get_health", "get_waitlist_challenge"];
 
 /// A page that is not there is `null`.

@@ -1,4 +1,4 @@
-//! The leaderboard, worked out anew from what plugins contributed and the weights that it tells.
+//! Recomputes the leaderboard from the contributions of the plugins and the weights in its response.
 
 use plugin_api::point::Metrics;
 use plugin_testing::{Value, json};

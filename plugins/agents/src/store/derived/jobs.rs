@@ -2,10 +2,10 @@
 
 use super::{agents::outcome, totals};
 use crate::{
-    chain::{Delivered, Requested},
+    chain::Delivered,
     model::{JobFacts, JobId, JobStatus},
 };
-use plugin_api::{ChainEvent, Hash256, HostError, HostErrorCode, Sql, Tx, Wei, sql};
+use plugin_api::{ChainEvent, Hash256, HostError, HostErrorCode, Sql, Tx, Wei, contracts::escrow::JobRequested, sql};
 
 /// How a job ended.
 pub struct JobEnd {
@@ -41,7 +41,7 @@ async fn change(tx: &Tx, id: JobId, update: Sql) -> Result<Option<JobFacts>, Hos
     outcome(&outcomes, 1)?.first()
 }
 
-pub async fn request(tx: &Tx, event: &ChainEvent<Requested>) -> Result<JobFacts, HostError> {
+pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFacts, HostError> {
     let job = &event.args;
     let insert =
         sql("INSERT INTO agents_jobs (id, agent_id, client, amount, input_hash, input_uri, status, created_at, \

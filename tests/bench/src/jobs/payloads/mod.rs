@@ -60,7 +60,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// So many bytes that are the number's own and do not get smaller by compression.
+/// Incompressible bytes that are unique for the number.
 fn contents(bytes: usize, number: u64) -> Vec<u8> {
     static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let blocks = (0_u64..).flat_map(|block| keccak256(block.to_be_bytes()).0);

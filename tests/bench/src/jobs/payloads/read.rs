@@ -3,7 +3,7 @@
 use super::{PATH, Size, contents, fastify, files_of_nginx, post, settings};
 use crate::{
     bench::{Bench, Synchronous, keep},
-    jobs::{FASTIFY, FORGETFUL, GATEWAY, Goal, Outcome},
+    jobs::{BESIDE, FASTIFY, FORGETFUL, GATEWAY, Goal, Outcome},
     load,
     peers::nginx,
     rounds::{Contestant, Sample, in_turn},
@@ -59,6 +59,9 @@ fn servers(bench: &Bench, payloads: &[(String, Vec<u8>)]) -> Result<Vec<(&'stati
         (GATEWAY, bench.gateway_on_copy(&filled, &[])?),
         (FORGETFUL, bench.gateway_on_copy(&filled, &[("http.cache_bytes_max", "0")])?),
     ];
+    if let Some(other) = bench.beside() {
+        servers.push((BESIDE, other.gateway_on_copy(&filled, &[])?));
+    }
     if bench.with_peers && nginx::is_installed() {
         let files = |folder: &Path| {
             payloads.iter().try_for_each(|(hash, contents)| Ok(fs::write(folder.join(hash), contents)?))

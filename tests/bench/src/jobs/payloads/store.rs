@@ -1,4 +1,5 @@
-//! New payloads, into a new store in every round: what was stored before makes nobody slower, and the disk is free again.
+//! New payloads, into a new store in every round: earlier rounds slow no server down, and their disk space is free
+//! again.
 
 use super::{Size, contents, fastify, files, files_of_nginx, post, settings};
 use crate::{

@@ -1,4 +1,4 @@
-//! Statements that have been short run on the thread that asks. What holds for the writer thread holds for them.
+//! Statements that have been fast run on the calling thread, by the same rules as on the writer thread.
 
 use super::*;
 use rstest::rstest;
@@ -9,7 +9,7 @@ fn guard(id: i64) -> CommitStatement {
     CommitStatement::expecting_row(statement(GUARD, [Value::Int(id)]))
 }
 
-/// Runs the statements of these tests until they are known to be short, and leaves nothing behind.
+/// Runs the statements of these tests until they are known to be fast, and leaves no rows.
 async fn with_known_statements(engine: Engine) -> TestDatabase {
     let db = TestDatabase::with_notes(engine).await;
     for _ in 0..40 {
@@ -55,7 +55,7 @@ async fn many_at_once_are_told_the_truth(#[values(Engine::Sqlite, Engine::Postgr
     }
 }
 
-/// Between two calls nobody works for the transaction: leaving it there must give the turn to the next.
+/// Dropping a transaction between two calls must release the write lock for the next one.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_is_dropped_leaves_no_trace(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
@@ -72,7 +72,8 @@ async fn a_transaction_that_is_dropped_leaves_no_trace(#[values(Engine::Sqlite, 
     assert_eq!(db.note_ids().await, (100..120).collect::<Vec<_>>());
 }
 
-/// Whoever waits for a commit asks for it: one that leaves in that moment must not leave the others waiting.
+/// A transaction may have to request the commit of its group: when it is dropped at that point, the others must not
+/// wait.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commits_that_nobody_waits_for_are_made(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {

@@ -1,4 +1,4 @@
-//! The way of an intent from its row to its end.
+//! The lifecycle of an intent, from its row to its final state.
 
 use super::{
     DEPTH, MINUTE, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, status, until, waits, wei,
@@ -121,7 +121,7 @@ async fn one_that_is_passed_by_is_replaced_and_any_of_its_transactions_counts() 
         until(async || chain.waiting()[0].hash != first.hash).await;
         let second = chain.waiting().remove(0);
         assert_eq!((second.nonce, second.tip), (first.nonce, 2 * first.tip));
-        // The first one was in the pool of the signer who made the next block.
+        // The first transaction was in the pool of the producer of the next block.
         chain.lose(false);
         chain.push_pending(first.clone());
         chain.hold(false);
@@ -182,7 +182,7 @@ async fn the_largest_amount_survives_every_path() {
             alloy_primitives::U256::MAX - alloy_primitives::U256::from(10u64).pow(alloy_primitives::U256::from(20))
         );
         chain.set_balance(relayer(), &alloy_primitives::U256::MAX.to_string());
-        // Refused while the gateway believes in the balance of before, which it then looks at again.
+        // Refused by the old balance, which the gateway then reads again.
         until(async || pay(gateway, Pay { value: most, ..Pay::default() }).await.is_number()).await;
         assert_eq!(waits(chain, 1).await[0].value, most);
     })

@@ -1,4 +1,4 @@
-//! Answers that cannot be sent, giant ones, and streams that break or never end.
+//! Responses that cannot be sent, giant ones, and streams that break or never end.
 
 use super::{
     assert_fault, assert_internal, assert_others_serve, assert_serving, call, gateway, last_fault, post, report, switch,
@@ -72,12 +72,12 @@ async fn a_stream_that_breaks_later_ends_its_body_with_an_error() {
 async fn an_endless_stream_ends_with_its_plugin() {
     let gateway = gateway(json!({})).await;
     let read = gateway.open_stream("GET", "/api/hostile/stream_endless", &[], "").await;
-    // Nobody reads this one: it is not polled, and cannot see the end.
+    // This one is not read: it is not polled, and so does not notice the stop.
     let leaked = gateway.open_stream("GET", "/api/hostile/stream_endless", &[], "").await;
     let reader = tokio::spawn(read.into_body().collect());
     let begun = Instant::now();
     switch(&gateway, false).await;
-    // Four waits of half a second each at the very most: requests, jobs, tasks, the plugin's own end.
+    // At most four waits of half a second: for requests, jobs, tasks and the plugin's `stop`.
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(reader.await.unwrap().unwrap().to_bytes(), "first");
     assert_eq!(call(&gateway, "rows").await.status, 404);

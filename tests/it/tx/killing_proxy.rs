@@ -1,6 +1,6 @@
-//! A JSON-RPC proxy that kills who asks: SIGKILL at a request of its choice, before the chain hears of it or before the answer
-//! comes back. Between two requests lie the commits, so every step of sending is met. It can also refuse payments for good,
-//! and lie about that.
+//! A JSON-RPC proxy that sends SIGKILL to its client at a chosen request: before it forwards the request, or before it
+//! returns the response. Commits happen between two requests, so every step of sending is interrupted. The proxy can
+//! also refuse payments for good, and forward every second refused one all the same.
 
 use super::payee;
 use bytes::Bytes;
@@ -18,28 +18,28 @@ use std::{
 use tokio::{net::TcpListener, task::JoinHandle};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// The chain does not hear of the request.
-    Before,
-    /// The chain has done what it was asked.
-    After,
+pub enum KillPoint {
+    /// The request is not forwarded.
+    BeforeRequest,
+    /// The node has executed the request; the response is lost.
+    BeforeResponse,
 }
 
-pub struct Executioner {
+pub struct KillingProxy {
     pub url: String,
-    block: Arc<Mutex<Block>>,
+    state: Arc<Mutex<State>>,
     task: JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct Block {
-    victim: Option<Child>,
-    /// Requests to go.
-    fate: Option<(u64, Moment)>,
-    /// Transactions of all lives.
+struct State {
+    process: Option<Child>,
+    /// The number of requests before the kill.
+    kill_after: Option<(u64, KillPoint)>,
+    /// Transactions of all runs.
     handed_out: u64,
     refuses: bool,
-    /// Payments that were refused, of which the chain has heard of every second one all the same.
+    /// Payments that were refused; every second one was forwarded to the node all the same.
     refused: u64,
 }
 
@@ -47,66 +47,66 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Executioner {
+impl KillingProxy {
     pub async fn start(upstream: String) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let block = Arc::new(Mutex::new(Block::default()));
-        let task = tokio::spawn(serve(listener, upstream, block.clone()));
-        Self { url, block, task }
+        let state = Arc::new(Mutex::new(State::default()));
+        let task = tokio::spawn(serve(listener, upstream, state.clone()));
+        Self { url, state, task }
     }
 
-    /// The next to be killed, after so many of its requests; without a fate it lives.
-    pub fn take(&self, victim: Child, fate: Option<(u64, Moment)>) {
-        let mut block = lock(&self.block);
-        (block.victim, block.fate) = (Some(victim), fate);
+    /// Kills this process after that many of its requests, or never.
+    pub fn attach(&self, process: Child, kill_after: Option<(u64, KillPoint)>) {
+        let mut state = lock(&self.state);
+        (state.process, state.kill_after) = (Some(process), kill_after);
     }
 
     /// How the process ended, once it has.
     pub fn ended(&self) -> Option<std::process::ExitStatus> {
-        lock(&self.block).victim.as_mut()?.try_wait().unwrap()
+        lock(&self.state).process.as_mut()?.try_wait().unwrap()
     }
 
-    /// Kills it now, wherever it is.
+    /// Kills the process now.
     pub fn kill(&self) {
-        lock(&self.block).kill();
+        lock(&self.state).kill();
     }
 
-    /// How many transactions were handed to the server, also those that it refused.
+    /// How many transactions the processes sent, including refused ones.
     pub fn handed_out(&self) -> u64 {
-        lock(&self.block).handed_out
+        lock(&self.state).handed_out
     }
 
-    /// Whether payments are refused from now on, in words that no server takes back.
+    /// Whether payments are refused from now on, with an error that is final.
     pub fn refuse(&self, refuses: bool) {
-        lock(&self.block).refuses = refuses;
+        lock(&self.state).refuses = refuses;
     }
 }
 
-impl Drop for Executioner {
+impl Drop for KillingProxy {
     fn drop(&mut self) {
         self.kill();
         self.task.abort();
     }
 }
 
-impl Block {
+impl State {
     fn kill(&mut self) {
-        if let Some(victim) = &mut self.victim {
+        if let Some(process) = &mut self.process {
             // It may have ended by itself.
-            let _ = victim.kill();
-            let _ = victim.wait();
+            let _ = process.kill();
+            let _ = process.wait();
         }
     }
 
-    /// Counts one request; its moment, when it is the last.
-    fn count(&mut self) -> Option<Moment> {
-        let (left, moment) = self.fate?;
-        self.fate = left.checked_sub(1).map(|left| (left, moment));
-        (left == 0).then_some(moment)
+    /// Counts one request. Returns where to kill the process if this is its last one.
+    fn count(&mut self) -> Option<KillPoint> {
+        let (left, kill_point) = self.kill_after?;
+        self.kill_after = left.checked_sub(1).map(|left| (left, kill_point));
+        (left == 0).then_some(kill_point)
     }
 
-    /// Counts what hands out a transaction. What a payment is answered; whether the chain hears of it is another question.
+    /// Counts requests that send a transaction, and returns the refusal if it is a payment and payments are refused.
     fn refusal(&mut self, question: &[u8]) -> Option<Refusal> {
         let question: Value = serde_json::from_slice(question).unwrap_or_default();
         if question["method"] != "eth_sendRawTransaction" {
@@ -135,17 +135,17 @@ fn is_payment(question: &Value) -> bool {
     question["params"][0].as_str().is_some_and(|raw| raw.contains(of_all))
 }
 
-async fn serve(listener: TcpListener, upstream: String, block: Arc<Mutex<Block>>) {
+async fn serve(listener: TcpListener, upstream: String, state: Arc<Mutex<State>>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     while let Ok((socket, _)) = listener.accept().await {
-        let (client, upstream, block) = (client.clone(), upstream.clone(), block.clone());
+        let (client, upstream, state) = (client.clone(), upstream.clone(), state.clone());
         let service = service_fn(move |request: Request<Incoming>| {
-            let (client, upstream, block) = (client.clone(), upstream.clone(), block.clone());
-            async move { Ok::<_, Infallible>(answer(request, &client, &upstream, &block).await) }
+            let (client, upstream, state) = (client.clone(), upstream.clone(), state.clone());
+            async move { Ok::<_, Infallible>(answer(request, &client, &upstream, &state).await) }
         });
         tokio::spawn(async move {
-            // Who was killed leaves early.
+            // Fails when the client is killed.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(socket), service).await;
         });
     }
@@ -155,18 +155,18 @@ async fn answer(
     request: Request<Incoming>,
     client: &reqwest::Client,
     upstream: &str,
-    block: &Mutex<Block>,
+    state: &Mutex<State>,
 ) -> Response<Full<Bytes>> {
     let question = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let (moment, refusal) = {
-        let mut block = lock(block);
-        (block.count(), block.refusal(&question))
+    let (kill_point, refusal) = {
+        let mut state = lock(state);
+        (state.count(), state.refusal(&question))
     };
-    if moment == Some(Moment::Before) {
-        lock(block).kill();
+    if kill_point == Some(KillPoint::BeforeRequest) {
+        lock(state).kill();
         return failed();
     }
-    // The chain hears of what is no payment, of what is not refused, and of lies.
+    // Forwarded: all requests but honestly refused payments.
     let answered = if refusal.as_ref().is_none_or(|refusal| refusal.is_lie) {
         let asked = client.post(upstream).header("content-type", "application/json").body(question).send().await;
         match asked {
@@ -176,8 +176,8 @@ async fn answer(
     } else {
         None
     };
-    if moment == Some(Moment::After) {
-        lock(block).kill();
+    if kill_point == Some(KillPoint::BeforeResponse) {
+        lock(state).kill();
     }
     let refused = refusal.map(|refusal| refusal.answer.to_string().into());
     refused.or(answered).map_or_else(failed, |answer: Bytes| Response::new(Full::from(answer)))

@@ -1,0 +1,38 @@
+//! The derives of `plugin-api`: errors, events of the activity log, events of contracts.
+//!
+//! Plugins use them through `plugin-api`, where each trait of the same name has the documentation and an example. The rule:
+//! a refused attribute is an error at that attribute that says what to write.
+
+mod api_error;
+mod attribute;
+mod contract_event;
+mod event;
+
+use proc_macro::TokenStream;
+
+/// Implements the trait `ApiError`: status, code and hint of each kind of error, from `#[api(404, "not_found", hint = "…")]`.
+#[proc_macro_derive(ApiError, attributes(api))]
+pub fn derive_api_error(item: TokenStream) -> TokenStream {
+    expand(item, api_error::expand)
+}
+
+/// Implements the trait `Event`: type, subject and actor of an event of the activity log, from
+/// `#[event("thread.create", subject = "thread", id = thread_id)]`.
+#[proc_macro_derive(Event, attributes(event))]
+pub fn derive_event(item: TokenStream) -> TokenStream {
+    expand(item, event::expand)
+}
+
+/// Implements the trait `ContractEvent`: contract and signature of an event on a chain, from
+/// `#[contract_event("escrow", "JobDisputed(uint256 indexed jobId)")]`.
+#[proc_macro_derive(ContractEvent, attributes(contract_event))]
+pub fn derive_contract_event(item: TokenStream) -> TokenStream {
+    expand(item, contract_event::expand)
+}
+
+fn expand(
+    item: TokenStream,
+    derive: fn(proc_macro2::TokenStream) -> syn::Result<proc_macro2::TokenStream>,
+) -> TokenStream {
+    derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,0 +1,42 @@
+//! `AgentRegistry`: agents and who owns them.
+
+use crate::{Address, ContractEvent, Wei};
+use serde::Deserialize;
+
+/// Key of the contract in the gateway's configuration.
+pub const CONTRACT: &str = "registry";
+
+crate::record_id!(
+    /// An agent, by its id in the registry.
+    AgentId,
+    "agent"
+);
+
+/// An agent registered. It is active; events that follow in the same transaction repeat status and bond.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    CONTRACT,
+    "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, string metadataURI, \
+     uint256 pricePerJob, uint256 bond)"
+)]
+pub struct AgentRegistered {
+    pub id: AgentId,
+    pub owner: Address,
+    /// Untrusted, of any length, as are `endpoint` and `metadata_uri`.
+    pub name: String,
+    pub endpoint: String,
+    #[serde(rename = "metadataURI")]
+    pub metadata_uri: String,
+    pub price_per_job: Wei,
+    pub bond: Wei,
+}
+
+/// An agent has another owner. The registry's event has three indexed arguments, that of other contracts two.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
+#[contract_event(CONTRACT, "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)")]
+pub struct OwnershipTransferred {
+    pub id: AgentId,
+    pub from: Address,
+    pub to: Address,
+}

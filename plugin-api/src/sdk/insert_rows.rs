@@ -1,0 +1,83 @@
+//! Inserts of several rows in one statement.
+
+use super::{Bind, Sql, sql};
+use crate::abi::{Statement, Value};
+use abi_stable::std_types::RVec;
+use std::fmt::Write as _;
+
+/// A row of [`Sql::insert_rows`]: a tuple with one value per column.
+pub trait BindRow {
+    const COLUMNS: usize;
+
+    fn bind_to(self, params: &mut RVec<Value>);
+}
+
+macro_rules! bind_row {
+    ($($value:ident)*) => {
+        impl<$($value: Bind),*> BindRow for ($($value,)*) {
+            const COLUMNS: usize = [$(stringify!($value)),*].len();
+
+            #[allow(non_snake_case, reason = "one name serves as type and as value")]
+            fn bind_to(self, params: &mut RVec<Value>) {
+                let ($($value,)*) = self;
+                $(params.push($value.into_value());)*
+            }
+        }
+    };
+}
+
+bind_row!(A);
+bind_row!(A B);
+bind_row!(A B C);
+bind_row!(A B C D);
+bind_row!(A B C D E);
+bind_row!(A B C D E F);
+
+impl Sql {
+    /// `INSERT INTO table (columns) VALUES …` with one tuple per row; `None` without rows. Append `ON CONFLICT` or
+    /// `RETURNING` with [`Sql::push`]. The rows must be few: a statement has at most 32,766 values.
+    ///
+    /// ```
+    /// use plugin_api::Sql;
+    ///
+    /// fn tag_note(note: i64, tags: &[String]) -> Option<Sql> {
+    ///     Sql::insert_rows("notes_tags", "tag, note_id", tags.iter().map(|tag| (tag, note)))
+    /// }
+    /// ```
+    pub fn insert_rows<R: BindRow>(table: &str, columns: &str, rows: impl IntoIterator<Item = R>) -> Option<Self> {
+        let mut text = format!("INSERT INTO {table} ({columns}) VALUES ");
+        let mut params = RVec::new();
+        for row in rows {
+            let first = params.len() + 1;
+            text.push_str(if first == 1 { "(" } else { ", (" });
+            for number in first..first + R::COLUMNS {
+                let separator = if number == first { "" } else { ", " };
+                let _ = write!(text, "{separator}${number}");
+            }
+            text.push(')');
+            row.bind_to(&mut params);
+        }
+        (!params.is_empty()).then(|| Self(Statement { params, ..sql(text).0 }))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_has_its_placeholders() {
+        let Sql(insert) = Sql::insert_rows("notes_tags", "tag, note_id", [("a", 1), ("b", 2)]).unwrap();
+        assert_eq!(insert.sql.to_string(), "INSERT INTO notes_tags (tag, note_id) VALUES ($1, $2), ($3, $4)");
+        assert_eq!(insert.params[2], Value::Text("b".into()));
+        assert_eq!(insert.params[3], Value::Int(2));
+        let Sql(insert) = Sql::insert_rows("notes_ids", "id", [(7,)]).unwrap();
+        assert_eq!(insert.sql.to_string(), "INSERT INTO notes_ids (id) VALUES ($1)");
+    }
+
+    #[test]
+    fn no_rows_are_no_statement() {
+        assert!(Sql::insert_rows("notes_tags", "tag, note_id", Vec::<(String, i64)>::new()).is_none());
+    }
+}

@@ -1,0 +1,312 @@
+//! The text of a list's statements.
+//!
+//! The rule: a value is bound once, however often its placeholder is used. Page and total repeat the conditions, so the
+//! parameters are numbered first and each text is then written with the same numbers.
+
+use super::{Condition, Hits, List, Window};
+use crate::{
+    abi::{Statement, Value},
+    sdk::{Sql, sql},
+};
+use abi_stable::std_types::RVec;
+use std::fmt::Write as _;
+
+/// Initial capacities, which few lists exceed.
+const TEXT_BYTES: usize = 768;
+const PARAMS: usize = 8;
+
+impl List {
+    /// `SELECT …, total …`
+    pub(super) fn page_statement(&self) -> Sql {
+        self.select(true)
+    }
+
+    /// Without the total.
+    pub(super) fn rows_statement(&self) -> Sql {
+        self.select(false)
+    }
+
+    /// `SELECT total`. With a stored count it has no other parameters than those of the count.
+    pub(super) fn count_statement(&self) -> Sql {
+        let mut writer = Writer::new();
+        if let Some(stored) = &self.stored_total {
+            writer.push("SELECT ");
+            writer.push_stored(stored);
+            return writer.finish();
+        }
+        let conditions = writer.begin(self);
+        writer.push("SELECT ");
+        writer.push_count(self, conditions);
+        writer.finish()
+    }
+
+    fn select(&self, with_total: bool) -> Sql {
+        let mut writer = Writer::new();
+        let conditions = writer.begin(self);
+        writer.push("SELECT ");
+        writer.push(self.columns);
+        if with_total {
+            writer.push(", ");
+            match &self.stored_total {
+                Some(stored) => writer.push_stored(stored),
+                None => writer.push_count(self, conditions),
+            }
+            writer.push(" AS total");
+        }
+        writer.push(" FROM ");
+        writer.push(self.table);
+        if !self.joins.is_empty() {
+            writer.push(" ");
+            writer.push(self.joins);
+        }
+        writer.push_conditions(self, conditions);
+        if !self.order.is_empty() {
+            writer.push(" ORDER BY ");
+            writer.push(self.order);
+        }
+        if let Some(Window { limit, offset }) = self.page {
+            writer.push_bound(" LIMIT ", limit.into());
+            writer.push_bound(" OFFSET ", offset.into());
+        }
+        writer.finish()
+    }
+}
+
+/// A statement that is being written. Text and parameters are allocated once each.
+struct Writer {
+    text: String,
+    params: RVec<Value>,
+}
+
+impl Writer {
+    fn new() -> Self {
+        Self { text: String::with_capacity(TEXT_BYTES), params: RVec::with_capacity(PARAMS) }
+    }
+
+    fn finish(self) -> Sql {
+        Sql(Statement { params: self.params, ..sql(self.text).0 })
+    }
+
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    fn push_placeholder(&mut self, number: usize) {
+        let _ = write!(self.text, "${number}");
+    }
+
+    /// Writes the text with the placeholder of the value at its end.
+    fn push_bound(&mut self, text: &str, value: i64) {
+        self.push(text);
+        self.params.push(Value::Int(value));
+        self.push_placeholder(self.params.len());
+    }
+
+    /// Writes the `WITH` of the hits and binds the values of the conditions; returns how many parameters precede these.
+    fn begin(&mut self, list: &List) -> usize {
+        if let Some(Hits { select, .. }) = &list.hits {
+            self.push("WITH hits (id) AS (");
+            self.push_fragment(select);
+            self.push(") ");
+        }
+        let first = self.params.len();
+        self.params.extend(list.conditions.iter().filter_map(|condition| match condition {
+            Condition::Text(_, value) => value.clone(),
+            Condition::Search(search, _) => Some(Value::Text(search.needle().into())),
+        }));
+        first
+    }
+
+    /// `WHERE …`, or nothing. `bound` is the number of parameters before those of the conditions.
+    fn push_conditions(&mut self, list: &List, mut bound: usize) {
+        let mut word = " WHERE ";
+        if let Some(Hits { key, .. }) = &list.hits {
+            self.text.extend([word, *key, " IN (SELECT id FROM hits)"]);
+            word = " AND ";
+        }
+        for condition in &list.conditions {
+            self.push(word);
+            word = " AND ";
+            match condition {
+                Condition::Text(text, None) => self.push(text),
+                Condition::Text(text, Some(_)) => {
+                    bound += 1;
+                    self.push_condition(text, bound);
+                }
+                Condition::Search(search, columns) => {
+                    bound += 1;
+                    let placeholder = format!("${bound}");
+                    for (index, column) in columns.iter().enumerate() {
+                        self.push(if index == 0 { "(" } else { " OR " });
+                        search.push_condition(&mut self.text, column, &placeholder);
+                    }
+                    self.push(")");
+                }
+            }
+        }
+    }
+
+    /// `{}` becomes the placeholder.
+    fn push_condition(&mut self, text: &str, number: usize) {
+        for (index, part) in text.split("{}").enumerate() {
+            if index > 0 {
+                self.push_placeholder(number);
+            }
+            self.push(part);
+        }
+    }
+
+    /// The number of matches.
+    fn push_count(&mut self, list: &List, bound: usize) {
+        if list.hits.is_some() && list.conditions.is_empty() {
+            return self.push("(SELECT count(*) FROM hits)");
+        }
+        self.push("(SELECT count(*) FROM ");
+        self.push(list.table);
+        self.push_conditions(list, bound);
+        self.push(")");
+    }
+
+    fn push_stored(&mut self, select: &Sql) {
+        self.push("coalesce((");
+        self.push_fragment(select);
+        self.push("), 0)");
+    }
+
+    /// Writes a statement into this one. Its `$1` becomes the first placeholder after those there are.
+    fn push_fragment(&mut self, Sql(Statement { sql, params }): &Sql) {
+        let before = self.params.len();
+        let text: &str = sql;
+        for (index, part) in text.split('$').enumerate() {
+            if index == 0 {
+                self.push(part);
+                continue;
+            }
+            let digits = part.len() - part.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+            let (number, rest) = part.split_at(digits);
+            match number.parse::<usize>() {
+                Ok(number) => self.push_placeholder(before + number),
+                // No placeholder: the database refuses the text as it is.
+                Err(_) => self.text.extend(["$", number]),
+            }
+            self.push(rest);
+        }
+        self.params.extend(params.iter().cloned());
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::sdk::{Bind as _, Search};
+
+    const NOTES: List = List::new("notes_notes n", "n.id, n.text").order_by("n.id DESC");
+
+    fn text(statement: Sql) -> String {
+        statement.0.sql.to_string()
+    }
+
+    fn values(statement: &Sql) -> Vec<Value> {
+        statement.0.params.to_vec()
+    }
+
+    fn search(dialect: &str) -> Option<Search> {
+        Search::in_dialect(dialect, "X")
+    }
+
+    #[test]
+    fn one_statement_reads_page_and_total() {
+        let page = NOTES.page(25, 50).page_statement();
+        assert_eq!(values(&page), [Value::Int(25), Value::Int(50)]);
+        assert_eq!(
+            text(page),
+            "SELECT n.id, n.text, (SELECT count(*) FROM notes_notes n) AS total FROM notes_notes n \
+             ORDER BY n.id DESC LIMIT $1 OFFSET $2"
+        );
+        assert_eq!(text(NOTES.page(25, 50).count_statement()), "SELECT (SELECT count(*) FROM notes_notes n)");
+        assert_eq!(text(NOTES.rows_statement()), "SELECT n.id, n.text FROM notes_notes n ORDER BY n.id DESC");
+    }
+
+    #[test]
+    fn conditions_are_repeated_and_their_values_are_not() {
+        let list = NOTES
+            .join("LEFT JOIN notes_cards c ON c.note_id = n.id")
+            .filter("n.author = {}", Some("0x1"))
+            .filter("n.kind = {}", None::<&str>)
+            .filter_if(true, "n.online = 1")
+            .filter_if(false, "n.online = 0")
+            .search(search("sqlite"), &["n.title", "n.text"])
+            .page(1, 2);
+        let conditions =
+            "n.author = $1 AND n.online = 1 AND (instr(lower(n.title), $2) > 0 OR instr(lower(n.text), $2) > 0)";
+        let page = list.page_statement();
+        assert_eq!(values(&page), ["0x1".into_value(), "x".into_value(), Value::Int(1), Value::Int(2)]);
+        assert_eq!(
+            text(page),
+            format!(
+                "SELECT n.id, n.text, (SELECT count(*) FROM notes_notes n WHERE {conditions}) AS total FROM notes_notes n \
+                 LEFT JOIN notes_cards c ON c.note_id = n.id WHERE {conditions} ORDER BY n.id DESC LIMIT $3 OFFSET $4"
+            )
+        );
+        let count = list.count_statement();
+        assert_eq!(values(&count), ["0x1".into_value(), "x".into_value()]);
+        assert_eq!(text(count), format!("SELECT (SELECT count(*) FROM notes_notes n WHERE {conditions})"));
+    }
+
+    #[test]
+    fn a_value_may_be_used_twice() {
+        let list = NOTES.filter("substr(n.kind, 1, length({})) = {}", Some("a"));
+        assert!(text(list.rows_statement()).contains("substr(n.kind, 1, length($1)) = $1 ORDER"));
+    }
+
+    #[test]
+    fn each_dialect_searches_in_its_way() {
+        let list = NOTES.search(search("postgres"), &["n.text"]);
+        assert!(text(list.rows_statement()).contains(r#"WHERE (strpos(lower(n.text COLLATE "C"), $1) > 0) ORDER"#));
+        assert_eq!(text(NOTES.search(None, &["n.text"]).rows_statement()), text(NOTES.rows_statement()));
+    }
+
+    #[test]
+    fn a_stored_count_replaces_the_counting() {
+        let count = sql("SELECT notes FROM notes_counts WHERE tag = $1").bind("a");
+        let list = NOTES.filter("n.tag = {}", Some("a")).stored_total(count).page(1, 0);
+        let page = list.page_statement();
+        assert_eq!(values(&page), ["a".into_value(), "a".into_value(), Value::Int(1), Value::Int(0)]);
+        assert_eq!(
+            text(page),
+            "SELECT n.id, n.text, coalesce((SELECT notes FROM notes_counts WHERE tag = $2), 0) AS total FROM notes_notes n \
+             WHERE n.tag = $1 ORDER BY n.id DESC LIMIT $3 OFFSET $4"
+        );
+        let count = list.count_statement();
+        assert_eq!(values(&count), ["a".into_value()]);
+        assert_eq!(text(count), "SELECT coalesce((SELECT notes FROM notes_counts WHERE tag = $1), 0)");
+    }
+
+    #[test]
+    fn hits_are_selected_once() {
+        let hits =
+            || sql("SELECT id FROM a WHERE x = $1 UNION SELECT id FROM b WHERE x = $1 AND y = $2").bind(7).bind(8);
+        let list = NOTES.hits("n.id", hits()).page(1, 0);
+        assert_eq!(
+            text(list.page_statement()),
+            "WITH hits (id) AS (SELECT id FROM a WHERE x = $1 UNION SELECT id FROM b WHERE x = $1 AND y = $2) \
+             SELECT n.id, n.text, (SELECT count(*) FROM hits) AS total FROM notes_notes n \
+             WHERE n.id IN (SELECT id FROM hits) ORDER BY n.id DESC LIMIT $3 OFFSET $4"
+        );
+        let list = NOTES.filter("n.kind = {}", Some("k")).hits("n.id", hits());
+        let conditions = "n.id IN (SELECT id FROM hits) AND n.kind = $3";
+        let count = list.count_statement();
+        assert_eq!(values(&count), [Value::Int(7), Value::Int(8), "k".into_value()]);
+        assert!(text(count).ends_with(&format!(" SELECT (SELECT count(*) FROM notes_notes n WHERE {conditions})")));
+    }
+
+    #[test]
+    fn placeholders_of_a_fragment_follow_those_before_it() {
+        let mut writer = Writer::new();
+        writer.params.push(Value::Null);
+        writer.push_fragment(&sql("a = $1 AND b IN ($2, $12) AND c = '$'").bind(1));
+        assert_eq!(writer.text, "a = $2 AND b IN ($3, $13) AND c = '$'");
+        assert_eq!(writer.params.len(), 2);
+    }
+}
