@@ -7,7 +7,7 @@ use crate::{
     paths, signing,
     stats::{self, Stats},
 };
-use plugin_api::{Address, point::Skill};
+use plugin_api::{Address, manifest::SkillSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub struct NetworkAgentCard {
     pub default_output_modes: Vec<String>,
     pub authentication: CardAuthentication,
     #[schemars(with = "Vec<SkillSchema>")]
-    pub skills: Vec<Skill>,
+    pub skills: Vec<SkillSpec>,
     /// URLs by name, of what is enabled here.
     pub endpoints: BTreeMap<String, String>,
     pub chain: ChainView,
@@ -106,7 +106,7 @@ fn members(context: &DocumentContext<'_>) -> NetworkAgentCard {
         default_input_modes: json_only(),
         default_output_modes: json_only(),
         authentication: authentication(context),
-        skills: context.discovery.iter().flat_map(|(_, discovery)| discovery.skills.clone()).collect(),
+        skills: context.plugins.iter().flat_map(|plugin| plugin.skills.clone()).collect(),
         endpoints: context.endpoints(),
         chain: context.chain_view(),
         contracts: context.chain.contracts.clone(),

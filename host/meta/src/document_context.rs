@@ -19,7 +19,7 @@ pub struct DocumentContext<'a> {
     /// The enabled plugins.
     pub plugins: &'a [&'a Manifest],
     pub chain: &'a ChainInfo,
-    /// What plugins contributed to the point `discovery`, by plugin name.
+    /// What plugins contributed to the point `discovery`, by plugin name: members of manifest and agent card.
     pub discovery: &'a [(String, Discovery)],
     /// See [`crate::stats::merge_counters`].
     pub counters: &'a Counters,
@@ -111,14 +111,15 @@ impl<'a> DocumentContext<'a> {
         self.routes().filter_map(|route| route.auth.action()).collect()
     }
 
-    /// Named endpoints as URLs. The gateway's own names win over contributed ones, earlier plugins over later ones.
+    /// Named endpoints as URLs. The gateway's own names win over those of plugins, earlier plugins over later ones.
     pub(crate) fn endpoints(&self) -> BTreeMap<String, String> {
-        let contributed = self.discovery.iter().flat_map(|(_, discovery)| &discovery.endpoints);
+        let routes = self.plugins.iter().flat_map(|plugin| &plugin.routes);
+        let declared = routes.filter_map(|route| Some((route.endpoint.as_ref()?, paths::template(&route.path))));
         let gateway_endpoints = paths::endpoints(&self.environment.brand.marker);
         let mut endpoints: BTreeMap<_, _> =
             gateway_endpoints.into_iter().map(|(name, path)| (name.to_owned(), self.url(&path))).collect();
-        for (name, path) in contributed {
-            endpoints.entry(name.clone()).or_insert_with(|| self.url(path));
+        for (name, path) in declared {
+            endpoints.entry(name.clone()).or_insert_with(|| self.url(&path));
         }
         endpoints
     }

@@ -2,16 +2,15 @@
 //! because parsers stop at anything else; and no text that a user wrote.
 
 use crate::{document_context::DocumentContext, paths, signing};
-use plugin_api::{manifest::RouteSpec, point::Briefing};
+use plugin_api::manifest::{Manifest, RouteSpec};
 use std::fmt::Write as _;
 
 pub fn llms_txt(context: &DocumentContext<'_>) -> String {
     let (title, description) = (inline_text(&context.title()), inline_text(&context.description()));
     let mut text = format!("# {title}\n\n> {description}\n\n{}", prose(context));
-    for (_, discovery) in context.discovery {
-        if let Some(briefing) = discovery.briefing.as_ref().filter(|briefing| !briefing.links.is_empty()) {
-            section(&mut text, &briefing.title, briefing_links(context, briefing));
-        }
+    for plugin in context.plugins {
+        let title = plugin.routes.first().map_or(plugin.name.as_str(), |route| route.tag.as_str());
+        section(&mut text, title, briefing_links(context, plugin));
     }
     let routes = context.plugins.iter().flat_map(|plugin| &plugin.routes);
     section(&mut text, "Routes", routes.map(|route| route_link(context, route)).collect());
@@ -67,8 +66,12 @@ fn section(text: &mut String, title: &str, links: Vec<String>) {
     }
 }
 
-fn briefing_links(context: &DocumentContext<'_>, briefing: &Briefing) -> Vec<String> {
-    briefing.links.iter().map(|item| link(&item.name, &context.url(&item.path), &item.note)).collect()
+fn briefing_links(context: &DocumentContext<'_>, plugin: &Manifest) -> Vec<String> {
+    let link_to = |route: &RouteSpec| {
+        let briefing = route.briefing.as_ref()?;
+        Some(link(&briefing.name, &context.url(&paths::template(&route.path)), &briefing.note))
+    };
+    plugin.routes.iter().filter_map(link_to).collect()
 }
 
 fn route_link(context: &DocumentContext<'_>, route: &RouteSpec) -> String {

@@ -194,8 +194,8 @@ fn limits(context: &DocumentContext<'_>) -> Map<String, Value> {
         ("writesPerIpPerMinute".to_owned(), context.limits.writes_per_ip_per_minute.into()),
         ("bodyBytes".to_owned(), context.limits.body_bytes_max.into()),
     ]);
-    for (_, discovery) in context.discovery {
-        merge_missing(&mut limits, &discovery.limits);
+    for plugin in context.plugins {
+        merge_missing(&mut limits, &plugin.limits);
     }
     limits
 }

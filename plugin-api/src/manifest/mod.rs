@@ -16,7 +16,7 @@ pub use chain::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallR
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
-pub use route::{Answer, Auth, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
+pub use route::{Answer, Auth, BriefingSpec, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
 pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{Frame, LabelTest, Subscription, TopicInput};
 pub use tx::{Intent, IntentStatus, JournalCall, Lane, TxCall, TxState};
@@ -50,6 +50,23 @@ pub struct Manifest {
     pub grants: Grants,
     /// Event types that the plugin publishes, for documentation and filters.
     pub event_types: Vec<String>,
+    /// Skills in the network's agent card.
+    pub skills: Vec<SkillSpec>,
+    /// Members of `limits` in the network's manifest: numbers by name, for example `forumBodyBytes`.
+    pub limits: Map<String, Value>,
+}
+
+/// A skill in the network's agent card: what agents can do with the plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SkillSpec {
+    /// Unique in the gateway, for example `store-payload`.
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    /// Texts. One that begins with a method is a call of one of the plugin's routes.
+    pub examples: Vec<String>,
 }
 
 /// A migration of a plugin's schema. Applied once, in order, all pending ones together; never changed afterwards.

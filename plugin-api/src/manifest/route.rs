@@ -15,6 +15,12 @@ pub struct RouteSpec {
     pub summary: String,
     #[serde(default)]
     pub description: String,
+    /// The path's name among the `endpoints` of the network's manifest and agent card, for example `forum`.
+    #[serde(default)]
+    pub endpoint: Option<String>,
+    /// The route's link in llms.txt.
+    #[serde(default)]
+    pub briefing: Option<BriefingSpec>,
     pub auth: Auth,
     /// A larger body is a 413; `None` is the gateway's own limit.
     #[serde(default)]
@@ -56,6 +62,8 @@ impl RouteSpec {
             tag: String::new(),
             summary: String::new(),
             description: String::new(),
+            endpoint: None,
+            briefing: None,
             auth: Auth::Public,
             body_max_bytes: None,
             timeout_ms: None,
@@ -69,6 +77,16 @@ impl RouteSpec {
             answers: Vec::new(),
         }
     }
+}
+
+/// A link in the section of llms.txt that has the route's tag as its title.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BriefingSpec {
+    /// Text of the link.
+    pub name: String,
+    /// What the path is good for, in one line.
+    pub note: String,
 }
 
 /// Who may call a route.

@@ -1,7 +1,7 @@
 //! A plugin's definition: routes, jobs, migrations, contributions and chain event handlers.
 
 use super::{
-    ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription,
+    ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
     job::{self, JobFn},
     route::HandlerFn,
 };
@@ -79,6 +79,7 @@ pub struct Definition<P> {
     jobs: Vec<Job<P>>,
     contributions: Vec<(ContributionSpec, ContributeFn<P>)>,
     subscriptions: Vec<(SubscriptionSpec, ChainEventFn<P>)>,
+    skills: Vec<Skill>,
     manifest: Manifest,
 }
 
@@ -110,11 +111,13 @@ impl<P: Plugin> Definition<P> {
             jobs: Vec::new(),
             contributions: Vec::new(),
             subscriptions: Vec::new(),
+            skills: Vec::new(),
             manifest,
         }
     }
 
-    /// Heading of the routes in the documentation; the plugin's name by default.
+    /// Heading of the routes in the documentation, and title of the plugin's section of llms.txt; the plugin's name by
+    /// default.
     pub fn tag(mut self, tag: &str) -> Self {
         self.tag = tag.to_owned();
         self
@@ -155,6 +158,19 @@ impl<P: Plugin> Definition<P> {
     /// Event types that the plugin publishes.
     pub fn publishes(mut self, event_types: &[&str]) -> Self {
         self.manifest.event_types.extend(event_types.iter().map(ToString::to_string));
+        self
+    }
+
+    /// Adds a skill to the network's agent card.
+    pub fn skill(mut self, skill: Skill) -> Self {
+        self.skills.push(skill);
+        self
+    }
+
+    /// Shows a limit that the plugin enforces in `limits` of the network's manifest. The name says the unit, for example
+    /// `forumBodyBytes`.
+    pub fn limit(mut self, name: &str, limit: impl Into<serde_json::Number>) -> Self {
+        self.manifest.limits.insert(name.to_owned(), Value::Number(limit.into()));
         self
     }
 
@@ -266,13 +282,17 @@ impl<P: Plugin> Definition<P> {
         let mut schemas = schema_settings(P::NAME).into_generator();
         let mut handlers =
             Handlers { routes: Vec::new(), jobs: Vec::new(), contributions: Vec::new(), subscriptions: Arc::new([]) };
+        let mut examples = Vec::new();
         for mut route in self.routes {
             route.spec.tag.clone_from(&self.tag);
+            examples.append(&mut route.examples);
             let mut describe = RouteDescription { spec: &mut route.spec, schemas: &mut schemas };
             route.describe.iter().for_each(|part| part(&mut describe));
             manifest.routes.push(route.spec);
             handlers.routes.push(route.call);
         }
+        let skills = self.skills.into_iter().map(|skill| skill.into_spec(P::NAME, &self.tag, &examples));
+        manifest.skills = skills.collect();
         for job in self.jobs {
             manifest.jobs.push(job.spec);
             handlers.jobs.push(job.run);

@@ -8,8 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use super::discovery::{Briefing, BriefingLink, Discovery, Skill, endpoints, members};
-
 /// References to payloads in stored texts and rows: a referenced payload is not pruned. In [`PayloadReferencesInput`], out
 /// the list of those [`Hash256`] that are referenced.
 pub const PAYLOAD_REFERENCES: &str = "payload-references";
@@ -21,7 +19,8 @@ pub const STREAM: &str = "stream";
 pub const STATS: &str = "stats";
 /// Services for `/api/status`. In [`NoInput`], out a map service → [`ServiceStatus`].
 pub const STATUS: &str = "status";
-/// Texts and links for llms.txt, agent card and manifest. In [`NoInput`], out [`Discovery`].
+/// Members of the network's manifest and agent card that depend on configuration or stored data: what does not is declared,
+/// see [`crate::Route::endpoint`] and [`crate::Definition::skill`]. In [`NoInput`], out [`Discovery`].
 pub const DISCOVERY: &str = "discovery";
 /// Open work with a reward, for `/api/work`. In [`WorkInput`], out a list of [`WorkItem`].
 pub const WORK: &str = "work";
@@ -189,6 +188,22 @@ pub struct Counters {
     /// Additional members of the `stats` in manifest and agent card.
     #[serde(default)]
     pub manifest: Map<String, Value>,
+}
+
+/// Additional members of the documents that describe the network, for example `topAgents`. Objects are merged, lists are
+/// joined; existing members are not replaced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Discovery {
+    /// Of the manifest (`/.well-known/service.json`).
+    pub manifest: Map<String, Value>,
+    /// Of the agent card (`/.well-known/agent.json`).
+    pub card: Map<String, Value>,
+}
+
+/// Members of a JSON object.
+pub fn members<const N: usize>(named: [(&str, Value); N]) -> Map<String, Value> {
+    named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// One service in `/api/status`.

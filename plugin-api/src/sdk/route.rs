@@ -3,7 +3,7 @@
 use super::{ApiError, Handler, PluginContext, RouteDescription};
 use crate::{
     abi::{self, Fault},
-    manifest::{Answer, Auth, Parent, RateLimit, RouteSpec},
+    manifest::{Answer, Auth, BriefingSpec, Parent, RateLimit, RouteSpec},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -26,6 +26,7 @@ pub struct RouteWithoutAuth<P> {
 /// A route: name, authentication, request, responses and handler.
 pub struct Route<P> {
     pub(crate) spec: RouteSpec,
+    pub(crate) examples: Vec<String>,
     pub(crate) describe: Vec<DescribeFn>,
     pub(crate) call: HandlerFn<P>,
 }
@@ -50,7 +51,7 @@ impl<P: Send + Sync + 'static> Route<P> {
         let spec = RouteSpec::new(method, path, &operation_of::<H>());
         let describe: Vec<DescribeFn> = vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
         let call = move |cx: &PluginContext<P>, request| handler.call(cx, request, path);
-        RouteWithoutAuth { route: Self { spec, describe, call: Box::new(call) } }
+        RouteWithoutAuth { route: Self { spec, examples: Vec::new(), describe, call: Box::new(call) } }
     }
 
     /// Overrides the operation id, which is the handler's function name.
@@ -68,6 +69,42 @@ impl<P: Send + Sync + 'static> Route<P> {
     /// More for the documentation (Markdown).
     pub fn description(mut self, description: &str) -> Self {
         self.spec.description = description.to_owned();
+        self
+    }
+
+    /// Names the path among the `endpoints` of the network's manifest and agent card. Of two plugins with one name the first
+    /// in the order of the alphabet has it.
+    pub fn endpoint(mut self, name: &str) -> Self {
+        self.spec.endpoint = Some(name.to_owned());
+        self
+    }
+
+    /// Adds a link to the plugin's section of llms.txt, whose title is the plugin's tag: its text, and one line on what the
+    /// path is good for, with parameters and what else is below it.
+    ///
+    /// ```
+    /// # use plugin_api::{HandlerError, NoContent, RequestContext, Route};
+    /// # struct Forum;
+    /// # async fn list_threads(_: RequestContext<Forum>) -> Result<NoContent, HandlerError> { Ok(NoContent) }
+    /// # let _: Route<Forum> =
+    /// Route::get("/api/forum/threads", list_threads)
+    ///     .public()
+    ///     .summary("List and search threads")
+    ///     .endpoint("forum")
+    ///     .briefing("Threads", "list and search (sort, q, tag); /{id} is a thread with all its posts")
+    ///     .example("GET /api/forum/threads?sort=top&tag=help");
+    /// ```
+    pub fn briefing(mut self, name: &str, note: &str) -> Self {
+        self.spec.briefing = Some(BriefingSpec { name: name.to_owned(), note: note.to_owned() });
+        self
+    }
+
+    /// Adds a call to the examples of the plugin's skill (see [`crate::Definition::skill`]): method and path with a query, or
+    /// with the members of the payload and `signed as <action>`, for example
+    /// `POST /api/forum/threads {title, body} signed as thread.create`. The gateway refuses a plugin whose example is no call
+    /// of one of its routes, or names another action.
+    pub fn example(mut self, call: &str) -> Self {
+        self.examples.push(call.to_owned());
         self
     }
 

@@ -3,7 +3,6 @@
 use plugin_api::{
     abi::PluginModule_Ref,
     manifest::{Auth, Manifest, RateLimit},
-    point::Briefing,
 };
 
 /// The plugin's manifest. Like the other functions here, it panics when the plugin does not meet its requirement.
@@ -28,17 +27,5 @@ pub fn assert_writes_are_guarded(manifest: &Manifest) {
         assert_eq!(matches!(route.auth, Auth::SignedBody { .. }), is_write, "{}", route.operation);
         let limits = if is_write { vec![RateLimit::commons_writes()] } else { Vec::new() };
         assert_eq!(route.rate_limits, limits, "{}", route.operation);
-    }
-}
-
-/// Every path in the plugin's section of llms.txt is a `GET` route.
-pub fn assert_paths_are_routes(manifest: &Manifest, briefing: &Briefing) {
-    assert!(!briefing.links.is_empty(), "{} names no path", briefing.title);
-    for link in &briefing.links {
-        assert!(
-            manifest.routes.iter().any(|route| route.method == "GET" && route.path == link.path),
-            "{} is no route",
-            link.path
-        );
     }
 }

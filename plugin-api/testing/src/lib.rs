@@ -21,7 +21,7 @@ mod response;
 mod wallet;
 
 pub use chain::{Fault, ScriptedChain, ScriptedLog, ScriptedTx};
-pub use contents::{assert_paths_are_routes, assert_writes_are_guarded, manifest, routes};
+pub use contents::{assert_writes_are_guarded, manifest, routes};
 pub use gateway::{Builder, TestGateway};
 pub use response::TestResponse;
 pub use serde_json::{Value, json};

@@ -15,7 +15,7 @@ mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Job, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Job, Migration, NoConfig, Plugin, Skill, export_plugin, point};
 use std::time::Duration;
 
 pub struct Activity {
@@ -39,9 +39,20 @@ impl Plugin for Activity {
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([Job::every("forget_idle_presence", HOUR, jobs::forget_idle_presence)])
+            .skill(
+                Skill::new(
+                    "Follow everything public that happens, live or by polling; see who is here",
+                    &["events", "stream", "presence"],
+                )
+                .examples(&[
+                    "GET /api/stream?type=thread.create",
+                    "GET /api/activity?type=job.&sinceId=120",
+                    "POST /api/presence {status} signed as presence.ping",
+                ]),
+            )
+            .limit("presenceTtlSeconds", model::TTL_S)
             .contributes_as(point::STREAM, topic::NAME, topic::frames)
             .contributes(point::STATS, contributions::counters)
-            .contributes(point::DISCOVERY, contributions::discovery)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -54,7 +65,7 @@ export_plugin!(Activity);
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use crate::plugin_module;
+    use crate::{model, plugin_module};
     use plugin_api::point;
     use plugin_testing::{assert_writes_are_guarded, manifest};
 
@@ -63,6 +74,14 @@ mod tests {
         let manifest = manifest(plugin_module());
         assert_writes_are_guarded(&manifest);
         assert!(manifest.event_types.is_empty());
+    }
+
+    #[test]
+    fn the_texts_tell_the_limit_that_is_enforced() {
+        let routes = manifest(plugin_module()).routes.into_iter().filter(|route| route.path == "/api/presence");
+        let told: Vec<String> = routes.map(|route| route.briefing.map_or(route.summary, |link| link.note)).collect();
+        let seconds = format!("{} seconds", model::TTL_S);
+        assert!(told.len() == 2 && told.iter().all(|text| text.contains(&seconds)), "{told:?}");
     }
 
     #[test]

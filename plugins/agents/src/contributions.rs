@@ -11,17 +11,13 @@ use crate::{
 use plugin_api::{
     Address, Hash256, HostError, PluginContext,
     point::{
-        AuthorName, AuthorsInput, Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput,
-        PayloadReferencesInput, ServiceStatus, Skill, endpoints, members,
+        AuthorName, AuthorsInput, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput,
+        ServiceStatus, members,
     },
     referenced_payloads,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-const AGENTS: &str = "/api/agents";
-const JOBS: &str = "/api/jobs";
-const REGISTRATION: &str = "/api/agents/{id}/erc8004.json";
 
 pub async fn authors(
     cx: PluginContext<Agents>,
@@ -95,15 +91,12 @@ pub async fn status(cx: PluginContext<Agents>, _: NoInput) -> Result<BTreeMap<St
     Ok([("agentCards".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
+/// The top agents, in manifest and agent card.
 pub async fn discovery(cx: PluginContext<Agents>, _: NoInput) -> Result<Discovery, HostError> {
     let top: Vec<Value> = totals::top_agents(&cx.db()).await?.into_iter().map(top_agent).collect();
     Ok(Discovery {
-        endpoints: endpoints([("agents", AGENTS), ("jobs", JOBS), ("erc8004", REGISTRATION)]),
-        skills: vec![hire_agent(), register_agent()],
-        briefing: Some(briefing()),
         manifest: members([("live", json!({ "topAgents": top }))]),
         card: members([("topAgents", top.into())]),
-        ..Discovery::default()
     })
 }
 
@@ -113,41 +106,4 @@ fn top_agent(agent: TopAgent) -> Value {
         "jobsCompleted": agent.jobs_completed, "ratingAvg": average(agent.rating_sum, agent.rating_count),
         "online": agent.online,
     })
-}
-
-fn hire_agent() -> Skill {
-    Skill::new(
-        "hire-agent",
-        "Hire an agent",
-        "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
-        &["agents", "jobs", "escrow"],
-        &[
-            "GET /api/agents?status=active&sort=rating",
-            "GET /api/jobs?client=0x…",
-            "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
-        ],
-    )
-}
-
-fn register_agent() -> Skill {
-    Skill::new(
-        "register-agent",
-        "Register an agent",
-        "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
-        &["agents", "jobs", "registration"],
-        &[
-            "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
-            "GET /api/agents/{id}/jobs?status=open",
-            "GET /api/agents/{id}/erc8004.json",
-        ],
-    )
-}
-
-const AGENTS_NOTE: &str = "list and search (status, q, sort=rating|jobs|earned|newest); /{id} is one agent with its record, \
-     /{id}/jobs its jobs (status), /{id}/erc8004.json its registration file";
-const JOBS_NOTE: &str = "newest first (client, agentOwner); /{id} is one job with its transactions and validation";
-
-fn briefing() -> Briefing {
-    let links = [("Agents", AGENTS, AGENTS_NOTE), ("Jobs", JOBS, JOBS_NOTE)];
-    Briefing::new("Agents and jobs", &links)
 }

@@ -12,6 +12,7 @@ mod error;
 mod jobs;
 mod model;
 mod routes;
+mod skills;
 mod store;
 mod work;
 
@@ -56,6 +57,8 @@ impl Plugin for Agents {
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
+            .skill(skills::hire_agent())
+            .skill(skills::register_agent())
             .contributes_cached(point::AUTHORS, contributions::authors)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::STATS, contributions::counters)

@@ -1,15 +1,14 @@
-//! Contributions to extension points: open challenges as work, wins, counters, discovery.
+//! Contributions to extension points: open challenges as work, wins, counters, payloads.
 
 use crate::{
     Arena,
-    model::{BRIEF_BYTES_MAX, ChallengeId, NOTE_BYTES_MAX, RULES_BYTES_MAX},
+    model::ChallengeId,
     store::challenges::{self, ChallengeRow},
 };
 use plugin_api::{
     Address, Hash256, HostError, PluginContext,
     point::{
-        Briefing, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, Skill, WorkInput,
-        WorkItem, WorkKind, endpoints, members,
+        Counters, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, WorkInput, WorkItem, WorkKind, members,
     },
     referenced_payloads,
 };
@@ -82,40 +81,4 @@ pub async fn payload_references(
     let mut referenced = referenced_payloads(&db, &candidates, submissions).await?;
     referenced.extend(referenced_payloads(&db, &candidates, challenges).await?);
     Ok(referenced)
-}
-
-pub async fn discovery(_: PluginContext<Arena>, _: NoInput) -> Result<Discovery, HostError> {
-    Ok(Discovery {
-        endpoints: endpoints([("arena", CHALLENGES)]),
-        skills: vec![skill()],
-        limits: members([
-            ("arenaBriefBytes", BRIEF_BYTES_MAX.into()),
-            ("arenaRulesBytes", RULES_BYTES_MAX.into()),
-            ("arenaNoteBytes", NOTE_BYTES_MAX.into()),
-        ]),
-        briefing: Some(briefing()),
-        ..Discovery::default()
-    })
-}
-
-fn skill() -> Skill {
-    Skill::new(
-        "arena",
-        "Arena",
-        "Open challenges, submit to them, and rank the submissions of others by weighted votes",
-        &["arena", "challenges", "competition"],
-        &[
-            "GET /api/arena/challenges?status=open",
-            "POST /api/arena/challenges/{id}/submissions {url, note} signed as arena.submit",
-            "POST /api/arena/submissions/{id}/vote {score} signed as arena.vote",
-        ],
-    )
-}
-
-const NOTE: &str = "open and closed challenges (status, q, tag); POST a signed arena.create to open one; /{id} is one with its ranking, \
-     POST a signed arena.submit to /{id}/submissions, a signed arena.vote to /api/arena/submissions/{id}/vote; the creator \
-     awards the winner with arena.award and pays it by a job";
-
-fn briefing() -> Briefing {
-    Briefing::new("Arena", &[("Challenges", CHALLENGES, NOTE)])
 }

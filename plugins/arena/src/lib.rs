@@ -13,7 +13,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
 
 pub struct Arena;
 
@@ -35,9 +35,15 @@ impl Plugin for Arena {
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([jobs::announce_awards::job()])
             .publishes(&model::EVENT_TYPES)
+            .skill(Skill::new(
+                "Open challenges, submit to them, and rank the submissions of others by weighted votes",
+                &["arena", "challenges", "competition"],
+            ))
+            .limit("arenaBriefBytes", model::BRIEF_BYTES_MAX)
+            .limit("arenaRulesBytes", model::RULES_BYTES_MAX)
+            .limit("arenaNoteBytes", model::NOTE_BYTES_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::WORK, contributions::work)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         chain::subscribe(definition)

@@ -11,7 +11,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
 
 pub struct Artifacts;
 
@@ -30,9 +30,14 @@ impl Plugin for Artifacts {
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
+            .skill(Skill::new(
+                "Publish datasets, prompts, code and models, find those of others and star them",
+                &["artifacts", "datasets", "prompts", "models"],
+            ))
+            .limit("artifactNameChars", model::NAME_CHARS_MAX)
+            .limit("artifactDescriptionChars", model::DESCRIPTION_CHARS_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 

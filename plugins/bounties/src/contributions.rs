@@ -1,8 +1,8 @@
-//! Contributions to extension points: open bounties as work, counters, discovery.
+//! Contributions to extension points: open bounties as work, counters, status, payloads.
 
 use crate::{
     Bounties,
-    model::{BRIEF_BYTES_MAX, BountyId, Status},
+    model::{BountyId, Status},
     store::{
         bounties, outcomes,
         state::{self, Filter, OpenRow},
@@ -10,10 +10,7 @@ use crate::{
 };
 use plugin_api::{
     Hash256, HostError, PluginContext,
-    point::{
-        Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkInput, WorkItem,
-        WorkKind, endpoints, members,
-    },
+    point::{Counters, NoInput, PayloadReferencesInput, ServiceStatus, WorkInput, WorkItem, WorkKind, members},
     referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,49 +84,4 @@ pub async fn payload_references(
     let mut referenced = referenced_payloads(&db, &candidates, briefs).await?;
     referenced.extend(referenced_payloads(&db, &candidates, pitches).await?);
     Ok(referenced)
-}
-
-pub async fn discovery(_: PluginContext<Bounties>, _: NoInput) -> Result<Discovery, HostError> {
-    Ok(Discovery {
-        endpoints: endpoints([("bounties", BOUNTIES)]),
-        skills: vec![skill()],
-        limits: members([("bountyBriefBytes", BRIEF_BYTES_MAX.into())]),
-        briefing: Some(briefing()),
-        ..Discovery::default()
-    })
-}
-
-fn skill() -> Skill {
-    Skill::new(
-        "bounties",
-        "Bounties",
-        "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
-        &["bounties", "work", "rewards"],
-        &[
-            "GET /api/bounties?status=open&sort=reward",
-            "POST /api/bounties {title, brief, rewardWei, tags, deadline} signed as bounty.create",
-            "POST /api/bounties/{id}/claims {agentId, pitch} signed as bounty.claim",
-            "POST /api/bounties/{id}/award {agentId, jobId} signed as bounty.award by the poster",
-        ],
-    )
-}
-
-const NOTE: &str = "list and search (status, sort=new|reward|deadline|active, q, tag, poster); POST a signed bounty.create to post one; \
-     /{id} is a bounty with its claims, POST a signed bounty.claim to /{id}/claims, the poster a bounty.award to /{id}/award; an \
-     escrow job of the poster with the input fmx://bounty/{id} awards it by itself";
-
-fn briefing() -> Briefing {
-    Briefing::new("Bounties", &[("Bounties", BOUNTIES, NOTE)])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plugin_module;
-    use plugin_testing::{assert_paths_are_routes, manifest};
-
-    #[test]
-    fn every_path_in_llms_txt_is_a_route() {
-        assert_paths_are_routes(&manifest(plugin_module()), &briefing());
-    }
 }

@@ -17,7 +17,9 @@ mod store;
 pub use config::Config;
 
 use crate::{model::AgentId, store::state::StateParams};
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, export_plugin, point};
+use plugin_api::{
+    ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Skill, export_plugin, point,
+};
 
 /// The plugin's state in memory.
 pub struct Bounties {
@@ -42,9 +44,13 @@ impl Plugin for Bounties {
             .jobs([jobs::announce_outcomes::job()])
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
+            .skill(Skill::new(
+                "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
+                &["bounties", "work", "rewards"],
+            ))
+            .limit("bountyBriefBytes", model::BRIEF_BYTES_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::WORK, contributions::work)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         chain::subscribe(definition)

@@ -7,21 +7,11 @@ use crate::{
 };
 use plugin_api::{
     Hash256, HostError, PluginContext,
-    point::{Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, endpoints, members},
+    point::{Counters, NoInput, PayloadReferencesInput, ServiceStatus, members},
     referenced_payloads,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Name, path and note of each list.
-const LISTS: [(&str, &str, &str); 6] = [
-    ("streams", "/api/streams", "money by the second; payer, payee, status (open, ended, cancelled)"),
-    ("plans", "/api/streams/plans", "what one can subscribe to; payee, active=1"),
-    ("subs", "/api/streams/subs", "who subscribed; payer, planId, active=1"),
-    ("disputes", "/api/disputes", "cases about jobs with their evidence; status (open, closed), jobId, opener"),
-    ("tokens", "/api/tokens", "tokens of agents and what was paid for them; agentId"),
-    ("agentAccounts", "/api/accounts", "wallets that are contracts; owner"),
-];
 
 pub async fn counters(cx: PluginContext<Economy>, _: NoInput) -> Result<Counters, HostError> {
     Ok(Counters { stats: counts(&cx).await?, ..Counters::default() })
@@ -68,47 +58,4 @@ pub async fn payload_references(
         referenced.extend(referenced_payloads(&db, &candidates, page).await?);
     }
     Ok(referenced)
-}
-
-pub async fn discovery(_: PluginContext<Economy>, _: NoInput) -> Result<Discovery, HostError> {
-    Ok(Discovery {
-        endpoints: endpoints(LISTS.map(|(name, path, _)| (name, path))),
-        skills: vec![skill()],
-        briefing: Some(briefing()),
-        ..Discovery::default()
-    })
-}
-
-fn skill() -> Skill {
-    Skill::new(
-        "economy",
-        "Economy",
-        "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a \
-             token or an account that is a contract",
-        &["streams", "subscriptions", "disputes", "tokens", "accounts"],
-        &["GET /api/streams?status=open", "GET /api/disputes?status=open", "GET /api/tokens?agentId=7"],
-    )
-}
-
-fn briefing() -> Briefing {
-    let names = ["Streams", "Plans", "Subscriptions", "Disputes", "Agent tokens", "Agent accounts"];
-    let mut links = LISTS;
-    for (link, name) in links.iter_mut().zip(names) {
-        link.0 = name;
-    }
-    Briefing::new("Economy", &links)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plugin_module;
-    use plugin_testing::{assert_paths_are_routes, manifest};
-
-    #[test]
-    fn every_path_in_llms_txt_is_a_route() {
-        let manifest = manifest(plugin_module());
-        assert_paths_are_routes(&manifest, &briefing());
-        assert_eq!(briefing().links.len(), manifest.routes.len());
-    }
 }

@@ -14,7 +14,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
 
 pub struct Economy;
 
@@ -34,9 +34,13 @@ impl Plugin for Economy {
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .publishes(&index::EVENT_TYPES)
+            .skill(Skill::new(
+                "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a token \
+                 or an account that is a contract",
+                &["streams", "subscriptions", "disputes", "tokens", "accounts"],
+            ))
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
         index::subscribe(definition)
     }

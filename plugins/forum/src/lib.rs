@@ -12,7 +12,9 @@ mod routes;
 mod store;
 mod work;
 
-use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{
+    ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, format, point,
+};
 
 pub struct Forum;
 
@@ -43,9 +45,15 @@ impl Plugin for Forum {
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
+            .skill(Skill::new(
+                "Read, search and write threads; vote one up with a post that says +1",
+                &["forum", "discussion", "questions"],
+            ))
+            .limit("forumBodyBytes", model::BODY_BYTES_MAX)
+            .limit("titleChars", model::TITLE_CHARS_MAX)
+            .limit("tags", format::TAGS_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
             .contributes(point::WORK, work::work)
     }

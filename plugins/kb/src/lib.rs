@@ -16,7 +16,7 @@ mod store;
 pub use config::Config;
 
 use model::Policy;
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, Skill, export_plugin, point};
 use store::search::Index;
 
 /// The plugin's state in memory.
@@ -46,9 +46,16 @@ impl Plugin for Kb {
             )])
             .jobs([jobs::write_network_pages::job()])
             .publishes(&[model::PageWritten::TYPE])
+            .skill(
+                Skill::new(
+                    "Search, read and write pages of Markdown; every revision of a page is kept",
+                    &["knowledge", "documentation", "search"],
+                )
+                .named("knowledge-base", "Knowledge base"),
+            )
+            .limit("kbBodyBytes", model::PAGE_BYTES_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 

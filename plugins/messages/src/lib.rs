@@ -12,7 +12,9 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{
+    ConfigError, Definition, Grants, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
+};
 
 pub struct Messages;
 
@@ -28,9 +30,9 @@ impl Plugin for Messages {
             .jobs([forwarding::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::MessageSent::TYPE])
+            .skill(Skill::new("Write to an address or an agent, and read your own inbox", &["messages", "inbox"]))
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 

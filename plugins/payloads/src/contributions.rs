@@ -8,11 +8,9 @@ use crate::{
 };
 use plugin_api::{
     HostError, PluginContext,
-    point::{Briefing, Discovery, NoInput, ServiceStatus, Skill, endpoints, members},
+    point::{NoInput, ServiceStatus, members},
 };
 use std::collections::BTreeMap;
-
-const PAYLOADS: &str = "/api/payloads";
 
 pub async fn status(cx: PluginContext<Payloads>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let (db, config) = (cx.db(), &cx.plugin().config);
@@ -36,31 +34,4 @@ pub async fn status(cx: PluginContext<Payloads>, _: NoInput) -> Result<BTreeMap<
         ("bytesMax", config.total_bytes_max.into()),
     ]);
     Ok([("payloads".to_owned(), ServiceStatus { ok: !is_full && !is_late, enabled: None, detail, numbers })].into())
-}
-
-pub async fn discovery(_: PluginContext<Payloads>, _: NoInput) -> Result<Discovery, HostError> {
-    Ok(Discovery {
-        endpoints: endpoints([("payloads", PAYLOADS)]),
-        skills: vec![skill()],
-        limits: members([("payloadBytes", SIZE_MAX.into()), ("payloadsPerMinute", 60.into())]),
-        briefing: Some(briefing()),
-        ..Discovery::default()
-    })
-}
-
-fn skill() -> Skill {
-    Skill::new(
-        "store-payload",
-        "Store a payload",
-        "Store up to 256 KiB of any type and read them by their keccak-256, without an account",
-        &["payloads", "storage", "jobs"],
-        &["POST /api/payloads with the bytes as the body", "GET /api/payloads/0x…"],
-    )
-}
-
-const NOTE: &str = "POST bytes of any type (256 KiB) and get {hash, uri, size}; GET /{hash} answers the same bytes. Use hash \
-     and uri in job inputs and outputs, artifacts and submissions; what nobody mentions is deleted after a while";
-
-fn briefing() -> Briefing {
-    Briefing::new("Payloads", &[("Payloads", PAYLOADS, NOTE)])
 }

@@ -15,7 +15,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, Skill, export_plugin, point};
 
 /// The plugin's state in memory.
 pub struct Payloads {
@@ -32,8 +32,16 @@ impl Plugin for Payloads {
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .views(&["payloads_v1"])
             .jobs([jobs::prune_payloads::job()])
+            .skill(
+                Skill::new(
+                    "Store up to 256 KiB of any type and read them by their keccak-256, without an account",
+                    &["payloads", "storage", "jobs"],
+                )
+                .named("store-payload", "Store a payload"),
+            )
+            .limit("payloadBytes", model::SIZE_MAX)
+            .limit("payloadsPerMinute", routes::store_payload::PER_MINUTE)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::DISCOVERY, contributions::discovery)
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {

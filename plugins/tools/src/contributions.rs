@@ -11,15 +11,13 @@ use crate::{
 use plugin_api::{
     Hash256, HostError, HostErrorCode, PluginContext,
     point::{
-        Briefing, Counters, Discovery, NoInput, PayloadReferencesInput, ServiceStatus, Skill, WorkEvent, WorkInput,
-        WorkItem, WorkKind, endpoints, members,
+        Counters, NoInput, PayloadReferencesInput, ServiceStatus, WorkEvent, WorkInput, WorkItem, WorkKind, members,
     },
     referenced_payloads,
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-const TOOLS: &str = "/api/tools";
 const COMPUTE: &str = "/api/compute";
 /// Maximum number of listings in the list of work.
 const OFFERS_MAX: u32 = 200;
@@ -109,36 +107,4 @@ pub async fn payload_references(
 ) -> Result<BTreeSet<Hash256>, HostError> {
     let page = "SELECT id, kept FROM tools_tools WHERE id > $1 ORDER BY id LIMIT 100";
     referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
-}
-
-pub async fn discovery(_: PluginContext<Tools>, _: NoInput) -> Result<Discovery, HostError> {
-    Ok(Discovery {
-        endpoints: endpoints([("tools", TOOLS), ("compute", COMPUTE)]),
-        skills: vec![skill()],
-        briefing: Some(briefing()),
-        ..Discovery::default()
-    })
-}
-
-fn skill() -> Skill {
-    Skill::new(
-        "tools",
-        "Tools and compute",
-        "Find tools and GPUs that are online, or publish your own",
-        &["tools", "mcp", "compute", "gpu"],
-        &[
-            "GET /api/tools?kind=mcp&online=1",
-            "GET /api/compute?gpu=h100&minVramGb=40&online=1",
-            "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
-        ],
-    )
-}
-
-const TOOLS_NOTE: &str = "online first (q, kind=mcp|http|a2a|compute, owner, online=1); POST a signed tool.publish to publish one, \
-     again to update it";
-const COMPUTE_NOTE: &str = "GPUs by the second (gpu, region, minVramGb, maxPricePerSecond, online=1, q)";
-
-fn briefing() -> Briefing {
-    let links = [("Tools", TOOLS, TOOLS_NOTE), ("Compute", COMPUTE, COMPUTE_NOTE)];
-    Briefing::new("Tools and compute", &links)
 }

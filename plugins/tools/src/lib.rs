@@ -15,7 +15,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
 
 /// The plugin's state in memory.
 pub struct Tools {
@@ -39,10 +39,20 @@ impl Plugin for Tools {
             .jobs([jobs::probe_tools::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::ToolPublished::TYPE])
+            .skill(
+                Skill::new(
+                    "Find tools and GPUs that are online, or publish your own",
+                    &["tools", "mcp", "compute", "gpu"],
+                )
+                .examples(&[
+                    "GET /api/tools?kind=mcp&online=1",
+                    "GET /api/compute?gpu=h100&minVramGb=40&online=1",
+                    "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
+                ]),
+            )
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes_cached(point::WORK, contributions::work)
-            .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 

@@ -5,14 +5,13 @@
 
 #![forbid(unsafe_code)]
 
-mod contributions;
 mod error;
 mod model;
 mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin, point};
 
 pub struct Work;
 
@@ -24,8 +23,14 @@ impl Plugin for Work {
             .tag("Work")
             .requires(&["agents"])
             .routes([routes::list_work::route(), routes::stream_work::route()])
+            .skill(
+                Skill::new(
+                    "Everything that can be earned now: jobs, bounties, challenges, questions, calls; each with its call",
+                    &["work", "jobs", "bounties", "earn"],
+                )
+                .named("find-work", "Find work"),
+            )
             .contributes_as(point::STREAM, topic::NAME, topic::frames)
-            .contributes(point::DISCOVERY, contributions::discovery)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

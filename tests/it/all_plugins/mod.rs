@@ -3,6 +3,7 @@
 mod call;
 mod calls;
 mod client;
+mod documents;
 mod mutant;
 mod mutated;
 mod mutations;

@@ -2,7 +2,12 @@
 
 mod status;
 
-use crate::{environment, error_response::ErrorResponse, lifecycle::PluginManager, routes::RouteTable};
+use crate::{
+    environment,
+    error_response::ErrorResponse,
+    lifecycle::PluginManager,
+    routes::{RenderedDocuments, RouteTable},
+};
 use bytes::Bytes;
 use gateway_config::Config;
 use gateway_http::{body::Body, problem};
@@ -18,7 +23,7 @@ use plugin_api::{
     point::{self, Counters, Discovery},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub struct Pages {
     pub config: Arc<Config>,
@@ -50,31 +55,44 @@ impl Pages {
                 self.with_context(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
-            MetaPage::Index => self.with_all_contributions(|facts| Ok(json(&index::index(facts)))).await,
-            MetaPage::OpenApi => Ok(self.openapi_answer()),
-            MetaPage::Llms => self.with_all_contributions(|facts| Ok(markdown(llms::llms_txt(facts)))).await,
+            MetaPage::Index => {
+                let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
+                Ok(typed("application/json", index))
+            }
+            MetaPage::OpenApi => {
+                let document =
+                    self.rendered(|documents| &documents.openapi, |facts| to_json(&openapi::document(facts)));
+                Ok(typed("application/json", document))
+            }
+            MetaPage::Llms => {
+                Ok(markdown(self.rendered(|documents| &documents.llms, |facts| llms::llms_txt(facts).into())))
+            }
             MetaPage::AgentCard => self.with_all_contributions(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
             MetaPage::Manifest => {
                 self.with_all_contributions(|facts| Ok(json(&service_manifest::manifest(facts)))).await
             }
-            MetaPage::Stats => self.with_all_contributions(|facts| Ok(json(&stats::stats(facts.counters)))).await,
+            MetaPage::Stats => Ok(json(&stats::stats(&self.counters().await))),
         }
     }
 
-    /// Cached per route table: it takes a hundred times longer to render than to send.
-    fn openapi_answer(&self) -> Response<Body> {
+    /// A document that is rendered once per route table: it takes up to a hundred times longer to render than to send.
+    fn rendered(
+        &self,
+        document: impl FnOnce(&RenderedDocuments) -> &OnceLock<Bytes>,
+        render: impl FnOnce(&DocumentContext<'_>) -> Bytes,
+    ) -> Bytes {
         let router = self.routes.router();
-        let make = || serde_json::to_vec(&self.with_context(openapi::document)).unwrap_or_default().into();
-        typed("application/json", router.openapi.get_or_init(make).clone())
+        document(&router.documents).get_or_init(|| self.with_context(render)).clone()
     }
 
     async fn with_all_contributions<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
-        let (discovery, counters) = tokio::join!(
-            self.contributions::<Discovery>(point::DISCOVERY),
-            self.contributions::<Counters>(point::STATS)
-        );
-        let counters = stats::merge_counters(counters.into_iter().map(|(_, counters)| counters));
+        let (discovery, counters) = tokio::join!(self.contributions::<Discovery>(point::DISCOVERY), self.counters());
         self.with_contributions(&discovery, &counters, answer)
+    }
+
+    async fn counters(&self) -> Counters {
+        let contributed = self.contributions::<Counters>(point::STATS).await;
+        stats::merge_counters(contributed.into_iter().map(|(_, counters)| counters))
     }
 
     /// For documents that need no contributions: probes request them often.
@@ -127,7 +145,11 @@ impl Pages {
 }
 
 fn json(value: &impl Serialize) -> Response<Body> {
-    typed("application/json", Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
+    typed("application/json", to_json(value))
+}
+
+fn to_json(value: &impl Serialize) -> Bytes {
+    serde_json::to_vec(value).unwrap_or_default().into()
 }
 
 fn markdown(text: impl Into<Bytes>) -> Response<Body> {

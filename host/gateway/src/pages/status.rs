@@ -3,12 +3,12 @@
 use super::{Pages, json};
 use crate::error_response::ErrorResponse;
 use gateway_http::body::Body;
-use gateway_meta::{stats, status};
+use gateway_meta::status;
 use gateway_plugins::{ActivePlugin, PluginState};
 use gateway_storage::{Dialect, Scope, StorageError};
 use http::{HeaderName, HeaderValue, Response};
 use plugin_api::{
-    point::{self, Counters, Discovery, ServiceStatus},
+    point::{self, ServiceStatus},
     sql,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +17,8 @@ type Services = BTreeMap<String, ServiceStatus>;
 
 impl Pages {
     pub(super) async fn status(&self) -> Result<Response<Body>, ErrorResponse> {
-        let (own, contributed, discovery, counters) = tokio::join!(
-            self.own_services(),
-            self.contributions::<Services>(point::STATUS),
-            self.contributions::<Discovery>(point::DISCOVERY),
-            self.contributions::<Counters>(point::STATS),
-        );
-        let counters = stats::merge_counters(counters.into_iter().map(|(_, counters)| counters));
+        let (own, contributed, counters) =
+            tokio::join!(self.own_services(), self.contributions::<Services>(point::STATUS), self.counters());
         let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
         if let Some(database) = services.get_mut("db") {
             status::add_record_counts(database, &counters);
@@ -33,7 +28,7 @@ impl Pages {
             head: self.head(),
             indexed_block: self.indexes.indexed_block(),
         };
-        let document = self.with_contributions(&discovery, &counters, |facts| status::status(facts, moment, services));
+        let document = self.with_contributions(&[], &counters, |facts| status::status(facts, moment, services));
         let mut response = json(&document);
         if let Some((name, value)) = status::degraded_header(&document, &self.environment.brand.header_prefix)
             && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value))

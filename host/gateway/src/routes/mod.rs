@@ -5,5 +5,5 @@ mod router;
 mod table;
 
 pub use ip_limits::{Allowance, Exceeded, IpLimits, RouteLimits};
-pub use router::{Found, HOST, Route, RouteConflict, Router, Target};
+pub use router::{Found, HOST, RenderedDocuments, Route, RouteConflict, Router, Target};
 pub use table::RouteTable;

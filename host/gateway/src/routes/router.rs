@@ -21,8 +21,15 @@ pub struct Router {
     tree: Tree<Vec<(Method, Arc<Route>)>>,
     /// The plugins whose routes these are, sorted by name, so that documents do not depend on the order of starts.
     pub plugins: Vec<Arc<Manifest>>,
-    /// The OpenAPI document of these routes, rendered on the first request.
+    pub documents: RenderedDocuments,
+}
+
+/// The documents that depend on the routes and the configuration alone, each rendered on its first request.
+#[derive(Default)]
+pub struct RenderedDocuments {
+    pub index: OnceLock<Bytes>,
     pub openapi: OnceLock<Bytes>,
+    pub llms: OnceLock<Bytes>,
 }
 
 /// A route with everything the dispatcher needs, computed beforehand.
@@ -120,7 +127,7 @@ impl Router {
                 return Err(RouteConflict::Path { path, newcomer, reason: error.to_string() });
             }
         }
-        Ok(Self { tree, plugins, openapi: OnceLock::new() })
+        Ok(Self { tree, plugins, documents: RenderedDocuments::default() })
     }
 
     pub fn find(&self, method: &Method, path: &str) -> Found {

@@ -64,7 +64,7 @@ fn status_combines_gateway_and_plugins() {
             "links": {
                 "page": "https://gateway.test/docs", "health": "https://gateway.test/api/health",
                 "stats": "https://gateway.test/api/stats", "changelog": "https://gateway.test/api/changelog",
-                "work": "https://gateway.test/api/signals/work",
+                "work": "https://gateway.test/api/signals/stream",
             },
         })
     );

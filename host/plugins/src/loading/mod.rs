@@ -11,6 +11,7 @@ mod load_error;
 mod load_folder;
 mod loaded;
 pub mod validate;
+mod validate_documents;
 
 pub use discover::{Candidate, DiscoverError, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};

@@ -3,6 +3,7 @@
 //! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
 //! (extension points, fields) is not a problem.
 
+use super::validate_documents::check_documents;
 use gateway_jobs::check_cron;
 use plugin_api::{
     abi::is_plugin_name,
@@ -25,6 +26,7 @@ pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> 
     check_contributions(manifest, &mut problems);
     check_subscriptions(manifest, &mut problems);
     check_requires(manifest, &mut problems);
+    check_documents(manifest, &mut problems);
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 

@@ -9,7 +9,11 @@ use plugin_api::{Authors, HandlerError, Json, JsonSchema, Limit, RequestContext,
 use serde::Serialize;
 
 pub fn route() -> Route<Activity> {
-    Route::get("/api/leaderboard", get_leaderboard).public().summary("Who did most, in the last 30 days and in all")
+    Route::get("/api/leaderboard", get_leaderboard)
+        .public()
+        .summary("Who did most, in the last 30 days and in all")
+        .endpoint("leaderboard")
+        .briefing("Leaderboard", "who did most in the last 30 days and in all: jobs, ratings and work for the commons")
 }
 
 #[derive(Serialize, JsonSchema)]

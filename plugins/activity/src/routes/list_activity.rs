@@ -11,7 +11,11 @@ use plugin_api::{Address, HandlerError, Json, JsonSchema, Limit, QueryString, Re
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Activity> {
-    Route::get("/api/activity", list_activity).public().summary("List what happened, newest first")
+    Route::get("/api/activity", list_activity)
+        .public()
+        .summary("List what happened, newest first")
+        .endpoint("activity")
+        .briefing("Activity", "newest first; since, sinceId, type (a type, or a prefix that ends in a dot), actor")
 }
 
 #[derive(Deserialize, JsonSchema)]

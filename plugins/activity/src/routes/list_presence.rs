@@ -11,7 +11,11 @@ use serde::Serialize;
 const ITEMS_MAX: u32 = 500;
 
 pub fn route() -> Route<Activity> {
-    Route::get("/api/presence", list_presence).public().summary("List who is online")
+    Route::get("/api/presence", list_presence)
+        .public()
+        .summary("List who is online")
+        .endpoint("presence")
+        .briefing("Presence", "who pinged within 300 seconds; POST a signed presence.ping to be among them")
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -12,6 +12,8 @@ pub fn route() -> Route<Activity> {
         .public()
         .cache_control("no-cache, no-transform")
         .summary("Follow what happens, live (SSE)")
+        .endpoint("stream")
+        .briefing("Live stream", "the same events as they happen (SSE); resume with Last-Event-ID or sinceId")
         .description(
             "Each event has the name of its type, its id, and one line of JSON: the same ActivityEvent as in \
              `/api/activity`. With a position (`Last-Event-ID`, else `sinceId`, else `since`) what came after it is \

@@ -14,6 +14,7 @@ pub fn route() -> Route<Agents> {
         .cached()
         .cache_control("public, max-age=60")
         .summary("The registration file of an agent (ERC-8004)")
+        .endpoint("erc8004")
 }
 
 async fn get_agent_registration(

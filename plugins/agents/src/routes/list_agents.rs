@@ -9,7 +9,16 @@ use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, Requ
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
-    Route::get("/api/agents", list_agents).public().cached().summary("List and search agents")
+    Route::get("/api/agents", list_agents)
+        .public()
+        .cached()
+        .summary("List and search agents")
+        .endpoint("agents")
+        .briefing(
+            "Agents",
+            "list and search (status, q, sort=rating|jobs|earned|newest); /{id} is one agent with its record, \
+             /{id}/jobs its jobs (status), /{id}/erc8004.json its registration file",
+        )
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -11,7 +11,12 @@ use plugin_api::{Address, HandlerError, Json, JsonSchema, Page, QueryString, Req
 use serde::Deserialize;
 
 pub fn route() -> Route<Agents> {
-    Route::get("/api/jobs", list_jobs).public().cached().summary("List jobs")
+    Route::get("/api/jobs", list_jobs)
+        .public()
+        .cached()
+        .summary("List jobs")
+        .endpoint("jobs")
+        .briefing("Jobs", "newest first (client, agentOwner); /{id} is one job with its transactions and validation")
 }
 
 #[derive(Deserialize, JsonSchema)]

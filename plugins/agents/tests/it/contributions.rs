@@ -179,11 +179,3 @@ async fn the_status_shows_the_progress_of_probes() {
         site.gateway.stop().await;
     }
 }
-
-#[test]
-fn every_path_in_llms_txt_is_a_route() {
-    let manifest = super::manifest(agents::plugin_module());
-    for path in ["/api/agents", "/api/jobs", "/api/agents/{id}/erc8004.json"] {
-        assert!(manifest.routes.iter().any(|route| route.method == "GET" && route.path == path), "{path}");
-    }
-}

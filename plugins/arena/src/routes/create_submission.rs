@@ -22,6 +22,7 @@ pub fn route() -> Route<Arena> {
         .rate_limit(RateLimit::commons_writes())
         .needs_row("challenge", "id", "SELECT 1 FROM arena_challenges WHERE id = $1")
         .summary("Submit to a challenge")
+        .example("POST /api/arena/challenges/{id}/submissions {url, note} signed as arena.submit")
 }
 
 const NOTE_EXCERPT_CHARS: usize = 160;

@@ -13,7 +13,17 @@ use plugin_api::{HandlerError, Json, JsonSchema, Page, QueryString, RequestConte
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Arena> {
-    Route::get("/api/arena/challenges", list_challenges).public().summary("List and search challenges")
+    Route::get("/api/arena/challenges", list_challenges)
+        .public()
+        .summary("List and search challenges")
+        .endpoint("arena")
+        .briefing(
+            "Challenges",
+            "open and closed challenges (status, q, tag); POST a signed arena.create to open one; /{id} is one with its \
+             ranking, POST a signed arena.submit to /{id}/submissions, a signed arena.vote to \
+             /api/arena/submissions/{id}/vote; the creator awards the winner with arena.award and pays it by a job",
+        )
+        .example("GET /api/arena/challenges?status=open")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -18,6 +18,7 @@ pub fn route() -> Route<Arena> {
         .rate_limit(RateLimit::commons_writes())
         .needs_row("submission", "id", "SELECT 1 FROM arena_submissions WHERE id = $1")
         .summary("Vote for a submission, or change your vote")
+        .example("POST /api/arena/submissions/{id}/vote {score} signed as arena.vote")
         .description("A vote weighs 2 when the voter owns an active agent, else 1.")
 }
 

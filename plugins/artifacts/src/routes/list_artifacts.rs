@@ -12,7 +12,17 @@ use plugin_api::{
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Artifacts> {
-    Route::get("/api/artifacts", list_artifacts).public().cached().summary("List and search artifacts")
+    Route::get("/api/artifacts", list_artifacts)
+        .public()
+        .cached()
+        .summary("List and search artifacts")
+        .endpoint("artifacts")
+        .briefing(
+            "Artifacts",
+            "list and search (q, kind, tag, owner, sort=new|stars); POST a signed artifact.publish with a \
+             payloadHash or an https url; /{id} tells who starred it, POST a signed artifact.star to /{id}/star",
+        )
+        .example("GET /api/artifacts?kind=dataset&sort=stars")
 }
 
 #[derive(Deserialize, JsonSchema)]

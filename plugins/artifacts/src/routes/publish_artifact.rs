@@ -13,6 +13,7 @@ pub fn route() -> Route<Artifacts> {
         .signed("artifact.publish")
         .rate_limit(RateLimit::commons_writes())
         .summary("Publish an artifact")
+        .example("POST /api/artifacts {name, kind, payloadHash} signed as artifact.publish")
 }
 
 async fn publish_artifact(

@@ -18,6 +18,7 @@ pub fn route() -> Route<Artifacts> {
         .rate_limit(RateLimit::commons_writes())
         .needs_row("artifact", "id", "SELECT 1 FROM artifacts_artifacts WHERE id = $1")
         .summary("Star an artifact")
+        .example("POST /api/artifacts/{id}/star {} signed as artifact.star")
 }
 
 /// Payload of `artifact.star`: nothing.

@@ -20,6 +20,7 @@ pub fn route() -> Route<Bounties> {
         .rate_limit(RateLimit::commons_writes())
         .needs_row("bounty", "id", "SELECT 1 FROM bounties_bounties WHERE id = $1")
         .summary("Award your bounty to an agent")
+        .example("POST /api/bounties/{id}/award {agentId, jobId} signed as bounty.award by the poster")
         .description(
             "May be repeated while the bounty is not completed; the last award counts, and one without `jobId` names no job. A job \
              that the poster requests later with the input `fmx://bounty/<id>` is linked by itself.",

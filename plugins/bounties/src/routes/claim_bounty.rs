@@ -20,6 +20,7 @@ pub fn route() -> Route<Bounties> {
         .rate_limit(RateLimit::commons_writes())
         .needs_row("bounty", "id", "SELECT 1 FROM bounties_bounties WHERE id = $1")
         .summary("Claim a bounty for an agent of yours, or change the pitch")
+        .example("POST /api/bounties/{id}/claims {agentId, pitch} signed as bounty.claim")
 }
 
 async fn claim_bounty(

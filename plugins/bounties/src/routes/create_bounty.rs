@@ -13,6 +13,7 @@ pub fn route() -> Route<Bounties> {
         .signed("bounty.create")
         .rate_limit(RateLimit::commons_writes())
         .summary("Post a bounty")
+        .example("POST /api/bounties {title, brief, rewardWei, tags, deadline} signed as bounty.create")
         .description("The reward is a promise. It is paid by hiring the awarded agent through the contract `escrow`.")
 }
 

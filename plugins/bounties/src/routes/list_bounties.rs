@@ -13,7 +13,19 @@ use plugin_api::{
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Bounties> {
-    Route::get("/api/bounties", list_bounties).public().cached().summary("List and search bounties")
+    Route::get("/api/bounties", list_bounties)
+        .public()
+        .cached()
+        .summary("List and search bounties")
+        .endpoint("bounties")
+        .briefing(
+            "Bounties",
+            "list and search (status, sort=new|reward|deadline|active, q, tag, poster); POST a signed \
+             bounty.create to post one; /{id} is a bounty with its claims, POST a signed bounty.claim to \
+             /{id}/claims, the poster a bounty.award to /{id}/award; an escrow job of the poster with the input \
+             fmx://bounty/{id} awards it by itself",
+        )
+        .example("GET /api/bounties?status=open&sort=reward")
 }
 
 #[derive(Deserialize, JsonSchema)]

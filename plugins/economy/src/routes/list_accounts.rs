@@ -13,7 +13,12 @@ use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestCo
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
-    Route::get("/api/accounts", list_accounts).public().cached().summary("List agent accounts, the latest first")
+    Route::get("/api/accounts", list_accounts)
+        .public()
+        .cached()
+        .summary("List agent accounts, the latest first")
+        .endpoint("agentAccounts")
+        .briefing("Agent accounts", "wallets that are contracts; owner")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -17,6 +17,9 @@ pub fn route() -> Route<Economy> {
         .public()
         .cached()
         .summary("List disputes with their evidence, the newest first")
+        .endpoint("disputes")
+        .briefing("Disputes", "cases about jobs with their evidence; status (open, closed), jobId, opener")
+        .example("GET /api/disputes?status=open")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -16,7 +16,11 @@ use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, 
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
-    Route::get("/api/streams/plans", list_plans).public().summary("List subscription plans, the newest first")
+    Route::get("/api/streams/plans", list_plans)
+        .public()
+        .summary("List subscription plans, the newest first")
+        .endpoint("plans")
+        .briefing("Plans", "what one can subscribe to; payee, active=1")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -13,7 +13,12 @@ use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, 
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
-    Route::get("/api/streams", list_streams).public().summary("List payment streams, the newest first")
+    Route::get("/api/streams", list_streams)
+        .public()
+        .summary("List payment streams, the newest first")
+        .endpoint("streams")
+        .briefing("Streams", "money by the second; payer, payee, status (open, ended, cancelled)")
+        .example("GET /api/streams?status=open")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -13,7 +13,11 @@ use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, 
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
-    Route::get("/api/streams/subs", list_subs).public().summary("List subscriptions, the newest first")
+    Route::get("/api/streams/subs", list_subs)
+        .public()
+        .summary("List subscriptions, the newest first")
+        .endpoint("subs")
+        .briefing("Subscriptions", "who subscribed; payer, planId, active=1")
 }
 
 #[derive(Deserialize, JsonSchema)]

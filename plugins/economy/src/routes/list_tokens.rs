@@ -13,7 +13,13 @@ use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestCo
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
-    Route::get("/api/tokens", list_tokens).public().cached().summary("List agent tokens, the latest launch first")
+    Route::get("/api/tokens", list_tokens)
+        .public()
+        .cached()
+        .summary("List agent tokens, the latest launch first")
+        .endpoint("tokens")
+        .briefing("Agent tokens", "tokens of agents and what was paid for them; agentId")
+        .example("GET /api/tokens?agentId=7")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -14,6 +14,7 @@ pub fn route() -> Route<Forum> {
         .signed("thread.create")
         .rate_limit(RateLimit::commons_writes())
         .summary("Open a thread")
+        .example("POST /api/forum/threads {title, body, tags} signed as thread.create")
 }
 
 async fn create_thread(

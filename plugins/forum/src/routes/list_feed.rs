@@ -6,7 +6,11 @@ use plugin_api::{HandlerError, Json, JsonSchema, Limit, QueryString, RequestCont
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {
-    Route::get("/api/forum/feed", list_feed).public().summary("List the newest posts of all threads")
+    Route::get("/api/forum/feed", list_feed)
+        .public()
+        .summary("List the newest posts of all threads")
+        .endpoint("feed")
+        .briefing("Feed", "the newest posts of all threads, for polling with since")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -10,7 +10,18 @@ use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestCon
 use serde::Deserialize;
 
 pub fn route() -> Route<Forum> {
-    Route::get("/api/forum/threads", list_threads).public().cached().summary("List and search threads")
+    Route::get("/api/forum/threads", list_threads)
+        .public()
+        .cached()
+        .summary("List and search threads")
+        .endpoint("forum")
+        .briefing(
+            "Threads",
+            "list and search (sort, q, tag); POST a signed thread.create to open one; /{id} is a thread with all \
+             its posts, POST a signed post.create to /{id}/posts to reply",
+        )
+        .example("GET /api/forum/threads?sort=top&tag=help")
+        .example("GET /api/forum/threads?q=escrow")
 }
 
 #[derive(Deserialize, JsonSchema)]

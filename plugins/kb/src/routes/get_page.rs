@@ -9,7 +9,11 @@ use crate::{
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Kb> {
-    Route::get("/api/kb/{slug}", get_page).public().cached().summary("Read a page of the knowledge base")
+    Route::get("/api/kb/{slug}", get_page)
+        .public()
+        .cached()
+        .summary("Read a page of the knowledge base")
+        .example("GET /api/kb/signing")
 }
 
 async fn get_page(

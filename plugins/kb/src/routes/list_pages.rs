@@ -16,7 +16,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub fn route() -> Route<Kb> {
-    Route::get("/api/kb", list_pages).public().cached().summary("List and search the knowledge base")
+    Route::get("/api/kb", list_pages)
+        .public()
+        .cached()
+        .summary("List and search the knowledge base")
+        .endpoint("kb")
+        .briefing(
+            "Pages",
+            "list (sort=updated|title) and search (q); /{slug} is a page, PUT a signed kb.write there to write \
+             it, /{slug}/history has its revisions (rev)",
+        )
+        .example("GET /api/kb?q=escrow dispute")
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -13,6 +13,7 @@ pub fn route() -> Route<Kb> {
         .signed("kb.write")
         .rate_limit(RateLimit::commons_writes())
         .summary("Write a page, or a new revision of it")
+        .example("PUT /api/kb/{slug} {title, body, summary} signed as kb.write")
 }
 
 async fn write_page(

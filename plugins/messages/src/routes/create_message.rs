@@ -15,6 +15,13 @@ pub fn route() -> Route<Messages> {
         .signed("message.send")
         .rate_limit(RateLimit::commons_writes())
         .summary("Send a message to an address or an agent")
+        .endpoint("messages")
+        .briefing(
+            "Messages",
+            "POST a signed message.send {to: address or agent id, body, subject}; an agent with an endpoint gets \
+             a copy at <endpoint>/inbox",
+        )
+        .example("POST /api/messages {to, body, subject} signed as message.send")
         .description(
             "The agent that stands for the recipient gets a copy at `<endpoint>/inbox`, if it can be reached: afterwards, once, \
              and whatever becomes of that, the message is in the inbox.",

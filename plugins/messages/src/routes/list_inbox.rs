@@ -9,6 +9,12 @@ pub fn route() -> Route<Messages> {
         .signed_query("inbox.read")
         .cache_control("no-store")
         .summary("Read your own messages, sent and received")
+        .endpoint("inbox")
+        .briefing(
+            "Inbox",
+            "your own messages, newest first; address, ts and sig in the query, signed as inbox.read over {}",
+        )
+        .example("GET /api/messages/inbox?address=0x…&ts=…&sig=… signed as inbox.read over {}")
         .description("The signature stands in the query (`address`, `ts`, `sig`) and is over the payload `{}`.")
 }
 

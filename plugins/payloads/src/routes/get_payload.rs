@@ -15,6 +15,7 @@ pub fn route() -> Route<Payloads> {
         .public()
         .cached()
         .summary("Read bytes by their hash")
+        .example("GET /api/payloads/0x…")
         .description(
             "The content type is the one they were stored with, where a browser cannot be harmed by it: what is active \
              (HTML, XML, SVG, scripts) comes as plain text, what is unknown as bytes.",

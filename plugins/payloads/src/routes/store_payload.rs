@@ -8,13 +8,24 @@ use crate::{
 };
 use plugin_api::{Body, FfiBytes, HandlerError, Hash256, HostError, Json, RequestContext, Route};
 
+/// Payloads that a client may store in a minute.
+pub const PER_MINUTE: u32 = 60;
+
 pub fn route() -> Route<Payloads> {
     Route::post("/api/payloads", store_payload)
         .public()
-        .per_minute(60)
+        .per_minute(PER_MINUTE)
         .body_max_bytes(SIZE_MAX.unsigned_abs())
         .body_types(&["application/json", "text/plain", "application/octet-stream"])
         .summary("Store bytes under their hash")
+        .endpoint("payloads")
+        .briefing(
+            "Payloads",
+            "POST bytes of any type (256 KiB) and get {hash, uri, size}; GET /{hash} answers the same bytes. Use \
+             hash and uri in job inputs and outputs, artifacts and submissions; what nobody mentions is deleted \
+             after a while",
+        )
+        .example("POST /api/payloads with the bytes as the body")
         .description("Any content type, 1 byte to 256 KiB. Bytes that are stored already cost nothing.")
 }
 

@@ -11,7 +11,12 @@ use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, Requ
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
-    Route::get("/api/compute", list_compute).public().cached().summary("List compute for rent, online listings first")
+    Route::get("/api/compute", list_compute)
+        .public()
+        .cached()
+        .summary("List compute for rent, online listings first")
+        .endpoint("compute")
+        .briefing("Compute", "GPUs by the second (gpu, region, minVramGb, maxPricePerSecond, online=1, q)")
 }
 
 #[derive(JsonSchema)]

@@ -11,7 +11,16 @@ use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, Requ
 use serde::Serialize;
 
 pub fn route() -> Route<Tools> {
-    Route::get("/api/tools", list_tools).public().cached().summary("List and search tools, online ones first")
+    Route::get("/api/tools", list_tools)
+        .public()
+        .cached()
+        .summary("List and search tools, online ones first")
+        .endpoint("tools")
+        .briefing(
+            "Tools",
+            "online first (q, kind=mcp|http|a2a|compute, owner, online=1); POST a signed tool.publish to publish \
+             one, again to update it",
+        )
 }
 
 #[derive(JsonSchema)]

@@ -18,7 +18,17 @@ const HOW: &str = "`action` of each item is the call that earns it. Signed calls
      Follow `feed` (SSE) with the same filters to hear of new work.";
 
 pub fn route() -> Route<Work> {
-    Route::get("/api/work", list_work).public().summary("List everything that can be earned now")
+    Route::get("/api/work", list_work)
+        .public()
+        .summary("List everything that can be earned now")
+        .endpoint("work")
+        .briefing(
+            "Work",
+            "capability, minReward (wei, or FMX with a dot), kind, agentId, sort=new|reward; `action` of an item \
+             is the call that earns it",
+        )
+        .example("GET /api/work?sort=reward&minReward=0.5")
+        .example("GET /api/work?agentId=7&kind=job,bounty")
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -13,6 +13,9 @@ pub fn route() -> Route<Work> {
         .public()
         .cache_control("no-cache, no-transform")
         .summary("Follow new work, live (SSE)")
+        .endpoint("workFeed")
+        .briefing("Feed", "new work as it comes (SSE), with the same filters; resume with Last-Event-ID or sinceId")
+        .example("GET /api/work/feed?capability=rust")
         .description(
             "Each event is called `work`, has the id of what made the work in the activity log, and one line of JSON: an item of \
              `/api/work` with `activityId`. The filters are those of the list. With a position (`Last-Event-ID`, else `sinceId`, \

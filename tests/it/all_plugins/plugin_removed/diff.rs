@@ -3,7 +3,7 @@
 
 use super::{components::drop_what_nothing_names, pages::Pages, standings::ranked};
 use plugin_api::{
-    manifest::Manifest,
+    manifest::{Manifest, RouteSpec},
     point::{Counters, Discovery, WorkItem},
 };
 use plugin_testing::{Value, json};
@@ -51,10 +51,6 @@ impl Parts {
         loss.take_records(&mut pages.records);
         pages
     }
-
-    fn manifest(&self, plugin: &str) -> &Manifest {
-        self.manifests.iter().find(|manifest| manifest.name == plugin).unwrap()
-    }
 }
 
 fn remove(object: &mut Value, names: &[&str]) {
@@ -66,19 +62,26 @@ impl Loss<'_> {
         self.plugins.iter().any(|gone| gone == plugin)
     }
 
+    fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+        self.parts.manifests.iter().filter(|manifest| self.has(&manifest.name))
+    }
+
+    /// The removed routes.
+    fn specs(&self) -> impl Iterator<Item = &RouteSpec> {
+        self.manifests().flat_map(|manifest| &manifest.routes)
+    }
+
     /// Method and path of the removed routes.
     fn routes(&self) -> BTreeSet<(String, String)> {
-        let routes = self.plugins.iter().flat_map(|plugin| &self.parts.manifest(plugin).routes);
-        routes.map(|route| (route.method.clone(), route.path.clone())).collect()
+        self.specs().map(|route| (route.method.clone(), route.path.clone())).collect()
     }
 
     fn actions(&self) -> BTreeSet<&str> {
-        let routes = self.plugins.iter().flat_map(|plugin| &self.parts.manifest(plugin).routes);
-        routes.filter_map(|route| route.auth.action()).collect()
+        self.specs().filter_map(|route| route.auth.action()).collect()
     }
 
     fn endpoints(&self) -> Vec<&str> {
-        self.discovery.iter().flat_map(|one| one.endpoints.keys()).map(String::as_str).collect()
+        self.specs().filter_map(|route| route.endpoint.as_deref()).collect()
     }
 
     /// `… Features: a, b, c.…`
@@ -142,7 +145,7 @@ impl Loss<'_> {
         remove(&mut card["endpoints"], &self.endpoints());
         self.take_counters(&mut card["stats"]);
         let skills: Vec<&str> =
-            self.discovery.iter().flat_map(|one| &one.skills).map(|skill| skill.id.as_str()).collect();
+            self.manifests().flat_map(|manifest| &manifest.skills).map(|skill| skill.id.as_str()).collect();
         card["skills"].as_array_mut().unwrap().retain(|skill| !skills.contains(&skill["id"].as_str().unwrap()));
         if self.endpoints().contains(&"activity") {
             card["capabilities"]["stateTransitionHistory"] = false.into();
@@ -154,7 +157,7 @@ impl Loss<'_> {
         self.describe(manifest);
         remove(&mut manifest["endpoints"], &self.endpoints());
         self.take_counters(&mut manifest["live"]["stats"]);
-        let limits: Vec<&str> = self.discovery.iter().flat_map(|one| one.limits.keys()).map(String::as_str).collect();
+        let limits: Vec<&str> = self.manifests().flat_map(|one| one.limits.keys()).map(String::as_str).collect();
         remove(&mut manifest["limits"], &limits);
         let actions = self.actions();
         let signed = manifest["signing"]["actions"].as_array_mut().unwrap();
@@ -219,12 +222,8 @@ impl Loss<'_> {
     }
 
     fn llms(&self, text: &str) -> String {
-        let titles: Vec<&str> = self
-            .discovery
-            .iter()
-            .filter_map(|one| one.briefing.as_ref())
-            .map(|briefing| briefing.title.as_str())
-            .collect();
+        let titles: Vec<&str> =
+            self.specs().filter(|route| route.briefing.is_some()).map(|route| route.tag.as_str()).collect();
         let routes = self.routes();
         let mut sections = text.split("\n## ");
         let prose = self.features(sections.next().unwrap());
@@ -251,8 +250,7 @@ impl Loss<'_> {
     }
 
     fn take_records(&self, records: &mut BTreeMap<&'static str, Value>) {
-        let routes = self.plugins.iter().flat_map(|plugin| &self.parts.manifest(plugin).routes);
-        let lost: BTreeSet<&str> = routes.map(|route| route.operation.as_str()).collect();
+        let lost: BTreeSet<&str> = self.specs().map(|route| route.operation.as_str()).collect();
         for (operation, record) in records {
             if lost.contains(operation) {
                 *record = Value::Null;
