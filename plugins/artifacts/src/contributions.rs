@@ -1,9 +1,6 @@
 //! Contributions of artifacts to extension points.
 
-use crate::{
-    Artifacts,
-    store::{artifacts, stars},
-};
+use crate::{Artifacts, store};
 use plugin_api::{
     Address, Hash256, HostError, PluginContext,
     point::{Counters, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, members},
@@ -12,7 +9,7 @@ use plugin_api::{
 use std::collections::{BTreeMap, BTreeSet};
 
 pub async fn counters(cx: PluginContext<Artifacts>, _: NoInput) -> Result<Counters, HostError> {
-    let count = artifacts::count(&cx.db()).await?;
+    let count = store::ARTIFACTS.count(&cx.db()).await?;
     Ok(Counters { manifest: members([("artifacts", count.into())]), ..Counters::default() })
 }
 
@@ -22,10 +19,10 @@ pub async fn leaderboard(
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
     let db = cx.db();
     let mut metrics: BTreeMap<Address, Metrics> = BTreeMap::new();
-    for (owner, artifacts) in artifacts::count_by_owner(&db, since_s).await? {
+    for (owner, artifacts) in store::count_by_owner(&db, since_s).await? {
         metrics.entry(owner).or_default().artifacts = artifacts;
     }
-    for (owner, stars) in stars::count_by_owner(&db, since_s).await? {
+    for (owner, stars) in store::count_stars_by_owner(&db, since_s).await? {
         metrics.entry(owner).or_default().stars_received = stars;
     }
     Ok(metrics)

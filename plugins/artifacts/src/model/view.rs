@@ -1,7 +1,10 @@
 //! Response types.
+//!
+//! A detail and a starred artifact are assembled from the row's JSON: their `text` is documented as an [`ArtifactText`], and
+//! adds nothing when they are serialised.
 
 use super::{ArtifactDraft, ArtifactId, Kind};
-use plugin_api::{Address, Content, Hash256, JsonSchema, PayloadInfo, format, point::Author};
+use plugin_api::{Address, Author, Content, Hash256, JsonSchema, PayloadInfo, format};
 use serde::Serialize;
 
 /// An artifact in a list.
@@ -36,6 +39,28 @@ pub struct ArtifactText {
     pub created_at: i64,
 }
 
+impl ArtifactText {
+    pub fn new(draft: &ArtifactDraft, content: &Content, payload: Option<PayloadInfo>, now_s: i64) -> Self {
+        let ArtifactDraft { name, kind, description, license, tags } = draft.clone();
+        let (payload_size, payload_content_type) = payload.map(|info| (info.size, info.content_type)).unzip();
+        let (payload_hash, url) = (content.payload, content.url.clone());
+        let payload_uri = payload_hash.map(format::payload_uri);
+        Self {
+            name,
+            description,
+            license,
+            kind,
+            payload_hash,
+            payload_uri,
+            payload_size,
+            payload_content_type,
+            url,
+            tags,
+            created_at: now_s,
+        }
+    }
+}
+
 /// What is true of an artifact when it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArtifactState {
@@ -48,14 +73,8 @@ pub struct ArtifactState {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArtifactDetail {
     #[serde(flatten)]
-    pub text: ArtifactText,
-    #[serde(flatten)]
-    pub rest: DetailState,
-}
-
-/// An [`ArtifactDetail`] but for what the artifact's row keeps.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct DetailState {
+    #[schemars(with = "ArtifactText")]
+    pub text: (),
     #[serde(flatten)]
     pub state: ArtifactState,
     /// At most 100, the newest star first.
@@ -72,38 +91,12 @@ pub struct DetailState {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StarredArtifact {
     #[serde(flatten)]
-    pub text: ArtifactText,
-    #[serde(flatten)]
-    pub rest: StarState,
-}
-
-/// A [`StarredArtifact`] but for what the artifact's row keeps.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct StarState {
+    #[schemars(with = "ArtifactText")]
+    pub text: (),
     #[serde(flatten)]
     pub state: ArtifactState,
     /// Always true.
     pub starred: bool,
     /// False when the star was there already.
     pub changed: bool,
-}
-
-impl ArtifactText {
-    pub fn new(draft: ArtifactDraft, content: &Content, facts: Option<PayloadInfo>, now_s: i64) -> Self {
-        let ArtifactDraft { name, kind, description, license, tags } = draft;
-        let (payload_size, payload_content_type) = facts.map(|facts| (facts.size, facts.content_type)).unzip();
-        Self {
-            name,
-            description,
-            license,
-            kind,
-            payload_hash: content.payload,
-            payload_uri: content.payload.map(format::payload_uri),
-            payload_size,
-            payload_content_type,
-            url: content.url.clone(),
-            tags,
-            created_at: now_s,
-        }
-    }
 }

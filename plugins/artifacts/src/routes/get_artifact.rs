@@ -3,11 +3,8 @@
 use crate::{
     Artifacts,
     error::ArtifactsError,
-    model::{ArtifactDetail, ArtifactId, ArtifactState, DetailState},
-    store::{
-        artifacts::{self, ArtifactRow},
-        stars,
-    },
+    model::{ArtifactDetail, ArtifactId, ArtifactState},
+    store::{self, ArtifactRow},
 };
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route, Viewer};
 
@@ -23,15 +20,13 @@ async fn get_artifact(
     Viewer(viewer): Viewer,
 ) -> Result<RenderedJson<ArtifactDetail>, HandlerError<ArtifactsError>> {
     let db = cx.db();
-    let found = artifacts::find(&db, id).await?;
+    let found = store::find_artifact(&db, id).await?;
     let row: ArtifactRow<'_> = found.first()?.ok_or(ArtifactsError::UnknownArtifact { artifact: id })?;
-    let stargazers = stars::newest(&db, id, STARGAZERS_MAX).await?;
+    let stargazers = store::newest_stargazers(&db, id, STARGAZERS_MAX).await?;
     let starred = match viewer {
-        Some(viewer) => Some(stars::is_given(&db, id, viewer).await?),
+        Some(viewer) => Some(store::has_starred(&db, id, viewer).await?),
         None => None,
     };
-    let authors = cx.authors(stargazers.iter().copied().chain([row.owner])).await?;
-    let state = ArtifactState { id, owner: authors.get(row.owner), stars: row.stars };
-    let stargazers = stargazers.into_iter().map(|stargazer| authors.get(stargazer)).collect();
-    Ok(RenderedJson::object(row.kept, &DetailState { state, stargazers, viewer, starred })?)
+    let state = ArtifactState { id, owner: row.owner.into(), stars: row.stars };
+    Ok(RenderedJson::object(row.kept, &ArtifactDetail { text: (), state, stargazers, viewer, starred })?)
 }

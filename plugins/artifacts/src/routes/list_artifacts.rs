@@ -4,12 +4,12 @@ use crate::{
     Artifacts,
     error::OwnerFilterError,
     model::{ArtifactState, ArtifactView, Kind, Sort},
-    store::artifact_list::{self, Filter, ListRow, PageRequest},
+    store::{self, ListRow},
 };
 use plugin_api::{
-    Address, HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+    Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 pub fn route() -> Route<Artifacts> {
     Route::get("/api/artifacts", list_artifacts)
@@ -44,34 +44,17 @@ struct ArtifactFilter {
     sort: Sort,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct ArtifactList {
-    items: Vec<ArtifactView>,
-    #[schemars(flatten)]
-    rest: Rest,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Rest {
-    /// How many artifacts match, on all pages.
-    total: i64,
-}
-
 async fn list_artifacts(
     cx: RequestContext<Artifacts>,
     QueryString(query): QueryString<ArtifactFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<ArtifactList>, HandlerError<OwnerFilterError>> {
-    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
+) -> Result<Listed<ArtifactView>, HandlerError<OwnerFilterError>> {
     let owner = query.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
     let owner = owner.map(str::parse::<Address>).transpose().map_err(OwnerFilterError)?;
-    let filter = Filter { search: Search::new(&cx, &query.q), kind: query.kind, tag, owner };
-    let (page, total) = artifact_list::list(&cx.db(), &filter, PageRequest { sort: query.sort, limit, offset }).await?;
-    let rows: Vec<ListRow<'_>> = page.all()?;
-    let authors = cx.authors(rows.iter().map(|(_, _, owner, _)| *owner)).await?;
-    let items = rows
-        .iter()
-        .map(|(id, kept, owner, stars)| (*kept, ArtifactState { id: *id, owner: authors.get(*owner), stars: *stars }));
-    Ok(RenderedJson::list("items", items, &Rest { total })?)
+    let (tag, search) = (format::tag_filter(&query.tag), Search::new(&cx, &query.q));
+    let artifacts = store::artifacts(owner, query.kind, tag, search, query.sort);
+    let page = artifacts.page(limit, offset).fetch(&cx.db()).await?;
+    let rows: Vec<ListRow<'_>> = page.rows()?;
+    let items = rows.into_iter().map(|(kept, id, owner, stars)| (kept, ArtifactState { id, owner, stars }));
+    Ok(Listed::rendered(items, page.total)?)
 }

@@ -4,9 +4,9 @@ use crate::{
     Artifacts,
     error::ArtifactsError,
     model::{ArtifactPublished, ArtifactState, ArtifactText, ArtifactView, NewArtifact},
-    store::artifacts,
+    store,
 };
-use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, format, manifest::RateLimit};
 
 pub fn route() -> Route<Artifacts> {
     Route::post("/api/artifacts", publish_artifact)
@@ -16,19 +16,30 @@ pub fn route() -> Route<Artifacts> {
         .example("POST /api/artifacts {name, kind, payloadHash} signed as artifact.publish")
 }
 
+const EXCERPT_CHARS: usize = 160;
+
 async fn publish_artifact(
     cx: RequestContext<Artifacts>,
     Signed { signer, payload }: Signed<NewArtifact>,
 ) -> Result<Created<ArtifactView>, HandlerError<ArtifactsError>> {
     let (draft, content) = payload.check()?;
     let content = content.check(&cx).await?;
-    // Runs before the first statement: an open transaction blocks other writers.
-    let authors = cx.authors([signer]).await?;
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let facts = content.payload_info(&tx).await?;
-    let text = ArtifactText::new(draft, &content, facts, now_s);
-    let id = artifacts::publish(&tx, signer, &text).await?;
-    ArtifactPublished::new(id, &text).by(signer, now_s)?.publish(&tx)?;
-    let state = ArtifactState { id, owner: authors.get(signer), stars: 0 };
-    Ok(Created(ArtifactView { text, state }))
+    let artifact = cx
+        .write(async move |tx| {
+            let payload = content.payload_info(tx).await?;
+            let text = ArtifactText::new(&draft, &content, payload, tx.now_s());
+            let id = store::insert_artifact(tx, signer, &text).await?;
+            let event = ArtifactPublished {
+                artifact_id: id,
+                name: &text.name,
+                kind: text.kind,
+                license: &text.license,
+                tags: &text.tags,
+                description: format::excerpt(&text.description, EXCERPT_CHARS),
+            };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            Ok(ArtifactView { text, state: ArtifactState { id, owner: signer.into(), stars: 0 } })
+        })
+        .await?;
+    Ok(Created(artifact))
 }

@@ -3,13 +3,12 @@
 use crate::{
     Artifacts,
     error::ArtifactsError,
-    model::{ArtifactId, ArtifactStarred, ArtifactState, StarState, StarredArtifact},
-    store::{
-        artifacts::{self, ArtifactRow},
-        stars,
-    },
+    model::{ArtifactId, ArtifactStarred, ArtifactState, StarredArtifact},
+    store::{self, ArtifactRow},
 };
-use plugin_api::{HandlerError, JsonSchema, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{
+    Event, HandlerError, JsonSchema, Path, RenderedJson, RequestContext, Route, Signed, manifest::RateLimit,
+};
 use serde::Deserialize;
 
 pub fn route() -> Route<Artifacts> {
@@ -30,19 +29,16 @@ async fn star_artifact(
     Path(id): Path<ArtifactId>,
     Signed { signer, payload: Star {} }: Signed<Star>,
 ) -> Result<RenderedJson<StarredArtifact>, HandlerError<ArtifactsError>> {
-    let unknown = || ArtifactsError::UnknownArtifact { artifact: id };
-    // Artifacts are never deleted and never change their owner, so a read before the transaction stays valid in it.
-    let before = artifacts::find(&cx.db(), id).await?;
-    let owner = before.first::<ArtifactRow<'_>>()?.ok_or_else(unknown)?.owner;
-    let authors = cx.authors([owner]).await?;
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let changed = stars::give(&tx, id, signer, now_s).await?;
-    let after = artifacts::find(&tx, id).await?;
-    let row: ArtifactRow<'_> = after.first()?.ok_or_else(unknown)?;
-    if changed {
-        let event = ArtifactStarred { artifact_id: id, name: row.name, owner, stars: row.stars };
-        event.by(signer, now_s)?.publish(&tx)?;
-    }
-    let state = ArtifactState { id, owner: authors.get(owner), stars: row.stars };
-    Ok(RenderedJson::object(row.kept, &StarState { state, starred: true, changed })?)
+    cx.write(async move |tx| {
+        let changed = store::insert_star(tx, id, signer).await?;
+        let found = store::find_artifact(tx, id).await?;
+        let row: ArtifactRow<'_> = found.first()?.ok_or(ArtifactsError::UnknownArtifact { artifact: id })?;
+        if changed {
+            let event = ArtifactStarred { artifact_id: id, name: row.name, owner: row.owner, stars: row.stars };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+        }
+        let state = ArtifactState { id, owner: row.owner.into(), stars: row.stars };
+        Ok(RenderedJson::object(row.kept, &StarredArtifact { text: (), state, starred: true, changed })?)
+    })
+    .await
 }

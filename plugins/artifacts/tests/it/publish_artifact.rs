@@ -50,7 +50,10 @@ async fn a_payload_or_an_address_is_enough() {
     for gateway in gateways().await {
         let alice = Wallet::new(1);
         let hash = store(&gateway, "x").await;
-        let stored = publish(&gateway, &alice, json!({ "name": "n", "kind": "prompt", "payloadHash": hash })).await;
+        let payload = json!({
+            "name": "n", "kind": "prompt", "description": null, "license": null, "tags": null, "payloadHash": hash
+        });
+        let stored = publish(&gateway, &alice, payload).await;
         assert_eq!((&stored["url"], &stored["payloadSize"]), (&json!(null), &json!(1)));
         assert_eq!((&stored["description"], &stored["license"], &stored["tags"]), (&json!(""), &json!(""), &json!([])));
         next(&gateway).await;
@@ -179,6 +182,17 @@ async fn limits_hold_at_the_edge() {
         let artifact = publish(&gateway, &Wallet::new(1), payload).await;
         assert_eq!((&artifact["name"], &artifact["description"]), (&json!(name), &json!(text)));
         assert_eq!((&artifact["license"], &artifact["tags"]), (&json!(license), &json!(tags)));
+        // Lengths count UTF-16 units, of which an emoji has two. The error names the member.
+        for (member, units) in [("name", 120), ("description", 4000), ("license", 64)] {
+            next(&gateway).await;
+            let mut payload = json!({ "name": "n", "kind": "model", "url": "https://a.example" });
+            payload[member] = "😀".repeat(units / 2).into();
+            publish(&gateway, &Wallet::new(1), payload.clone()).await;
+            payload[member] = format!("{}a", "😀".repeat(units / 2)).into();
+            let response = gateway.post_signed(ARTIFACTS, &Wallet::new(2), "artifact.publish", payload).await;
+            assert_eq!(response.status, 400, "{}", response.text());
+            assert!(response.json()["error"].as_str().unwrap().starts_with(member), "{}", response.text());
+        }
         finish(gateway).await;
     }
 }
