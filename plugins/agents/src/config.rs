@@ -32,11 +32,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_valid() {
-        assert!(Config::default().validate().is_ok());
-    }
-
-    #[test]
     fn an_interval_out_of_its_range_is_refused() {
         for probe_interval_s in [0, 9, 86_401] {
             let ConfigError(reason) = Config { probe_interval_s }.validate().unwrap_err();

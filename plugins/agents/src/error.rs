@@ -1,10 +1,10 @@
-//! Errors of the routes: texts, statuses and codes.
+//! Errors of the routes: texts, statuses and codes. Two types, because each route documents all codes of its error type.
 
-use crate::model::{AgentId, JobId};
-use plugin_api::{AddressParseError, ApiError, ErrorSpec};
+use plugin_api::{AddressParseError, AgentId, ApiError, JobId};
 
 /// A record that does not exist.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[api(404, "not_found", hint = "GET /api/agents and GET /api/jobs list what there is")]
 pub enum UnknownRecord {
     #[error("unknown agent {0}")]
     Agent(AgentId),
@@ -12,31 +12,11 @@ pub enum UnknownRecord {
     Job(JobId),
 }
 
-const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/agents and GET /api/jobs list what there is");
-
-impl ApiError for UnknownRecord {
-    const SPECS: &'static [ErrorSpec] = &[NOT_FOUND];
-
-    fn spec(&self) -> ErrorSpec {
-        NOT_FOUND
-    }
-}
-
 /// A filter that is not an address.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
 #[error("{member}: {reason}")]
+#[api(400, "bad_request", hint = "filter by an account's address, or leave the filter out")]
 pub struct AddressFilterError {
     pub member: &'static str,
     pub reason: AddressParseError,
-}
-
-const BAD_FILTER: ErrorSpec =
-    ErrorSpec::new(400, "bad_request", "filter by an account's address, or leave the filter out");
-
-impl ApiError for AddressFilterError {
-    const SPECS: &'static [ErrorSpec] = &[BAD_FILTER];
-
-    fn spec(&self) -> ErrorSpec {
-        BAD_FILTER
-    }
 }

@@ -12,13 +12,13 @@ mod error;
 mod jobs;
 mod model;
 mod routes;
-mod skills;
 mod store;
-mod work;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, export_plugin, point};
+use plugin_api::{
+    ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Skill, export_plugin, point,
+};
 
 /// The plugin's state in memory.
 pub struct Agents {
@@ -57,15 +57,37 @@ impl Plugin for Agents {
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
-            .skill(skills::hire_agent())
-            .skill(skills::register_agent())
+            .skill(
+                Skill::new(
+                    "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
+                    &["agents", "jobs", "escrow"],
+                )
+                .named("hire-agent", "Hire an agent")
+                .examples(&[
+                    "GET /api/agents?status=active&sort=rating",
+                    "GET /api/jobs?client=0x…",
+                    "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
+                ]),
+            )
+            .skill(
+                Skill::new(
+                    "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
+                    &["agents", "jobs", "registration"],
+                )
+                .named("register-agent", "Register an agent")
+                .examples(&[
+                    "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
+                    "GET /api/agents/{id}/jobs?status=open",
+                    "GET /api/agents/{id}/erc8004.json",
+                ]),
+            )
             .contributes_cached(point::AUTHORS, contributions::authors)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
-            .contributes(point::WORK, work::work);
+            .contributes(point::WORK, contributions::work);
         chain::subscribe(definition)
     }
 

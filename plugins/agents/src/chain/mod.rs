@@ -6,10 +6,10 @@ mod registry;
 mod reputation;
 mod validation;
 
-pub use escrow::Delivered;
-pub use registry::Updated;
-pub use reputation::{Given as FeedbackGiven, Revoked as FeedbackRevoked};
-pub use validation::{Requested as ValidationRequested, Responded as ValidationResponded};
+pub use escrow::JobDelivered;
+pub use registry::AgentUpdated;
+pub use reputation::{FeedbackRevoked, NewFeedback};
+pub use validation::{ValidationRequest, ValidationResponse};
 
 use crate::Agents;
 use plugin_api::Definition;

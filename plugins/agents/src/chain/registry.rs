@@ -4,41 +4,35 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{AgentId, AgentRecord, AgentStatus, agent_event, slug},
+    model::{AgentRecord, AgentStatus, agent_event, slug},
     store::derived::{agents, totals},
 };
 use plugin_api::{
-    ChainEvent, Definition, HostError, PluginContext, Tx, Wei,
+    AgentId, ChainEvent, ContractEvent, Definition, HostError, PluginContext, Tx, Wei,
     contracts::registry::{AgentRegistered, CONTRACT as REGISTRY, OwnershipTransferred},
 };
 use serde::Deserialize;
 
-const UPDATED: &str = "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)";
-const STATUS_CHANGED: &str = "AgentStatusChanged(uint256 indexed id, uint8 status)";
-const BOND_CHANGED: &str = "BondChanged(uint256 indexed id, uint256 bond)";
-const SLASHED: &str = "AgentSlashed(uint256 indexed id, uint256 amount, address to, string reason)";
-const OUTCOME: &str = "OutcomeRecorded(uint256 indexed id, bool success, uint8 rating)";
-
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
     definition
         .on_contract_event(&TABLES, registered)
-        .on_chain_event(REGISTRY, UPDATED, &TABLES, updated)
-        .on_chain_event(REGISTRY, STATUS_CHANGED, &TABLES, status_changed)
-        .on_chain_event(REGISTRY, BOND_CHANGED, &TABLES, bond_changed)
-        .on_chain_event(REGISTRY, SLASHED, &TABLES, slashed)
-        .on_chain_event(REGISTRY, OUTCOME, &TABLES, outcome_recorded)
+        .on_contract_event(&TABLES, updated)
+        .on_contract_event(&TABLES, status_changed)
+        .on_contract_event(&TABLES, bond_changed)
+        .on_contract_event(&TABLES, slashed)
+        .on_contract_event(&TABLES, outcome_recorded)
         .on_contract_event(&TABLES, transferred)
 }
 
 /// An agent is active when it registers; the events that follow in the same transaction repeat status and bond.
 async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentRegistered>) -> Result<(), HostError> {
-    let args = &event.args;
+    let args = event.args.clone();
     let agent = AgentRecord {
         id: args.id,
         owner: args.owner,
-        name: args.name.clone(),
-        endpoint: args.endpoint.clone(),
-        metadata_uri: args.metadata_uri.clone(),
+        name: args.name,
+        endpoint: args.endpoint,
+        metadata_uri: args.metadata_uri,
         price_per_job: args.price_per_job,
         bond: args.bond,
         status: AgentStatus::Active,
@@ -50,17 +44,21 @@ async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentReg
     };
     tx.defer(agents::insert(&agent, &slug(&agent.name))?)?;
     tx.defer(totals::count_agents(agent.status, 1))?;
-    agent_event(&agent, &event)?.publish(&tx)
+    agent_event(&agent, &event).publish(&tx)
 }
 
 /// Publishes the change; does nothing for an agent that is not indexed.
 fn publish_update<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
-    agent.map_or(Ok(()), |agent| agent_event(&agent, event)?.publish(tx))
+    agent.map_or(Ok(()), |agent| agent_event(&agent, event).publish(tx))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
-pub struct Updated {
+#[contract_event(
+    REGISTRY,
+    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
+)]
+pub struct AgentUpdated {
     pub id: AgentId,
     pub endpoint: String,
     #[serde(rename = "metadataURI")]
@@ -68,11 +66,12 @@ pub struct Updated {
     pub price_per_job: Wei,
 }
 
-async fn updated(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Updated>) -> Result<(), HostError> {
+async fn updated(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentUpdated>) -> Result<(), HostError> {
     publish_update(&tx, agents::update(&tx, &event.args).await?, &event)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(REGISTRY, "AgentStatusChanged(uint256 indexed id, uint8 status)")]
 struct StatusChanged {
     id: AgentId,
     status: u8,
@@ -89,7 +88,8 @@ async fn status_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Stat
     publish_update(&tx, Some(agent), &event)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(REGISTRY, "BondChanged(uint256 indexed id, uint256 bond)")]
 struct BondChanged {
     id: AgentId,
     bond: Wei,
@@ -99,26 +99,32 @@ async fn bond_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<BondCh
     publish_update(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(REGISTRY, "AgentSlashed(uint256 indexed id, uint256 amount, address to, string reason)")]
 struct Slashed {
     id: AgentId,
 }
 
 /// A later event of the same transaction carries the remaining bond.
 async fn slashed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
-    publish_update(&tx, agents::record(&tx, event.args.id).await?, &event)
+    publish_update(&tx, agents::find(&tx, event.args.id).await?, &event)
 }
 
-#[derive(Deserialize)]
-struct Outcome {
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(REGISTRY, "OutcomeRecorded(uint256 indexed id, bool success, uint8 rating)")]
+struct OutcomeRecorded {
     id: AgentId,
     success: bool,
     rating: u8,
 }
 
 /// Follows the escrow's own event in the same transaction.
-async fn outcome_recorded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Outcome>) -> Result<(), HostError> {
-    let Outcome { id, success, rating } = event.args;
+async fn outcome_recorded(
+    _: PluginContext<Agents>,
+    tx: Tx,
+    event: ChainEvent<OutcomeRecorded>,
+) -> Result<(), HostError> {
+    let OutcomeRecorded { id, success, rating } = event.args;
     let Some((mut standing, mut agent)) = agents::standing(&tx, id).await? else { return Ok(()) };
     standing.rate(rating);
     agent.count(success, &standing);

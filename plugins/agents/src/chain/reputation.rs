@@ -3,26 +3,30 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{AgentId, FeedbackFacts, feedback_event},
+    model::{ChainSource, FeedbackGiven},
     store::derived::feedback,
 };
-use plugin_api::{Address, ChainEvent, Definition, Hash256, HostError, PluginContext, Tx};
+use plugin_api::{
+    Address, AgentId, ChainEvent, ContractEvent, Definition, Event, Hash256, HostError, PluginContext, Tx,
+};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 const REPUTATION: &str = "reputation8004";
-const GIVEN: &str = "NewFeedback(uint256 indexed agentId, address indexed clientAddress, uint64 feedbackIndex, \
-     int128 value, uint8 valueDecimals, string indexed indexedTag1, string tag1, string tag2, string endpoint, \
-     string feedbackURI, bytes32 feedbackHash)";
-const REVOKED: &str =
-    "FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex)";
 
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
-    definition.on_chain_event(REPUTATION, GIVEN, &TABLES, given).on_chain_event(REPUTATION, REVOKED, &TABLES, revoked)
+    definition.on_contract_event(&TABLES, given).on_contract_event(&TABLES, revoked)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
-pub struct Given {
+#[contract_event(
+    REPUTATION,
+    "NewFeedback(uint256 indexed agentId, address indexed clientAddress, uint64 feedbackIndex, int128 value, \
+     uint8 valueDecimals, string indexed indexedTag1, string tag1, string tag2, string endpoint, string feedbackURI, \
+     bytes32 feedbackHash)"
+)]
+pub struct NewFeedback {
     pub agent_id: AgentId,
     pub client_address: Address,
     pub feedback_index: i64,
@@ -38,37 +42,42 @@ pub struct Given {
     pub feedback_hash: Hash256,
 }
 
-/// Decodes an integer of any size as text.
+/// Decodes an integer of any size as text: a small one is a number, a large one is a text already.
 fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Number {
-        Small(i64),
-        Large(String),
-    }
-    Ok(match Number::deserialize(deserializer)? {
-        Number::Small(value) => value.to_string(),
-        Number::Large(text) => text,
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        number => number.to_string(),
     })
 }
 
-async fn given(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Given>) -> Result<(), HostError> {
+async fn given(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<NewFeedback>) -> Result<(), HostError> {
     tx.defer(feedback::insert(&event))?;
-    let Given { agent_id, client_address: client, value, value_decimals, tag1, tag2, .. } = &event.args;
-    let facts =
-        FeedbackFacts { agent_id: *agent_id, client: *client, value, value_decimals: *value_decimals, tag1, tag2 };
-    feedback_event(&facts, &event)?.publish(&tx)
+    let NewFeedback { agent_id, client_address, value, value_decimals, tag1, tag2, .. } = &event.args;
+    let given = FeedbackGiven {
+        agent_id: *agent_id,
+        client: *client_address,
+        value,
+        value_decimals: *value_decimals,
+        tag1,
+        tag2,
+        source: ChainSource::of(&event),
+    };
+    given.publish(&tx)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
-pub struct Revoked {
+#[contract_event(
+    REPUTATION,
+    "FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex)"
+)]
+pub struct FeedbackRevoked {
     pub agent_id: AgentId,
     pub client_address: Address,
     pub feedback_index: i64,
 }
 
 /// Publishes nothing; the feedback no longer counts.
-async fn revoked(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Revoked>) -> Result<(), HostError> {
+async fn revoked(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<FeedbackRevoked>) -> Result<(), HostError> {
     tx.defer(feedback::revoke(&event.args))
 }

@@ -3,27 +3,28 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{AgentId, ValidationFacts, validation_event},
+    model::{ChainSource, ValidationDone, ValidationRequested},
     store::derived::validations,
 };
-use plugin_api::{Address, ChainEvent, Definition, Hash256, HostError, PluginContext, Tx};
+use plugin_api::{
+    Address, AgentId, ChainEvent, ContractEvent, Definition, Event, Hash256, HostError, PluginContext, Tx,
+};
 use serde::Deserialize;
 
 const VALIDATION: &str = "validation8004";
-const REQUEST: &str = "ValidationRequest(address indexed validatorAddress, uint256 indexed agentId, string requestURI, \
-     bytes32 indexed requestHash)";
-const RESPONSE: &str = "ValidationResponse(address indexed validatorAddress, uint256 indexed agentId, \
-     bytes32 indexed requestHash, uint8 response, string responseURI, bytes32 responseHash, string tag)";
 
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
-    definition
-        .on_chain_event(VALIDATION, REQUEST, &TABLES, requested)
-        .on_chain_event(VALIDATION, RESPONSE, &TABLES, responded)
+    definition.on_contract_event(&TABLES, requested).on_contract_event(&TABLES, responded)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
-pub struct Requested {
+#[contract_event(
+    VALIDATION,
+    "ValidationRequest(address indexed validatorAddress, uint256 indexed agentId, string requestURI, \
+     bytes32 indexed requestHash)"
+)]
+pub struct ValidationRequest {
     pub validator_address: Address,
     pub agent_id: AgentId,
     #[serde(rename = "requestURI")]
@@ -31,21 +32,27 @@ pub struct Requested {
     pub request_hash: Hash256,
 }
 
-async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Requested>) -> Result<(), HostError> {
+async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<ValidationRequest>) -> Result<(), HostError> {
     tx.defer(validations::request(&event))?;
-    let Requested { validator_address: validator, agent_id, request_uri, request_hash } = &event.args;
-    let facts = ValidationFacts::Requested {
+    let ValidationRequest { validator_address, agent_id, request_uri, request_hash } = &event.args;
+    let requested = ValidationRequested {
         agent_id: *agent_id,
-        validator: *validator,
+        validator: *validator_address,
         request_hash: *request_hash,
         request_uri,
+        source: ChainSource::of(&event),
     };
-    validation_event(&facts, *validator, &event)?.publish(&tx)
+    requested.publish(&tx)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
-pub struct Responded {
+#[contract_event(
+    VALIDATION,
+    "ValidationResponse(address indexed validatorAddress, uint256 indexed agentId, bytes32 indexed requestHash, \
+     uint8 response, string responseURI, bytes32 responseHash, string tag)"
+)]
+pub struct ValidationResponse {
     pub validator_address: Address,
     pub agent_id: AgentId,
     pub request_hash: Hash256,
@@ -56,16 +63,17 @@ pub struct Responded {
 }
 
 /// A validator may respond again; the latest response counts.
-async fn responded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Responded>) -> Result<(), HostError> {
+async fn responded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<ValidationResponse>) -> Result<(), HostError> {
     let agent_name = validations::respond(&tx, &event).await?;
-    let Responded { validator_address, agent_id, request_hash, response, response_uri, tag } = &event.args;
-    let facts = ValidationFacts::Done {
+    let ValidationResponse { validator_address, agent_id, request_hash, response, response_uri, tag } = &event.args;
+    let done = ValidationDone {
         agent_id: *agent_id,
         agent_name,
         request_hash: *request_hash,
         response: *response,
         response_uri,
         tag,
+        source: ChainSource::of(&event),
     };
-    validation_event(&facts, *validator_address, &event)?.publish(&tx)
+    done.by(*validator_address).publish(&tx)
 }

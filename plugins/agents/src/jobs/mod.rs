@@ -1,4 +1,4 @@
-//! Scheduled jobs.
+//! Scheduled jobs, one file per job.
 
 pub mod probe_cards;
 pub mod prune_probe_days;

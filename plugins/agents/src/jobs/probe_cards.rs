@@ -5,8 +5,8 @@ use crate::{
     Agents,
     model::{CARD_BYTES_MAX, Card, card_url},
     store::{
+        agents,
         cards::{self, DueAgent, Probe},
-        totals,
     },
 };
 use futures_util::future::join_all;
@@ -33,13 +33,11 @@ pub fn job() -> Job<Agents> {
 async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
-    let (_, active) = totals::count_agents(&db).await?;
+    let (_, active) = agents::count(&db).await?;
     let due = cards::due(&db, cx.now_s() - interval_s, probes_per_round(active, interval_s)).await?;
     for some in due.chunks(CONCURRENT_PROBES) {
         let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
-        let tx = cx.begin();
-        cards::record(&tx, &probes).await?;
-        tx.commit().await?;
+        cx.write(async move |tx| cards::record(tx, &probes).await).await?;
         if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
@@ -62,8 +60,8 @@ async fn probe(cx: &PluginContext<Agents>, agent: &DueAgent) -> Probe {
         .redirects_max(REDIRECTS_MAX)
         .send(cx)
         .await;
-    let answer = fetched.ok().filter(|answer| (200..300).contains(&answer.status));
-    let card = answer.and_then(|answer| Card::parse(&answer.body, marker));
+    let response = fetched.ok().filter(|response| (200..300).contains(&response.status));
+    let card = response.and_then(|response| Card::parse(&response.body, marker));
     Probe { agent: agent.clone(), card, at_ms: cx.now_ms() }
 }
 

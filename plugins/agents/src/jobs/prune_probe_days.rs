@@ -10,7 +10,5 @@ pub fn job() -> Job<Agents> {
 }
 
 async fn prune_probe_days(cx: PluginContext<Agents>) -> Result<(), HostError> {
-    let tx = cx.begin();
-    cards::delete_days_before(&tx, cx.now_s() / cards::DAY_S - RETENTION_DAYS).await?;
-    tx.commit().await
+    cx.write(async |tx| cards::delete_days_before(tx, tx.now_s() / cards::DAY_S - RETENTION_DAYS).await).await
 }

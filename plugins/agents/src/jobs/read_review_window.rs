@@ -13,8 +13,8 @@ pub fn job() -> Job<Agents> {
 /// While the chain is unavailable the last value remains.
 async fn read_review_window(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let Some(escrow) = cx.environment().contract("escrow") else { return Ok(()) };
-    let question = ContractCall::new(escrow, "reviewWindow() returns (uint64)");
-    let seconds: i64 = match cx.chain(MAIN_CHAIN).call(question).await {
+    let call = ContractCall::new(escrow, "reviewWindow() returns (uint64)");
+    let seconds: i64 = match cx.chain(MAIN_CHAIN).call(call).await {
         Ok(seconds) => seconds,
         Err(error) => {
             cx.debug(&format!("the escrow does not say its review window: {error}"));
@@ -24,7 +24,5 @@ async fn read_review_window(cx: PluginContext<Agents>) -> Result<(), HostError> 
     if settings::review_window_s(&cx.db()).await? == Some(seconds) {
         return Ok(());
     }
-    let tx = cx.begin();
-    settings::set_review_window_s(&tx, seconds).await?;
-    tx.commit().await
+    cx.write(async move |tx| settings::set_review_window_s(tx, seconds).await).await
 }

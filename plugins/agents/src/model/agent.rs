@@ -1,7 +1,7 @@
 //! Response types of an agent.
 
-use super::{AgentId, AgentLinks, AgentStatus, CvLinks, Declared, Standing, ValidationSummary};
-use plugin_api::{Address, HostError, JsonSchema, Wei, render_json};
+use super::{AgentLinks, AgentStatus, CvLinks, Declared, Standing, ValidationSummary};
+use plugin_api::{Address, AgentId, HostError, JsonSchema, Wei, render_json};
 use serde::{Deserialize, Serialize};
 
 /// What the registry tells of an agent.
@@ -38,26 +38,25 @@ impl AgentRecord {
 
     /// The JSON of the row's column `kept`, for responses.
     pub fn rendered(&self) -> Result<String, HostError> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct RenderedAgent<'a> {
-            #[serde(flatten)]
-            record: &'a AgentRecord,
-            rating_avg: Option<f64>,
-        }
-        render_json(&RenderedAgent { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
+        render_json(&RatedAgent { record: self, rating_avg: average(self.rating_sum, self.rating_count) })
     }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RatedAgent<'a> {
+    #[serde(flatten)]
+    record: &'a AgentRecord,
+    /// `ratingSum / ratingCount`; null without a rating.
+    rating_avg: Option<f64>,
 }
 
 /// An agent of the registry, with what it says of itself.
 #[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct AgentView {
     #[schemars(flatten)]
-    record: AgentRecord,
-    /// `ratingSum / ratingCount`; null without a rating.
-    rating_avg: Option<f64>,
+    rendered: RatedAgent<'static>,
     #[schemars(flatten)]
     declared: Declared<'static>,
     #[schemars(flatten)]
@@ -81,8 +80,19 @@ pub fn average(sum: u32, count: u32) -> Option<f64> {
 #[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct AgentDetail {
     #[schemars(flatten)]
-    agent: AgentView,
-    validation: ValidationSummary,
-    cv: CvLinks<'static>,
-    links: AgentLinks,
+    rendered: RatedAgent<'static>,
+    #[schemars(flatten)]
+    declared: Declared<'static>,
+    #[schemars(flatten)]
+    state: DetailState<'static>,
+}
+
+/// The members of an [`AgentDetail`] that are not in the rows' rendered JSON.
+#[derive(Serialize, JsonSchema)]
+pub struct DetailState<'l> {
+    #[serde(flatten)]
+    pub presence: Presence,
+    pub validation: ValidationSummary,
+    pub cv: CvLinks<'l>,
+    pub links: &'l AgentLinks,
 }

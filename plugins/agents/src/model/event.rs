@@ -1,7 +1,10 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
+//!
+//! Every later event of the registry is an `agent.updated`, and the six types of job events have the same data. These are
+//! made with the builder, because a derived event has one type.
 
-use super::{AgentId, AgentRecord, AgentStatus, JobId, JobStatus};
-use plugin_api::{Address, ChainEvent, EventBuilder, Hash256, HostError, Wei};
+use super::{AgentRecord, AgentStatus, JobStatus};
+use plugin_api::{Address, AgentId, ChainEvent, Event, EventBuilder, Hash256, JobId, Wei};
 use serde::{Deserialize, Serialize};
 
 pub const EVENT_TYPES: [&str; 11] = [
@@ -13,25 +16,43 @@ pub const EVENT_TYPES: [&str; 11] = [
     "job.refunded",
     "job.disputed",
     "job.resolved",
-    "feedback.given",
-    "validation.requested",
-    "validation.done",
+    FeedbackGiven::TYPE,
+    ValidationRequested::TYPE,
+    ValidationDone::TYPE,
 ];
 
-/// An agent after the event.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AgentFacts<'a> {
-    agent_id: AgentId,
-    name: &'a str,
-    endpoint: &'a str,
-    price_per_job: Wei,
-    status: AgentStatus,
+/// `agent.registered`, or `agent.updated` for later changes, with the agent after the event.
+pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> EventBuilder {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct AgentChanged<'a> {
+        agent_id: AgentId,
+        name: &'a str,
+        endpoint: &'a str,
+        price_per_job: Wei,
+        status: AgentStatus,
+        event: &'a str,
+        tx: Hash256,
+        block: u64,
+    }
+    let event_type = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
+    let AgentRecord { id, owner, name, endpoint, price_per_job, status, .. } = agent;
+    let data = AgentChanged {
+        agent_id: *id,
+        name,
+        endpoint,
+        price_per_job: *price_per_job,
+        status: *status,
+        event: &log.event,
+        tx: log.tx,
+        block: log.block,
+    };
+    EventBuilder::new(event_type, &data).actor(*owner).subject("agent", *id)
 }
 
-/// A job after the event.
+/// A job after an event: the row, and the data of the published event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all(serialize = "camelCase"))]
+#[serde(rename_all = "camelCase")]
 pub struct JobFacts {
     pub job_id: JobId,
     pub agent_id: AgentId,
@@ -48,9 +69,43 @@ pub struct JobFacts {
     pub by_agent: Option<bool>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+/// `event_type` is for example `job.requested`; `actor` is the account that acted, `None` for an arbiter.
+pub fn job_event<Args>(
+    event_type: &str,
+    job: &JobFacts,
+    actor: Option<Address>,
+    log: &ChainEvent<Args>,
+) -> EventBuilder {
+    #[derive(Serialize)]
+    struct JobChanged<'a> {
+        #[serde(flatten)]
+        job: &'a JobFacts,
+        tx: Hash256,
+        block: u64,
+    }
+    let event = EventBuilder::new(event_type, &JobChanged { job, tx: log.tx, block: log.block });
+    actor.into_iter().fold(event.subject("job", job.job_id), EventBuilder::actor)
+}
+
+/// The log of the contract that an event was made of.
+#[derive(Serialize)]
+pub struct ChainSource<'a> {
+    event: &'a str,
+    contract: &'a str,
+    tx: Hash256,
+    block: u64,
+}
+
+impl<'a> ChainSource<'a> {
+    pub fn of<Args>(log: &'a ChainEvent<Args>) -> Self {
+        Self { event: &log.event, contract: &log.contract, tx: log.tx, block: log.block }
+    }
+}
+
+#[derive(Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-pub struct FeedbackFacts<'a> {
+#[event("feedback.given", subject = "agent", id = agent_id, actor = client)]
+pub struct FeedbackGiven<'a> {
     pub agent_id: AgentId,
     pub client: Address,
     /// An integer; divide it by ten to the power of the decimals.
@@ -58,88 +113,35 @@ pub struct FeedbackFacts<'a> {
     pub value_decimals: u8,
     pub tag1: &'a str,
     pub tag2: &'a str,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged, rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum ValidationFacts<'a> {
-    Requested {
-        agent_id: AgentId,
-        validator: Address,
-        request_hash: Hash256,
-        #[serde(rename = "requestURI")]
-        request_uri: &'a str,
-    },
-    Done {
-        agent_id: AgentId,
-        agent_name: Option<String>,
-        request_hash: Hash256,
-        response: u8,
-        #[serde(rename = "responseURI")]
-        response_uri: &'a str,
-        tag: &'a str,
-    },
-}
-
-/// The data of an event with its position on the chain.
-#[derive(Serialize)]
-struct ChainEventData<'a, Data> {
     #[serde(flatten)]
-    data: &'a Data,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contract: Option<&'a str>,
-    tx: Hash256,
-    block: u64,
+    pub source: ChainSource<'a>,
 }
 
-/// `agent.registered`, or `agent.updated` for later changes.
-pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> Result<EventBuilder, HostError> {
-    let kind = if log.event == "AgentRegistered" { "agent.registered" } else { "agent.updated" };
-    let AgentRecord { id, name, endpoint, price_per_job, status, .. } = agent;
-    let data = AgentFacts { agent_id: *id, name, endpoint, price_per_job: *price_per_job, status: *status };
-    let event_data =
-        ChainEventData { data: &data, event: Some(&log.event), contract: None, tx: log.tx, block: log.block };
-    Ok(EventBuilder::new(kind, &event_data).actor(agent.owner).subject("agent", *id))
+#[derive(Serialize, Event)]
+#[serde(rename_all = "camelCase")]
+#[event("validation.requested", subject = "agent", id = agent_id, actor = validator)]
+pub struct ValidationRequested<'a> {
+    pub agent_id: AgentId,
+    pub validator: Address,
+    pub request_hash: Hash256,
+    #[serde(rename = "requestURI")]
+    pub request_uri: &'a str,
+    #[serde(flatten)]
+    pub source: ChainSource<'a>,
 }
 
-/// `kind` is for example `job.requested`; `actor` is the account that acted, `None` for an arbiter.
-pub fn job_event<Args>(
-    kind: &str,
-    job: &JobFacts,
-    actor: Option<Address>,
-    log: &ChainEvent<Args>,
-) -> Result<EventBuilder, HostError> {
-    let event_data = ChainEventData { data: job, event: None, contract: None, tx: log.tx, block: log.block };
-    let event = EventBuilder::new(kind, &event_data).subject("job", job.job_id);
-    Ok(actor.into_iter().fold(event, EventBuilder::actor))
-}
-
-pub fn feedback_event<Args>(feedback: &FeedbackFacts<'_>, log: &ChainEvent<Args>) -> Result<EventBuilder, HostError> {
-    let event = about_agent("feedback.given", feedback, feedback.agent_id, log)?;
-    Ok(event.actor(feedback.client))
-}
-
-pub fn validation_event<Args>(
-    validation: &ValidationFacts<'_>,
-    validator: Address,
-    log: &ChainEvent<Args>,
-) -> Result<EventBuilder, HostError> {
-    let (kind, agent) = match validation {
-        ValidationFacts::Requested { agent_id, .. } => ("validation.requested", *agent_id),
-        ValidationFacts::Done { agent_id, .. } => ("validation.done", *agent_id),
-    };
-    Ok(about_agent(kind, validation, agent, log)?.actor(validator))
-}
-
-fn about_agent<Args>(
-    kind: &str,
-    data: &impl Serialize,
-    agent: AgentId,
-    log: &ChainEvent<Args>,
-) -> Result<EventBuilder, HostError> {
-    let (event, contract) = (Some(log.event.as_str()), Some(log.contract.as_str()));
-    let event_data = ChainEventData { data, event, contract, tx: log.tx, block: log.block };
-    Ok(EventBuilder::new(kind, &event_data).subject("agent", agent))
+/// The actor is the validator, who is not part of the data.
+#[derive(Serialize, Event)]
+#[serde(rename_all = "camelCase")]
+#[event("validation.done", subject = "agent", id = agent_id)]
+pub struct ValidationDone<'a> {
+    pub agent_id: AgentId,
+    pub agent_name: Option<String>,
+    pub request_hash: Hash256,
+    pub response: u8,
+    #[serde(rename = "responseURI")]
+    pub response_uri: &'a str,
+    pub tag: &'a str,
+    #[serde(flatten)]
+    pub source: ChainSource<'a>,
 }

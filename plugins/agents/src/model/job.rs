@@ -1,7 +1,7 @@
 //! Response types of a job.
 
-use super::{AgentId, JobId, JobStatus, ValidationView};
-use plugin_api::{Address, Hash256, JsonSchema, Wei};
+use super::{Availability, JobStatus, ValidationView};
+use plugin_api::{Address, AgentId, Hash256, JobId, JsonSchema, Wei};
 use serde::Serialize;
 
 /// A job of the escrow.
@@ -43,6 +43,13 @@ pub struct JobTransactions {
     pub delivered: Option<Hash256>,
     /// Completed, refunded or resolved it.
     pub closed: Option<Hash256>,
+}
+
+/// Jobs, newest first.
+#[derive(Serialize, JsonSchema)]
+pub struct JobList {
+    #[serde(flatten)]
+    pub availability: Availability,
 }
 
 /// A job with what a validator said of its delivery.

@@ -1,7 +1,6 @@
 //! Absolute URLs about an agent, by id.
 
-use super::AgentId;
-use plugin_api::JsonSchema;
+use plugin_api::{AgentId, JsonSchema};
 use serde::Serialize;
 
 /// The agent's other documents.

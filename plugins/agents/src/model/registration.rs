@@ -1,35 +1,16 @@
 //! The registration file of ERC-8004 (the network's FRC-8004): identity, services, trust.
 
-use super::{AgentId, AgentLinks, AgentStatus, card_url};
-use plugin_api::{Address, Environment, JsonSchema, Wei, json_text};
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
+use super::{AgentLinks, AgentStatus, card_url};
+use plugin_api::{Address, AgentId, Environment, JsonSchema, Wei, json_text};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 const TYPE: &str = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1";
-
-/// The contracts with records about agents; `None` while not deployed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registries {
-    pub agents: Option<Address>,
-    pub identity: Option<Address>,
-    pub reputation: Option<Address>,
-    pub validation: Option<Address>,
-}
-
-impl Registries {
-    pub fn of(environment: &Environment) -> Self {
-        let contract = |key| environment.contract(key);
-        Self {
-            agents: contract("registry"),
-            identity: contract("identity8004"),
-            reputation: contract("reputation8004"),
-            validation: contract("validation8004"),
-        }
-    }
-}
+const NOT_DEPLOYED: &str = "the identity registry is not deployed, so the agent is in none";
 
 /// The agent that the file describes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Deserialize)]
 pub struct RegistrationSubject {
     pub id: AgentId,
     pub owner: Address,
@@ -46,7 +27,7 @@ pub struct RegistrationSubject {
 }
 
 /// The file. Where the standard wants a text, there is one.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registration {
     #[serde(rename = "type")]
@@ -64,11 +45,11 @@ pub struct Registration {
     /// Named `x-` and the network's marker.
     #[serde(flatten)]
     #[schemars(with = "Map<String, Value>")]
-    pub extension: Extension,
+    pub extension: BTreeMap<String, Extension>,
 }
 
 /// A way to reach the agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Service {
     pub name: String,
@@ -83,7 +64,7 @@ pub struct Service {
 }
 
 /// The agent in an identity registry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Listing {
     pub agent_id: AgentId,
@@ -92,15 +73,9 @@ pub struct Listing {
 }
 
 /// Members that the network adds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Extension {
-    name: String,
-    members: ExtensionMembers,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ExtensionMembers {
+pub struct Extension {
     agent_id: AgentId,
     owner: Address,
     agent_registry: Option<Address>,
@@ -115,54 +90,40 @@ struct ExtensionMembers {
     registrations_note: Option<&'static str>,
 }
 
-impl Serialize for Extension {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(&self.name, &self.members)?;
-        map.end()
-    }
-}
-
 impl Registration {
     pub fn new(agent: RegistrationSubject, environment: &Environment) -> Self {
-        let registries = Registries::of(environment);
-        let listing = |identity: Address| Listing {
-            agent_id: agent.id,
-            agent_registry: format!("eip155:{}:{identity}", environment.chain_id),
-        };
-        let unnamed = || format!("Agent {} of the {} network", agent.id, environment.brand.network_name);
+        let id = agent.id;
+        let identity = environment.contract("identity8004");
+        let listing =
+            |identity| Listing { agent_id: id, agent_registry: format!("eip155:{}:{identity}", environment.chain_id) };
+        let unnamed = || format!("Agent {id} of the {} network", environment.brand.network_name);
         Self {
             kind: TYPE,
-            name: agent.name.clone(),
-            description: agent.description.clone().filter(|text| !text.is_empty()).unwrap_or_else(unnamed),
-            image: agent.image.clone().unwrap_or_else(|| AgentLinks::new(&environment.base_url, agent.id).badge),
             services: services(&agent, environment),
+            name: agent.name,
+            description: agent.description.filter(|text| !text.is_empty()).unwrap_or_else(unnamed),
+            image: agent.image.unwrap_or_else(|| AgentLinks::new(&environment.base_url, id).badge),
             x402_support: agent.price_per_call.is_some_and(|price| price > Wei::ZERO),
             active: agent.status == AgentStatus::Active,
-            registrations: registries.identity.map(listing).into_iter().collect(),
+            registrations: identity.map(listing).into_iter().collect(),
             supported_trust: ["reputation", "validation"],
-            extension: Extension {
-                name: format!("x-{}", environment.brand.marker),
-                members: facts(agent, registries, environment.chain_id),
-            },
+            extension: BTreeMap::from([(
+                format!("x-{}", environment.brand.marker),
+                Extension {
+                    agent_id: id,
+                    owner: agent.owner,
+                    agent_registry: environment.contract("registry"),
+                    identity_registry: identity,
+                    reputation_registry: environment.contract("reputation8004"),
+                    validation_registry: environment.contract("validation8004"),
+                    chain_id: environment.chain_id,
+                    price_per_job: agent.price_per_job,
+                    capabilities: agent.capabilities,
+                    model: agent.model,
+                    registrations_note: identity.is_none().then_some(NOT_DEPLOYED),
+                },
+            )]),
         }
-    }
-}
-
-fn facts(agent: RegistrationSubject, registries: Registries, chain_id: u64) -> ExtensionMembers {
-    let note = "the identity registry is not deployed, so the agent is in none";
-    ExtensionMembers {
-        agent_id: agent.id,
-        owner: agent.owner,
-        agent_registry: registries.agents,
-        identity_registry: registries.identity,
-        reputation_registry: registries.reputation,
-        validation_registry: registries.validation,
-        chain_id,
-        price_per_job: agent.price_per_job,
-        capabilities: agent.capabilities,
-        model: agent.model,
-        registrations_note: registries.identity.is_none().then_some(note),
     }
 }
 

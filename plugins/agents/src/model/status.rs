@@ -1,7 +1,13 @@
-//! Statuses of agents and jobs: capitalised in responses, in either case in filters, numbers on the chain.
+//! Statuses of agents and jobs: capitalised in rows and responses, in either case in filters, numbers on the chain.
 
 use plugin_api::{Bind, JsonSchema, Value};
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{
+        DeserializeOwned, IntoDeserializer,
+        value::{Error, StringDeserializer},
+    },
+};
 
 /// What an agent's owner made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,21 +28,6 @@ impl AgentStatus {
             _ => Self::None,
         }
     }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "None",
-            Self::Active => "Active",
-            Self::Paused => "Paused",
-            Self::Retired => "Retired",
-        }
-    }
-}
-
-impl Bind for AgentStatus {
-    fn into_value(self) -> Value {
-        self.as_str().into_value()
-    }
 }
 
 /// How far a job is.
@@ -50,87 +41,29 @@ pub enum JobStatus {
     Resolved,
 }
 
-impl JobStatus {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "Open",
-            Self::Delivered => "Delivered",
-            Self::Completed => "Completed",
-            Self::Refunded => "Refunded",
-            Self::Disputed => "Disputed",
-            Self::Resolved => "Resolved",
-        }
+// The name of the variant is also what serde reads and writes.
+impl Bind for AgentStatus {
+    fn into_value(self) -> Value {
+        format!("{self:?}").into_value()
     }
 }
 
 impl Bind for JobStatus {
     fn into_value(self) -> Value {
-        self.as_str().into_value()
+        format!("{self:?}").into_value()
     }
 }
 
-/// An unknown status filters nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentStatusFilter {
-    #[default]
-    #[serde(skip)]
-    Any,
-    #[serde(alias = "Active")]
-    Active,
-    #[serde(alias = "Paused")]
-    Paused,
-    #[serde(alias = "Retired")]
-    Retired,
-    #[serde(alias = "None")]
-    None,
-}
-
-impl AgentStatusFilter {
-    pub fn status(self) -> Option<AgentStatus> {
-        match self {
-            Self::Any => None,
-            Self::Active => Some(AgentStatus::Active),
-            Self::Paused => Some(AgentStatus::Paused),
-            Self::Retired => Some(AgentStatus::Retired),
-            Self::None => Some(AgentStatus::None),
-        }
-    }
-}
-
-/// An unknown status filters nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JobStatusFilter {
-    #[default]
-    #[serde(skip)]
-    Any,
-    #[serde(alias = "Open")]
-    Open,
-    #[serde(alias = "Delivered")]
-    Delivered,
-    #[serde(alias = "Completed")]
-    Completed,
-    #[serde(alias = "Refunded")]
-    Refunded,
-    #[serde(alias = "Disputed")]
-    Disputed,
-    #[serde(alias = "Resolved")]
-    Resolved,
-}
-
-impl JobStatusFilter {
-    pub fn status(self) -> Option<JobStatus> {
-        match self {
-            Self::Any => None,
-            Self::Open => Some(JobStatus::Open),
-            Self::Delivered => Some(JobStatus::Delivered),
-            Self::Completed => Some(JobStatus::Completed),
-            Self::Refunded => Some(JobStatus::Refunded),
-            Self::Disputed => Some(JobStatus::Disputed),
-            Self::Resolved => Some(JobStatus::Resolved),
-        }
-    }
+/// `#[serde(default, deserialize_with = "status_filter")]`: a status, capitalised or in lower case. An unknown one is `None`,
+/// which filters nothing.
+pub fn status_filter<'de, D: Deserializer<'de>, Status: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<Status>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let name: StringDeserializer<Error> = first.into_iter().chain(letters).collect::<String>().into_deserializer();
+    Ok(Status::deserialize(name).ok())
 }
 
 #[cfg(test)]
@@ -139,24 +72,33 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn a_state_is_stored_as_it_is_answered() {
-        for status in [AgentStatus::None, AgentStatus::Active, AgentStatus::Paused, AgentStatus::Retired] {
-            assert_eq!(json!(status), json!(status.as_str()));
-        }
-        let all = ["open", "delivered", "completed", "refunded", "disputed", "resolved"];
-        for name in all {
-            let filter: JobStatusFilter = serde_json::from_value(json!(name)).unwrap();
-            let status = filter.status().unwrap();
-            assert_eq!(json!(status), json!(status.as_str()));
-            assert_eq!(status.as_str().to_lowercase(), name);
-            assert_eq!(serde_json::from_value::<JobStatusFilter>(json!(status.as_str())).unwrap(), filter);
+    fn assert_stored_as_shown(statuses: impl IntoIterator<Item = impl Bind + Serialize + Copy>) {
+        for status in statuses {
+            assert_eq!(status.into_value(), json!(status).as_str().unwrap().into_value());
         }
     }
 
     #[test]
-    fn the_registrys_numbers() {
-        let names = [0, 1, 2, 3, 4, 255].map(|number| AgentStatus::from_chain(number).as_str());
-        assert_eq!(names, ["None", "Active", "Paused", "Retired", "None", "None"]);
+    fn a_status_is_stored_as_responses_show_it() {
+        use JobStatus::{Completed, Delivered, Disputed, Open, Refunded, Resolved};
+        assert_stored_as_shown([AgentStatus::None, AgentStatus::Active, AgentStatus::Paused, AgentStatus::Retired]);
+        assert_stored_as_shown([Open, Delivered, Completed, Refunded, Disputed, Resolved]);
+    }
+
+    #[test]
+    fn a_filter_is_capitalised_or_in_lower_case() {
+        let filter = |text: &str| -> Option<AgentStatus> { status_filter(json!(text)).unwrap() };
+        for text in ["none", "None"] {
+            assert_eq!(filter(text), Some(AgentStatus::None), "{text}");
+        }
+        for text in ["", "NONE", "nONE", "é", "1"] {
+            assert_eq!(filter(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_number_of_the_registry_is_no_status() {
+        use AgentStatus::{Active, None, Paused, Retired};
+        assert_eq!([0, 1, 2, 3, 4, 255].map(AgentStatus::from_chain), [None, Active, Paused, Retired, None, None]);
     }
 }

@@ -3,23 +3,13 @@
 use crate::{
     Agents,
     error::UnknownRecord,
-    model::{AgentDetail, AgentId, AgentLinks, CvLinks, ValidationSummary},
+    model::{AgentDetail, AgentLinks, Card, CvLinks, DetailState, Presence, ValidationSummary},
     store::{agents, validations},
 };
-use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
-use serde::Serialize;
+use plugin_api::{AgentId, HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}", get_agent).public().cached().summary("One agent")
-}
-
-/// The members that are not in the rows' rendered JSON.
-#[derive(Serialize)]
-struct Rest<'l> {
-    online: bool,
-    validation: ValidationSummary,
-    cv: CvLinks<'l>,
-    links: &'l AgentLinks,
 }
 
 async fn get_agent(
@@ -27,13 +17,12 @@ async fn get_agent(
     Path(id): Path<AgentId>,
 ) -> Result<RenderedJson<AgentDetail>, HandlerError<UnknownRecord>> {
     let db = cx.db();
-    let found = agents::find(&db, id).await?;
-    let (agent, is_judged) = found.row()?.ok_or(UnknownRecord::Agent(id))?;
-    let newest = if is_judged { validations::newest(&db, id).await? } else { Vec::new() };
-    let validation = ValidationSummary::of(newest);
+    let agent = agents::find(&db, id).await?.ok_or(UnknownRecord::Agent(id))?;
+    let newest = if agent.is_judged { validations::newest(&db, id).await? } else { Vec::new() };
     let base_url = &cx.environment().base_url;
     let links = AgentLinks::new(base_url, id);
-    let cv = CvLinks::new(base_url, id, agent.more, &links);
-    let rest = Rest { online: agent.online, validation, cv, links: &links };
-    Ok(RenderedJson::object(agent.kept, &rest)?)
+    let cv = CvLinks::new(base_url, id, &agent.slug, &links);
+    let (presence, validation) = (Presence { online: agent.online }, ValidationSummary::of(newest));
+    let rendered = [agent.kept.as_str(), agent.card.as_deref().unwrap_or(Card::NO_CARD_JSON)];
+    Ok(RenderedJson::object(rendered, &DetailState { presence, validation, cv, links: &links })?)
 }

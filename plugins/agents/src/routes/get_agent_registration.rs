@@ -1,12 +1,7 @@
 //! `GET /api/agents/{id}/erc8004.json`: the agent's registration file, to which the identity registry points.
 
-use crate::{
-    Agents,
-    error::UnknownRecord,
-    model::{AgentId, Registration},
-    store::agents,
-};
-use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
+use crate::{Agents, error::UnknownRecord, model::Registration, store::agents};
+use plugin_api::{AgentId, HandlerError, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}/erc8004.json", get_agent_registration)

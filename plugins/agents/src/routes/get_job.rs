@@ -1,13 +1,12 @@
 //! `GET /api/jobs/{id}`: a job, and the validation of its delivery.
 
-use super::render;
 use crate::{
     Agents,
     error::UnknownRecord,
-    model::{JobDetail, JobId},
+    model::JobDetail,
     store::{jobs, validations},
 };
-use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
+use plugin_api::{HandlerError, JobId, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/jobs/{id}", get_job).public().cached().summary("One job")
@@ -18,7 +17,7 @@ async fn get_job(
     Path(id): Path<JobId>,
 ) -> Result<Json<JobDetail>, HandlerError<UnknownRecord>> {
     let db = cx.db();
-    let row = jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
-    let validation = validations::of_job(&db, &row).await?;
-    Ok(Json(JobDetail { job: render::job(row), validation }))
+    let job = jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
+    let validation = validations::of_job(&db, &job).await?;
+    Ok(Json(JobDetail { job, validation }))
 }

@@ -1,13 +1,12 @@
 //! `GET /api/agents/{id}/jobs`: the jobs of an agent, newest first. Agents poll it for open jobs.
 
-use super::render;
 use crate::{
     Agents,
-    model::{AgentId, Availability, JobStatusFilter, JobView},
+    model::{Availability, JobList, JobStatus, JobView, status_filter},
     store::jobs,
 };
-use plugin_api::{HandlerError, Json, JsonSchema, Page, Path, QueryString, RequestContext, Route, lenient};
-use serde::{Deserialize, Serialize};
+use plugin_api::{AgentId, HandlerError, JsonSchema, Listed, Page, Path, QueryString, RequestContext, Route};
+use serde::Deserialize;
 
 pub fn route() -> Route<Agents> {
     Route::get("/api/agents/{id}/jobs", list_agent_jobs).public().cached().summary("List the jobs of an agent")
@@ -16,16 +15,12 @@ pub fn route() -> Route<Agents> {
 #[derive(Deserialize, JsonSchema)]
 struct StatusFilter {
     /// An unknown status filters nothing.
-    #[serde(default, deserialize_with = "lenient")]
-    status: JobStatusFilter,
-}
-
-/// Jobs, newest first.
-#[derive(Serialize, JsonSchema)]
-pub struct JobList {
-    pub items: Vec<JobView>,
-    #[serde(flatten)]
-    pub availability: Availability,
+    #[serde(default, deserialize_with = "status_filter")]
+    #[schemars(
+        with = "String",
+        extend("enum" = ["open", "delivered", "completed", "refunded", "disputed", "resolved"])
+    )]
+    status: Option<JobStatus>,
 }
 
 async fn list_agent_jobs(
@@ -33,8 +28,7 @@ async fn list_agent_jobs(
     Path(agent): Path<AgentId>,
     QueryString(StatusFilter { status }): QueryString<StatusFilter>,
     Page { limit, offset }: Page<500, 2000>,
-) -> Result<Json<JobList>, HandlerError> {
-    let rows = jobs::of_agent(&cx.db(), agent, status.status(), limit, offset).await?;
-    let items = rows.into_iter().map(render::job).collect();
-    Ok(Json(JobList { items, availability: Availability::of("escrow", cx.environment()) }))
+) -> Result<Listed<JobView, JobList>, HandlerError> {
+    let items = jobs::read(&cx.db(), jobs::of_agent(agent, status).page(limit, offset)).await?;
+    Ok(Listed::new(items, JobList { availability: Availability::of("escrow", cx.environment()) })?)
 }

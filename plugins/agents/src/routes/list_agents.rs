@@ -2,10 +2,10 @@
 
 use crate::{
     Agents,
-    model::{AgentStatusFilter, AgentView, Availability, Presence, Sort},
-    store::agent_list::{self, Filter, PageRequest},
+    model::{AgentStatus, AgentView, Availability, Card, Presence, Sort, status_filter},
+    store::agents::{self, AgentRow},
 };
-use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, lenient};
+use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Agents> {
@@ -24,8 +24,9 @@ pub fn route() -> Route<Agents> {
 #[derive(Deserialize, JsonSchema)]
 struct AgentFilter {
     /// An unknown status filters nothing.
-    #[serde(default, deserialize_with = "lenient")]
-    status: AgentStatusFilter,
+    #[serde(default, deserialize_with = "status_filter")]
+    #[schemars(with = "String", extend("enum" = ["active", "paused", "retired", "none"]))]
+    status: Option<AgentStatus>,
     /// A part of the name or of the endpoint; ASCII letters match in either case.
     #[serde(default)]
     q: String,
@@ -34,16 +35,8 @@ struct AgentFilter {
     sort: Sort,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct AgentList {
-    items: Vec<AgentView>,
-    #[schemars(flatten)]
-    rest: Rest,
-}
-
 #[derive(Serialize, JsonSchema)]
-struct Rest {
+struct AgentList {
     /// How many agents match, on all pages.
     total: i64,
     #[serde(flatten)]
@@ -54,10 +47,14 @@ async fn list_agents(
     cx: RequestContext<Agents>,
     QueryString(AgentFilter { status, q, sort }): QueryString<AgentFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<AgentList>, HandlerError> {
-    let filter = Filter { status: status.status(), search: Search::new(&cx, &q) };
-    let page = agent_list::list(&cx.db(), &filter, PageRequest { sort, limit, offset }).await?;
-    let items = page.rows()?.into_iter().map(|agent| (agent.kept, Presence { online: agent.online }));
-    let rest = Rest { total: page.total, availability: Availability::of("registry", cx.environment()) };
-    Ok(RenderedJson::list("items", items, &rest)?)
+) -> Result<Listed<AgentView, AgentList>, HandlerError> {
+    let agents = agents::agents(sort, status, Search::new(&cx, &q));
+    let page = agents.page(limit, offset).fetch(&cx.db()).await?;
+    let rows: Vec<AgentRow<'_>> = page.rows()?;
+    let items = rows.iter().map(|row| {
+        let rendered = [row.kept, row.card.unwrap_or(Card::NO_CARD_JSON)];
+        (rendered, Presence { online: row.online })
+    });
+    let availability = Availability::of("registry", cx.environment());
+    Ok(Listed::rendered(items, AgentList { total: page.total, availability })?)
 }

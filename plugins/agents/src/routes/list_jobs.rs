@@ -1,13 +1,12 @@
 //! `GET /api/jobs`: jobs of all agents, newest first; filtered by client or by the owner of the agent.
 
-use super::{list_agent_jobs::JobList, render};
 use crate::{
     Agents,
     error::AddressFilterError,
-    model::Availability,
-    store::jobs::{self, Filter},
+    model::{Availability, JobList, JobView},
+    store::jobs,
 };
-use plugin_api::{Address, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::Deserialize;
 
 pub fn route() -> Route<Agents> {
@@ -36,11 +35,10 @@ async fn list_jobs(
     cx: RequestContext<Agents>,
     QueryString(JobFilter { client, agent_owner }): QueryString<JobFilter>,
     Page { limit, offset }: Page<500, 2000>,
-) -> Result<Json<JobList>, HandlerError<AddressFilterError>> {
-    let filter = Filter { client: account("client", client)?, agent_owner: account("agentOwner", agent_owner)? };
-    let rows = jobs::list(&cx.db(), filter, limit, offset).await?;
-    let items = rows.into_iter().map(render::job).collect();
-    Ok(Json(JobList { items, availability: Availability::of("escrow", cx.environment()) }))
+) -> Result<Listed<JobView, JobList>, HandlerError<AddressFilterError>> {
+    let jobs = jobs::of_accounts(account("client", client)?, account("agentOwner", agent_owner)?);
+    let items = jobs::read(&cx.db(), jobs.page(limit, offset)).await?;
+    Ok(Listed::new(items, JobList { availability: Availability::of("escrow", cx.environment()) })?)
 }
 
 /// An empty filter counts as absent.

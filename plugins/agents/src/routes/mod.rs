@@ -6,4 +6,3 @@ pub mod get_job;
 pub mod list_agent_jobs;
 pub mod list_agents;
 pub mod list_jobs;
-mod render;

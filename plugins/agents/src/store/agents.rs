@@ -1,57 +1,99 @@
 //! Reads of agents for routes: the registry's row with the card of its endpoint.
+//!
+//! Without a search a page walks the index of its order and the total is a stored count. A search (`q`) reads every agent's
+//! name and endpoint once.
 
-use crate::model::{AgentId, Card, RegistrationSubject};
-use plugin_api::{HostError, Query, StatementResult, sql};
+use crate::model::{AgentStatus, RegistrationSubject, Sort};
+use plugin_api::{AgentId, HostError, List, Query, Search, Wei, sql};
+use serde::Deserialize;
 
-/// An agent with one more column.
-pub struct AgentWithCard<'r, More> {
-    /// The rendered JSON of its row and of its card.
-    pub kept: [&'r str; 2],
-    /// Whether the last probe of an active agent found its card.
-    pub online: bool,
-    pub more: More,
-}
-
-/// Decoded by position: looking up columns by name takes as long as all other work of a page.
-pub type Columns<'r, More> = (&'r str, Option<&'r str>, bool, More);
-
-/// The first columns of [`Columns`].
-pub const COLUMNS: &str = "a.kept, c.kept, coalesce(c.online, 0) * a.active";
+const COLUMNS: &str = "a.kept, c.kept AS card, coalesce(c.online, 0) * a.active AS online";
 
 /// Joins a card only while the agent still has the endpoint that served it.
-pub const TABLES: &str = "agents_agents a LEFT JOIN agents_cards c ON c.agent_id = a.id AND c.endpoint = a.endpoint";
+const CARD: &str = "LEFT JOIN agents_cards c ON c.agent_id = a.id AND c.endpoint = a.endpoint";
 
-impl<'r, More> From<Columns<'r, More>> for AgentWithCard<'r, More> {
-    fn from((kept, card, online, more): Columns<'r, More>) -> Self {
-        Self { kept: [kept, card.unwrap_or(Card::NO_CARD_JSON)], online, more }
-    }
+const AGENTS: List = List::new("agents_agents a", COLUMNS).join(CARD);
+
+/// An agent of a page: the columns of the list, in their order.
+#[derive(Deserialize)]
+pub struct AgentRow<'r> {
+    /// The rendered JSON of its row.
+    pub kept: &'r str,
+    /// The rendered JSON of its card.
+    #[serde(borrow)]
+    pub card: Option<&'r str>,
+    /// Whether the last probe of an active agent found its card.
+    pub online: bool,
 }
 
-/// One agent, with its slug.
-pub struct FoundAgent(StatementResult);
-
-impl FoundAgent {
-    /// The agent, and whether it has any validation request.
-    pub fn row(&self) -> Result<Option<(AgentWithCard<'_, &str>, bool)>, HostError> {
-        let row = self.0.first::<(&str, Option<&str>, bool, &str, bool)>()?;
-        Ok(row
-            .map(|(kept, card, online, slug, is_judged)| (AgentWithCard::from((kept, card, online, slug)), is_judged)))
-    }
+/// Agents with this status that contain the searched text in name or endpoint.
+pub fn agents(sort: Sort, status: Option<AgentStatus>, search: Option<Search>) -> List {
+    let count = match (&search, status) {
+        (Some(_), _) => None,
+        (None, None) => Some(sql("SELECT cast(sum(agents) AS BIGINT) FROM agents_counts")),
+        (None, Some(status)) => Some(sql("SELECT agents FROM agents_counts WHERE status = $1").bind(status)),
+    };
+    let agents = AGENTS.order_by(sort.order_by()).filter("a.status = {}", status);
+    agents.search(search, &["a.name", "a.endpoint"]).stored_total(count)
 }
 
-pub async fn find(db: &impl Query, id: AgentId) -> Result<FoundAgent, HostError> {
+#[derive(Deserialize)]
+pub struct AgentDetailRow {
+    pub kept: String,
+    pub card: Option<String>,
+    pub online: bool,
+    pub slug: String,
+    /// Whether it has any validation request.
+    pub is_judged: bool,
+}
+
+pub async fn find(db: &impl Query, id: AgentId) -> Result<Option<AgentDetailRow>, HostError> {
     let text = format!(
-        "SELECT {COLUMNS}, a.slug, EXISTS (SELECT 1 FROM agents_validations v WHERE v.agent_id = a.id) \
-         FROM {TABLES} WHERE a.id = $1"
+        "SELECT {COLUMNS}, a.slug, EXISTS (SELECT 1 FROM agents_validations v WHERE v.agent_id = a.id) AS is_judged \
+         FROM agents_agents a {CARD} WHERE a.id = $1"
     );
-    Ok(FoundAgent(db.run(sql(text).bind(id)).await?))
+    db.row(sql(text).bind(id)).await
 }
 
 /// The agent's data for its registration file.
 pub async fn subject(db: &impl Query, id: AgentId) -> Result<Option<RegistrationSubject>, HostError> {
     let text = format!(
         "SELECT a.id, a.owner, a.name, a.endpoint, a.status, a.price_per_job, c.description, c.image, \
-         coalesce(c.capabilities, '[]') AS capabilities, c.model, c.price_per_call FROM {TABLES} WHERE a.id = $1"
+         coalesce(c.capabilities, '[]') AS capabilities, c.model, c.price_per_call \
+         FROM agents_agents a {CARD} WHERE a.id = $1"
     );
     db.row(sql(text).bind(id)).await
+}
+
+/// Number of all agents, and of active ones.
+pub async fn count(db: &impl Query) -> Result<(i64, i64), HostError> {
+    let counts: Vec<(AgentStatus, i64)> = db.rows(sql("SELECT status, agents FROM agents_counts")).await?;
+    let active = counts.iter().find(|(status, _)| *status == AgentStatus::Active).map_or(0, |(_, agents)| *agents);
+    Ok((counts.iter().map(|(_, agents)| agents).sum(), active))
+}
+
+/// An entry of the list of top agents.
+#[derive(Deserialize)]
+pub struct TopAgent {
+    pub id: AgentId,
+    pub name: String,
+    pub endpoint: String,
+    pub price_per_job: Wei,
+    pub jobs_completed: u32,
+    pub rating_count: u32,
+    pub rating_sum: u32,
+    pub online: bool,
+}
+
+const TOP_AGENTS: List = List::new(
+    "agents_agents a",
+    "a.id, a.name, a.endpoint, a.price_per_job, a.jobs_completed, a.rating_count, a.rating_sum, \
+     coalesce(c.online, 0) AS online",
+)
+.join(CARD)
+.order_by("a.paid_jobs DESC, a.payers DESC, a.rating_rank DESC, a.id");
+
+/// The first ten active agents by paid jobs, then by paying clients, then by average rating.
+pub async fn top(db: &impl Query) -> Result<Vec<TopAgent>, HostError> {
+    TOP_AGENTS.filter_if(true, "a.active = 1").page(10, 0).rows(db).await
 }

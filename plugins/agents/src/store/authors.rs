@@ -1,27 +1,20 @@
 //! The agent of each address: an active one first, then the lowest id.
 
 use plugin_api::{Address, HostError, Query, Sql, point::AuthorName, sql};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Addresses per statement. The last statement is padded to one of these sizes, so that few distinct texts are prepared. Each
 /// address is a sub-select: at most a third of them are padding.
 const SIZES: [usize; 15] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 36, 50, 75, 100, 150, 200];
 
-#[derive(Deserialize)]
-struct AgentRow {
-    owner: Address,
-    id: i64,
-    name: String,
-    active: i64,
-}
-
 pub async fn names(db: &impl Query, addresses: &[Address]) -> Result<BTreeMap<Address, AuthorName>, HostError> {
     let mut names = BTreeMap::new();
     for some in addresses.chunks(SIZES[SIZES.len() - 1]) {
-        for AgentRow { owner, id, name, active } in db.rows(statement(some)).await? {
-            names.insert(owner, AuthorName { name: Some(name), agent_id: Some(id), active: active != 0 });
-        }
+        let rows: Vec<(Address, i64, String, bool)> = db.rows(statement(some)).await?;
+        names.extend(
+            rows.into_iter()
+                .map(|(owner, id, name, active)| (owner, AuthorName { name: Some(name), agent_id: Some(id), active })),
+        );
     }
     Ok(names)
 }

@@ -1,12 +1,12 @@
 //! Cards and probes. None of these rows is derived from the chain.
 
-use crate::model::{AgentId, Card};
-use plugin_api::{HostError, Query, Sql, Tx, sql};
+use crate::model::Card;
+use plugin_api::{AgentId, HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
 use serde_json::json;
 
 /// An agent whose card is due for a probe.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Deserialize)]
 pub struct DueAgent {
     pub id: AgentId,
     pub endpoint: String,
@@ -71,61 +71,50 @@ pub const DAY_S: i64 = 86_400;
 
 pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     let mut statements = Vec::with_capacity(3 * probes.len());
-    for probe in probes {
-        match &probe.card {
-            Some(card) => statements.push(store(probe, card)?),
+    for Probe { agent, card, at_ms } in probes {
+        match card {
+            Some(card) => statements.push(store(agent, card, *at_ms)?),
             // A card of another endpoint is deleted; the card of this endpoint stays as the last good one.
-            None => statements.extend([delete_other_endpoint(&probe.agent), record_miss(probe)]),
+            None => statements.extend([
+                sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2")
+                    .bind(agent.id)
+                    .bind(&agent.endpoint),
+                sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
+                     ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at, online = 0")
+                .bind(agent.id)
+                .bind(&agent.endpoint)
+                .bind(at_ms / 1000),
+            ]),
         }
-        statements.push(count(probe));
+        let count =
+            sql("INSERT INTO agents_probe_days (agent_id, day, ok, failed, last_ms) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (agent_id, day) DO UPDATE SET ok = agents_probe_days.ok + excluded.ok, \
+             failed = agents_probe_days.failed + excluded.failed, last_ms = excluded.last_ms");
+        let day = at_ms / 1000 / DAY_S;
+        statements.push(count.bind(agent.id).bind(day).bind(card.is_some()).bind(card.is_none()).bind(*at_ms));
     }
     tx.batch(statements).await.map(drop)
 }
 
-fn store(probe: &Probe, card: &Card) -> Result<Sql, HostError> {
-    let kept = card.rendered(probe.at_ms)?;
+fn store(agent: &DueAgent, card: &Card, at_ms: i64) -> Result<Sql, HostError> {
     let store = sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online, card, description, capabilities, \
          model, image, price_per_call, last_seen_ms, kept) VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11) \
          ON CONFLICT (agent_id) DO UPDATE SET endpoint = excluded.endpoint, checked_at = excluded.checked_at, online = 1, \
          card = excluded.card, description = excluded.description, capabilities = excluded.capabilities, \
          model = excluded.model, image = excluded.image, price_per_call = excluded.price_per_call, \
          last_seen_ms = excluded.last_seen_ms, kept = excluded.kept")
-    .bind(probe.agent.id)
-    .bind(&probe.agent.endpoint)
-    .bind(probe.at_ms / 1000)
+    .bind(agent.id)
+    .bind(&agent.endpoint)
+    .bind(at_ms / 1000)
     .bind(&card.text)
     .bind(card.description.as_deref())
     .bind(json!(card.capabilities).to_string())
     .bind(card.model.as_deref())
     .bind(card.image.as_deref())
     .bind(card.price_per_call)
-    .bind(probe.at_ms)
-    .bind(kept);
+    .bind(at_ms)
+    .bind(card.rendered(at_ms)?);
     Ok(store)
-}
-
-fn delete_other_endpoint(agent: &DueAgent) -> Sql {
-    sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2").bind(agent.id).bind(&agent.endpoint)
-}
-
-fn record_miss(probe: &Probe) -> Sql {
-    sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
-         ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at, online = 0")
-    .bind(probe.agent.id)
-    .bind(&probe.agent.endpoint)
-    .bind(probe.at_ms / 1000)
-}
-
-fn count(probe: &Probe) -> Sql {
-    let ok = i64::from(probe.card.is_some());
-    sql("INSERT INTO agents_probe_days (agent_id, day, ok, failed, last_ms) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT (agent_id, day) DO UPDATE SET ok = agents_probe_days.ok + excluded.ok, \
-         failed = agents_probe_days.failed + excluded.failed, last_ms = excluded.last_ms")
-    .bind(probe.agent.id)
-    .bind(probe.at_ms / 1000 / DAY_S)
-    .bind(ok)
-    .bind(1 - ok)
-    .bind(probe.at_ms)
 }
 
 /// `day` counts from 1970-01-01.

@@ -1,86 +1,85 @@
 //! Reads of jobs for routes. Ids grow with time, so newest first is ordered by id.
 
-use crate::model::{AgentId, JobId, JobStatus};
-use plugin_api::{Address, Hash256, HostError, Query, Sql, Wei, sql};
+use crate::model::{JobStatus, JobTransactions, JobView};
+use plugin_api::{Address, AgentId, Hash256, HostError, JobId, List, Query, Wei};
 use serde::Deserialize;
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct JobRow {
-    pub id: JobId,
-    pub agent_id: AgentId,
-    pub agent_name: Option<String>,
-    pub client: Address,
-    pub amount: Wei,
-    pub input_hash: Hash256,
-    pub input_uri: String,
-    pub output_hash: Option<Hash256>,
-    pub output_uri: Option<String>,
-    pub created_at: i64,
-    pub delivered_at: Option<i64>,
-    pub status: JobStatus,
-    pub rating: Option<u8>,
-    pub tx_requested: Hash256,
-    pub tx_delivered: Option<Hash256>,
-    pub tx_closed: Option<Hash256>,
+/// A day is the default until the escrow's review window was read for the first time.
+const JOBS: List = List::new(
+    "agents_jobs j",
+    "j.id, j.agent_id, a.name AS agent_name, j.client, j.amount, j.input_hash, j.input_uri, j.output_hash, j.output_uri, \
+     j.created_at, j.delivered_at, j.status, j.rating, j.tx_requested, j.tx_delivered, j.tx_closed, \
+     coalesce((SELECT value FROM agents_settings WHERE name = 'review_window_s'), 86400) AS review_window_s",
+)
+.join("LEFT JOIN agents_agents a ON a.id = j.agent_id")
+.order_by("j.id DESC");
+
+/// Not the [`JobView`] itself, which nests the transactions and has the deadlines.
+#[derive(Deserialize)]
+struct JobRow {
+    id: JobId,
+    agent_id: AgentId,
+    agent_name: Option<String>,
+    client: Address,
+    amount: Wei,
+    input_hash: Hash256,
+    input_uri: String,
+    output_hash: Option<Hash256>,
+    output_uri: Option<String>,
+    created_at: i64,
+    delivered_at: Option<i64>,
+    status: JobStatus,
+    rating: Option<u8>,
+    tx_requested: Hash256,
+    tx_delivered: Option<Hash256>,
+    tx_closed: Option<Hash256>,
     /// How long a client may review a delivery.
-    pub review_window_s: i64,
+    review_window_s: i64,
 }
 
-/// Default until the escrow was read for the first time.
-const REVIEW_WINDOW_S: i64 = 86_400;
-
-fn select() -> Sql {
-    sql(format!(
-        "SELECT j.id, j.agent_id, a.name AS agent_name, j.client, j.amount, j.input_hash, j.input_uri, j.output_hash, \
-         j.output_uri, j.created_at, j.delivered_at, j.status, j.rating, j.tx_requested, j.tx_delivered, j.tx_closed, \
-         coalesce((SELECT value FROM agents_settings WHERE name = 'review_window_s'), {REVIEW_WINDOW_S}) \
-         AS review_window_s FROM agents_jobs j LEFT JOIN agents_agents a ON a.id = j.agent_id"
-    ))
+impl From<JobRow> for JobView {
+    fn from(row: JobRow) -> Self {
+        let is_in_review = row.status == JobStatus::Delivered;
+        let deadline = row.delivered_at.filter(|_| is_in_review).map(|at| at.saturating_add(row.review_window_s));
+        Self {
+            id: row.id,
+            agent_id: row.agent_id,
+            agent_name: row.agent_name,
+            client: row.client,
+            amount: row.amount,
+            input_hash: row.input_hash,
+            input_uri: row.input_uri,
+            output_hash: row.output_hash,
+            output_uri: row.output_uri,
+            created_at: row.created_at,
+            delivered_at: row.delivered_at,
+            status: row.status,
+            rating: row.rating,
+            review_deadline: deadline,
+            claimable_at: deadline,
+            tx: JobTransactions { requested: row.tx_requested, delivered: row.tx_delivered, closed: row.tx_closed },
+        }
+    }
 }
 
-/// Selects jobs; both filters apply together.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Filter {
-    pub client: Option<Address>,
-    /// Current owner of the agent.
-    pub agent_owner: Option<Address>,
-}
-
-pub async fn list(db: &impl Query, filter: Filter, limit: u32, offset: u32) -> Result<Vec<JobRow>, HostError> {
-    let conditions = [
-        filter.client.map(|client| ("j.client = {}", client)),
-        filter.agent_owner.map(|owner| ("j.agent_id IN (SELECT id FROM agents_agents WHERE owner = {})", owner)),
-    ];
-    let add = |statement: Sql, (condition, address)| {
-        let word = if statement.param_count() == 0 { " WHERE " } else { " AND " };
-        statement.push_bind(&format!("{word}{condition}"), address)
-    };
-    let statement = conditions.into_iter().flatten().fold(select(), add);
+/// Jobs of a client, of the agents that an account owns today, or of both.
+pub fn of_accounts(client: Option<Address>, agent_owner: Option<Address>) -> List {
     // An owner has few of all jobs: `+j.id` makes SQLite find them by agent and sort them, instead of scanning jobs in order.
-    let order = if filter.agent_owner.is_some() && filter.client.is_none() { "+j.id" } else { "j.id" };
-    page(db, statement, order, limit, offset).await
+    let order = if agent_owner.is_some() && client.is_none() { "+j.id DESC" } else { "j.id DESC" };
+    JOBS.order_by(order)
+        .filter("j.client = {}", client)
+        .filter("j.agent_id IN (SELECT id FROM agents_agents WHERE owner = {})", agent_owner)
 }
 
-pub async fn of_agent(
-    db: &impl Query,
-    agent: AgentId,
-    status: Option<JobStatus>,
-    limit: u32,
-    offset: u32,
-) -> Result<Vec<JobRow>, HostError> {
-    let statement = select().push_bind(" WHERE j.agent_id = {}", agent);
-    let statement = match status {
-        Some(status) => statement.push_bind(" AND j.status = {}", status),
-        None => statement,
-    };
-    page(db, statement, "j.id", limit, offset).await
+pub fn of_agent(agent: AgentId, status: Option<JobStatus>) -> List {
+    JOBS.filter("j.agent_id = {}", Some(agent)).filter("j.status = {}", status)
 }
 
-async fn page(db: &impl Query, statement: Sql, order: &str, limit: u32, offset: u32) -> Result<Vec<JobRow>, HostError> {
-    let statement = statement.push(&format!(" ORDER BY {order} DESC"));
-    db.rows(statement.push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset)).await
+/// Reads the jobs of a list.
+pub async fn read(db: &impl Query, jobs: List) -> Result<Vec<JobView>, HostError> {
+    Ok(jobs.rows::<JobRow>(db).await?.into_iter().map(JobView::from).collect())
 }
 
-pub async fn find(db: &impl Query, id: JobId) -> Result<Option<JobRow>, HostError> {
-    db.row(select().push_bind(" WHERE j.id = {}", id)).await
+pub async fn find(db: &impl Query, id: JobId) -> Result<Option<JobView>, HostError> {
+    Ok(read(db, JOBS.filter("j.id = {}", Some(id))).await?.pop())
 }

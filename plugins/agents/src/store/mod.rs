@@ -1,6 +1,5 @@
 //! All SQL: writes of chain events (`derived/`), reads of routes, and the cards.
 
-pub mod agent_list;
 pub mod agents;
 pub mod authors;
 pub mod cards;
@@ -8,6 +7,5 @@ pub mod derived;
 pub mod jobs;
 pub mod leaderboard;
 pub mod settings;
-pub mod totals;
 pub mod validations;
 pub mod work;

@@ -1,31 +1,32 @@
 //! Reads of validations for routes, newest first.
 
-use super::jobs::JobRow;
-use crate::model::{AgentId, ValidationView};
-use plugin_api::{HostError, Query, sql};
+use crate::model::{JobView, ValidationView};
+use plugin_api::{AgentId, HostError, List, Query};
 
-const COLUMNS: &str = "request_hash, validator, agent_id, job_id, request_uri, response, response_uri, tag, \
-     requested_at, responded_at, tx_request, tx_response";
+const VALIDATIONS: List = List::new(
+    "agents_validations",
+    "request_hash, validator, agent_id, job_id, request_uri, response, response_uri, tag, requested_at, responded_at, \
+     tx_request, tx_response",
+)
+.order_by("block DESC, log_index DESC");
 
 /// Number of an agent's newest validations that its summary covers.
 const SUMMARY_COUNT_MAX: u32 = 20;
 
 pub async fn newest(db: &impl Query, agent: AgentId) -> Result<Vec<ValidationView>, HostError> {
-    let newest = sql(format!(
-        "SELECT {COLUMNS} FROM agents_validations WHERE agent_id = $1 ORDER BY block DESC, log_index DESC LIMIT {SUMMARY_COUNT_MAX}"
-    ));
-    db.rows(newest.bind(agent)).await
+    VALIDATIONS.filter("agent_id = {}", Some(agent)).page(SUMMARY_COUNT_MAX, 0).rows(db).await
 }
 
 /// The newest validation of the job, else the newest of the agent's delivery.
-pub async fn of_job(db: &impl Query, job: &JobRow) -> Result<Option<ValidationView>, HostError> {
-    let naming = sql(format!(
-        "SELECT {COLUMNS} FROM agents_validations WHERE job_id = $1 ORDER BY block DESC, log_index DESC LIMIT 1"
-    ));
-    if let Some(validation) = db.row(naming.bind(job.id)).await? {
+pub async fn of_job(db: &impl Query, job: &JobView) -> Result<Option<ValidationView>, HostError> {
+    if let Some(validation) = first(db, VALIDATIONS.filter("job_id = {}", Some(job.id))).await? {
         return Ok(Some(validation));
     }
     let Some(output) = job.output_hash else { return Ok(None) };
-    let delivered = sql(format!("SELECT {COLUMNS} FROM agents_validations WHERE request_hash = $1 AND agent_id = $2"));
-    db.row(delivered.bind(output).bind(job.agent_id)).await
+    let of_output = VALIDATIONS.filter("request_hash = {}", Some(output));
+    first(db, of_output.filter("agent_id = {}", Some(job.agent_id))).await
+}
+
+async fn first(db: &impl Query, validations: List) -> Result<Option<ValidationView>, HostError> {
+    Ok(validations.page(1, 0).rows(db).await?.pop())
 }

@@ -1,15 +1,15 @@
 //! Agents: every change returns the agent after it, for the event that is published.
 
+use super::batch;
 use crate::{
-    chain::Updated,
-    model::{AgentId, AgentRecord, AgentStatus, Standing},
+    chain::AgentUpdated,
+    model::{AgentRecord, AgentStatus, Standing},
 };
-use plugin_api::{Address, HostError, HostErrorCode, Query as _, Sql, StatementResult, Tx, Wei, sql};
+use plugin_api::{Address, AgentId, HostError, Query as _, Sql, Tx, Wei, sql};
 
 /// The columns of an [`AgentRecord`].
-const RECORD: &str = "id, owner, name, endpoint, metadata_uri AS \"metadataURI\", price_per_job AS \"pricePerJob\", bond, \
-     status, registered_at AS \"registeredAt\", jobs_completed AS \"jobsCompleted\", jobs_failed AS \"jobsFailed\", \
-     rating_count AS \"ratingCount\", rating_sum AS \"ratingSum\"";
+const RECORD: &str = "id, owner, name, endpoint, metadata_uri, price_per_job, bond, status, registered_at, jobs_completed, \
+     jobs_failed, rating_count, rating_sum";
 
 /// Inserts a new agent without jobs.
 pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
@@ -38,26 +38,28 @@ fn update_rendered(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
     tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.rendered()?))
 }
 
-async fn change(tx: &Tx, set: &str, bind: impl FnOnce(Sql) -> Sql) -> Result<Option<AgentRecord>, HostError> {
-    let update = sql(format!("UPDATE agents_agents SET {set} WHERE id = $1 RETURNING {RECORD}"));
-    let agent = tx.row(bind(update)).await?;
+/// Sets columns of the agent `$1`.
+fn set(id: AgentId, columns: &str) -> Sql {
+    sql(format!("UPDATE agents_agents SET {columns} WHERE id = $1 RETURNING {RECORD}")).bind(id)
+}
+
+async fn change(tx: &Tx, set: Sql) -> Result<Option<AgentRecord>, HostError> {
+    let agent = tx.row(set).await?;
     agent.iter().try_for_each(|agent| update_rendered(tx, agent))?;
     Ok(agent)
 }
 
-pub async fn update(tx: &Tx, agent: &Updated) -> Result<Option<AgentRecord>, HostError> {
-    change(tx, "endpoint = $2, metadata_uri = $3, price_per_job = $4", |update| {
-        update.bind(agent.id).bind(&agent.endpoint).bind(&agent.metadata_uri).bind(agent.price_per_job)
-    })
-    .await
+pub async fn update(tx: &Tx, agent: &AgentUpdated) -> Result<Option<AgentRecord>, HostError> {
+    let set = set(agent.id, "endpoint = $2, metadata_uri = $3, price_per_job = $4");
+    change(tx, set.bind(&agent.endpoint).bind(&agent.metadata_uri).bind(agent.price_per_job)).await
 }
 
 pub async fn set_bond(tx: &Tx, id: AgentId, bond: Wei) -> Result<Option<AgentRecord>, HostError> {
-    change(tx, "bond = $2", |update| update.bind(id).bind(bond)).await
+    change(tx, set(id, "bond = $2").bind(bond)).await
 }
 
 pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<AgentRecord>, HostError> {
-    change(tx, "owner = $2", |update| update.bind(id).bind(owner)).await
+    change(tx, set(id, "owner = $2").bind(owner)).await
 }
 
 /// Returns the status before, and the agent after.
@@ -67,20 +69,18 @@ pub async fn set_status(
     status: AgentStatus,
 ) -> Result<Option<(AgentStatus, AgentRecord)>, HostError> {
     let before = sql("SELECT status FROM agents_agents WHERE id = $1").bind(id);
-    let update = sql(format!("UPDATE agents_agents SET status = $2, active = $3 WHERE id = $1 RETURNING {RECORD}"));
-    let update = update.bind(id).bind(status).bind(status == AgentStatus::Active);
-    let outcomes = tx.batch(vec![before, update]).await?;
-    let changed: Option<(AgentStatus, AgentRecord)> =
-        outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?);
+    let set = set(id, "status = $2, active = $3").bind(status).bind(status == AgentStatus::Active);
+    let [before, after] = batch(tx, [before, set]).await?;
+    let changed: Option<(AgentStatus, AgentRecord)> = before.first()?.zip(after.first()?);
     changed.iter().try_for_each(|(_, agent)| update_rendered(tx, agent))?;
     Ok(changed)
 }
 
-pub async fn record(tx: &Tx, id: AgentId) -> Result<Option<AgentRecord>, HostError> {
-    tx.row(find(id)).await
+pub async fn find(tx: &Tx, id: AgentId) -> Result<Option<AgentRecord>, HostError> {
+    tx.row(read(id)).await
 }
 
-fn find(id: AgentId) -> Sql {
+fn read(id: AgentId) -> Sql {
     sql(format!("SELECT {RECORD} FROM agents_agents WHERE id = $1")).bind(id)
 }
 
@@ -91,8 +91,8 @@ pub fn read_standing(id: AgentId) -> Sql {
 
 /// Returns the totals of an agent's jobs, and the agent.
 pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<(Standing, AgentRecord)>, HostError> {
-    let outcomes = tx.batch(vec![read_standing(id), find(id)]).await?;
-    Ok(outcome(&outcomes, 0)?.first()?.zip(outcome(&outcomes, 1)?.first()?))
+    let [standing, agent] = batch(tx, [read_standing(id), read(id)]).await?;
+    Ok(standing.first()?.zip(agent.first()?))
 }
 
 /// Stores an agent whose outcome is counted already.
@@ -118,10 +118,4 @@ pub fn set_standing(id: AgentId, standing: &Standing) -> Sql {
         .bind(standing.payers)
         .bind(standing.earned.sort_key())
         .bind(standing.rating_rank())
-}
-
-/// The outcome of one statement of a batch.
-pub fn outcome(outcomes: &[StatementResult], place: usize) -> Result<&StatementResult, HostError> {
-    let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements");
-    outcomes.get(place).ok_or_else(missing)
 }

@@ -1,9 +1,9 @@
 //! Feedback of clients, keyed by agent, client and index.
 
-use crate::chain::{FeedbackGiven, FeedbackRevoked};
+use crate::chain::{FeedbackRevoked, NewFeedback};
 use plugin_api::{ChainEvent, Sql, sql};
 
-pub fn insert(event: &ChainEvent<FeedbackGiven>) -> Sql {
+pub fn insert(event: &ChainEvent<NewFeedback>) -> Sql {
     let given = &event.args;
     sql("INSERT INTO agents_feedback (agent_id, client, feedback_index, value, value_decimals, tag1, tag2, endpoint, \
          feedback_uri, feedback_hash, given_at, tx, revoked) \

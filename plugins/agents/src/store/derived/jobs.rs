@@ -1,11 +1,11 @@
 //! Jobs: every change returns the job after it, with its agent, for the event that is published.
 
-use super::{agents::outcome, totals};
+use super::{batch, totals};
 use crate::{
-    chain::Delivered,
-    model::{JobFacts, JobId, JobStatus},
+    chain::JobDelivered,
+    model::{JobFacts, JobStatus},
 };
-use plugin_api::{ChainEvent, Hash256, HostError, HostErrorCode, Sql, Tx, Wei, contracts::escrow::JobRequested, sql};
+use plugin_api::{ChainEvent, Hash256, HostError, JobId, Sql, Tx, Wei, contracts::escrow::JobRequested, sql};
 
 /// How a job ended.
 pub struct JobEnd {
@@ -14,19 +14,23 @@ pub struct JobEnd {
     pub tx: Hash256,
     pub rating: Option<u8>,
     pub by_agent: Option<bool>,
-    pub settled: Option<Settlement>,
-}
-
-/// Amounts of a settlement.
-pub struct Settlement {
-    pub agent_payout: Wei,
+    pub agent_payout: Option<Wei>,
     pub client_amount: Option<Wei>,
-    pub fee: Wei,
+    pub fee: Option<Wei>,
 }
 
 impl JobEnd {
-    pub fn new(status: JobStatus, closed_at: i64, tx: Hash256) -> Self {
-        Self { status, closed_at, tx, rating: None, by_agent: None, settled: None }
+    pub fn new<Args>(status: JobStatus, event: &ChainEvent<Args>) -> Self {
+        Self {
+            status,
+            closed_at: event.time_s,
+            tx: event.tx,
+            rating: None,
+            by_agent: None,
+            agent_payout: None,
+            client_amount: None,
+            fee: None,
+        }
     }
 }
 
@@ -37,8 +41,8 @@ fn find(id: JobId) -> Sql {
 }
 
 async fn change(tx: &Tx, id: JobId, update: Sql) -> Result<Option<JobFacts>, HostError> {
-    let outcomes = tx.batch(vec![update, find(id)]).await?;
-    outcome(&outcomes, 1)?.first()
+    let [_, job] = batch(tx, [update, find(id)]).await?;
+    job.first()
 }
 
 pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFacts, HostError> {
@@ -55,14 +59,13 @@ pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFac
         .bind(JobStatus::Open)
         .bind(event.time_s)
         .bind(event.tx);
-    let outcomes = tx.batch(vec![insert, totals::count_job(), find(job.job_id)]).await?;
-    let missing = || HostError::new(HostErrorCode::Internal, "a job that was stored is not there");
-    outcome(&outcomes, 2)?.first()?.ok_or_else(missing)
+    let [_, _, stored] = batch(tx, [insert, totals::count_job(), find(job.job_id)]).await?;
+    stored.one()
 }
 
 /// An empty URI and an all-zero hash are stored as absent.
-pub async fn deliver(tx: &Tx, event: &ChainEvent<Delivered>) -> Result<Option<JobFacts>, HostError> {
-    let Delivered { job_id, output_hash, output_uri } = &event.args;
+pub async fn deliver(tx: &Tx, event: &ChainEvent<JobDelivered>) -> Result<Option<JobFacts>, HostError> {
+    let JobDelivered { job_id, output_hash, output_uri } = &event.args;
     let update = sql("UPDATE agents_jobs SET status = $2, output_hash = $3, output_uri = $4, delivered_at = $5, \
          tx_delivered = $6 WHERE id = $1")
     .bind(*job_id)
@@ -78,19 +81,18 @@ pub async fn dispute(tx: &Tx, id: JobId) -> Result<Option<JobFacts>, HostError> 
     change(tx, id, sql("UPDATE agents_jobs SET status = $2 WHERE id = $1").bind(id).bind(JobStatus::Disputed)).await
 }
 
-pub async fn close(tx: &Tx, id: JobId, closing: &JobEnd) -> Result<Option<JobFacts>, HostError> {
-    let settled = closing.settled.as_ref();
+pub async fn close(tx: &Tx, id: JobId, end: &JobEnd) -> Result<Option<JobFacts>, HostError> {
     let update =
         sql("UPDATE agents_jobs SET status = $2, closed_at = $3, tx_closed = $4, rating = $5, by_agent = $6, \
          agent_payout = $7, client_amount = $8, fee = $9 WHERE id = $1")
         .bind(id)
-        .bind(closing.status)
-        .bind(closing.closed_at)
-        .bind(closing.tx)
-        .bind(closing.rating)
-        .bind(closing.by_agent)
-        .bind(settled.map(|settled| settled.agent_payout))
-        .bind(settled.and_then(|settled| settled.client_amount))
-        .bind(settled.map(|settled| settled.fee));
+        .bind(end.status)
+        .bind(end.closed_at)
+        .bind(end.tx)
+        .bind(end.rating)
+        .bind(end.by_agent)
+        .bind(end.agent_payout)
+        .bind(end.client_amount)
+        .bind(end.fee);
     change(tx, id, update).await
 }

@@ -1,11 +1,12 @@
 //! Totals that are maintained with each event, so that reads need no count.
 
-use crate::model::AgentStatus;
-use plugin_api::{Sql, Wei, sql};
+use super::{agents, batch};
+use crate::model::{AgentStatus, JobFacts, JobStatus, Standing};
+use plugin_api::{HostError, Query, Sql, Tx, Wei, sql};
 use serde::Deserialize;
 
 /// Totals of the network's jobs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct Totals {
     pub jobs: i64,
     pub jobs_completed: i64,
@@ -20,27 +21,40 @@ pub struct Totals {
 /// Key of the only row.
 const ROW: i64 = 1;
 
-pub fn read() -> Sql {
+fn read() -> Sql {
     sql("SELECT jobs, jobs_completed, volume, fees, validations FROM agents_totals WHERE id = $1").bind(ROW)
 }
 
-impl Totals {
-    pub fn settle(&mut self, amount: Wei, fee: Wei, is_completed: bool) {
-        self.volume = self.volume.saturating_add(amount);
-        self.fees = self.fees.saturating_add(fee);
-        self.jobs_completed += i64::from(is_completed);
-    }
+pub async fn find(db: &impl Query) -> Result<Totals, HostError> {
+    Ok(db.row(read()).await?.unwrap_or_default())
+}
 
-    /// Stores the changes of [`Self::settle`].
-    pub fn store(&self) -> Sql {
-        sql("INSERT INTO agents_totals (id, jobs, jobs_completed, volume, fees, validations) \
-             VALUES ($1, 0, $2, $3, $4, 0) ON CONFLICT (id) DO UPDATE SET \
-             jobs_completed = excluded.jobs_completed, volume = excluded.volume, fees = excluded.fees")
-        .bind(ROW)
-        .bind(self.jobs_completed)
-        .bind(self.volume)
-        .bind(self.fees)
-    }
+/// Counts a job that was just completed or resolved: for the network and, when its amount is above zero, for agent and payer.
+pub async fn count_settled(tx: &Tx, job: &JobFacts, fee: Wei) -> Result<(), HostError> {
+    let totals = if job.amount > Wei::ZERO {
+        let count_payer = sql("INSERT INTO agents_payers (agent_id, payer, jobs) VALUES ($1, $2, 1) \
+             ON CONFLICT (agent_id, payer) DO UPDATE SET jobs = agents_payers.jobs + 1 RETURNING jobs")
+        .bind(job.agent_id)
+        .bind(job.client);
+        let statements = [read(), count_payer, agents::read_standing(job.agent_id)];
+        let [totals, payers_jobs, standing] = batch(tx, statements).await?;
+        if let Some(mut standing) = standing.first::<Standing>()? {
+            standing.pay(job.amount, payers_jobs.one::<i64>()? == 1);
+            tx.defer(agents::set_standing(job.agent_id, &standing))?;
+        }
+        totals
+    } else {
+        tx.run(read()).await?
+    };
+    let totals: Totals = totals.first()?.unwrap_or_default();
+    let store = sql("INSERT INTO agents_totals (id, jobs, jobs_completed, volume, fees, validations) \
+         VALUES ($1, 0, $2, $3, $4, 0) ON CONFLICT (id) DO UPDATE SET \
+         jobs_completed = excluded.jobs_completed, volume = excluded.volume, fees = excluded.fees")
+    .bind(ROW)
+    .bind(totals.jobs_completed + i64::from(job.status == JobStatus::Completed))
+    .bind(totals.volume.saturating_add(job.amount))
+    .bind(totals.fees.saturating_add(fee));
+    tx.defer(store)
 }
 
 pub fn count_job() -> Sql {

@@ -1,17 +1,13 @@
 //! Validations: a request, and the latest response to it.
 
-use super::{agents::outcome, totals};
-use crate::{
-    chain::{ValidationRequested, ValidationResponded},
-    model::JobId,
-};
-use plugin_api::{ChainEvent, HostError, Sql, Tx, sql};
-use serde::Deserialize;
+use super::{batch, totals};
+use crate::chain::{ValidationRequest, ValidationResponse};
+use plugin_api::{ChainEvent, HostError, JobId, Sql, Tx, sql};
 
 /// A request hash is used once.
-pub fn request(event: &ChainEvent<ValidationRequested>) -> Sql {
+pub fn request(event: &ChainEvent<ValidationRequest>) -> Sql {
     let request = &event.args;
-    let (block, log_index) = (place(event.block), place(event.log_index));
+    let [block, log_index] = [event.block, event.log_index].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
     sql("INSERT INTO agents_validations (request_hash, validator, agent_id, job_id, request_uri, \
          requested_at, tx_request, block, log_index) VALUES ($1, $2, $3, \
          (SELECT id FROM agents_jobs WHERE id = $4 AND agent_id = $3), $5, $6, $7, $8, $9)")
@@ -33,19 +29,12 @@ fn named_job(uri: &str) -> Option<JobId> {
     number.parse().ok().filter(|id| is_number && *id > 0).map(JobId)
 }
 
-fn place(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 /// Stores the response and returns the agent's name. Only the first response to a request is counted.
-pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponded>) -> Result<Option<String>, HostError> {
-    #[derive(Deserialize)]
-    struct PreviousResponse {
-        is_answered: bool,
-    }
+pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponse>) -> Result<Option<String>, HostError> {
     let response = &event.args;
-    let previous = sql("SELECT CASE WHEN response IS NULL THEN 0 ELSE 1 END AS is_answered FROM agents_validations \
-         WHERE request_hash = $1");
+    let is_first =
+        sql("SELECT CASE WHEN response IS NULL THEN 1 ELSE 0 END FROM agents_validations WHERE request_hash = $1")
+            .bind(response.request_hash);
     let update = sql("UPDATE agents_validations SET response = $2, response_uri = $3, tag = $4, responded_at = $5, \
          tx_response = $6 WHERE request_hash = $1")
     .bind(response.request_hash)
@@ -55,11 +44,11 @@ pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponded>) -> Result
     .bind(event.time_s)
     .bind(event.tx);
     let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(response.agent_id);
-    let outcomes = tx.batch(vec![previous.bind(response.request_hash), update, name]).await?;
-    if outcome(&outcomes, 0)?.first::<PreviousResponse>()?.is_some_and(|previous| !previous.is_answered) {
+    let [is_first, _, name] = batch(tx, [is_first, update, name]).await?;
+    if is_first.first()? == Some(true) {
         tx.defer(totals::count_validation())?;
     }
-    outcome(&outcomes, 2)?.first()
+    name.first()
 }
 
 #[cfg(test)]

@@ -2,33 +2,25 @@
 
 use crate::{
     Agents,
-    store::work::{self as store, OpenJob, PricedAgent},
+    store::work::{OpenJob, PricedAgent, open_jobs, priced_agents},
 };
 use plugin_api::{
     Environment, HostError, PluginContext,
-    point::{WorkEvent, WorkInput, WorkItem, WorkKind},
+    point::{WorkInput, WorkItem, WorkKind},
 };
 
-const ITEMS_MAX: u32 = 500;
 /// Number of the card's capabilities that become tags.
 const TAGS_MAX: usize = 4;
 
 /// All open work, or the work that an event of a job or an agent made available.
 pub async fn work(cx: PluginContext<Agents>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
     let (db, environment) = (cx.db(), cx.environment());
-    let (jobs, agents) = match made_by {
-        None => (store::open_jobs(&db, ITEMS_MAX).await?, store::priced_agents(&db, ITEMS_MAX).await?),
-        Some(WorkEvent { event_type, data }) => match event_type.as_str() {
-            "job.requested" => {
-                let job = data["jobId"].as_i64().unwrap_or_default();
-                (store::open_job(&db, job).await?.into_iter().collect(), Vec::new())
-            }
-            "agent.registered" | "agent.updated" => {
-                let agent = data["agentId"].as_i64().unwrap_or_default();
-                (Vec::new(), store::priced_agent(&db, agent).await?.into_iter().collect())
-            }
-            _ => (Vec::new(), Vec::new()),
-        },
+    let id = |member: &str| made_by.as_ref().map(|event| event.data[member].as_i64().unwrap_or_default());
+    let (jobs, agents) = match made_by.as_ref().map(|event| event.event_type.as_str()) {
+        None => (open_jobs(&db, None).await?, priced_agents(&db, None).await?),
+        Some("job.requested") => (open_jobs(&db, id("jobId")).await?, Vec::new()),
+        Some("agent.registered" | "agent.updated") => (Vec::new(), priced_agents(&db, id("agentId")).await?),
+        Some(_) => return Ok(Vec::new()),
     };
     let jobs = jobs.into_iter().map(|job| job_item(job, environment));
     Ok(jobs.chain(agents.into_iter().map(endpoint_item)).collect())

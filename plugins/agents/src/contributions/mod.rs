@@ -1,11 +1,17 @@
 //! Contributions to extension points: names of authors, counters, discovery and others.
 
+mod work;
+
+pub use work::work;
+
 use crate::{
     Agents,
     model::average,
     store::{
-        authors, cards, leaderboard as board,
-        totals::{self, TopAgent},
+        agents::{self, TopAgent},
+        authors, cards,
+        derived::totals,
+        leaderboard as board,
     },
 };
 use plugin_api::{
@@ -60,8 +66,8 @@ pub async fn payload_references(
 
 pub async fn counters(cx: PluginContext<Agents>, _: NoInput) -> Result<Counters, HostError> {
     let db = cx.db();
-    let (agents, active) = totals::count_agents(&db).await?;
-    let totals = totals::read(&db).await?;
+    let (agents, active) = agents::count(&db).await?;
+    let totals = totals::find(&db).await?;
     let stats = members([
         ("agents", agents.into()),
         ("activeAgents", active.into()),
@@ -93,7 +99,7 @@ pub async fn status(cx: PluginContext<Agents>, _: NoInput) -> Result<BTreeMap<St
 
 /// The top agents, in manifest and agent card.
 pub async fn discovery(cx: PluginContext<Agents>, _: NoInput) -> Result<Discovery, HostError> {
-    let top: Vec<Value> = totals::top_agents(&cx.db()).await?.into_iter().map(top_agent).collect();
+    let top: Vec<Value> = agents::top(&cx.db()).await?.into_iter().map(top_agent).collect();
     Ok(Discovery {
         manifest: members([("live", json!({ "topAgents": top }))]),
         card: members([("topAgents", top.into())]),
