@@ -2,10 +2,7 @@
 
 use crate::{
     Messages,
-    store::{
-        messages,
-        outbox::{self, Backlog},
-    },
+    store::{messages::MESSAGES, outbox},
 };
 use plugin_api::{
     Hash256, HostError, PluginContext,
@@ -18,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const WAIT_MAX_S: i64 = 120;
 
 pub async fn counters(cx: PluginContext<Messages>, _: NoInput) -> Result<Counters, HostError> {
-    let count = messages::count(&cx.db()).await?;
+    let count = MESSAGES.count(&cx.db()).await?;
     Ok(Counters { manifest: members([("messages", count.into())]), ..Counters::default() })
 }
 
 pub async fn status(cx: PluginContext<Messages>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let Backlog { waiting, oldest_s } = outbox::backlog(&cx.db()).await?;
+    let (waiting, oldest_s) = outbox::backlog(&cx.db()).await?;
     let oldest_age_s = oldest_s.map(|at| (cx.now_s() - at).max(0));
     let ok = oldest_age_s.is_none_or(|age| age <= WAIT_MAX_S);
     let detail = (!ok).then(|| "messages wait to be forwarded".to_owned());

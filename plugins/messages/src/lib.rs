@@ -1,19 +1,19 @@
 //! Messages from wallet to wallet, signed by the sender, with a copy to the recipient's agent.
 //!
 //! README.md has the details. The rule that must not break: a message is stored first and forwarded afterwards, only from the
-//! outbox (`forwarding.rs`), so no agent can delay or fail a write.
+//! outbox (`jobs/forward_messages.rs`), so no agent can delay or fail a write.
 
 #![forbid(unsafe_code)]
 
 mod contributions;
 mod error;
-mod forwarding;
+mod jobs;
 mod model;
 mod routes;
 mod store;
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
 };
 
 pub struct Messages;
@@ -27,7 +27,7 @@ impl Plugin for Messages {
             .requires(&["agents"])
             .routes([routes::create_message::route(), routes::list_inbox::route()])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([forwarding::job()])
+            .jobs([jobs::forward_messages::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::MessageSent::TYPE])
             .skill(Skill::new("Write to an address or an agent, and read your own inbox", &["messages", "inbox"]))
@@ -46,20 +46,10 @@ export_plugin!(Messages);
 #[cfg(test)]
 mod tests {
     use crate::plugin_module;
-    use plugin_api::manifest::{Auth, RateLimit};
-    use plugin_testing::manifest;
+    use plugin_testing::{assert_writes_are_guarded, manifest};
 
     #[test]
-    fn the_events_are_those_of_the_specification() {
-        assert_eq!(manifest(plugin_module()).event_types, ["message.send"]);
-    }
-
-    #[test]
-    fn a_write_is_used_up_and_an_inbox_may_be_read_again() {
-        let routes = manifest(plugin_module()).routes;
-        assert!(matches!(routes[0].auth, Auth::SignedBody { .. }));
-        assert_eq!(routes[0].rate_limits, [RateLimit::commons_writes()]);
-        assert!(matches!(routes[1].auth, Auth::SignedQuery { .. }));
-        assert!(!routes[1].auth.is_guarded() && !routes[1].cached && routes[1].rate_limits.is_empty());
+    fn the_write_is_guarded_and_shares_the_limit_of_the_commons() {
+        assert_writes_are_guarded(&manifest(plugin_module()));
     }
 }

@@ -1,14 +1,13 @@
 //! `POST /api/messages`: a message to an address or to an agent's owner, signed by the sender.
 
-use super::render;
 use crate::{
     Messages,
     error::MessageError,
-    forwarding,
-    model::{Draft, MessageSent, MessageView, NewMessage, Recipient},
+    jobs::forward_messages,
+    model::{MessageSent, MessageView, NewMessage, Recipient},
     store::{agents, messages, outbox},
 };
-use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Messages> {
     Route::post("/api/messages", create_message)
@@ -32,10 +31,9 @@ async fn create_message(
     cx: RequestContext<Messages>,
     Signed { signer, payload }: Signed<NewMessage>,
 ) -> Result<Created<MessageView>, HandlerError<MessageError>> {
-    let Draft { to, subject, body } = payload.check()?;
-    // Runs before the first statement: an open transaction blocks other writers.
+    let draft = payload.check()?;
     let db = cx.db();
-    let (recipient, named) = match to {
+    let (recipient, named) = match draft.to {
         Recipient::Address(address) => (address, None),
         Recipient::Agent(agent) => {
             let owner = agents::owner(&db, agent).await?;
@@ -43,15 +41,21 @@ async fn create_message(
         }
     };
     let endpoint = agents::endpoint(&db, recipient, named).await?;
-    let authors = cx.authors([signer, recipient]).await?;
-
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let message = messages::insert(&tx, signer, recipient, (subject, body), now_s).await?;
-    let response = MessageSent { message_id: message.id, to: recipient, subject: &message.subject };
-    response.by(signer, now_s)?.publish(&tx)?;
-    if let Some(endpoint) = endpoint {
-        outbox::insert(&tx, message.id, &forwarding::inbox_url(&endpoint), now_s)?;
-        forwarding::forward_soon(cx.plugin_context());
+    let inbox_url = endpoint.map(|endpoint| format!("{}/inbox", endpoint.trim_end_matches('/')));
+    let is_forwarded = inbox_url.is_some();
+    let message = cx
+        .write(async move |tx| {
+            let message = messages::insert(tx, signer, recipient, &draft).await?;
+            let event = MessageSent { message_id: message.id, to: recipient, subject: &draft.subject };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            if let Some(url) = &inbox_url {
+                outbox::insert(tx, message.id, url)?;
+            }
+            Ok(message)
+        })
+        .await?;
+    if is_forwarded {
+        forward_messages::forward_soon(&cx);
     }
-    Ok(Created(render::message(message, &authors)))
+    Ok(Created(message))
 }

@@ -1,6 +1,5 @@
 //! `GET /api/messages/inbox`: messages that an address sent or received, for that address only.
 
-use super::render;
 use crate::{Messages, model::Inbox, store::messages};
 use plugin_api::{HandlerError, Json, Limit, RequestContext, Route, SignedBy};
 
@@ -23,8 +22,6 @@ async fn list_inbox(
     SignedBy(address): SignedBy,
     Limit(limit): Limit<200, 200>,
 ) -> Result<Json<Inbox>, HandlerError> {
-    let rows = messages::of(&cx.db(), address, limit).await?;
-    let authors = cx.authors(rows.iter().flat_map(|row| [row.sender, row.recipient])).await?;
-    let items = rows.into_iter().map(|row| render::message(row, &authors)).collect();
+    let items = messages::inbox(&cx.db(), address, limit).await?;
     Ok(Json(Inbox { address, items }))
 }

@@ -2,5 +2,3 @@
 
 pub mod create_message;
 pub mod list_inbox;
-
-pub mod render;

@@ -1,7 +1,6 @@
 //! Agents, read through the view `agents_v1`.
 
-use crate::model::AgentId;
-use plugin_api::{Address, HostError, Query, sql};
+use plugin_api::{Address, AgentId, HostError, Query, sql};
 
 pub async fn owner(db: &impl Query, agent: AgentId) -> Result<Option<Address>, HostError> {
     db.row(sql("SELECT owner FROM agents_v1 WHERE agent_id = $1").bind(agent)).await

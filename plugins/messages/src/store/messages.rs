@@ -1,50 +1,31 @@
 //! Messages: inserts and reads.
 
-use crate::model::MessageId;
-use plugin_api::{Address, HostError, Query, Tx, sql};
-use serde::Deserialize;
+use crate::model::{MessageDraft, MessageView};
+use plugin_api::{Address, HostError, List, Query, Tx, sql};
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct MessageRow {
-    pub id: MessageId,
-    pub sender: Address,
-    pub recipient: Address,
-    pub subject: String,
-    pub body: String,
-    pub created_at: i64,
-}
+/// All messages, the newest first. Rows decode as [`MessageView`]s.
+pub const MESSAGES: List =
+    List::new("messages_messages", r#"id, sender AS "from", recipient AS "to", subject, body, created_at"#)
+        .order_by("id DESC");
 
-pub async fn insert(
-    tx: &Tx,
-    sender: Address,
-    recipient: Address,
-    (subject, body): (String, String),
-    now_s: i64,
-) -> Result<MessageRow, HostError> {
+pub async fn insert(tx: &Tx, from: Address, to: Address, draft: &MessageDraft) -> Result<MessageView, HostError> {
+    let (MessageDraft { subject, body, .. }, created_at) = (draft, tx.now_s());
     let insert = sql("INSERT INTO messages_messages (sender, recipient, subject, body, created_at) \
          VALUES ($1, $2, $3, $4, $5) RETURNING id")
-    .bind(sender)
-    .bind(recipient)
-    .bind(&subject)
-    .bind(&body)
-    .bind(now_s);
-    let id = tx.one(insert).await?;
-    Ok(MessageRow { id, sender, recipient, subject, body, created_at: now_s })
+    .bind(from)
+    .bind(to)
+    .bind(subject)
+    .bind(body)
+    .bind(created_at);
+    let (id, from, to) = (tx.one(insert).await?, from.into(), to.into());
+    Ok(MessageView { id, from, to, subject: subject.clone(), body: body.clone(), created_at })
 }
 
 /// Messages that the address sent or received, newest first. Each side walks its own index and stops at the limit.
-pub async fn of(db: &impl Query, address: Address, limit: u32) -> Result<Vec<MessageRow>, HostError> {
-    db.rows(
-        sql("SELECT id, sender, recipient, subject, body, created_at FROM messages_messages WHERE id IN (\
-             SELECT id FROM (SELECT id FROM messages_messages WHERE sender = $1 ORDER BY id DESC LIMIT $2) AS sent \
-             UNION SELECT id FROM (SELECT id FROM messages_messages WHERE recipient = $1 ORDER BY id DESC LIMIT $2) AS got) \
-             ORDER BY id DESC LIMIT $2")
-        .bind(address)
-        .bind(limit),
-    )
-    .await
-}
-
-pub async fn count(db: &impl Query) -> Result<i64, HostError> {
-    db.one(sql("SELECT count(*) FROM messages_messages")).await
+pub async fn inbox(db: &impl Query, address: Address, limit: u32) -> Result<Vec<MessageView>, HostError> {
+    let sent_or_received = sql(
+        "SELECT id FROM (SELECT id FROM messages_messages WHERE sender = $1 ORDER BY id DESC LIMIT $2) AS sent \
+         UNION SELECT id FROM (SELECT id FROM messages_messages WHERE recipient = $1 ORDER BY id DESC LIMIT $2) AS received",
+    );
+    MESSAGES.hits("id", sent_or_received.bind(address).bind(limit)).page(limit, 0).rows(db).await
 }

@@ -33,6 +33,10 @@ async fn a_message_is_answered_as_both_sides_read_it() {
         for wallet in [&alice, &bob] {
             assert_eq!(site.inbox(wallet, "").await["items"], json!([message]));
         }
+        for payload in [json!({ "to": 7, "body": "b" }), json!({ "to": 7, "body": "b", "subject": null })] {
+            site.wait(2).await;
+            assert_eq!(site.send(&alice, payload).await["subject"], "");
+        }
         site.close().await;
     }
 }
@@ -100,6 +104,7 @@ async fn an_invalid_message_is_refused_and_not_stored() {
             json!({ "body": "b" }),
             json!({ "to": to, "body": "" }),
             json!({ "to": to, "body": " \n\u{3000}" }),
+            json!({ "to": to, "body": "\u{a0}" }),
             json!({ "to": to, "body": 7 }),
             json!({ "to": to, "body": "a\u{0}b" }),
             json!({ "to": to, "body": "b", "subject": 7 }),
@@ -109,6 +114,14 @@ async fn an_invalid_message_is_refused_and_not_stored() {
             json!({ "to": 1.5, "body": "b" }),
             json!({ "to": "0x12", "body": "b" }),
             json!({ "to": "bob", "body": "b" }),
+            json!({ "to": "", "body": "b" }),
+            json!({ "to": "0x", "body": "b" }),
+            json!({ "to": "7 ", "body": "b" }),
+            json!({ "to": true, "body": "b" }),
+            json!({ "to": [1], "body": "b" }),
+            json!({ "to": { "agentId": 1 }, "body": "b" }),
+            json!({ "to": to.trim_start_matches("0x"), "body": "b" }),
+            json!({ "to": "99999999999999999999", "body": "b" }),
         ] {
             assert_eq!(refused(&site, payload.clone()).await, (400, "bad_request".to_owned()), "{payload}");
         }

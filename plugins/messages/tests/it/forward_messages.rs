@@ -45,7 +45,7 @@ async fn an_agent_gets_what_its_owner_reads() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
     for site in sites(Vec::new()).await {
         let server = agent(ResponseTemplate::new(204)).await;
-        let endpoint = format!("{}/me/", server.uri());
+        let endpoint = format!("{}/me//", server.uri());
         site.mine(registered_by(7, bob.address(), "seven", &endpoint)).await;
         let message = site.send(&alice, json!({ "to": 7, "body": "Grüße 👋", "subject": "S" })).await;
         let copies = received(&site, &server, 1).await;

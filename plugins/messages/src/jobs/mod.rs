@@ -1,0 +1,3 @@
+//! One file per job.
+
+pub mod forward_messages;
