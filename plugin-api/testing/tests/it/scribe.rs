@@ -64,7 +64,7 @@ pub fn plugin_module() -> PluginModule_Ref {
 #[derive(Debug, thiserror::Error, ApiError)]
 enum ScribeError {
     #[error("the line is refused")]
-    #[api(409, "refused", hint = "")]
+    #[api(409, "refused", hint = "send another line")]
     Refused,
 }
 
