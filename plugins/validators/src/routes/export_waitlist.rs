@@ -4,12 +4,7 @@ use super::{
     csv,
     totals::{self, Totals},
 };
-use crate::{
-    Validators,
-    error::WaitlistError,
-    model::{ContactKind, Platform},
-    store::entries::{self, EntryRow},
-};
+use crate::{Validators, error::WaitlistError, model::Entry, store};
 use plugin_api::{
     Address, HandlerError, IntoResponse, Json, JsonSchema, QueryString, RawResponse, RequestContext, Route,
     RouteDescription, SignedBy, WithHeader, abi,
@@ -43,24 +38,6 @@ struct Export {
     exported_at: i64,
     /// The oldest first.
     items: Vec<Entry>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    address: Address,
-    platform: Platform,
-    seats: i64,
-    contact: Option<String>,
-    contact_kind: Option<ContactKind>,
-    /// Whether the contact may be kept.
-    consent: bool,
-    /// Unix seconds.
-    created_at: i64,
-    /// Whether the address signed.
-    verified: bool,
-    /// Unix seconds.
-    signed_at: Option<i64>,
 }
 
 enum ExportResponse {
@@ -104,10 +81,10 @@ async fn export_waitlist(
         "csv" => true,
         _ => return Err(WaitlistError::Format.into()),
     };
-    let items: Vec<Entry> = entries::all(&cx.db()).await?.into_iter().map(Entry::from).collect();
+    let items = store::all_entries(&cx.db()).await?;
     if is_csv {
         let head = csv::line(&COLUMNS.map(str::to_owned));
-        return Ok(ExportResponse::Csv(items.iter().map(Entry::line).fold(head, |text, line| text + &line)));
+        return Ok(ExportResponse::Csv(items.iter().map(line).fold(head, |text, line| text + &line)));
     }
     let totals = totals::read(&cx).await?;
     Ok(ExportResponse::Json(Export { totals, exported_by: signer, exported_at: cx.now_s(), items }))
@@ -116,26 +93,16 @@ async fn export_waitlist(
 const COLUMNS: [&str; 9] =
     ["address", "platform", "seats", "contact", "contactKind", "consent", "createdAt", "verified", "signedAt"];
 
-impl Entry {
-    fn line(&self) -> String {
-        csv::line(&[
-            self.address.to_string(),
-            self.platform.as_str().to_owned(),
-            self.seats.to_string(),
-            self.contact.clone().unwrap_or_default(),
-            self.contact_kind.map_or_else(String::new, |kind| kind.as_str().to_owned()),
-            self.consent.to_string(),
-            self.created_at.to_string(),
-            self.verified.to_string(),
-            self.signed_at.map_or_else(String::new, |at| at.to_string()),
-        ])
-    }
-}
-
-impl From<EntryRow> for Entry {
-    fn from(row: EntryRow) -> Self {
-        let EntryRow { address, platform, seats, contact, contact_kind, consent, created_at, signed_at, .. } = row;
-        let verified = signed_at.is_some();
-        Self { address, platform, seats, contact, contact_kind, consent, created_at, verified, signed_at }
-    }
+fn line(entry: &Entry) -> String {
+    csv::line(&[
+        entry.address.to_string(),
+        entry.platform.as_str().to_owned(),
+        entry.seats.to_string(),
+        entry.contact.clone().unwrap_or_default(),
+        entry.contact_kind.map_or_else(String::new, |kind| kind.as_str().to_owned()),
+        entry.consent.to_string(),
+        entry.created_at.to_string(),
+        entry.verified.to_string(),
+        entry.signed_at.map_or_else(String::new, |at| at.to_string()),
+    ])
 }

@@ -4,10 +4,7 @@ use crate::{
     Validators,
     error::WaitlistError,
     model::{Challenge, Fields, Given, SignedChallenge},
-    store::{
-        entries::{self, ExistingEntry},
-        signatures,
-    },
+    store,
 };
 use plugin_api::{
     CreatedOrUpdated, HandlerError, HostErrorCode, IntoResponse, JsonBody, JsonSchema, Problem, RawResponse,
@@ -88,31 +85,22 @@ async fn join_waitlist(
     JsonBody(SignUp { given, challenge }): JsonBody<SignUp>,
 ) -> Result<JoinResponse, HandlerError<WaitlistError>> {
     let fields = given.check()?;
-    let is_required = cx.plugin().config.signatures_required;
-    let signed_challenge = challenge.check(&fields, cx.environment(), (cx.now_s(), is_required))?;
-    if let Some(signed_challenge) = &signed_challenge {
-        check_signer(&cx, &fields, signed_challenge).await?;
+    let Validators { config, limit, .. } = cx.plugin();
+    let signed = challenge.check(&fields, cx.environment(), (cx.now_s(), config.signatures_required))?;
+    if let Some(signed) = &signed {
+        check_signer(&cx, &fields, signed).await?;
     }
-    let tx = cx.transaction();
-    let existing = entries::find(&tx, fields.address).await?;
-    let status = match (existing, signed_challenge.is_some()) {
-        (None, _) => Outcome::Added,
-        (Some(ExistingEntry { is_signed: false }), true) => Outcome::Verified,
-        (Some(_), _) => Outcome::Already,
-    };
-    let client = cx.client_ip().to_owned();
-    if status == Outcome::Added
-        && let Err(retry_after_s) = cx.plugin().limit.acquire(&client, cx.now_s())
-    {
+    // The limit is in memory, so it is outside of the write. Entries are never deleted: an address that has one keeps it.
+    let is_new = store::is_signed(&cx.db(), fields.address).await?.is_none();
+    if is_new && let Err(retry_after_s) = limit.acquire(cx.client_ip(), cx.now_s()) {
         return Ok(JoinResponse::Busy { retry_after_s });
     }
-    let stored = store(&cx, &tx, &fields, signed_challenge.as_ref(), status).await;
-    if stored.is_err() && status == Outcome::Added {
-        cx.plugin().limit.release(&client);
+    let entries_max = config.entries_max.into();
+    let written = cx.write(async move |tx| join(tx, &fields, signed.as_ref(), entries_max).await).await;
+    if is_new && !written.as_ref().is_ok_and(|receipt| receipt.status == Outcome::Added) {
+        limit.release(cx.client_ip());
     }
-    stored?;
-    let total = entries::count(&tx).await?;
-    Ok(JoinResponse::Receipt(Receipt { ok: true, status, total }))
+    Ok(JoinResponse::Receipt(written?))
 }
 
 async fn check_signer(
@@ -128,23 +116,27 @@ async fn check_signer(
     }
 }
 
-async fn store(
-    cx: &RequestContext<Validators>,
+async fn join(
     tx: &Tx,
     fields: &Fields,
-    signed_challenge: Option<&SignedChallenge>,
-    status: Outcome,
-) -> Result<(), HandlerError<WaitlistError>> {
-    if status == Outcome::Already {
-        return Ok(());
-    }
-    if status == Outcome::Added && entries::count(tx).await? >= cx.plugin().config.entries_max.into() {
+    signed: Option<&SignedChallenge>,
+    entries_max: i64,
+) -> Result<Receipt, HandlerError<WaitlistError>> {
+    let status = match (store::is_signed(tx, fields.address).await?, signed) {
+        (None, _) => Outcome::Added,
+        (Some(false), Some(_)) => Outcome::Verified,
+        (Some(_), _) => Outcome::Already,
+    };
+    if status == Outcome::Added && store::count_entries(tx).await? >= entries_max {
         return Err(WaitlistError::Full.into());
     }
-    if let Some(SignedChallenge { signature, .. }) = signed_challenge
-        && !signatures::mark_used(tx, signature, cx.now_s()).await?
-    {
-        return Err(WaitlistError::Replay.into());
+    if status != Outcome::Already {
+        if let Some(SignedChallenge { signature, .. }) = signed
+            && !store::mark_used(tx, signature).await?
+        {
+            return Err(WaitlistError::Replay.into());
+        }
+        store::put_entry(tx, fields, signed.is_some()).await?;
     }
-    Ok(entries::put(tx, fields, signed_challenge.is_some(), cx.now_s()).await?)
+    Ok(Receipt { ok: true, status, total: store::count_entries(tx).await? })
 }

@@ -3,13 +3,13 @@
 use crate::{
     Validators,
     model::Platform,
-    store::entries::{self, PlatformCount},
+    store::{self, PlatformCount},
 };
 use plugin_api::{HostError, JsonSchema, RequestContext};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
     /// Entries.
@@ -30,7 +30,7 @@ const PROGRAMME: &str = "In development, there is no deposit contract yet. Plann
      checks every block and signs a checkpoint about every 23 minutes; about 1.5 FMX a day for a seat.";
 
 pub async fn read(cx: &RequestContext<Validators>) -> Result<Totals, HostError> {
-    let counts = entries::count_by_platform(&cx.db()).await?;
+    let counts = store::count_by_platform(&cx.db()).await?;
     let sum = |of: fn(&PlatformCount) -> i64| counts.iter().map(of).sum();
     let of = |platform| counts.iter().find(|count| count.platform == platform).map_or(0, |count| count.entries);
     let platforms = [Platform::Windows, Platform::Linux, Platform::Both];
