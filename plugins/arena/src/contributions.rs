@@ -2,16 +2,17 @@
 
 use crate::{
     Arena,
-    model::ChallengeId,
+    model::{ChallengeCreated, ChallengeId},
     store::challenges::{self, ChallengeRow},
 };
 use plugin_api::{
-    Address, Hash256, HostError, PluginContext,
+    Address, Event, Hash256, HostError, PluginContext,
     point::{
         Counters, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, WorkInput, WorkItem, WorkKind, members,
     },
     referenced_payloads,
 };
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const CHALLENGES: &str = "/api/arena/challenges";
@@ -20,7 +21,7 @@ const CHALLENGES: &str = "/api/arena/challenges";
 const WORK_MAX: u32 = 500;
 
 pub async fn counters(cx: PluginContext<Arena>, _: NoInput) -> Result<Counters, HostError> {
-    let open = challenges::count_open(&cx.db(), cx.now_s()).await?;
+    let open = challenges::open(cx.now_s()).count(&cx.db()).await?;
     Ok(Counters { manifest: members([("openChallenges", open.into())]), ..Counters::default() })
 }
 
@@ -35,15 +36,13 @@ pub async fn leaderboard(
 
 /// All open challenges, or the one that was just opened.
 pub async fn work(cx: PluginContext<Arena>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let only = match made_by {
-        None => None,
-        Some(event) if event.event_type == "arena.create" => match event.data["challengeId"].as_i64() {
-            Some(id) => Some(ChallengeId(id)),
-            None => return Ok(Vec::new()),
-        },
-        Some(_) => return Ok(Vec::new()),
-    };
-    let open = challenges::open(&cx.db(), only, cx.now_s(), WORK_MAX).await?;
+    let mut open = challenges::open(cx.now_s());
+    if let Some(event) = made_by {
+        let created = Some(&event.data["challengeId"]).filter(|_| event.event_type == ChallengeCreated::TYPE);
+        let Some(id) = created.and_then(Value::as_i64) else { return Ok(Vec::new()) };
+        open = open.filter("id = {}", Some(ChallengeId(id)));
+    }
+    let open: Vec<ChallengeRow> = open.page(WORK_MAX, 0).rows(&cx.db()).await?;
     Ok(open.into_iter().map(item).collect())
 }
 

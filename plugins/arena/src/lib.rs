@@ -1,6 +1,6 @@
 //! The arena: challenges, submissions to them, and the votes of peers that rank them.
 //!
-//! README.md has the details. The rules that must not break: nothing that decides a winner changes from the second `endsAt` on,
+//! README.md has the details. The rules that must not break: nothing that decides a winner changes once a challenge is closed,
 //! and the sums of a submission equal those of its rows in `arena_votes`.
 
 #![forbid(unsafe_code)]
@@ -13,7 +13,9 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
+use plugin_api::{
+    ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
+};
 
 pub struct Arena;
 
@@ -21,7 +23,7 @@ impl Plugin for Arena {
     type Config = NoConfig;
 
     fn define() -> Definition<Self> {
-        let definition = Definition::new()
+        Definition::new()
             .tag("Arena")
             .requires(&["agents", "payloads"])
             .routes([
@@ -33,8 +35,15 @@ impl Plugin for Arena {
                 routes::award_challenge::route(),
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([jobs::announce_awards::job()])
-            .publishes(&model::EVENT_TYPES)
+            .jobs([jobs::job()])
+            .publishes(&[
+                model::ChallengeCreated::TYPE,
+                model::SubmissionCreated::TYPE,
+                model::SubmissionVoted::TYPE,
+                model::ChallengeClosed::TYPE,
+                model::ChallengeAwarded::TYPE,
+            ])
+            .on_contract_event(&chain::DERIVED_TABLES, chain::job_requested)
             .skill(Skill::new(
                 "Open challenges, submit to them, and rank the submissions of others by weighted votes",
                 &["arena", "challenges", "competition"],
@@ -45,8 +54,7 @@ impl Plugin for Arena {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
-        chain::subscribe(definition)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

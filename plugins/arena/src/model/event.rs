@@ -1,28 +1,13 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
-use super::{AgentId, ChallengeId, JobId, SubmissionId};
-use plugin_api::{Address, EventBuilder, HostError, Wei};
+use super::{ChallengeId, SubmissionId};
+use plugin_api::{Address, AgentId, Event, JobId, Wei};
 use serde::Serialize;
 
-pub const EVENT_TYPES: [&str; 5] = ["arena.create", "arena.submit", "arena.vote", "arena.close", "arena.award"];
-
-macro_rules! about_a_challenge {
-    ($($data:ident $kind:literal)*) => {$(
-        impl $data<'_> {
-            pub fn by(&self, actor: Address, at_s: i64) -> Result<EventBuilder, HostError> {
-                Ok(EventBuilder::new($kind, self).actor(actor).subject("challenge", self.challenge_id).at(at_s))
-            }
-        }
-    )*};
-}
-
-about_a_challenge! {
-    Created "arena.create" Submitted "arena.submit" Voted "arena.vote" Closed "arena.close" Awarded "arena.award"
-}
-
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-pub struct Created<'a> {
+#[event("arena.create", subject = "challenge", id = challenge_id)]
+pub struct ChallengeCreated<'a> {
     pub challenge_id: ChallengeId,
     pub title: &'a str,
     pub prize_wei: Wei,
@@ -30,9 +15,10 @@ pub struct Created<'a> {
     pub tags: &'a [String],
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-pub struct Submitted<'a> {
+#[event("arena.submit", subject = "challenge", id = challenge_id)]
+pub struct SubmissionCreated<'a> {
     pub challenge_id: ChallengeId,
     pub title: &'a str,
     pub submission_id: SubmissionId,
@@ -42,9 +28,10 @@ pub struct Submitted<'a> {
     pub note: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-pub struct Voted<'a> {
+#[event("arena.vote", subject = "challenge", id = challenge_id)]
+pub struct SubmissionVoted<'a> {
     pub challenge_id: ChallengeId,
     pub title: &'a str,
     pub submission_id: SubmissionId,
@@ -54,9 +41,10 @@ pub struct Voted<'a> {
 }
 
 /// The actor is the creator, the time is `endsAt`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-pub struct Closed<'a> {
+#[event("arena.close", subject = "challenge", id = challenge_id, unique_key(challenge_id))]
+pub struct ChallengeClosed<'a> {
     pub challenge_id: ChallengeId,
     pub title: &'a str,
     pub prize_wei: Wei,
@@ -66,9 +54,10 @@ pub struct Closed<'a> {
     pub submissions: i64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-pub struct Awarded<'a> {
+#[event("arena.award", subject = "challenge", id = challenge_id)]
+pub struct ChallengeAwarded<'a> {
     pub challenge_id: ChallengeId,
     pub title: &'a str,
     pub agent_id: AgentId,
@@ -81,12 +70,12 @@ pub struct Awarded<'a> {
     pub via_job: Option<bool>,
     /// The creator's earlier signed award.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prev: Option<Previous>,
+    pub prev: Option<EarlierAward>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Previous {
+pub struct EarlierAward {
     pub agent_id: AgentId,
     pub awarded_at: Option<i64>,
 }

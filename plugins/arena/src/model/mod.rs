@@ -1,18 +1,17 @@
-//! Types and rules of challenges, submissions and votes, without a database: checks, means, citations, response types.
+//! Types and rules of challenges, submissions and votes, without a database: checks, events, response types.
 
-mod citation;
 mod event;
 mod submission;
 mod view;
 
-pub use citation::cited_challenge;
-pub use event::{Awarded, Closed, Created, EVENT_TYPES, Previous, Submitted, Voted};
-pub use plugin_api::{AgentId, JobId};
+pub use event::{
+    ChallengeAwarded, ChallengeClosed, ChallengeCreated, EarlierAward, SubmissionCreated, SubmissionVoted,
+};
 pub use submission::{
     Award, BRIEF_BYTES_MAX, ChallengeDraft, NOTE_BYTES_MAX, NewChallenge, NewSubmission, NewVote, RULES_BYTES_MAX,
-    Score, TITLE_CHARS_MAX,
+    TITLE_CHARS_MAX,
 };
-pub use view::{AgentRef, ChallengeDetail, ChallengeView, Status, SubmissionView, VotedSubmission, YourVote, mean};
+pub use view::{ChallengeDetail, ChallengeView, SubmissionView, VotedSubmission, YourVote};
 
 use plugin_api::record_id;
 

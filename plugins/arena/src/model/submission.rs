@@ -1,8 +1,7 @@
 //! Request payloads, and their checked forms.
 
-use super::{AgentId, JobId};
 use crate::error::ArenaError;
-use plugin_api::{JsonSchema, NewContent, Wei, format};
+use plugin_api::{AgentId, JobId, JsonSchema, NewContent, Wei, format};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -97,10 +96,6 @@ impl NewSubmission {
     }
 }
 
-/// 1 to 10.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Score(pub i64);
-
 /// Payload of `arena.vote`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewVote {
@@ -111,8 +106,8 @@ pub struct NewVote {
 }
 
 impl NewVote {
-    pub fn check(&self) -> Result<Score, ArenaError> {
-        self.score.as_i64().filter(|score| (1..=10).contains(score)).map(Score).ok_or(ArenaError::Score)
+    pub fn check(&self) -> Result<i64, ArenaError> {
+        self.score.as_i64().filter(|score| (1..=10).contains(score)).ok_or(ArenaError::Score)
     }
 }
 
@@ -125,67 +120,4 @@ pub struct Award {
     /// The job that pays it, requested by the creator.
     #[serde(default)]
     pub job_id: Option<JobId>,
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use plugin_api::format::TagsError;
-    use serde_json::json;
-
-    const NOW: i64 = 1_000_000;
-
-    fn challenge(more: Value) -> Result<ChallengeDraft, ArenaError> {
-        let mut payload = json!({ "title": "t", "brief": "b", "endsAt": NOW + 600 });
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        serde_json::from_value::<NewChallenge>(payload).unwrap().check(NOW)
-    }
-
-    #[test]
-    fn what_may_be_left_out_is_empty() {
-        let draft = challenge(json!({})).unwrap();
-        assert_eq!((draft.rules.as_str(), draft.prize, draft.tags.len()), ("", Wei::ZERO, 0));
-        let draft = challenge(json!({ "title": " T ", "brief": " b ", "rules": " r\n", "prizeWei": "7" })).unwrap();
-        assert_eq!((draft.title.as_str(), draft.brief.as_str(), draft.rules.as_str()), ("T", " b ", "r"));
-        assert_eq!(draft.prize.to_string(), "7");
-    }
-
-    #[test]
-    fn limits_hold_at_the_edge() {
-        for (member, fits, error) in [
-            ("title", "😀".repeat(100), ArenaError::Title),
-            ("brief", "é".repeat(8192), ArenaError::LargeBrief { bytes: 16_385 }),
-            ("rules", "é".repeat(4096), ArenaError::LargeRules { bytes: 8_193 }),
-        ] {
-            assert!(challenge(json!({ member: fits })).is_ok(), "{member} at the limit");
-            assert_eq!(challenge(json!({ member: format!("{fits}a") })).unwrap_err(), error);
-        }
-        let note = |note: String| serde_json::from_value::<NewSubmission>(json!({ "note": note })).unwrap().check();
-        assert!(note("é".repeat(2048)).is_ok());
-        assert_eq!(note("a".repeat(4097)).unwrap_err(), ArenaError::LargeNote { bytes: 4097 });
-        for (member, value, error) in [
-            ("title", json!(" "), ArenaError::Title),
-            ("brief", json!(" \n"), ArenaError::BlankBrief),
-            ("tags", json!(["1", "2", "3", "4", "5", "6"]), ArenaError::Tags(TagsError::TooMany)),
-        ] {
-            assert_eq!(challenge(json!({ member: value })).unwrap_err(), error);
-        }
-    }
-
-    #[test]
-    fn a_challenge_lasts_ten_minutes_to_ninety_days() {
-        for (seconds, fits) in [(599, false), (600, true), (7_776_000, true), (7_776_001, false), (-1, false)] {
-            assert_eq!(challenge(json!({ "endsAt": NOW + seconds })).is_ok(), fits, "{seconds}");
-        }
-    }
-
-    #[test]
-    fn a_score_is_a_whole_number_from_1_to_10() {
-        let score = |score: Value| serde_json::from_value::<NewVote>(json!({ "score": score })).unwrap().check();
-        assert_eq!((score(json!(1)), score(json!(10))), (Ok(Score(1)), Ok(Score(10))));
-        for other in [json!(0), json!(11), json!(1.5), json!("5"), json!(null), json!([5]), json!(true)] {
-            assert_eq!(score(other.clone()), Err(ArenaError::Score), "{other}");
-        }
-    }
 }

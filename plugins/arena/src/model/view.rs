@@ -1,7 +1,7 @@
-//! Response types.
+//! Response types. Challenges and submissions are decoded from their rows; members without a column begin as `None`.
 
-use super::{AgentId, ChallengeId, JobId, SubmissionId};
-use plugin_api::{Address, Hash256, JsonSchema, Wei, point::Author};
+use super::{ChallengeId, SubmissionId};
+use plugin_api::{Address, AgentId, Author, Hash256, JobId, JsonSchema, Wei, format, json_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub enum Status {
 }
 
 /// A challenge in a list.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChallengeView {
     pub id: ChallengeId,
@@ -26,6 +26,7 @@ pub struct ChallengeView {
     pub brief: String,
     pub rules: String,
     pub prize_wei: Wei,
+    #[serde(deserialize_with = "json_text")]
     pub tags: Vec<String>,
     /// Unix seconds, as all times here.
     pub ends_at: i64,
@@ -66,7 +67,7 @@ pub struct ChallengeDetail {
 }
 
 /// An agent by its name today.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentRef {
     pub agent_id: AgentId,
@@ -74,7 +75,7 @@ pub struct AgentRef {
 }
 
 /// What somebody submitted.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubmissionView {
     pub id: SubmissionId,
@@ -107,6 +108,19 @@ pub struct SubmissionView {
     pub rank: i64,
 }
 
+impl SubmissionView {
+    /// Adds the rank, and the members that follow from others.
+    pub fn ranked(self, rank: i64) -> Self {
+        Self {
+            agent: self.agent_id.map(|agent_id| AgentRef { agent_id, name: self.agent_name.clone() }),
+            payload_uri: self.payload_hash.map(format::payload_uri),
+            score: mean(self.points, self.weight_sum),
+            rank,
+            ..self
+        }
+    }
+}
+
 /// A submission with the vote that was just counted.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -127,7 +141,7 @@ pub struct YourVote {
 
 /// The mean score, rounded half up to two decimals.
 #[allow(clippy::cast_precision_loss, reason = "a mean is at most 10")]
-pub fn mean(points: i64, weight_sum: i64) -> Option<f64> {
+fn mean(points: i64, weight_sum: i64) -> Option<f64> {
     let hundredths = (weight_sum > 0).then(|| (points * 200 + weight_sum) / (weight_sum * 2))?;
     Some(hundredths as f64 / 100.0)
 }

@@ -1,13 +1,12 @@
 //! `POST /api/arena/challenges/{id}/award`: the creator's award, optionally with the escrow job that pays it.
 
-use super::render;
 use crate::{
     Arena,
     error::ArenaError,
-    model::{Award, Awarded, ChallengeDetail, ChallengeId},
-    store::{agents, challenges, closing},
+    model::{Award, ChallengeAwarded, ChallengeDetail, ChallengeId},
+    store::{agents, awards, challenges, closing},
 };
-use plugin_api::{Address, HandlerError, Json, Path, Query, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Address, Event, HandlerError, Json, Path, RequestContext, Route, Signed, Tx, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/challenges/{id}/award", award_challenge)
@@ -27,41 +26,44 @@ async fn award_challenge(
     Signed { signer, payload: award }: Signed<Award>,
 ) -> Result<Json<ChallengeDetail>, HandlerError<ArenaError>> {
     closing::close_due(&cx, Some(challenge)).await?;
-    let unknown = || ArenaError::UnknownChallenge { challenge };
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let row = challenges::find(&tx, challenge).await?.ok_or_else(unknown)?;
-    if row.creator != signer {
-        return Err(ArenaError::NotCreator.into());
-    }
-    if row.closed_at.is_none() {
-        return Err(ArenaError::NotClosed { ends_at: row.ends_at }.into());
-    }
-    let agent_id = award.agent_id;
-    let agent = agents::find(&tx, agent_id).await?.ok_or(ArenaError::UnknownAgent { agent: agent_id })?;
-    check_job(&tx, award, signer).await?;
-    challenges::award(&tx, challenge, agent_id, award.job_id, now_s).await?;
-    let event = Awarded {
-        challenge_id: challenge,
-        title: &row.title,
-        agent_id,
-        agent_name: Some(&agent.name),
-        job_id: award.job_id,
-        prize_wei: row.prize,
-        winner_submission_id: row.winner_id,
-        via_job: None,
-        prev: None,
-    };
-    event.by(signer, now_s)?.publish(&tx)?;
-    let row = challenges::find(&tx, challenge).await?.ok_or_else(unknown)?;
-    Ok(Json(render::detail(&cx, &tx, row, None).await?))
+    let detail = cx
+        .write(async move |tx| {
+            let row = challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
+            if row.creator != signer {
+                return Err(ArenaError::NotCreator.into());
+            }
+            if row.closed_at.is_none() {
+                return Err(ArenaError::NotClosed { ends_at: row.ends_at }.into());
+            }
+            let agent = agents::find(tx, award.agent_id).await?;
+            let agent = agent.ok_or(ArenaError::UnknownAgent { agent: award.agent_id })?;
+            check_job(tx, award, signer).await?;
+            awards::store_signed(tx, challenge, award).await?;
+            let event = ChallengeAwarded {
+                challenge_id: challenge,
+                title: &row.title,
+                agent_id: award.agent_id,
+                agent_name: Some(&agent.name),
+                job_id: award.job_id,
+                prize_wei: row.prize,
+                winner_submission_id: row.winner_id,
+                via_job: None,
+                prev: None,
+            };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            let detail = challenges::find_detail(tx, challenge, None).await?;
+            Ok(detail.ok_or(ArenaError::UnknownChallenge { challenge })?)
+        })
+        .await?;
+    Ok(Json(detail))
 }
 
 /// A job that is already indexed must be the creator's and for this agent.
-async fn check_job(db: &impl Query, award: Award, signer: Address) -> Result<(), HandlerError<ArenaError>> {
-    let Some(job_id) = award.job_id else { return Ok(()) };
-    match agents::jobs(db, [job_id]).await?.get(&job_id) {
-        Some(job) if job.agent_id != award.agent_id => Err(ArenaError::OtherAgent { job: job_id }.into()),
-        Some(job) if job.client != signer => Err(ArenaError::NotClient { job: job_id }.into()),
+async fn check_job(tx: &Tx, award: Award, signer: Address) -> Result<(), HandlerError<ArenaError>> {
+    let Some(job) = award.job_id else { return Ok(()) };
+    match agents::find_job(tx, job).await? {
+        Some((agent, _)) if agent != award.agent_id => Err(ArenaError::OtherAgent { job }.into()),
+        Some((_, client)) if client != signer => Err(ArenaError::NotClient { job }.into()),
         _ => Ok(()),
     }
 }

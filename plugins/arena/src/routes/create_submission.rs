@@ -1,19 +1,16 @@
 //! `POST /api/arena/challenges/{id}/submissions`: a submission, one per address and challenge.
 
-use super::render::Names;
 use crate::{
     Arena,
     error::ArenaError,
-    model::{AgentId, ChallengeId, NewSubmission, SubmissionView, Submitted},
+    model::{ChallengeId, NewSubmission, SubmissionCreated, SubmissionView},
     store::{
-        agents::{self, Agent},
-        challenges::{self, ChallengeRow},
-        closing,
-        submissions::{self, Entry},
+        agents, challenges, closing,
+        submissions::{self, SubmissionDraft},
     },
 };
 use plugin_api::{
-    Address, Created, HandlerError, Path, Query, RequestContext, Route, Signed, format::excerpt, manifest::RateLimit,
+    Created, Event, HandlerError, Path, RequestContext, Route, Signed, format::excerpt, manifest::RateLimit,
 };
 
 pub fn route() -> Route<Arena> {
@@ -33,53 +30,37 @@ async fn create_submission(
     Signed { signer, payload }: Signed<NewSubmission>,
 ) -> Result<Created<SubmissionView>, HandlerError<ArenaError>> {
     closing::close_due(&cx, Some(challenge)).await?;
-    let db = cx.db();
-    find_open(&db, challenge, cx.now_s()).await?;
+    let (db, unknown) = (cx.db(), move || ArenaError::UnknownChallenge { challenge });
+    challenges::find(&db, challenge).await?.ok_or_else(unknown)?.check_open(cx.now_s())?;
     let agent_id = payload.agent_id;
-    let agent = own_agent(&db, agent_id, signer).await?;
+    if let Some(agent) = agent_id {
+        let found = agents::find(&db, agent).await?.ok_or(ArenaError::UnknownAgent { agent })?;
+        if found.owner != signer {
+            return Err(ArenaError::NotOwner { agent }.into());
+        }
+    }
     let (note, content) = payload.check()?;
     let content = content.check(&cx).await?;
-    let names = Names::look_up(&cx, [signer], agent_id, None).await?;
-
-    let tx = cx.transaction();
-    let row = challenges::find(&tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
-    // The transaction holds the write lock now, so every earlier write is committed.
-    let now_s = cx.now_s();
-    check_open(&row, now_s)?;
-    content.payload_info::<ArenaError>(&tx).await?;
-    let entry = Entry { challenge, submitter: signer, agent: agent_id, content: &content, note: &note };
-    let id = submissions::insert(&tx, &entry, now_s).await?.ok_or(ArenaError::AlreadySubmitted)?;
-    let event = Submitted {
-        challenge_id: challenge,
-        title: &row.title,
-        submission_id: id,
-        agent_id,
-        agent_name: agent.as_ref().map(|agent| agent.name.as_str()),
-        note: excerpt(&note, NOTE_EXCERPT_CHARS),
-    };
-    event.by(signer, now_s)?.publish(&tx)?;
-    let stored = submissions::find(&tx, id).await?.ok_or(ArenaError::UnknownSubmission { submission: id })?;
-    let rank = submissions::rank(&tx, &stored).await?;
-    Ok(Created(names.submission(stored, rank)))
-}
-
-pub fn check_open(row: &ChallengeRow, now_s: i64) -> Result<(), ArenaError> {
-    let is_open = row.closed_at.is_none() && now_s < row.ends_at;
-    if is_open { Ok(()) } else { Err(ArenaError::Closed { ends_at: row.ends_at }) }
-}
-
-async fn find_open(db: &impl Query, challenge: ChallengeId, now_s: i64) -> Result<(), HandlerError<ArenaError>> {
-    let row = challenges::find(db, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
-    Ok(check_open(&row, now_s)?)
-}
-
-/// The named agent, which must be the signer's.
-async fn own_agent(
-    db: &impl Query,
-    agent: Option<AgentId>,
-    signer: Address,
-) -> Result<Option<Agent>, HandlerError<ArenaError>> {
-    let Some(id) = agent else { return Ok(None) };
-    let agent = agents::find(db, id).await?.ok_or(ArenaError::UnknownAgent { agent: id })?;
-    if agent.owner == signer { Ok(Some(agent)) } else { Err(ArenaError::NotOwner { agent: id }.into()) }
+    let draft = SubmissionDraft { challenge, submitter: signer, agent: agent_id, content, note };
+    let submission = cx
+        .write(async move |tx| {
+            // Once more: the transaction holds the write lock from here on, so every earlier write is committed.
+            let row = challenges::find(tx, challenge).await?.ok_or_else(unknown)?;
+            row.check_open(tx.now_s())?;
+            draft.content.payload_info::<ArenaError>(tx).await?;
+            let id = submissions::insert(tx, &draft).await?.ok_or(ArenaError::AlreadySubmitted)?;
+            let stored = submissions::find(tx, id).await?.ok_or(ArenaError::UnknownSubmission { submission: id })?;
+            let event = SubmissionCreated {
+                challenge_id: challenge,
+                title: &row.title,
+                submission_id: id,
+                agent_id,
+                agent_name: stored.agent_name.as_deref(),
+                note: excerpt(&draft.note, NOTE_EXCERPT_CHARS),
+            };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            Ok(stored)
+        })
+        .await?;
+    Ok(Created(submission))
 }

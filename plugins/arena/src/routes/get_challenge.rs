@@ -1,6 +1,5 @@
 //! `GET /api/arena/challenges/{id}`: a challenge with its ranking.
 
-use super::render;
 use crate::{
     Arena,
     error::ArenaError,
@@ -19,7 +18,6 @@ async fn get_challenge(
     Viewer(viewer): Viewer,
 ) -> Result<Json<ChallengeDetail>, HandlerError<ArenaError>> {
     closing::close_due(&cx, Some(challenge)).await?;
-    let db = cx.db();
-    let row = challenges::find(&db, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
-    Ok(Json(render::detail(&cx, &db, row, viewer).await?))
+    let detail = challenges::find_detail(&cx.db(), challenge, viewer).await?;
+    Ok(Json(detail.ok_or(ArenaError::UnknownChallenge { challenge })?))
 }

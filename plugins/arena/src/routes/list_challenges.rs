@@ -1,16 +1,13 @@
 //! `GET /api/arena/challenges`: open challenges first, the soonest deadline first; filtered by status, tag or text.
 
-use super::render;
 use crate::{
     Arena,
-    model::{ChallengeView, Status},
-    store::{
-        challenges::{self, Filter},
-        closing,
-    },
+    model::{ChallengeId, ChallengeView, SubmissionId, SubmissionView},
+    store::{challenges, closing, submissions},
 };
-use plugin_api::{HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route, Search, format};
+use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub fn route() -> Route<Arena> {
     Route::get("/api/arena/challenges", list_challenges)
@@ -29,7 +26,7 @@ pub fn route() -> Route<Arena> {
 #[derive(Deserialize, JsonSchema)]
 struct ChallengeFilter {
     #[serde(default)]
-    status: Option<ListStatus>,
+    status: Option<StatusFilter>,
     /// A part of the title or of the brief; ASCII letters match in either case.
     #[serde(default)]
     q: String,
@@ -38,9 +35,9 @@ struct ChallengeFilter {
     tag: String,
 }
 
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum ListStatus {
+enum StatusFilter {
     Open,
     /// Awarded ones, too.
     Closed,
@@ -48,7 +45,6 @@ enum ListStatus {
 
 #[derive(Serialize, JsonSchema)]
 struct ChallengeList {
-    items: Vec<ChallengeView>,
     /// How many challenges match, on all pages.
     total: i64,
     /// The gateway's clock, unix seconds.
@@ -59,16 +55,19 @@ async fn list_challenges(
     cx: RequestContext<Arena>,
     QueryString(query): QueryString<ChallengeFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<Json<ChallengeList>, HandlerError> {
+) -> Result<Listed<ChallengeView, ChallengeList>, HandlerError> {
     closing::close_due(&cx, None).await?;
-    let tag = Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty());
-    let status = query.status.map(|status| match status {
-        ListStatus::Open => Status::Open,
-        ListStatus::Closed => Status::Closed,
-    });
+    let is_open = query.status.map(|status| status == StatusFilter::Open);
+    let challenges = challenges::list(is_open, format::tag_filter(&query.tag), Search::new(&cx, &query.q));
     let db = cx.db();
-    let filter = Filter { status, search: Search::new(&cx, &query.q), tag };
-    let (rows, total) = challenges::list(&db, &filter, limit, offset).await?;
-    let items = render::page(&cx, &db, rows).await?;
-    Ok(Json(ChallengeList { items, total, now: cx.now_s() }))
+    let page = challenges.page(limit, offset).fetch(&db).await?;
+    let mut items: Vec<ChallengeView> = page.rows()?;
+    let winners: Vec<SubmissionId> = items.iter().filter_map(|item| item.winner_submission_id).collect();
+    let winners = submissions::winners(&db, &winners).await?;
+    let mut winners: BTreeMap<ChallengeId, SubmissionView> =
+        winners.into_iter().map(|winner| (winner.challenge_id, winner)).collect();
+    for item in &mut items {
+        item.winner = winners.remove(&item.id);
+    }
+    Ok(Listed::new(items, ChallengeList { total: page.total, now: cx.now_s() })?)
 }

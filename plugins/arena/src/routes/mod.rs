@@ -6,5 +6,3 @@ pub mod create_submission;
 pub mod get_challenge;
 pub mod list_challenges;
 pub mod vote_submission;
-
-mod render;

@@ -1,16 +1,15 @@
 //! `POST /api/arena/submissions/{id}/vote`: a score, signed by a peer. The last vote of an address counts.
 
-use super::{create_submission::check_open, render::Names};
 use crate::{
     Arena,
     error::ArenaError,
-    model::{NewVote, SubmissionId, Voted, VotedSubmission, YourVote},
+    model::{NewVote, SubmissionId, SubmissionVoted, VotedSubmission, YourVote},
     store::{
         agents, challenges, closing, submissions,
         votes::{self, Vote},
     },
 };
-use plugin_api::{HandlerError, Json, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Event, HandlerError, Json, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/submissions/{id}/vote", vote_submission)
@@ -27,36 +26,32 @@ async fn vote_submission(
     Path(submission): Path<SubmissionId>,
     Signed { signer, payload }: Signed<NewVote>,
 ) -> Result<Json<VotedSubmission>, HandlerError<ArenaError>> {
-    let unknown = || ArenaError::UnknownSubmission { submission };
-    // A submission never changes its challenge and is never deleted.
-    let before = submissions::find(&cx.db(), submission).await?.ok_or_else(unknown)?;
-    let challenge = before.challenge_id;
+    let unknown = move || ArenaError::UnknownSubmission { submission };
+    let (challenge, submitter) = submissions::find_origin(&cx.db(), submission).await?.ok_or_else(unknown)?;
     closing::close_due(&cx, Some(challenge)).await?;
-    let names = Names::of(&cx, &[], std::slice::from_ref(&before)).await?;
-
-    let tx = cx.transaction();
-    let row = challenges::find(&tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
-    // The transaction holds the write lock now, so every earlier write is committed.
-    let now_s = cx.now_s();
-    check_open(&row, now_s)?;
-    let score = payload.check()?;
-    if before.submitter == signer {
-        return Err(ArenaError::SelfVote.into());
-    }
-    let weight = if agents::owns_active(&tx, signer).await? { 2 } else { 1 };
-    let vote = Vote { challenge, submission, voter: signer, score, weight };
-    let updated = votes::count(&tx, &vote, now_s).await?;
-    let your_vote = YourVote { score: score.0, weight, updated };
-    let event = Voted {
-        challenge_id: challenge,
-        title: &row.title,
-        submission_id: submission,
-        score: score.0,
-        weight,
-        updated,
-    };
-    event.by(signer, now_s)?.publish(&tx)?;
-    let counted = submissions::find(&tx, submission).await?.ok_or_else(unknown)?;
-    let rank = submissions::rank(&tx, &counted).await?;
-    Ok(Json(VotedSubmission { submission: names.submission(counted, rank), your_vote }))
+    let voted = cx
+        .write(async move |tx| {
+            // The transaction holds the write lock from its first statement on, so every earlier write is committed.
+            let row = challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
+            row.check_open(tx.now_s())?;
+            let score = payload.check()?;
+            if submitter == signer {
+                return Err(ArenaError::SelfVote.into());
+            }
+            let weight = if agents::owns_active(tx, signer).await? { 2 } else { 1 };
+            let updated = votes::count(tx, &Vote { challenge, submission, voter: signer, score, weight }).await?;
+            let event = SubmissionVoted {
+                challenge_id: challenge,
+                title: &row.title,
+                submission_id: submission,
+                score,
+                weight,
+                updated,
+            };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            let submission = submissions::find(tx, submission).await?.ok_or_else(unknown)?;
+            Ok(VotedSubmission { submission, your_vote: YourVote { score, weight, updated } })
+        })
+        .await?;
+    Ok(Json(voted))
 }

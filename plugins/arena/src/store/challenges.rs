@@ -1,17 +1,20 @@
-//! Challenges: inserts, reads, lists and awards.
+//! Challenges: inserts, lists, details and counts.
 
-use crate::model::{AgentId, ChallengeDraft, ChallengeId, JobId, Status, SubmissionId};
-use plugin_api::{Address, HostError, Query, Search, Sql, Tx, Wei, json_text, sql};
+use super::{submissions, votes};
+use crate::{
+    error::ArenaError,
+    model::{ChallengeDetail, ChallengeDraft, ChallengeId, ChallengeView, SubmissionId},
+};
+use plugin_api::{Address, HostError, List, Query, Search, Sql, Tx, Wei, json_text, sql};
 use serde::Deserialize;
 
-/// A challenge with the first job of its creator that cites it.
+/// What rules and events need of a challenge.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ChallengeRow {
     pub id: ChallengeId,
     pub creator: Address,
     pub title: String,
     pub brief: String,
-    pub rules: String,
     pub prize: Wei,
     #[serde(deserialize_with = "json_text")]
     pub tags: Vec<String>,
@@ -20,50 +23,29 @@ pub struct ChallengeRow {
     pub closed_at: Option<i64>,
     pub winner_id: Option<SubmissionId>,
     pub submissions: i64,
-    pub votes: i64,
-    pub award_agent: Option<AgentId>,
-    pub award_job: Option<JobId>,
-    pub awarded_at: Option<i64>,
-    pub link_job: Option<JobId>,
-    pub link_agent: Option<AgentId>,
-    pub link_at: Option<i64>,
 }
 
-/// The awarded agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Awardee {
-    pub agent: AgentId,
-    pub job: Option<JobId>,
-    pub at: i64,
-}
+pub const ROW_COLUMNS: &str =
+    "id, creator, title, brief, prize, tags, created_at, ends_at, closed_at, winner_id, submissions";
+const ROWS: List = List::new("arena_challenges", ROW_COLUMNS);
 
 impl ChallengeRow {
-    /// The award that the creator signed, with the citing job when the award names none. `None` before the challenge is
-    /// closed.
-    pub fn awardee(&self) -> Option<Awardee> {
-        let closed_at = self.closed_at?;
-        let linked = self.link_job.zip(self.link_agent).filter(|_| self.award_job.is_none());
-        let signed = self.award_agent.zip(self.awarded_at);
-        let linked_at = || self.link_at.unwrap_or_default().max(closed_at);
-        match (signed, linked) {
-            (None, None) => None,
-            (Some((agent, at)), None) => Some(Awardee { agent, job: self.award_job, at }),
-            (_, Some((job, agent))) => {
-                Some(Awardee { agent, job: Some(job), at: signed.map_or_else(linked_at, |(_, at)| at) })
-            }
-        }
+    pub fn check_open(&self, now_s: i64) -> Result<(), ArenaError> {
+        let is_open = self.closed_at.is_none() && now_s < self.ends_at;
+        if is_open { Ok(()) } else { Err(ArenaError::Closed { ends_at: self.ends_at }) }
     }
 }
 
-const COLUMNS: &str = "c.id, c.creator, c.title, c.brief, c.rules, c.prize, c.tags, c.created_at, c.ends_at, c.closed_at, \
-    c.winner_id, c.submissions, c.votes, c.award_agent, c.award_job, c.awarded_at, \
-    l.job_id AS link_job, l.agent_id AS link_agent, l.requested_at AS link_at";
+pub async fn find(db: &impl Query, challenge: ChallengeId) -> Result<Option<ChallengeRow>, HostError> {
+    Ok(ROWS.filter("id = {}", Some(challenge)).rows(db).await?.pop())
+}
 
-const FROM: &str = "arena_challenges c LEFT JOIN arena_links l ON l.job_id = \
-    (SELECT min(x.job_id) FROM arena_links x WHERE x.challenge_id = c.id AND x.client = c.creator)";
+/// Open challenges, newest first.
+pub fn open(now_s: i64) -> List {
+    ROWS.filter_if(true, "closed_at IS NULL").filter("ends_at > {}", Some(now_s)).order_by("created_at DESC, id DESC")
+}
 
-pub async fn insert(tx: &Tx, creator: Address, draft: &ChallengeDraft, now_s: i64) -> Result<ChallengeId, HostError> {
-    let tags = serde_json::Value::from(draft.tags.clone()).to_string();
+pub async fn insert(tx: &Tx, creator: Address, draft: &ChallengeDraft) -> Result<ChallengeId, HostError> {
     let insert = sql("INSERT INTO arena_challenges \
             (creator, title, brief, rules, prize, tags, created_at, ends_at, submissions, votes) \
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0) RETURNING id")
@@ -72,119 +54,76 @@ pub async fn insert(tx: &Tx, creator: Address, draft: &ChallengeDraft, now_s: i6
     .bind(&draft.brief)
     .bind(&draft.rules)
     .bind(draft.prize)
-    .bind(tags)
-    .bind(now_s)
+    .bind(serde_json::Value::from(draft.tags.clone()).to_string())
+    .bind(tx.now_s())
     .bind(draft.ends_at);
     let id: ChallengeId = tx.one(insert).await?;
-    for tag in &draft.tags {
-        tx.defer(sql("INSERT INTO arena_tags (tag, challenge_id) VALUES ($1, $2)").bind(tag).bind(id))?;
+    if let Some(tags) = Sql::insert_rows("arena_tags", "tag, challenge_id", draft.tags.iter().map(|tag| (tag, id))) {
+        tx.defer(tags)?;
     }
     Ok(id)
 }
 
-pub async fn find(db: &impl Query, challenge: ChallengeId) -> Result<Option<ChallengeRow>, HostError> {
-    db.row(sql(format!("SELECT {COLUMNS} FROM {FROM} WHERE c.id = $1")).bind(challenge)).await
+/// Rows that decode as [`ChallengeView`]s without their winners.
+///
+/// `l` is the award by a job: the first job of the creator that cites the challenge, once it is closed and unless the signed
+/// award names a job. A paying job that is indexed as somebody else's, or for another agent, is not shown.
+const VIEWS: List = List::new(
+    "arena_challenges c",
+    "c.id, c.title, c.brief, c.rules, c.prize AS prize_wei, c.tags, c.ends_at, \
+        CASE WHEN c.closed_at IS NULL THEN 'open' WHEN coalesce(l.agent_id, c.award_agent) IS NULL THEN 'closed' \
+            ELSE 'awarded' END AS status, \
+        c.creator, c.creator AS author, c.submissions AS submission_count, c.votes AS vote_count, \
+        c.winner_id AS winner_submission_id, c.closed_at, coalesce(l.agent_id, c.award_agent) AS awarded_agent_id, \
+        (SELECT a.name FROM agents_v1 a WHERE a.agent_id = coalesce(l.agent_id, c.award_agent)) AS awarded_agent_name, \
+        CASE WHEN EXISTS (SELECT 1 FROM jobs_v1 j WHERE j.job_id = coalesce(l.job_id, c.award_job) \
+                AND (j.client <> c.creator OR j.agent_id <> coalesce(l.agent_id, c.award_agent))) THEN NULL \
+            ELSE coalesce(l.job_id, c.award_job) END AS job_id, \
+        (SELECT j.status FROM jobs_v1 j WHERE j.job_id = coalesce(l.job_id, c.award_job) \
+            AND j.client = c.creator AND j.agent_id = coalesce(l.agent_id, c.award_agent)) AS job_status, \
+        coalesce(c.awarded_at, CASE WHEN l.requested_at < c.closed_at THEN c.closed_at ELSE l.requested_at END) \
+            AS awarded_at, \
+        c.created_at",
+)
+.join(
+    "LEFT JOIN arena_links l ON c.closed_at IS NOT NULL AND c.award_job IS NULL AND l.job_id = \
+        (SELECT min(x.job_id) FROM arena_links x WHERE x.challenge_id = c.id AND x.client = c.creator)",
+);
+
+/// Open challenges, the soonest deadline first, or closed ones, the latest deadline first; all without `is_open`, the open
+/// ones first. The caller must have closed the challenges that are due.
+pub fn list(is_open: Option<bool>, tag: Option<String>, search: Option<Search>) -> List {
+    VIEWS
+        .filter_if(is_open == Some(true), "c.closed_at IS NULL")
+        .filter_if(is_open == Some(false), "c.closed_at IS NOT NULL")
+        .filter("c.id IN (SELECT challenge_id FROM arena_tags WHERE tag = {})", tag)
+        .search(search, &["c.title", "c.brief"])
+        .order_by(match is_open {
+            Some(true) => "c.ends_at, c.id DESC",
+            Some(false) => "c.ends_at DESC, c.id DESC",
+            None => "CASE WHEN c.closed_at IS NULL THEN 0 ELSE 1 END, c.ends_at, c.id DESC",
+        })
 }
 
-/// The last award counts; the time of the first one remains.
-pub async fn award(
-    tx: &Tx,
+/// A challenge with all submissions, and the viewer's score of each.
+pub async fn find_detail(
+    db: &impl Query,
     challenge: ChallengeId,
-    agent: AgentId,
-    job: Option<JobId>,
-    now_s: i64,
-) -> Result<(), HostError> {
-    let award = sql("UPDATE arena_challenges SET award_agent = $2, award_job = $3, \
-            awarded_at = coalesce(awarded_at, $4) WHERE id = $1");
-    tx.execute(award.bind(challenge).bind(agent).bind(job).bind(now_s)).await.map(drop)
-}
-
-/// Selects challenges.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// Closed challenges are those that are not open, awarded or not.
-    pub status: Option<Status>,
-    /// Searched in title and brief.
-    pub search: Option<Search>,
-    /// Normalised as in storage: trimmed, lower case.
-    pub tag: Option<String>,
-}
-
-/// A page, and the total number of matches.
-pub async fn list(
-    db: &impl Query,
-    filter: &Filter,
-    limit: u32,
-    offset: u32,
-) -> Result<(Vec<ChallengeRow>, i64), HostError> {
-    let total = db.one(matching("SELECT count(*) FROM arena_challenges c".to_owned(), filter)).await?;
-    let order = match filter.status {
-        Some(Status::Closed | Status::Awarded) => "c.ends_at DESC, c.id DESC",
-        Some(Status::Open) => "c.ends_at, c.id DESC",
-        None => "CASE WHEN c.closed_at IS NULL THEN 0 ELSE 1 END, c.ends_at, c.id DESC",
+    viewer: Option<Address>,
+) -> Result<Option<ChallengeDetail>, HostError> {
+    let found: Option<ChallengeView> = VIEWS.filter("c.id = {}", Some(challenge)).rows(db).await?.pop();
+    let Some(mut challenge) = found else { return Ok(None) };
+    let mut submissions = submissions::of_challenge(db, challenge.id).await?;
+    let my_votes = match viewer {
+        Some(viewer) => Some(votes::of_voter(db, challenge.id, viewer).await?),
+        None => None,
     };
-    let page = matching(format!("SELECT {COLUMNS} FROM {FROM}"), filter)
-        .push(" ORDER BY ")
-        .push(order)
-        .push_bind(" LIMIT {}", limit)
-        .push_bind(" OFFSET {}", offset);
-    Ok((db.rows(page).await?, total))
-}
-
-/// The caller must have closed the challenges that are due.
-fn matching(select: String, filter: &Filter) -> Sql {
-    let status = match filter.status {
-        None => " WHERE 1 = 1",
-        Some(Status::Open) => " WHERE c.closed_at IS NULL",
-        Some(Status::Closed | Status::Awarded) => " WHERE c.closed_at IS NOT NULL",
-    };
-    let mut statement = sql(select).push(status);
-    if let Some(tag) = &filter.tag {
-        let tagged = " AND c.id IN (SELECT challenge_id FROM arena_tags WHERE tag = {})";
-        statement = statement.push_bind(tagged, tag);
+    for submission in &mut submissions {
+        submission.my_vote = my_votes.as_ref().map(|votes| votes.get(&submission.id.to_string()).copied());
     }
-    if let Some(search) = &filter.search {
-        let (title, brief) = (search.condition("c.title", "{}"), search.condition("c.brief", "{}"));
-        statement = statement.push_bind(&format!(" AND ({title} OR {brief})"), search.needle());
-    }
-    statement
-}
-
-/// Open challenges, newest first; only this one when `only` is given.
-pub async fn open(
-    db: &impl Query,
-    only: Option<ChallengeId>,
-    now_s: i64,
-    limit: u32,
-) -> Result<Vec<ChallengeRow>, HostError> {
-    let open = sql(format!("SELECT {COLUMNS} FROM {FROM} WHERE c.closed_at IS NULL AND c.ends_at > $1")).bind(now_s);
-    let open = match only {
-        Some(challenge) => open.push_bind(" AND c.id = {}", challenge),
-        None => open,
-    };
-    db.rows(open.push_bind(" ORDER BY c.created_at DESC, c.id DESC LIMIT {}", limit)).await
-}
-
-pub async fn count_open(db: &impl Query, now_s: i64) -> Result<i64, HostError> {
-    db.one(sql("SELECT count(*) FROM arena_challenges WHERE closed_at IS NULL AND ends_at > $1").bind(now_s)).await
-}
-
-/// Closed challenges with a citing job whose award is not published yet and whose request is public, hence final.
-pub async fn unannounced(db: &impl Query, limit: u32) -> Result<Vec<ChallengeRow>, HostError> {
-    let public = "EXISTS (SELECT 1 FROM host_activity_v1 e WHERE e.type = 'job.requested' AND e.ref_kind = 'job' \
-         AND e.ref_id = cast(l.job_id AS text))";
-    let unannounced = format!(
-        "SELECT {COLUMNS} FROM {FROM} WHERE c.closed_at IS NOT NULL AND c.award_job IS NULL AND l.job_id IS NOT NULL \
-         AND (c.announced_job IS NULL OR c.announced_job <> l.job_id) AND {public} ORDER BY c.id LIMIT $1"
-    );
-    db.rows(sql(unannounced).bind(limit)).await
-}
-
-/// Whether this call marked it as published, and no other gateway did.
-pub async fn announce(tx: &Tx, challenge: ChallengeId, job: JobId) -> Result<bool, HostError> {
-    let announce = sql("UPDATE arena_challenges SET announced_job = $2 \
-            WHERE id = $1 AND (announced_job IS NULL OR announced_job <> $2)");
-    Ok(tx.execute(announce.bind(challenge).bind(job)).await? > 0)
+    let winner = submissions.iter().find(|submission| challenge.winner_submission_id == Some(submission.id));
+    challenge.winner = winner.cloned();
+    Ok(Some(ChallengeDetail { challenge, submissions, viewer, my_votes }))
 }
 
 /// Number of challenges that each address won, of those that closed since that second; of all when it is absent.

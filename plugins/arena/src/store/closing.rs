@@ -1,15 +1,19 @@
 //! Closing of challenges: the first read from `endsAt` on determines the winner, once.
 //!
-//! The rule: closing is one statement in a transaction of its own, and every vote checks in its own transaction whether the
-//! challenge is closed. The transactions of a plugin are serialised across all gateways, so no vote can be counted between
-//! the ranking and the close.
+//! The rule: closing is a transaction of its own, and every vote checks in its own transaction whether the challenge is closed.
+//! The transactions of a plugin are serialised across all gateways, so no vote can be counted between the ranking and the close.
 
+use super::{
+    challenges::{ChallengeRow, ROW_COLUMNS},
+    submissions::RANKING,
+};
 use crate::{
     Arena,
-    model::{ChallengeId, Closed},
-    store::{challenges, submissions},
+    model::{ChallengeClosed, ChallengeId},
 };
-use plugin_api::{HostError, PluginContext, Query, Tx, sql};
+use plugin_api::{Address, AgentId, Event, HostError, List, PluginContext, Query, Tx, sql};
+
+const UNCLOSED: List = List::new("arena_challenges", "id").order_by("ends_at, id");
 
 /// Challenges that one transaction closes.
 const BATCH_MAX: u32 = 20;
@@ -17,51 +21,42 @@ const BATCH_MAX: u32 = 20;
 /// Closes this challenge if its time is over; without an id, all whose time is over.
 pub async fn close_due(cx: &PluginContext<Arena>, only: Option<ChallengeId>) -> Result<(), HostError> {
     loop {
-        let now_s = cx.now_s();
-        let due = due(&cx.db(), only, now_s).await?;
+        let unclosed = UNCLOSED.filter_if(true, "closed_at IS NULL").filter("id = {}", only);
+        let due = unclosed.filter("ends_at <= {}", Some(cx.now_s())).page(BATCH_MAX, 0);
+        let due: Vec<ChallengeId> = due.rows(&cx.db()).await?;
         if due.is_empty() {
             return Ok(());
         }
-        let tx = cx.begin();
-        for challenge in due {
-            close(&tx, challenge, now_s).await?;
-        }
-        tx.commit().await?;
+        cx.write(async move |tx| {
+            for challenge in &due {
+                close(tx, *challenge).await?;
+            }
+            Ok(())
+        })
+        .await?;
     }
 }
 
-async fn due(db: &impl Query, only: Option<ChallengeId>, now_s: i64) -> Result<Vec<ChallengeId>, HostError> {
-    let due = sql("SELECT id FROM arena_challenges WHERE closed_at IS NULL AND ends_at <= $1").bind(now_s);
-    let due = match only {
-        Some(challenge) => due.push_bind(" AND id = {}", challenge),
-        None => due,
-    };
-    db.rows(due.push_bind(" ORDER BY ends_at, id LIMIT {}", BATCH_MAX)).await
-}
-
-async fn close(tx: &Tx, challenge: ChallengeId, now_s: i64) -> Result<(), HostError> {
+async fn close(tx: &Tx, challenge: ChallengeId) -> Result<(), HostError> {
     let close = sql(format!(
         "UPDATE arena_challenges SET closed_at = ends_at, winner_id = (SELECT s.id FROM arena_submissions s \
-         WHERE s.challenge_id = $1 AND s.votes > 0 ORDER BY {} LIMIT 1) \
-         WHERE id = $1 AND closed_at IS NULL AND ends_at <= $2",
-        submissions::RANKING
+         WHERE s.challenge_id = $1 AND s.votes > 0 ORDER BY {RANKING} LIMIT 1) \
+         WHERE id = $1 AND closed_at IS NULL AND ends_at <= $2 RETURNING {ROW_COLUMNS}"
     ));
-    if tx.execute(close.bind(challenge).bind(now_s)).await? == 0 {
-        return Ok(());
-    }
-    let Some(row) = challenges::find(tx, challenge).await? else { return Ok(()) };
-    let winner = match row.winner_id {
-        Some(winner) => submissions::find(tx, winner).await?,
+    let closed: Option<ChallengeRow> = tx.row(close.bind(challenge).bind(tx.now_s())).await?;
+    let Some(closed) = closed else { return Ok(()) };
+    let winner: Option<(Address, Option<AgentId>)> = match closed.winner_id {
+        Some(id) => tx.row(sql("SELECT submitter, agent_id FROM arena_submissions WHERE id = $1").bind(id)).await?,
         None => None,
     };
-    let closed = Closed {
+    let event = ChallengeClosed {
         challenge_id: challenge,
-        title: &row.title,
-        prize_wei: row.prize,
-        winner_submission_id: row.winner_id,
-        winner: winner.as_ref().map(|winner| winner.submitter),
-        winner_agent_id: winner.as_ref().and_then(|winner| winner.agent_id),
-        submissions: row.submissions,
+        title: &closed.title,
+        prize_wei: closed.prize,
+        winner_submission_id: closed.winner_id,
+        winner: winner.map(|(submitter, _)| submitter),
+        winner_agent_id: winner.and_then(|(_, agent)| agent),
+        submissions: closed.submissions,
     };
-    closed.by(row.creator, row.ends_at)?.unique_key(format!("arena.close:{challenge}")).publish(tx)
+    event.by(closed.creator).at(closed.ends_at).publish(tx)
 }

@@ -57,11 +57,32 @@ async fn limits_hold_and_a_refusal_leaves_nothing() {
             let response = site.gateway.post_signed(CHALLENGES, &creator(), "arena.create", payload.clone()).await;
             assert_eq!(refusal(&response), refused(status, code), "{payload}");
         }
+        for (member, value, error) in [
+            ("title", json!(" "), "title: 1 to 200 characters are needed"),
+            ("title", json!(format!("{}a", "😀".repeat(100))), "title: 1 to 200 characters are needed"),
+            ("brief", json!(" \n"), "brief: there is nothing in it"),
+            ("brief", json!(format!("{}a", "é".repeat(8192))), "brief: 16385 bytes are more than 16384"),
+            ("rules", json!(format!("{}a", "é".repeat(4096))), "rules: 8193 bytes are more than 8192"),
+            ("tags", json!(["1", "2", "3", "4", "5", "6"]), "tags: "),
+            ("endsAt", json!(ends_at - 3001), "endsAt: a unix time from "),
+            ("endsAt", json!(-1), "endsAt: a unix time from "),
+            ("endsAt", json!(ends_at - 3600 + 7_776_001), "endsAt: a unix time from "),
+        ] {
+            let mut payload = json!({ "title": "t", "brief": "b", "endsAt": ends_at });
+            payload[member] = value;
+            let response = site.gateway.post_signed(CHALLENGES, &creator(), "arena.create", payload).await;
+            assert!(response.json()["error"].as_str().unwrap().starts_with(error), "{}", response.text());
+        }
         assert_eq!(site.read(CHALLENGES).await["total"], 0);
         let unsigned = site.gateway.send("POST", CHALLENGES, &[], "{}").await;
         assert_eq!(unsigned.status, 401);
         site.opened("t", json!({ "title": "😀".repeat(100), "brief": "é".repeat(8192), "rules": "r".repeat(8192) }))
             .await;
+        for seconds in [600, 7_776_000] {
+            site.opened("t", json!({ "rules": "é".repeat(4096), "endsAt": site.gateway.now_s() + seconds })).await;
+        }
+        let least = site.opened("t", json!({ "rules": null, "prizeWei": null, "tags": null })).await;
+        assert_eq!((&least["rules"], &least["prizeWei"], &least["tags"]), (&json!(""), &json!("0"), &json!([])));
         site.close().await;
     }
 }

@@ -80,6 +80,8 @@ async fn content_that_is_missing_unknown_or_out_of_reach_is_refused() {
             assert_eq!(refusal(&response), refused(status, code), "{payload}");
         }
         assert_eq!(site.challenge(challenge).await["submissionCount"], 0);
+        let longest = json!({ "url": "https://a.example", "note": "é".repeat(2048) });
+        assert_eq!(site.submit(challenge, &Wallet::new(5), longest).await.status, 201);
         site.close().await;
     }
 }

@@ -47,7 +47,7 @@ async fn a_score_is_1_to_10_and_not_for_oneself() {
         let carol = Wallet::new(5);
         let submission = site.submitted(challenge, &carol).await;
         site.wait(2).await;
-        for score in [json!(0), json!(11), json!(-1), json!(1.5), json!("5"), json!(null), json!([])] {
+        for score in [json!(0), json!(11), json!(-1), json!(1.5), json!("5"), json!(null), json!([5]), json!(true)] {
             let response = site.vote(submission, &Wallet::new(6), score.clone()).await;
             assert_eq!(refusal(&response), refused(400, "bad_request"), "{score}");
         }
