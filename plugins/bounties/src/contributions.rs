@@ -2,20 +2,16 @@
 
 use crate::{
     Bounties,
-    model::{BountyId, Status},
-    store::{
-        bounties, outcomes,
-        state::{self, Filter, OpenRow},
-    },
+    model::{BountyCreated, BountyId, Reopened, Status},
+    store::{bounties::BOUNTIES, outcomes, selection::Selection, state::OpenRow},
 };
 use plugin_api::{
-    Hash256, HostError, PluginContext,
+    Event, Hash256, HostError, PluginContext,
     point::{Counters, NoInput, PayloadReferencesInput, ServiceStatus, WorkInput, WorkItem, WorkKind, members},
     referenced_payloads,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const BOUNTIES: &str = "/api/bounties";
 /// Maximum number of open bounties in the list of work.
 const WORK_MAX: u32 = 500;
 /// A public job event that waits longer means that the job stalls: it runs every ten seconds.
@@ -23,9 +19,9 @@ const WAIT_MAX_S: i64 = 120;
 
 pub async fn counters(cx: PluginContext<Bounties>, _: NoInput) -> Result<Counters, HostError> {
     let db = cx.db();
-    let open = Filter { status: Some(Status::Open), ..Filter::default() };
-    let open = state::count(&db, cx.plugin().state_params(&cx), &open).await?;
-    let manifest = members([("bounties", bounties::count(&db).await?.into()), ("openBounties", open.into())]);
+    let open = Selection { status: Some(Status::Open), ..Selection::default() };
+    let open = cx.plugin().state.count(&db, &open).await?;
+    let manifest = members([("bounties", BOUNTIES.count(&db).await?.into()), ("openBounties", open.into())]);
     Ok(Counters { manifest, ..Counters::default() })
 }
 
@@ -42,15 +38,16 @@ pub async fn status(cx: PluginContext<Bounties>, _: NoInput) -> Result<BTreeMap<
 
 /// All open bounties, or the one that was just posted or reopened.
 pub async fn work(cx: PluginContext<Bounties>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let (db, state_params, now_s) = (cx.db(), cx.plugin().state_params(&cx), cx.now_s());
-    let Some(event) = made_by else {
-        return Ok(state::open(&db, state_params, now_s, WORK_MAX).await?.into_iter().map(item).collect());
+    let only = match &made_by {
+        None => None,
+        Some(event) if [BountyCreated::TYPE, Reopened::TYPE].contains(&event.event_type.as_str()) => {
+            let Some(bounty) = event.data["bountyId"].as_i64() else { return Ok(Vec::new()) };
+            Some(BountyId(bounty))
+        }
+        Some(_) => return Ok(Vec::new()),
     };
-    if !matches!(event.event_type.as_str(), "bounty.create" | "bounty.reopen") {
-        return Ok(Vec::new());
-    }
-    let Some(bounty) = event.data["bountyId"].as_i64().map(BountyId) else { return Ok(Vec::new()) };
-    Ok(state::open_one(&db, state_params, bounty, now_s).await?.into_iter().map(item).collect())
+    let open = cx.plugin().state.open(&cx.db(), only, cx.now_s(), WORK_MAX).await?;
+    Ok(open.into_iter().map(item).collect())
 }
 
 fn item(row: OpenRow) -> WorkItem {
@@ -66,11 +63,13 @@ fn item(row: OpenRow) -> WorkItem {
         posted_at: row.created_at,
         deadline: row.deadline,
         agent_id: None,
-        claims: row.claims,
+        claims: row.claim_count,
         requester: Some(row.poster),
         page: format!("/bounties/{id}"),
-        api: format!("{BOUNTIES}/{id}"),
-        action: format!("POST {BOUNTIES}/{id}/claims {{agentId, pitch}} signed as bounty.claim by the agent's owner"),
+        api: format!("/api/bounties/{id}"),
+        action: format!(
+            "POST /api/bounties/{id}/claims {{agentId, pitch}} signed as bounty.claim by the agent's owner"
+        ),
     }
 }
 

@@ -16,21 +16,23 @@ mod store;
 
 pub use config::Config;
 
-use crate::{model::AgentId, store::state::StateParams};
+use crate::store::state::StateQuery;
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Skill, export_plugin, point,
 };
+use std::sync::Arc;
 
 /// The plugin's state in memory.
 pub struct Bounties {
     config: Config,
+    state: Arc<StateQuery>,
 }
 
 impl Plugin for Bounties {
     type Config = Config;
 
     fn define() -> Definition<Self> {
-        let definition = Definition::new()
+        Definition::new()
             .tag("Bounties")
             .requires(&["agents"])
             .routes([
@@ -43,7 +45,14 @@ impl Plugin for Bounties {
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([jobs::announce_outcomes::job()])
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
-            .publishes(&model::EVENT_TYPES)
+            .on_contract_event(&chain::TABLES, chain::job_requested)
+            .publishes(&[
+                model::BountyCreated::TYPE,
+                model::Claimed::TYPE,
+                model::Awarded::TYPE,
+                model::Completed::TYPE,
+                model::Reopened::TYPE,
+            ])
             .skill(Skill::new(
                 "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
                 &["bounties", "work", "rewards"],
@@ -52,24 +61,13 @@ impl Plugin for Bounties {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
-        chain::subscribe(definition)
+            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
     }
 
-    fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
+    fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { config })
-    }
-}
-
-impl Bounties {
-    /// Parameters for queries of the state of bounties.
-    fn state_params<'a>(&'a self, host: &'a HostHandle) -> StateParams<'a> {
-        StateParams { dialect: &host.environment().dialect, house: &self.config.house_agents }
-    }
-
-    fn is_house(&self, agent: AgentId) -> bool {
-        self.config.house_agents.contains(&agent.0)
+        let state = Arc::new(StateQuery::new(&host.environment().dialect, &config.house_agents));
+        Ok(Self { config, state })
     }
 }
 

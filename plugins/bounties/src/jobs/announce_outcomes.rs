@@ -5,14 +5,14 @@
 
 use crate::{
     Bounties,
-    model::{Awarded, Completed, JobId, Previous, Reopened, Status},
+    model::{Awarded, Previous, Reopened, Status},
     store::{
         agents, citations,
         outcomes::{self, JobEvent},
-        state::{self, BountyRow},
+        state::BountyRow,
     },
 };
-use plugin_api::{HostError, Job, PluginContext, Tx};
+use plugin_api::{Event, HostError, Job, PluginContext, Tx};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -31,18 +31,25 @@ async fn announce_outcomes(cx: PluginContext<Bounties>) -> Result<(), HostError>
         for event in events {
             // The index of the plugin agents publishes job events; this plugin's own index may be behind it.
             let Some(cited) = citations::cited_by(&db, event.job).await? else { return Ok(()) };
-            let tx = cx.begin();
-            if !outcomes::advance(&tx, before, event.id).await? {
+            let (state, event_id) = (cx.plugin().state.clone(), event.id);
+            let is_published = cx
+                .write(async move |tx| {
+                    if !outcomes::advance(tx, before, event.id).await? {
+                        return Ok(false);
+                    }
+                    for bounty in outcomes::touched_by(tx, event.job, cited).await? {
+                        let found = state.find(tx, bounty).await?;
+                        if let Some(row) = found.first()? {
+                            announce(tx, &row, &event).await?;
+                        }
+                    }
+                    Ok(true)
+                })
+                .await?;
+            if !is_published {
                 return Ok(());
             }
-            for bounty in outcomes::touched_by(&tx, event.job, cited).await? {
-                let found = state::find(&tx, cx.plugin().state_params(&cx), bounty).await?;
-                if let Some(row) = found.first()? {
-                    announce(&tx, &row, &event).await?;
-                }
-            }
-            tx.commit().await?;
-            before = event.id;
+            before = event_id;
         }
         if is_last {
             return Ok(());
@@ -52,10 +59,11 @@ async fn announce_outcomes(cx: PluginContext<Bounties>) -> Result<(), HostError>
 
 async fn announce(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
     match event.kind.as_str() {
-        "job.requested" if bounty.job == Some(event.job) => award(tx, bounty, event).await,
-        "job.completed" if bounty.job == Some(event.job) && bounty.status == Status::Completed => {
-            award(tx, bounty, event).await?;
-            complete(bounty, event.job, event.ts)?.map_or(Ok(()), |completed| completed.publish(tx))
+        "job.requested" if bounty.job_id == Some(event.job) => award(tx, bounty, event),
+        "job.completed" if bounty.job_id == Some(event.job) && bounty.status == Status::Completed => {
+            award(tx, bounty, event)?;
+            let Some(completed) = bounty.completed_by(event.job) else { return Ok(()) };
+            completed.by(bounty.poster).at(event.ts).publish(tx)
         }
         "job.refunded" => reopen(tx, bounty, event).await,
         _ => Ok(()),
@@ -63,38 +71,23 @@ async fn announce(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(
 }
 
 /// Publishes the award when the citing job makes it; the poster's own award was published when it was signed.
-async fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
-    let (Some(agent_id), Some(job)) = (bounty.agent, bounty.job) else { return Ok(()) };
+fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostError> {
+    let (Some(agent_id), Some(job)) = (bounty.awarded_agent_id, bounty.job_id) else { return Ok(()) };
     if bounty.own_job == Some(job) && bounty.own_agent == Some(agent_id) {
         return Ok(());
     }
-    let prev = bounty.own_agent.map(|agent| Previous { agent_id: Some(agent), awarded_at: bounty.own_at });
     let awarded = Awarded {
         bounty_id: bounty.id,
         title: bounty.title,
         agent_id,
-        agent_name: bounty.agent_name,
+        agent_name: bounty.awarded_agent_name,
         job_id: Some(job),
         reward_wei: bounty.reward,
-        via_job: Some(true),
-        prev,
+        via_job: true,
+        prev: bounty.own_agent.map(|agent_id| Previous { agent_id, awarded_at: bounty.own_at }),
     };
-    let key = format!("bounty.award:{}:{job}", bounty.id);
-    awarded.by(bounty.poster)?.unique_key(key).at(event.ts).publish(tx)
-}
-
-/// The event, if the job completes the bounty.
-pub fn complete(bounty: &BountyRow<'_>, job: JobId, ts: i64) -> Result<Option<plugin_api::EventBuilder>, HostError> {
-    let Some(agent_id) = bounty.agent.filter(|_| bounty.job == Some(job)) else { return Ok(None) };
-    let completed = Completed {
-        bounty_id: bounty.id,
-        title: bounty.title,
-        agent_id,
-        agent_name: bounty.agent_name,
-        job_id: job,
-        reward_wei: bounty.reward,
-    };
-    completed.by(bounty.poster).map(|event| Some(event.at(ts)))
+    let key = format!("{}:{}:{job}", Awarded::TYPE, bounty.id);
+    awarded.by(bounty.poster).unique_key(key).at(event.ts).publish(tx)
 }
 
 /// A refund reopens the bounty, or the next job that cites it becomes the award.
@@ -106,8 +99,8 @@ async fn reopen(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(),
     if bounty.status != Status::Open {
         // A job that was requested before this refund is as final as the refund.
         let is_certain =
-            bounty.job.is_some() && bounty.own_at.is_none() && bounty.awarded_at.is_some_and(|at| at <= event.ts);
-        return if is_certain { award(tx, bounty, event).await } else { Ok(()) };
+            bounty.job_id.is_some() && bounty.own_at.is_none() && bounty.awarded_at.is_some_and(|at| at <= event.ts);
+        return if is_certain { award(tx, bounty, event) } else { Ok(()) };
     }
     let agent = agents::agent(tx, refunded.agent_id).await?;
     let reopened = Reopened {
@@ -118,5 +111,5 @@ async fn reopen(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(),
         job_id: event.job,
         reason: "refunded",
     };
-    reopened.by(bounty.poster)?.at(event.ts).publish(tx)
+    reopened.by(bounty.poster).at(event.ts).publish(tx)
 }

@@ -1,19 +1,12 @@
 //! Events of the activity log. Clients depend on these members: wire names, public data only.
 
-use super::{AgentId, BountyId, ClaimId, JobId};
-use plugin_api::{Address, EventBuilder, HostError, Wei};
+use super::{BountyId, ClaimId};
+use plugin_api::{AgentId, Event, JobId, Wei};
 use serde::Serialize;
 
-pub const EVENT_TYPES: [&str; 5] =
-    ["bounty.create", "bounty.claim", "bounty.award", "bounty.complete", "bounty.reopen"];
-
-fn about(kind: &str, data: &impl Serialize, bounty: BountyId, actor: Address) -> Result<EventBuilder, HostError> {
-    Ok(EventBuilder::new(kind, data).actor(actor).subject("bounty", bounty))
-}
-
-/// Data of `bounty.create`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("bounty.create", subject = "bounty", id = bounty_id)]
 pub struct BountyCreated<'a> {
     pub bounty_id: BountyId,
     pub title: &'a str,
@@ -21,33 +14,21 @@ pub struct BountyCreated<'a> {
     pub tags: &'a [String],
 }
 
-impl BountyCreated<'_> {
-    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
-        about("bounty.create", self, self.bounty_id, poster)
-    }
-}
-
-/// Data of `bounty.claim`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("bounty.claim", subject = "bounty", id = bounty_id)]
 pub struct Claimed<'a> {
     pub bounty_id: BountyId,
     pub title: &'a str,
     pub claim_id: ClaimId,
     pub agent_id: AgentId,
-    pub agent_name: Option<&'a str>,
+    pub agent_name: &'a str,
     pub updated: bool,
 }
 
-impl Claimed<'_> {
-    pub fn by(&self, claimer: Address) -> Result<EventBuilder, HostError> {
-        about("bounty.claim", self, self.bounty_id, claimer)
-    }
-}
-
-/// Data of `bounty.award`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("bounty.award", subject = "bounty", id = bounty_id)]
 pub struct Awarded<'a> {
     pub bounty_id: BountyId,
     pub title: &'a str,
@@ -56,29 +37,24 @@ pub struct Awarded<'a> {
     pub job_id: Option<JobId>,
     pub reward_wei: Wei,
     /// True when a citing job awards the bounty; absent for the poster's own award.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub via_job: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub via_job: bool,
     /// The poster's own award that the job replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev: Option<Previous>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Previous {
-    pub agent_id: Option<AgentId>,
+    pub agent_id: AgentId,
     pub awarded_at: Option<i64>,
 }
 
-impl Awarded<'_> {
-    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
-        about("bounty.award", self, self.bounty_id, poster)
-    }
-}
-
-/// Data of `bounty.complete`.
-#[derive(Debug, Serialize)]
+/// Published once per job.
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("bounty.complete", subject = "bounty", id = bounty_id, unique_key(bounty_id, job_id))]
 pub struct Completed<'a> {
     pub bounty_id: BountyId,
     pub title: &'a str,
@@ -88,17 +64,10 @@ pub struct Completed<'a> {
     pub reward_wei: Wei,
 }
 
-impl Completed<'_> {
-    /// Published once per job.
-    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
-        let key = format!("bounty.complete:{}:{}", self.bounty_id, self.job_id);
-        Ok(about("bounty.complete", self, self.bounty_id, poster)?.unique_key(key))
-    }
-}
-
-/// Data of `bounty.reopen`.
-#[derive(Debug, Serialize)]
+/// Published once per job.
+#[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
+#[event("bounty.reopen", subject = "bounty", id = bounty_id, unique_key(bounty_id, job_id))]
 pub struct Reopened<'a> {
     pub bounty_id: BountyId,
     pub title: &'a str,
@@ -106,12 +75,4 @@ pub struct Reopened<'a> {
     pub agent_name: Option<&'a str>,
     pub job_id: JobId,
     pub reason: &'static str,
-}
-
-impl Reopened<'_> {
-    /// Published once per job.
-    pub fn by(&self, poster: Address) -> Result<EventBuilder, HostError> {
-        let key = format!("bounty.reopen:{}:{}", self.bounty_id, self.job_id);
-        Ok(about("bounty.reopen", self, self.bounty_id, poster)?.unique_key(key))
-    }
 }

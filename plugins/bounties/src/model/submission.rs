@@ -1,8 +1,8 @@
-//! Request payloads, and their checked forms.
+//! Request payloads, and their checks.
 
-use super::{AgentId, JobId};
+use super::BountyText;
 use crate::error::BountyError;
-use plugin_api::{JsonSchema, Wei, format};
+use plugin_api::{AgentId, JobId, JsonSchema, Wei, format};
 use serde::Deserialize;
 
 pub const TITLE_CHARS_MAX: usize = 200;
@@ -27,21 +27,12 @@ pub struct NewBounty {
     deadline: Option<i64>,
 }
 
-/// A checked bounty.
-#[derive(Debug, PartialEq, Eq)]
-pub struct BountyDraft {
-    pub title: String,
-    pub brief: String,
-    pub reward: Wei,
-    pub tags: Vec<String>,
-    pub deadline: Option<i64>,
-}
-
 impl NewBounty {
-    pub fn check(self, now_s: i64) -> Result<BountyDraft, BountyError> {
+    /// The bounty as it is stored, created now.
+    pub fn check(self, now_s: i64) -> Result<BountyText, BountyError> {
         let Self { title, brief, reward_wei, tags, deadline } = self;
-        let title = title.trim();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(title)) {
+        let title = title.trim().to_owned();
+        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(&title)) {
             return Err(BountyError::Title);
         }
         if brief.trim().is_empty() {
@@ -54,7 +45,7 @@ impl NewBounty {
         if deadline.is_some_and(|deadline| deadline <= now_s) {
             return Err(BountyError::Deadline);
         }
-        Ok(BountyDraft { title: title.to_owned(), brief, reward: reward_wei, tags, deadline })
+        Ok(BountyText { title, brief, reward_wei, tags, deadline, created_at: now_s })
     }
 }
 
@@ -63,27 +54,18 @@ impl NewBounty {
 #[serde(rename_all = "camelCase")]
 pub struct NewClaim {
     /// An agent that the signer owns.
-    agent_id: AgentId,
+    pub agent_id: AgentId,
     /// Why this agent; not blank, at most 4,096 bytes.
-    pitch: String,
-}
-
-#[derive(Debug)]
-pub struct ClaimDraft {
-    pub agent: AgentId,
-    pub pitch: Result<String, BountyError>,
+    pub pitch: String,
 }
 
 impl NewClaim {
-    /// Does not check the pitch: its errors are reported after those of the bounty and the agent.
-    pub fn check(self) -> ClaimDraft {
-        let Self { agent_id, pitch } = self;
-        let pitch = match pitch.len() {
-            _ if pitch.trim().is_empty() => Err(BountyError::BlankPitch),
+    pub fn check_pitch(&self) -> Result<(), BountyError> {
+        match self.pitch.len() {
+            _ if self.pitch.trim().is_empty() => Err(BountyError::BlankPitch),
             bytes if bytes > PITCH_BYTES_MAX => Err(BountyError::PitchTooLarge { bytes }),
-            _ => Ok(pitch),
-        };
-        ClaimDraft { agent: agent_id, pitch }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -95,60 +77,4 @@ pub struct Award {
     /// The escrow job that pays it, requested by the poster from this agent.
     #[serde(default)]
     pub job_id: Option<JobId>,
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn check(payload: Value) -> Result<BountyDraft, BountyError> {
-        serde_json::from_value::<NewBounty>(payload).unwrap().check(100)
-    }
-
-    #[test]
-    fn title_and_tags_are_normalised_and_the_brief_is_not() {
-        let draft = check(json!({ "title": " T ", "brief": " b\n", "rewardWei": "007", "tags": [" A", "a"] })).unwrap();
-        assert_eq!((draft.title.as_str(), draft.brief.as_str()), ("T", " b\n"));
-        assert_eq!((draft.reward.to_string().as_str(), draft.tags.len(), draft.deadline), ("7", 1, None));
-    }
-
-    #[test]
-    fn a_deadline_lies_ahead() {
-        let deadline =
-            |deadline: Value| check(json!({ "title": "t", "brief": "b", "rewardWei": 1, "deadline": deadline }));
-        assert_eq!(deadline(json!(101)).unwrap().deadline, Some(101));
-        assert_eq!(deadline(json!(null)).unwrap().deadline, None);
-        for past in [100, 0, -5] {
-            assert_eq!(deadline(json!(past)), Err(BountyError::Deadline), "{past}");
-        }
-    }
-
-    #[test]
-    fn a_reward_is_an_amount_and_must_be_there() {
-        for reward in [json!("0"), json!(9_007_199_254_740_991_i64), json!("1".repeat(77))] {
-            assert!(check(json!({ "title": "t", "brief": "b", "rewardWei": reward })).is_ok());
-        }
-        for payload in [
-            json!({ "title": "t", "brief": "b" }),
-            json!({ "title": "t", "brief": "b", "rewardWei": null }),
-            json!({ "title": "t", "brief": "b", "rewardWei": -1 }),
-            json!({ "title": "t", "brief": "b", "rewardWei": 1.5 }),
-            json!({ "title": "t", "brief": "b", "rewardWei": "1e18" }),
-            json!({ "title": "t", "brief": "b", "rewardWei": "9".repeat(78) }),
-        ] {
-            assert!(serde_json::from_value::<NewBounty>(payload.clone()).is_err(), "{payload}");
-        }
-    }
-
-    #[test]
-    fn a_pitch_has_at_most_4096_bytes() {
-        let pitch = |pitch: String| {
-            serde_json::from_value::<NewClaim>(json!({ "agentId": 1, "pitch": pitch })).unwrap().check().pitch
-        };
-        assert!(pitch("é".repeat(2_048)).is_ok());
-        assert_eq!(pitch("é".repeat(2_048) + "a"), Err(BountyError::PitchTooLarge { bytes: 4_097 }));
-        assert_eq!(pitch(" \n".to_owned()), Err(BountyError::BlankPitch));
-    }
 }

@@ -1,20 +1,49 @@
 //! Response types.
 
-use super::{AgentId, BountyId, ClaimId, JobId, Status};
-use plugin_api::{JsonSchema, Wei, point::Author};
-use serde::Serialize;
+use super::{BountyId, ClaimId};
+use crate::error::BountyError;
+use plugin_api::{AgentId, Author, JobId, JsonSchema, Wei};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Nobody is awarded, or the escrow job was refunded.
+    Open,
+    /// The poster awarded an agent, or hired one for it.
+    Awarded,
+    /// The escrow job is completed.
+    Completed,
+}
+
+impl Status {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Awarded => "awarded",
+            Self::Completed => "completed",
+        }
+    }
+
+    /// The status that a list is filtered by; `None` when the text is empty.
+    pub fn filter(text: &str) -> Result<Option<Self>, BountyError> {
+        let statuses = [Self::Open, Self::Awarded, Self::Completed];
+        let named = statuses.into_iter().find(|status| status.as_str() == text);
+        if named.is_none() && !text.is_empty() { Err(BountyError::StatusFilter) } else { Ok(named) }
+    }
+}
 
 /// A bounty in a list.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct BountyView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BountyView<'r> {
     #[serde(flatten)]
     pub text: BountyText,
     #[serde(flatten)]
-    pub state: BountyState,
+    pub state: BountyState<'r>,
 }
 
 /// What never changes of a bounty: its row keeps it as JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BountyText {
     pub title: String,
@@ -29,21 +58,28 @@ pub struct BountyText {
     pub created_at: i64,
 }
 
+// Row and response are one struct.
 /// What is true of a bounty when it is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct BountyState {
+pub struct BountyState<'r> {
+    /// The rendered JSON of the [`BountyText`].
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub kept: &'r str,
     pub id: BountyId,
     pub status: Status,
     pub poster: Author,
     /// The poster once more.
     pub author: Author,
     pub awarded_agent_id: Option<AgentId>,
-    pub awarded_agent_name: Option<String>,
+    #[serde(borrow)]
+    pub awarded_agent_name: Option<&'r str>,
     /// The escrow job that pays it.
     pub job_id: Option<JobId>,
     /// `Open`, `Delivered`, `Completed`, `Disputed` or `Resolved`; null while the job is not indexed.
-    pub job_status: Option<String>,
+    #[serde(borrow)]
+    pub job_status: Option<&'r str>,
     /// Claims by agents that are not the operator's.
     pub claim_count: i64,
     /// Claims by the operator's agents.
@@ -57,22 +93,22 @@ pub struct BountyState {
 }
 
 /// A bounty with all its claims, by id.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct BountyDetail {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BountyDetail<'r> {
     #[serde(flatten)]
-    pub bounty: BountyView,
+    pub bounty: BountyView<'r>,
     pub claims: Vec<ClaimView>,
 }
 
 /// The members of a [`BountyDetail`] that are not in the row's rendered JSON.
 #[derive(Serialize)]
-pub struct DetailState {
+pub struct DetailState<'r> {
     #[serde(flatten)]
-    pub state: BountyState,
+    pub state: BountyState<'r>,
     pub claims: Vec<ClaimView>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimView {
     pub id: ClaimId,
@@ -91,7 +127,7 @@ pub struct ClaimView {
     pub updated_at: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentRef {
     pub agent_id: AgentId,

@@ -6,7 +6,7 @@ use crate::{
     model::{BountyCreated, BountyDetail, BountyState, BountyView, NewBounty, Status},
     store::bounties,
 };
-use plugin_api::{Created, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties", create_bounty)
@@ -20,27 +20,30 @@ pub fn route() -> Route<Bounties> {
 async fn create_bounty(
     cx: RequestContext<Bounties>,
     Signed { signer, payload }: Signed<NewBounty>,
-) -> Result<Created<BountyDetail>, HandlerError<BountyError>> {
-    let now_s = cx.now_s();
-    let draft = payload.check(now_s)?;
-    // Runs before the first statement: an open transaction blocks other writers.
-    let poster = cx.authors([signer]).await?.get(signer);
-    let tx = cx.transaction();
-    let (id, text) = bounties::insert(&tx, signer, draft, now_s).await?;
-    let created = BountyCreated { bounty_id: id, title: &text.title, reward_wei: text.reward_wei, tags: &text.tags };
-    created.by(signer)?.at(now_s).publish(&tx)?;
+) -> Result<Created<BountyDetail<'static>>, HandlerError<BountyError>> {
+    let text = payload.check(cx.now_s())?;
+    let (id, text) = cx
+        .write(async move |tx| {
+            let id = bounties::insert(tx, signer, &text).await?;
+            let event =
+                BountyCreated { bounty_id: id, title: &text.title, reward_wei: text.reward_wei, tags: &text.tags };
+            event.by(signer).at(text.created_at).publish(tx)?;
+            Ok((id, text.clone()))
+        })
+        .await?;
     let state = BountyState {
+        kept: "",
         id,
         status: Status::Open,
-        author: poster.clone(),
-        poster,
+        poster: signer.into(),
+        author: signer.into(),
         awarded_agent_id: None,
         awarded_agent_name: None,
         job_id: None,
         job_status: None,
         claim_count: 0,
         house_claim_count: 0,
-        updated_at: now_s,
+        updated_at: text.created_at,
         awarded_at: None,
         completed_at: None,
     };

@@ -5,7 +5,7 @@ use crate::{
     Bounties,
     error::BountyError,
     model::{BountyDetail, BountyId},
-    store::{claims, state},
+    store::claims,
 };
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
@@ -16,11 +16,9 @@ pub fn route() -> Route<Bounties> {
 async fn get_bounty(
     cx: RequestContext<Bounties>,
     Path(bounty): Path<BountyId>,
-) -> Result<RenderedJson<BountyDetail>, HandlerError<BountyError>> {
+) -> Result<RenderedJson<BountyDetail<'static>>, HandlerError<BountyError>> {
     let db = cx.db();
-    let found = state::find(&db, cx.plugin().state_params(&cx), bounty).await?;
-    let row = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
-    let claims = claims::of(&db, bounty).await?;
-    let authors = cx.authors(claims.iter().map(|claim| claim.claimer).chain([row.poster])).await?;
-    Ok(RenderedJson::object(row.kept, &render::detail(cx.plugin(), &row, claims, &authors))?)
+    let found = cx.plugin().state.find(&db, bounty).await?;
+    let state = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
+    Ok(render::detail(cx.plugin(), state, claims::of(&db, bounty).await?)?)
 }

@@ -1,16 +1,15 @@
 //! `GET /api/bounties`: bounties by age, reward, deadline or activity, with filters.
 
-use super::render;
 use crate::{
     Bounties,
     error::BountyError,
-    model::{BountyView, Sort, Status, StatusFilter},
-    store::state::{self, Filter, PageRequest},
+    model::{BountyState, BountyView, Status},
+    store::selection::{Selection, Sort},
 };
 use plugin_api::{
-    Address, HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search, format, lenient,
+    Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 pub fn route() -> Route<Bounties> {
     Route::get("/api/bounties", list_bounties)
@@ -33,7 +32,7 @@ struct BountyFilter {
     /// Empty filters nothing.
     #[serde(default)]
     #[schemars(with = "Option<Status>")]
-    status: StatusFilter,
+    status: String,
     /// An unknown order is `new`.
     #[serde(default, deserialize_with = "lenient")]
     sort: Sort,
@@ -49,40 +48,24 @@ struct BountyFilter {
     poster: Option<String>,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct BountyList {
-    items: Vec<BountyView>,
-    #[schemars(flatten)]
-    rest: Rest,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Rest {
-    /// How many bounties match, on all pages.
-    total: i64,
-}
-
 async fn list_bounties(
     cx: RequestContext<Bounties>,
     QueryString(query): QueryString<BountyFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<RenderedJson<BountyList>, HandlerError<BountyError>> {
+) -> Result<Listed<BountyView<'static>>, HandlerError<BountyError>> {
     let poster = match query.poster.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(BountyError::PosterFilter)?),
     };
-    let filter = Filter {
-        status: query.status.status()?,
+    let selection = Selection {
+        sort: query.sort,
+        status: Status::filter(&query.status)?,
         search: Search::new(&cx, &query.q),
-        tag: Some(format::tag(&query.tag)).filter(|tag| !tag.is_empty()),
+        tag: format::tag_filter(&query.tag),
         poster,
-        ..Filter::default()
+        ..Selection::default()
     };
-    let window = PageRequest { sort: query.sort, limit, offset };
-    let (page, total) = state::list(&cx.db(), cx.plugin().state_params(&cx), &filter, window).await?;
-    let rows = page.rows()?;
-    let authors = cx.authors(rows.iter().map(|row| row.poster)).await?;
-    let items = rows.iter().map(|row| (row.kept, render::state(row, &authors)));
-    Ok(RenderedJson::list("items", items, &Rest { total })?)
+    let (page, total) = cx.plugin().state.list(&cx.db(), &selection, limit, offset).await?;
+    let rows: Vec<BountyState<'_>> = page.all()?;
+    Ok(Listed::rendered(rows.iter().map(|row| (row.kept, row)), total)?)
 }

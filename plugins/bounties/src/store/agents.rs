@@ -1,10 +1,9 @@
 //! Agents and jobs, read through their published views.
 
-use crate::model::{AgentId, JobId};
-use plugin_api::{Address, HostError, Query, sql};
+use plugin_api::{Address, AgentId, HostError, JobId, Query, sql};
 use serde::Deserialize;
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct Agent {
     pub owner: Address,
     pub name: String,
@@ -14,7 +13,7 @@ pub async fn agent(db: &impl Query, agent: AgentId) -> Result<Option<Agent>, Hos
     db.row(sql("SELECT owner, name FROM agents_v1 WHERE agent_id = $1").bind(agent)).await
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct Job {
     pub agent_id: AgentId,
     pub client: Address,

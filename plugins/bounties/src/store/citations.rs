@@ -1,7 +1,7 @@
 //! Which bounty a job cites: a derived table, written by handlers of chain events only.
 
-use crate::model::{BountyId, JobId};
-use plugin_api::{HostError, Query, Tx, sql};
+use crate::model::BountyId;
+use plugin_api::{HostError, JobId, Query, Tx, sql};
 
 pub fn insert(tx: &Tx, job: JobId, bounty: Option<BountyId>) -> Result<(), HostError> {
     tx.defer(sql("INSERT INTO bounties_jobs (job_id, bounty_id) VALUES ($1, $2)").bind(job).bind(bounty))

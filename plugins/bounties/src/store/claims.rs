@@ -1,15 +1,15 @@
 //! Claims: one per agent and bounty.
 
-use crate::model::{AgentId, BountyId, ClaimId};
-use plugin_api::{Address, HostError, Query, Tx, sql};
+use crate::model::{BountyId, ClaimId};
+use plugin_api::{Address, AgentId, Author, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct ClaimRow {
     pub id: ClaimId,
     pub agent_id: AgentId,
     pub agent_name: Option<String>,
-    pub claimer: Address,
+    pub claimer: Author,
     pub pitch: String,
     pub created_at: i64,
     pub updated_at: i64,
@@ -45,26 +45,21 @@ pub async fn of(db: &impl Query, bounty: BountyId) -> Result<Vec<ClaimRow>, Host
 pub async fn upsert(
     tx: &Tx,
     bounty: BountyId,
-    (agent, claimer): (AgentId, Address),
+    agent: AgentId,
+    claimer: Address,
     pitch: &str,
-    now_s: i64,
 ) -> Result<(ClaimId, i64, bool), HostError> {
-    let replace = sql("UPDATE bounties_claims SET claimer = $3, pitch = $4, updated_at = $5 \
-         WHERE bounty_id = $1 AND agent_id = $2 RETURNING id, created_at")
-    .bind(bounty)
-    .bind(agent)
-    .bind(claimer)
-    .bind(pitch)
-    .bind(now_s);
+    let claim = |text: &'static str| sql(text).bind(bounty).bind(agent).bind(claimer).bind(pitch).bind(tx.now_s());
+    let replace = claim(
+        "UPDATE bounties_claims SET claimer = $3, pitch = $4, updated_at = $5 \
+         WHERE bounty_id = $1 AND agent_id = $2 RETURNING id, created_at",
+    );
     if let Some((id, created_at)) = tx.row(replace).await? {
         return Ok((id, created_at, false));
     }
-    let insert = sql("INSERT INTO bounties_claims (bounty_id, agent_id, claimer, pitch, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $5) RETURNING id")
-    .bind(bounty)
-    .bind(agent)
-    .bind(claimer)
-    .bind(pitch)
-    .bind(now_s);
-    Ok((tx.one(insert).await?, now_s, true))
+    let insert = claim(
+        "INSERT INTO bounties_claims (bounty_id, agent_id, claimer, pitch, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
+    );
+    Ok((tx.one(insert).await?, tx.now_s(), true))
 }

@@ -5,4 +5,5 @@ pub mod bounties;
 pub mod citations;
 pub mod claims;
 pub mod outcomes;
+pub mod selection;
 pub mod state;

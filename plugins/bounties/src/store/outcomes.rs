@@ -1,11 +1,11 @@
 //! The cursor of the published effects, and the next job events of the activity log.
 
-use crate::model::{BountyId, JobId};
-use plugin_api::{HostError, Query, Tx, sql};
+use crate::model::BountyId;
+use plugin_api::{HostError, JobId, Query, Tx, sql};
 use serde::Deserialize;
 
 /// A public event of a job: its block is deep enough to be final.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct JobEvent {
     pub id: i64,
     #[serde(rename = "type")]

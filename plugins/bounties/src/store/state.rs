@@ -8,71 +8,43 @@
 //! - The job is the one that the award names, if its client is the poster; else the oldest citing one that is not refunded.
 //! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
 
-use crate::model::{AgentId, BountyId, JobId, Sort, Status};
-use plugin_api::{Address, HostError, Query, Search, Sql, StatementResult, Wei, sql};
+use super::selection::Selection;
+use crate::model::{BountyId, Completed, Status};
+use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, StatementResult, Wei, sql};
 use serde::Deserialize;
 
-/// Selects bounties.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    pub status: Option<Status>,
-    /// Searched in title and brief.
-    pub search: Option<Search>,
-    /// Normalised as in storage: trimmed, lower case.
-    pub tag: Option<String>,
-    pub poster: Option<Address>,
-    /// Only the bounty with this id.
-    pub only: Option<BountyId>,
-    /// Open to claims at this second: without a deadline, or with a later one.
-    pub due_after_s: Option<i64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct PageRequest {
-    pub sort: Sort,
-    pub limit: u32,
-    pub offset: u32,
-}
-
-/// Parameters of the queries for this gateway.
-#[derive(Clone, Copy, Debug)]
-pub struct StateParams<'a> {
-    /// `sqlite` or `postgres`.
-    pub dialect: &'a str,
-    /// The operator's own agents.
-    pub house: &'a [i64],
-}
-
-/// A bounty with its state.
-#[derive(Clone, Debug, Deserialize)]
+/// What events and checks need of a bounty with its state. Responses are made of a [`crate::model::BountyState`].
+#[derive(Debug, Deserialize)]
 pub struct BountyRow<'r> {
     pub id: BountyId,
-    pub kept: &'r str,
     pub title: &'r str,
     /// Stored with 78 digits.
     pub reward: Wei,
     pub poster: Address,
     pub status: Status,
-    pub agent: Option<AgentId>,
+    pub awarded_agent_id: Option<AgentId>,
     #[serde(borrow)]
-    pub agent_name: Option<&'r str>,
-    pub job: Option<JobId>,
-    #[serde(borrow)]
-    pub job_status: Option<&'r str>,
-    pub claims: i64,
-    pub house_claims: i64,
+    pub awarded_agent_name: Option<&'r str>,
+    pub job_id: Option<JobId>,
     pub deadline: Option<i64>,
-    pub active_at: i64,
     pub awarded_at: Option<i64>,
-    pub completed_at: Option<i64>,
     /// The poster's own award, while it holds.
     pub own_agent: Option<AgentId>,
     pub own_job: Option<JobId>,
     pub own_at: Option<i64>,
 }
 
+impl BountyRow<'_> {
+    /// The event, if the job completes the bounty.
+    pub fn completed_by(&self, job: JobId) -> Option<Completed<'_>> {
+        let agent_id = self.awarded_agent_id.filter(|_| self.job_id == Some(job))?;
+        let (bounty_id, title, agent_name) = (self.id, self.title, self.awarded_agent_name);
+        Some(Completed { bounty_id, title, agent_id, agent_name, job_id: job, reward_wei: self.reward })
+    }
+}
+
 /// An open bounty, for the list of work.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct OpenRow {
     pub id: BountyId,
     pub title: String,
@@ -83,148 +55,115 @@ pub struct OpenRow {
     pub poster: Address,
     pub created_at: i64,
     pub deadline: Option<i64>,
-    pub claims: u64,
+    pub claim_count: u64,
 }
 
-const DETAIL: &str = "s.id, s.kept, s.title, s.reward, s.poster, s.status, s.agent, \
-    (SELECT a.name FROM agents_v1 a WHERE a.agent_id = s.agent) AS agent_name, s.job, s.job_status, s.deadline, \
-    s.active_at, s.awarded_at, s.completed_at, s.own_agent, s.own_job, s.own_at";
-const OPEN: &str = "s.id, s.title, s.summary, s.tags, s.reward, s.poster, s.created_at, s.deadline";
+/// Reads bounties with their state. Its texts depend on the database and on the operator's agents, so no [`plugin_api::List`],
+/// whose text is constant, can hold them; and filters and order apply before the state is computed where they can.
+pub struct StateQuery {
+    /// For rows that decode as [`crate::model::BountyState`]s and [`BountyRow`]s.
+    all_columns: String,
+    /// For [`OpenRow`]s.
+    open_columns: String,
+    /// The beginning of a source of bounties with their state, which filters of the stored columns follow.
+    source: String,
+}
 
-/// Rows whose texts are borrowed from this result.
-pub struct Bounties(StatementResult);
-
-impl Bounties {
-    pub fn rows(&self) -> Result<Vec<BountyRow<'_>>, HostError> {
-        self.0.all()
+impl StateQuery {
+    /// `dialect` is `sqlite` or `postgres`.
+    pub fn new(dialect: &str, house_agents: &[i64]) -> Self {
+        // No agent has the id 0: a list in SQL must not be empty.
+        let house: Vec<String> = house_agents.iter().chain([&0]).map(i64::to_string).collect();
+        let count = |condition: &str| {
+            format!(
+                "(SELECT count(*) FROM bounties_claims c WHERE c.bounty_id = s.id AND c.agent_id {condition} ({}))",
+                house.join(", ")
+            )
+        };
+        let claim_counts = format!("{} AS claim_count, {} AS house_claim_count", count("NOT IN"), count("IN"));
+        Self {
+            all_columns: format!(
+                "s.kept, s.id, s.status, s.poster, s.poster AS author, s.agent AS awarded_agent_id, \
+                 (SELECT a.name FROM agents_v1 a WHERE a.agent_id = s.agent) AS awarded_agent_name, s.job AS job_id, \
+                 s.job_status, {claim_counts}, s.active_at AS updated_at, s.awarded_at, s.completed_at, \
+                 s.title, s.reward, s.deadline, s.own_agent, s.own_job, s.own_at"
+            ),
+            open_columns: format!(
+                "s.id, s.title, s.summary, s.tags, s.reward, s.poster, s.created_at, s.deadline, {claim_counts}"
+            ),
+            source: format!(
+                "({} FROM ({JOBS} FROM ({LINKED} FROM ({HELD} FROM ({INPUTS}",
+                state(if dialect == "postgres" { "greatest" } else { "max" })
+            ),
+        }
     }
 
-    pub fn first(&self) -> Result<Option<BountyRow<'_>>, HostError> {
-        self.0.first()
+    /// A page, and the total number of matches.
+    pub async fn list(
+        &self,
+        db: &impl Query,
+        selection: &Selection,
+        limit: u32,
+        offset: u32,
+    ) -> Result<(StatementResult, i64), HostError> {
+        let page = db.run(self.page(&self.all_columns, selection, limit, offset)).await?;
+        Ok((page, self.count(db, selection).await?))
     }
-}
 
-/// A page, and the total number of matches.
-pub async fn list(
-    db: &impl Query,
-    state_params: StateParams<'_>,
-    filter: &Filter,
-    window: PageRequest,
-) -> Result<(Bounties, i64), HostError> {
-    let page = db.run(page(DETAIL, state_params, filter, window)).await?;
-    Ok((Bounties(page), count(db, state_params, filter).await?))
-}
+    pub async fn find(&self, db: &impl Query, bounty: BountyId) -> Result<StatementResult, HostError> {
+        let selection = Selection { only: Some(bounty), ..Selection::default() };
+        db.run(self.page(&self.all_columns, &selection, 1, 0)).await
+    }
 
-/// The newest bounties that can be claimed.
-pub async fn open(
-    db: &impl Query,
-    state_params: StateParams<'_>,
-    now_s: i64,
-    limit: u32,
-) -> Result<Vec<OpenRow>, HostError> {
-    let filter = Filter { status: Some(Status::Open), due_after_s: Some(now_s), ..Filter::default() };
-    db.rows(page(OPEN, state_params, &filter, PageRequest { sort: Sort::New, limit, offset: 0 })).await
-}
+    /// The newest bounties that can be claimed; of `only` one bounty, if it is named.
+    pub async fn open(
+        &self,
+        db: &impl Query,
+        only: Option<BountyId>,
+        now_s: i64,
+        limit: u32,
+    ) -> Result<Vec<OpenRow>, HostError> {
+        let (status, due_after_s) = (Some(Status::Open), Some(now_s));
+        let selection = Selection { status, due_after_s, only, ..Selection::default() };
+        db.rows(self.page(&self.open_columns, &selection, limit, 0)).await
+    }
 
-/// The bounty, if it can be claimed.
-pub async fn open_one(
-    db: &impl Query,
-    state_params: StateParams<'_>,
-    bounty: BountyId,
-    now_s: i64,
-) -> Result<Option<OpenRow>, HostError> {
-    let filter =
-        Filter { status: Some(Status::Open), due_after_s: Some(now_s), only: Some(bounty), ..Filter::default() };
-    db.row(page(OPEN, state_params, &filter, PageRequest { sort: Sort::New, limit: 1, offset: 0 })).await
-}
-
-pub async fn find(db: &impl Query, state_params: StateParams<'_>, bounty: BountyId) -> Result<Bounties, HostError> {
-    let filter = Filter { only: Some(bounty), ..Filter::default() };
-    db.run(page(DETAIL, state_params, &filter, PageRequest { sort: Sort::New, limit: 1, offset: 0 }))
+    pub async fn count(&self, db: &impl Query, selection: &Selection) -> Result<i64, HostError> {
+        db.one(match selection.status {
+            None => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
+            Some(_) => self.matches("count(*)", selection),
+        })
         .await
-        .map(Bounties)
-}
+    }
 
-pub async fn count(db: &impl Query, state_params: StateParams<'_>, filter: &Filter) -> Result<i64, HostError> {
-    let Some(status) = filter.status else {
-        return db.one(conditions(sql("SELECT count(*) FROM bounties_bounties b"), filter)).await;
-    };
-    let counted = with_state("count(*)", state_params.dialect, |inputs| conditions(inputs, filter));
-    db.one(counted.push_bind(" WHERE s.status = {}", status.as_str())).await
-}
-
-fn page(
-    columns: &str,
-    state_params: StateParams<'_>,
-    filter: &Filter,
-    PageRequest { sort, limit, offset }: PageRequest,
-) -> Sql {
-    let columns = format!("{columns}, {}", claim_counts(state_params.house));
-    let order = format!(" ORDER BY {}", sort.order_by());
-    let cut = |statement: Sql| statement.push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset);
-    if filter.status.is_none() && sort.is_stored() {
+    fn page(&self, columns: &str, selection: &Selection, limit: u32, offset: u32) -> Sql {
+        let order = format!(" ORDER BY {}", selection.sort.order_by());
+        let cut = |statement: Sql| statement.push(&order).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset);
+        if !selection.is_stored() {
+            return cut(self.matches(columns, selection));
+        }
         // Computes the state of the page's rows only.
-        let inputs = |inputs: Sql| cut(conditions(inputs, filter).push(&order));
-        return with_state(&columns, state_params.dialect, inputs).push(&order);
+        let inputs = cut(selection.push_conditions(self.select(columns)));
+        inputs.push(END).push(&order)
     }
-    let mut statement = with_state(&columns, state_params.dialect, |inputs| conditions(inputs, filter));
-    if let Some(status) = filter.status {
-        statement = statement.push_bind(" WHERE s.status = {}", status.as_str());
+
+    /// All matches, without order.
+    fn matches(&self, columns: &str, selection: &Selection) -> Sql {
+        let matches = selection.push_conditions(self.select(columns)).push(END);
+        match selection.status {
+            Some(status) => matches.push_bind(" WHERE s.status = {}", status.as_str()),
+            None => matches,
+        }
     }
-    cut(statement.push(&order))
+
+    /// Selects columns of bounties with their state, alias `s`. Conditions, order and limit of the inputs and [`END`] follow.
+    fn select(&self, columns: &str) -> Sql {
+        sql(format!("SELECT {columns} FROM {}", self.source))
+    }
 }
 
-fn claim_counts(house: &[i64]) -> String {
-    let ids: Vec<String> = house.iter().chain([&0]).map(i64::to_string).collect();
-    let ids = ids.join(", ");
-    let count = |condition: &str, name: &str| {
-        format!(
-            "(SELECT count(*) FROM bounties_claims c WHERE c.bounty_id = s.id AND c.agent_id {condition} ({ids})) AS {name}"
-        )
-    };
-    format!("{}, {}", count("NOT IN", "claims"), count("IN", "house_claims"))
-}
-
-/// `WHERE …` on `bounties_bounties b`, without the status.
-fn conditions(mut statement: Sql, filter: &Filter) -> Sql {
-    let mut word = " WHERE ";
-    let mut add = |statement: Sql, text: &str| {
-        let text = format!("{word}{text}");
-        word = " AND ";
-        statement.push(&text)
-    };
-    if let Some(bounty) = filter.only {
-        let text = format!("b.id = ${}", statement.param_count() + 1);
-        statement = add(statement, &text).bind(bounty);
-    }
-    if let Some(search) = &filter.search {
-        let place = format!("${}", statement.param_count() + 1);
-        let text = format!("({} OR {})", search.condition("b.title", &place), search.condition("b.brief", &place));
-        statement = add(statement, &text).bind(search.needle());
-    }
-    if let Some(tag) = &filter.tag {
-        let text =
-            format!("b.id IN (SELECT bounty_id FROM bounties_tags WHERE tag = ${})", statement.param_count() + 1);
-        statement = add(statement, &text).bind(tag.as_str());
-    }
-    if let Some(poster) = filter.poster {
-        let text = format!("b.poster = ${}", statement.param_count() + 1);
-        statement = add(statement, &text).bind(poster);
-    }
-    if let Some(second) = filter.due_after_s {
-        let text = format!("b.deadline_order > ${}", statement.param_count() + 1);
-        statement = add(statement, &text).bind(second);
-    }
-    statement
-}
-
-/// Selects `columns` of bounties with their state, alias `s`. `narrow` adds condition, order and limit to the inputs.
-fn with_state(columns: &str, dialect: &str, narrow: impl FnOnce(Sql) -> Sql) -> Sql {
-    let greatest = if dialect == "postgres" { "greatest" } else { "max" };
-    let begin =
-        format!("SELECT {columns} FROM ({} FROM ({JOBS} FROM ({LINKED} FROM ({HELD} FROM ({INPUTS}", state(greatest));
-    narrow(sql(begin)).push(") i) h) l) j) s")
-}
+/// Ends the source that [`StateQuery::select`] begins.
+const END: &str = ") i) h) l) j) s";
 
 /// The stored columns, and the chain's columns of the jobs. `own` is the job that the poster's award names.
 const INPUTS: &str = "SELECT b.id, b.kept, b.title, b.summary, b.tags, b.poster, b.reward, b.deadline, b.deadline_order, \

@@ -64,7 +64,7 @@ async fn refusals_come_in_their_order() {
         let deadline = site.gateway.now_s() + 100;
         let bounty = site.post("T", json!({ "deadline": deadline })).await;
         site.mine(registered_by(9, poster().address(), "the poster's", "")).await;
-        let long = "x".repeat(4_097);
+        let long = "é".repeat(2_048) + "a";
         for (signer, payload, expected) in [
             (owner(1), json!({ "agentId": 8, "pitch": " " }), is(404, "not_found")),
             (owner(1), json!({ "agentId": 2, "pitch": " " }), is(403, "not_owner")),
@@ -107,7 +107,8 @@ async fn a_claim_is_good_until_the_deadline() {
         let bounty = site.post("T", json!({ "deadline": deadline })).await;
         // The write took two seconds of the clock.
         site.wait(7).await;
-        assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": "p" })).await.status, 201);
+        let longest = "é".repeat(2_048);
+        assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": longest })).await.status, 201);
         assert!(site.gateway.now_s() >= deadline);
         assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": "q" })).await.code(), "expired");
         site.close().await;

@@ -32,7 +32,7 @@ async fn a_bounty_is_answered_as_it_is_read() {
 #[tokio::test]
 async fn the_event_says_what_is_public() {
     for site in sites().await {
-        let bounty = site.post("T", json!({ "tags": ["x"] })).await;
+        let bounty = site.post("T", json!({ "tags": ["x"], "deadline": null })).await;
         let events = site.gateway.events().await;
         let event = events.iter().find(|event| event.kind == "bounty.create").unwrap();
         assert_eq!(event.actor.as_deref(), Some(poster().address()));
@@ -51,7 +51,11 @@ async fn limits_hold_at_the_edge_for_characters_of_every_length() {
             let fits = character.repeat(16_384 / character.len());
             let brief = format!("{fits}{}", "a".repeat(16_384 - fits.len()));
             let tag = character.repeat(32 / units);
-            let bounty = site.posted(&poster(), &title, json!({ "brief": brief, "tags": [tag] })).await;
+            let deadline = site.gateway.now_s() + 1;
+            let more = json!({
+                "brief": brief, "tags": [tag], "rewardWei": 9_007_199_254_740_991_i64, "deadline": deadline
+            });
+            let bounty = site.posted(&poster(), &title, more).await;
             assert_eq!((&bounty["title"], &bounty["brief"]), (&json!(title), &json!(brief)));
 
             let good = json!({ "title": title, "brief": "b", "rewardWei": 1 });
@@ -87,11 +91,15 @@ async fn an_invalid_bounty_is_refused_and_not_stored() {
             json!({ "rewardWei": 1.5 }),
             json!({ "rewardWei": "0x10" }),
             json!({ "rewardWei": "" }),
+            json!({ "rewardWei": -1 }),
+            json!({ "rewardWei": "1e18" }),
+            json!({ "rewardWei": "9".repeat(78) }),
             json!({ "rewardWei": "1".repeat(79) }),
             json!({ "tags": ["1", "2", "3", "4", "5", "6"] }),
             json!({ "tags": "x" }),
             json!({ "deadline": now }),
             json!({ "deadline": now - 1 }),
+            json!({ "deadline": -5 }),
             json!({ "deadline": "tomorrow" }),
             json!({ "deadline": 1.5 }),
         ] {
