@@ -1,11 +1,15 @@
-//! Scheduled jobs.
+//! Deletes addresses that have not pinged for a day. Idempotent, and may run late: a ping after a day starts a new stay anyway.
 
-use crate::{Activity, model::IDLE_S, store::presence};
-use plugin_api::{HostError, PluginContext};
+use crate::{Activity, store::presence};
+use plugin_api::{HostError, Job, PluginContext};
+use std::time::Duration;
 
-/// Deletes addresses that have not pinged for a day. Idempotent, and may run late: a ping after a day starts a new stay anyway.
-pub async fn forget_idle_presence(cx: PluginContext<Activity>) -> Result<(), HostError> {
-    let tx = cx.begin();
-    presence::delete_idle(&tx, cx.now_s() - IDLE_S).await?;
-    tx.commit().await
+const INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+pub fn job() -> Job<Activity> {
+    Job::every("forget_idle_presence", INTERVAL, forget_idle_presence)
+}
+
+async fn forget_idle_presence(cx: PluginContext<Activity>) -> Result<(), HostError> {
+    cx.write(async |tx| presence::delete_idle(tx).await).await
 }

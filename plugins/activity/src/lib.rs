@@ -1,28 +1,27 @@
 //! Activity: the log of public events, by polling or as a live stream; presence; and the leaderboard.
 //!
 //! README.md has the details. The rule that must not break: an event looks the same in a list and in a stream, because
-//! `render::events` renders both.
+//! `ActivityEvent::new` makes both.
 
 #![forbid(unsafe_code)]
 
 mod contributions;
 mod error;
 mod jobs;
-mod leaderboard;
 mod model;
-mod render;
 mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Job, Migration, NoConfig, Plugin, Skill, export_plugin, point};
-use std::time::Duration;
+use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
+use routes::get_leaderboard::Leaderboard;
+use std::sync::{Arc, Mutex};
 
+#[derive(Default)]
 pub struct Activity {
-    leaderboard: leaderboard::LeaderboardCache,
+    /// The latest one, which serves all readers for a few seconds.
+    leaderboard: Mutex<Option<Arc<Leaderboard>>>,
 }
-
-const HOUR: Duration = Duration::from_secs(3600);
 
 impl Plugin for Activity {
     type Config = NoConfig;
@@ -38,7 +37,7 @@ impl Plugin for Activity {
                 routes::get_leaderboard::route(),
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([Job::every("forget_idle_presence", HOUR, jobs::forget_idle_presence)])
+            .jobs([jobs::job()])
             .skill(
                 Skill::new(
                     "Follow everything public that happens, live or by polling; see who is here",
@@ -56,17 +55,15 @@ impl Plugin for Activity {
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self { leaderboard: leaderboard::LeaderboardCache::default() })
+        Ok(Self::default())
     }
 }
 
 export_plugin!(Activity);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use crate::{model, plugin_module};
-    use plugin_api::point;
     use plugin_testing::{assert_writes_are_guarded, manifest};
 
     #[test]
@@ -82,15 +79,5 @@ mod tests {
         let told: Vec<String> = routes.map(|route| route.briefing.map_or(route.summary, |link| link.note)).collect();
         let seconds = format!("{} seconds", model::TTL_S);
         assert!(told.len() == 2 && told.iter().all(|text| text.contains(&seconds)), "{told:?}");
-    }
-
-    #[test]
-    fn the_stream_has_its_topic_and_is_never_cached() {
-        let manifest = manifest(plugin_module());
-        assert!(manifest.contributions.iter().any(|part| part.point == point::STREAM && part.name == "activity"));
-        let stream = manifest.routes.iter().find(|route| route.operation == "stream_activity").unwrap();
-        assert_eq!(stream.cache_control.as_deref(), Some("no-cache, no-transform"));
-        let named: Vec<&str> = stream.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-        assert_eq!(named, ["since", "sinceId", "type", "last-event-id"]);
     }
 }

@@ -52,31 +52,3 @@ fn slug(key: &str, text: &str, problems: &mut Vec<String>) -> Option<Slug> {
 fn address(key: &str, text: &str, problems: &mut Vec<String>) -> Option<Address> {
     text.parse().map_err(|error| problems.push(format!("{key}: `{text}`: {error}"))).ok()
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_protect_the_networks_pages() {
-        let policy = Config::default().policy("service-network").unwrap();
-        let protected: Vec<&str> = policy.protected.iter().map(Slug::as_str).collect();
-        assert_eq!(protected, ["how-to-hire", "how-to-register", "service-network", "signing"]);
-        assert!(policy.operators.is_empty() && policy.pinned.is_empty());
-    }
-
-    #[test]
-    fn every_problem_is_reported_at_once() {
-        let config = Config {
-            operators: vec!["me".to_owned()],
-            protected: vec!["a".to_owned()],
-            pinned: [("prices".to_owned(), "0x12".to_owned())].into(),
-            network_pages: true,
-        };
-        let ConfigError(reason) = config.policy("service-network").unwrap_err();
-        for part in ["operators: `me`", "protected: `a`", "pinned: `0x12`"] {
-            assert!(reason.contains(part), "{reason}");
-        }
-    }
-}

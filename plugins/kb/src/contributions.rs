@@ -1,6 +1,9 @@
 //! Contributions of the knowledge base to extension points.
 
-use crate::{Kb, store::totals};
+use crate::{
+    Kb,
+    store::{pages, revisions},
+};
 use plugin_api::{
     Address, Hash256, HostError, PluginContext,
     point::{Counters, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, members},
@@ -9,7 +12,7 @@ use plugin_api::{
 use std::collections::{BTreeMap, BTreeSet};
 
 pub async fn counters(cx: PluginContext<Kb>, _: NoInput) -> Result<Counters, HostError> {
-    let pages = totals::read(&cx.db()).await?.pages;
+    let pages = pages::totals(&cx.db()).await?.pages;
     Ok(Counters { manifest: members([("kbPages", pages.into())]), ..Counters::default() })
 }
 
@@ -17,7 +20,7 @@ pub async fn leaderboard(
     cx: PluginContext<Kb>,
     LeaderboardInput { since_s }: LeaderboardInput,
 ) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let counts = totals::count_by_author(&cx.db(), since_s).await?;
+    let counts = revisions::count_by_author(&cx.db(), since_s).await?;
     let metrics = |(author, kb_edits)| (author, Metrics { kb_edits, ..Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
 }

@@ -16,7 +16,7 @@ mod store;
 pub use config::Config;
 
 use model::Policy;
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, Plugin, Skill, export_plugin, point};
 use store::search::Index;
 
 /// The plugin's state in memory.
@@ -74,12 +74,9 @@ mod tests {
     use plugin_testing::{assert_writes_are_guarded, manifest};
 
     #[test]
-    fn the_events_are_those_of_the_specification() {
-        assert_eq!(manifest(plugin_module()).event_types, ["kb.write"]);
-    }
-
-    #[test]
-    fn the_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        assert_writes_are_guarded(&manifest(plugin_module()));
+    fn the_write_is_guarded_shares_the_limit_of_the_commons_and_publishes_one_event() {
+        let manifest = manifest(plugin_module());
+        assert_writes_are_guarded(&manifest);
+        assert_eq!(manifest.event_types, ["kb.write"]);
     }
 }

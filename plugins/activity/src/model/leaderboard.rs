@@ -9,8 +9,6 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
 
-pub const MONTH_S: i64 = 30 * 86_400;
-
 /// Points per unit of each metric.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -63,6 +61,7 @@ impl JsonSchema for Hundredths {
     }
 }
 
+// The members of the author stand beside the others, so the gateway cannot add them: it writes an author as one object.
 /// What an address did in a period.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -85,20 +84,11 @@ pub struct LeaderboardEntry {
     pub rank: u64,
 }
 
-/// An address with its rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RankedAddress {
-    pub address: Address,
-    metrics: Metrics,
-    score: Hundredths,
-    rank: u64,
-}
-
-impl RankedAddress {
-    pub fn into_entry(self, author: Author) -> LeaderboardEntry {
-        let Self { metrics, score, rank, .. } = self;
-        LeaderboardEntry {
-            author,
+impl LeaderboardEntry {
+    /// Without rank and name.
+    fn new(address: Address, metrics: Metrics) -> Self {
+        Self {
+            author: Author { address, name: None, agent_id: None },
             completed_jobs: metrics.completed_jobs,
             rating_avg: rating_avg(&metrics),
             rating_count: metrics.rating_count,
@@ -107,29 +97,26 @@ impl RankedAddress {
             artifacts: metrics.artifacts,
             stars_received: metrics.stars_received,
             arena_wins: metrics.arena_wins,
-            score,
-            rank,
+            score: score(&metrics),
+            rank: 0,
         }
     }
 }
 
-/// Returns the first `most` entries, ordered by score, then completed jobs, then the lower address. Addresses without any
-/// metric and the network itself are left out.
-pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<RankedAddress> {
+/// Returns the first `most` entries, without names, ordered by score, then completed jobs, then the lower address. Addresses
+/// without any metric and the network itself are left out.
+pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<LeaderboardEntry> {
     let mut sums: BTreeMap<Address, Metrics> = BTreeMap::new();
     for (address, metrics) in parts.into_iter().flatten() {
         *sums.entry(address).or_default() += metrics;
     }
-    let counts = |(address, metrics): &(Address, Metrics)| *metrics != Metrics::default() && *address != Address::ZERO;
-    let mut ranked: Vec<RankedAddress> = sums
-        .into_iter()
-        .filter(counts)
-        .map(|(address, metrics)| RankedAddress { address, metrics, score: score(&metrics), rank: 0 })
-        .collect();
-    ranked.sort_by_key(|one| (Reverse((one.score, one.metrics.completed_jobs)), one.address));
-    ranked.truncate(most);
-    (1..).zip(&mut ranked).for_each(|(rank, one)| one.rank = rank);
-    ranked
+    sums.retain(|address, metrics| *metrics != Metrics::default() && *address != Address::ZERO);
+    let mut entries: Vec<_> =
+        sums.into_iter().map(|(address, metrics)| LeaderboardEntry::new(address, metrics)).collect();
+    entries.sort_by_key(|entry| (Reverse((entry.score, entry.completed_jobs)), entry.author.address));
+    entries.truncate(most);
+    (1..).zip(&mut entries).for_each(|(rank, entry)| entry.rank = rank);
+    entries
 }
 
 fn score(metrics: &Metrics) -> Hundredths {
@@ -167,7 +154,7 @@ mod tests {
 
     fn places(parts: &[(u8, Metrics)]) -> Vec<(u8, u64)> {
         let parts = parts.iter().map(|(last, metrics)| BTreeMap::from([(address(*last), *metrics)]));
-        rank(parts, 200).iter().map(|one| (one.address.0[19], one.rank)).collect()
+        rank(parts, 200).iter().map(|entry| (entry.author.address.0[19], entry.rank)).collect()
     }
 
     #[test]
@@ -182,10 +169,8 @@ mod tests {
             stars_received: 5,
             arena_wins: 6,
         };
-        let author = Author { address: address(1), name: None, agent_id: None };
-        let entry = rank([BTreeMap::from([(address(1), metrics)])], 1)[0].into_entry(author);
         assert_eq!(
-            serde_json::to_value(entry).unwrap(),
+            serde_json::to_value(&rank([BTreeMap::from([(address(1), metrics)])], 1)[0]).unwrap(),
             json!({
                 "address": address(1), "name": null, "agentId": null,
                 "completedJobs": 1, "ratingAvg": 4.67, "ratingCount": 3, "forumPosts": 2, "kbEdits": 3, "artifacts": 4,
@@ -196,23 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn metrics_of_several_plugins_are_added_up() {
-        let (jobs, posts) = (Metrics { completed_jobs: 1, ..Default::default() }, 11);
-        let posts = Metrics { forum_posts: posts, ..Default::default() };
-        assert_eq!(places(&[(1, posts), (2, jobs), (2, jobs)]), [(2, 1), (1, 2)]);
-    }
-
-    #[test]
-    fn of_equal_scores_more_jobs_come_first_then_the_lower_address() {
-        let (jobs, posts) = (Metrics { completed_jobs: 1, ..Default::default() }, 10);
-        let posts = Metrics { forum_posts: posts, ..Default::default() };
-        assert_eq!(places(&[(1, posts), (9, jobs), (3, jobs)]), [(3, 1), (9, 2), (1, 3)]);
-    }
-
-    #[test]
-    fn addresses_without_metrics_and_the_network_are_left_out() {
-        let posts = Metrics { forum_posts: 1, ..Default::default() };
-        assert_eq!(places(&[(1, Metrics::default()), (0, posts)]), []);
+    fn sums_are_ranked_by_score_then_jobs_then_the_lower_address() {
+        let jobs = Metrics { completed_jobs: 1, ..Default::default() };
+        let posts = |forum_posts| Metrics { forum_posts, ..Default::default() };
+        assert_eq!(places(&[(1, posts(11)), (2, jobs), (2, jobs)]), [(2, 1), (1, 2)]);
+        assert_eq!(places(&[(1, posts(10)), (9, jobs), (3, jobs)]), [(3, 1), (9, 2), (1, 3)]);
+        assert_eq!(places(&[(1, Metrics::default()), (0, posts(1))]), [], "no metrics, and the network");
     }
 
     #[test]
@@ -221,12 +195,5 @@ mod tests {
         assert_eq!(places(&[(1, huge), (1, huge), (2, huge)]), [(1, 1), (2, 2)]);
         let no_count = Metrics { rating_sum: 5, ..Default::default() };
         assert_eq!(rating_avg(&no_count), None);
-    }
-
-    #[test]
-    fn whole_numbers_are_written_without_decimals() {
-        for (hundredths, text) in [(0, "0"), (500, "5"), (450, "4.5"), (467, "4.67"), (1, "0.01")] {
-            assert_eq!(serde_json::to_string(&Hundredths(hundredths)).unwrap(), text);
-        }
     }
 }

@@ -1,11 +1,9 @@
-//! Types and rules of events and presence, without a database: filters, limits, ranking, response types.
+//! Types and rules of events, presence and the leaderboard, without a database: limits, ranking, response types.
 
 mod event;
 mod leaderboard;
 mod presence;
-mod type_filter;
 
-pub use event::{ActivityEvent, addresses};
-pub use leaderboard::{LeaderboardEntry, MONTH_S, RankedAddress, WEIGHTS, Weights, rank};
-pub use presence::{IDLE_S, NewPing, Pinged, PresenceView, STATUS_CHARS_MAX, TTL_S, online_since};
-pub use type_filter::TypeFilter;
+pub use event::{ActivityEvent, addresses, type_filter};
+pub use leaderboard::{LeaderboardEntry, WEIGHTS, Weights, rank};
+pub use presence::{IDLE_S, NewPing, Pinged, PresenceView, STATUS_CHARS_MAX, TTL_S};

@@ -1,12 +1,25 @@
-//! `GET /api/leaderboard`: the addresses with the highest scores, in the last 30 days and overall.
+//! `GET /api/leaderboard`: the addresses with the highest scores, in the last 30 days and overall. Plugins scan whole tables for
+//! their parts of it, so one result serves for a few seconds.
 
 use crate::{
     Activity,
-    leaderboard::{self, ENTRIES_MAX},
-    model::{LeaderboardEntry, RankedAddress, WEIGHTS, Weights},
+    model::{LeaderboardEntry, WEIGHTS, Weights, rank},
 };
-use plugin_api::{Authors, HandlerError, Json, JsonSchema, Limit, RequestContext, Route};
+use plugin_api::{
+    Address, HandlerError, HostError, Json, JsonSchema, Limit, PluginContext, RequestContext, Route,
+    point::{self, LeaderboardInput, Metrics},
+};
 use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError},
+};
+
+/// Entries of a period that clients can read.
+const ENTRIES_MAX: u32 = 200;
+/// How long a result serves.
+const CACHE_TTL_S: i64 = 5;
+const MONTH_S: i64 = 30 * 86_400;
 
 pub fn route() -> Route<Activity> {
     Route::get("/api/leaderboard", get_leaderboard)
@@ -17,7 +30,7 @@ pub fn route() -> Route<Activity> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Leaderboard {
+pub struct Leaderboard {
     periods: Periods,
     /// What one of each counts.
     weights: Weights,
@@ -41,18 +54,39 @@ async fn get_leaderboard(
     cx: RequestContext<Activity>,
     Limit(limit): Limit<50, ENTRIES_MAX>,
 ) -> Result<Json<Leaderboard>, HandlerError> {
-    let boards = leaderboard::leaderboards(cx.plugin_context()).await?;
-    let first = |period: &[RankedAddress]| period.iter().take(limit as usize).copied().collect::<Vec<_>>();
-    let (month, all) = (first(&boards.month), first(&boards.all));
-    let authors = cx.authors(month.iter().chain(&all).map(|one| one.address)).await?;
-    Ok(Json(Leaderboard {
-        periods: Periods { month: entries(month, &authors), all: entries(all, &authors) },
-        weights: WEIGHTS,
-        since_30d: boards.month_begins(),
-        generated_at: boards.generated_at,
-    }))
+    let latest = latest(&cx).await?;
+    let first = |period: &[LeaderboardEntry]| period.iter().take(limit as usize).cloned().collect::<Vec<_>>();
+    let mut periods = Periods { month: first(&latest.periods.month), all: first(&latest.periods.all) };
+    let entries = periods.month.iter().chain(&periods.all);
+    let authors = cx.authors(entries.map(|entry| entry.author.address)).await?;
+    for entry in periods.month.iter_mut().chain(&mut periods.all) {
+        entry.author = authors.get(entry.author.address);
+    }
+    Ok(Json(Leaderboard { periods, ..*latest }))
 }
 
-fn entries(period: Vec<RankedAddress>, authors: &Authors) -> Vec<LeaderboardEntry> {
-    period.into_iter().map(|one| one.into_entry(authors.get(one.address))).collect()
+/// The best entries of each period, without names.
+async fn latest(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboard>, HostError> {
+    let (now_s, cache) = (cx.now_s(), &cx.plugin().leaderboard);
+    let cached = cache.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let is_fresh = |it: &Arc<Leaderboard>| (it.generated_at..it.generated_at + CACHE_TTL_S).contains(&now_s);
+    if let Some(leaderboard) = cached.filter(is_fresh) {
+        return Ok(leaderboard);
+    }
+    let since_30d = now_s.saturating_sub(MONTH_S);
+    let periods = Periods { month: rank_period(cx, Some(since_30d)).await?, all: rank_period(cx, None).await? };
+    let leaderboard = Arc::new(Leaderboard { periods, weights: WEIGHTS, since_30d, generated_at: now_s });
+    *cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(leaderboard.clone());
+    Ok(leaderboard)
+}
+
+async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<LeaderboardEntry>, HostError> {
+    let parts: Vec<(String, serde_json::Value)> = cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
+    // A plugin that contributes another shape is skipped; the others still count.
+    let read = |(plugin, part)| {
+        serde_json::from_value::<BTreeMap<Address, Metrics>>(part)
+            .inspect_err(|error| cx.warn(&format!("{plugin}'s part of the leaderboard is left out: {error}")))
+            .ok()
+    };
+    Ok(rank(parts.into_iter().filter_map(read), ENTRIES_MAX as usize))
 }

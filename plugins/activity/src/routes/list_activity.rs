@@ -3,11 +3,12 @@
 use crate::{
     Activity,
     error::ActivityError,
-    model::{ActivityEvent, TypeFilter},
-    render,
+    model::{ActivityEvent, type_filter},
     store::log::{self, LogFilter},
 };
-use plugin_api::{Address, HandlerError, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
+use plugin_api::{
+    Address, Author, HandlerError, JsonSchema, Limit, Listed, QueryString, RequestContext, Route, lenient,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Activity> {
@@ -39,7 +40,6 @@ struct ActivityFilter {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ActivityList {
-    items: Vec<ActivityEvent>,
     since: i64,
     since_id: i64,
     /// The gateway's clock, unix seconds.
@@ -50,13 +50,14 @@ async fn list_activity(
     cx: RequestContext<Activity>,
     QueryString(ActivityFilter { since, since_id, kind, actor }): QueryString<ActivityFilter>,
     Limit(limit): Limit<50, 200>,
-) -> Result<Json<ActivityList>, HandlerError<ActivityError>> {
+) -> Result<Listed<ActivityEvent, ActivityList>, HandlerError<ActivityError>> {
     let actor = match actor.as_deref().unwrap_or_default().trim() {
         "" => None,
         address => Some(address.parse().map_err(ActivityError::Actor)?),
     };
     let now = cx.now_s();
-    let filter = LogFilter { after_ts: since, after_id: since_id, kind: TypeFilter::new(&kind), actor };
+    let filter = LogFilter { after_ts: since, after_id: since_id, kind: type_filter(&kind), actor };
     let rows = log::newest(&cx.db(), filter, limit).await?;
-    Ok(Json(ActivityList { items: render::events(&cx, rows).await?, since, since_id, now }))
+    let items = rows.into_iter().map(|row| ActivityEvent::new(row, Author::from)).collect();
+    Ok(Listed::new(items, ActivityList { since, since_id, now })?)
 }

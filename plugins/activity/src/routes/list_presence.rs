@@ -2,10 +2,10 @@
 
 use crate::{
     Activity,
-    model::{self, PresenceView, TTL_S},
+    model::{PresenceView, TTL_S},
     store::presence::{self, PresenceRow},
 };
-use plugin_api::{Authors, HandlerError, Json, JsonSchema, RequestContext, Route};
+use plugin_api::{Authors, HandlerError, JsonSchema, Listed, RequestContext, Route};
 use serde::Serialize;
 
 const ITEMS_MAX: u32 = 500;
@@ -19,21 +19,20 @@ pub fn route() -> Route<Activity> {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(extend("items" = "The latest ping first, at most 500."))]
 struct PresenceList {
-    /// The latest ping first, at most 500.
-    items: Vec<PresenceView>,
     /// Seconds that a ping lasts.
     ttl: i64,
     /// The gateway's clock, unix seconds.
     now: i64,
 }
 
-async fn list_presence(cx: RequestContext<Activity>) -> Result<Json<PresenceList>, HandlerError> {
+async fn list_presence(cx: RequestContext<Activity>) -> Result<Listed<PresenceView, PresenceList>, HandlerError> {
     let now = cx.now_s();
-    let rows = presence::list(&cx.db(), model::online_since(now), ITEMS_MAX).await?;
+    let rows: Vec<PresenceRow> = presence::online(now).page(ITEMS_MAX, 0).rows(&cx.db()).await?;
     let authors = cx.authors(rows.iter().map(|row| row.address)).await?;
     let items = rows.into_iter().map(|row| view(row, &authors)).collect();
-    Ok(Json(PresenceList { items, ttl: TTL_S, now }))
+    Ok(Listed::new(items, PresenceList { ttl: TTL_S, now })?)
 }
 
 pub fn view(row: PresenceRow, authors: &Authors) -> PresenceView {

@@ -21,9 +21,8 @@ async fn ping_presence(
     Signed { signer, payload }: Signed<NewPing>,
 ) -> Result<Json<Pinged>, HandlerError<ActivityError>> {
     let status = payload.check()?;
-    // Runs before the first statement: an open transaction blocks other writers.
-    let authors = cx.authors([signer]).await?;
-    let now_s = cx.now_s();
-    let row = presence::ping(&cx.transaction(), signer, status, now_s).await?;
-    Ok(Json(Pinged { presence: view(row, &authors), ttl: TTL_S, expires_at: now_s + TTL_S }))
+    let row = cx.write(async move |tx| Ok(presence::ping(tx, signer, &status).await?)).await?;
+    let expires_at = row.last_ping + TTL_S;
+    let presence = view(row, &cx.authors([signer]).await?);
+    Ok(Json(Pinged { presence, ttl: TTL_S, expires_at }))
 }

@@ -1,6 +1,6 @@
 //! `GET /api/stream`: new events as server-sent events. The gateway replays and sends them; the topic renders them.
 
-use crate::{Activity, model::TypeFilter, topic};
+use crate::{Activity, model::type_filter, topic};
 use plugin_api::{
     HandlerError, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
     manifest::Subscription,
@@ -53,7 +53,7 @@ async fn stream_activity(
         topic: topic::NAME.to_owned(),
         after_id: position.after_id(),
         after_ts: position.after_second(),
-        event: TypeFilter::new(&query.kind).map(|filter| filter.as_str().to_owned()),
+        event: type_filter(&query.kind),
         ..Subscription::default()
     }))
 }

@@ -46,6 +46,9 @@ async fn limits_hold_at_the_edge_for_characters_of_every_length() {
             assert_eq!((response.status, response.json()["code"].as_str()), (400, Some("bad_request")), "{character}");
             assert_eq!(ping(&gateway, &alice, json!({ "status": status })).await["status"], status);
         }
+        for (number, payload) in (6..).zip([json!({}), json!({ "status": null }), json!({ "status": "  " })]) {
+            assert_eq!(ping(&gateway, &Wallet::new(number), payload).await["status"], "");
+        }
         for payload in [json!({ "status": 5 }), json!({ "status": ["a"] }), json!({ "status": "\u{0}" })] {
             let response = gateway.post_signed(PRESENCE, &Wallet::new(9), "presence.ping", payload.clone()).await;
             assert_eq!(response.status, 400, "{payload}");

@@ -67,15 +67,18 @@ async fn publish_event(
     cx: RequestContext<Probe>,
     JsonBody(new): JsonBody<NewEvent>,
 ) -> Result<NoContent, HandlerError> {
-    let mut event = EventBuilder::new(&new.kind, &new.data);
-    if let Some(actor) = new.actor {
-        event = event.actor(actor);
-    }
-    if let Some((kind, id)) = new.about {
-        event = event.subject(&kind, id);
-    }
-    event.publish(&cx.transaction())?;
-    if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
+    cx.write(async move |tx| {
+        let mut event = EventBuilder::new(&new.kind, &new.data);
+        if let Some(actor) = new.actor {
+            event = event.actor(actor);
+        }
+        if let Some((kind, id)) = &new.about {
+            event = event.subject(kind, id);
+        }
+        event.publish(tx)?;
+        if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
+    })
+    .await
 }
 
 /// An address that ends in an even digit owns an agent that is named after its last two digits.

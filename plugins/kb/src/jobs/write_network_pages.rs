@@ -2,7 +2,7 @@
 
 use crate::{
     Kb,
-    model::{PageWritten, RevisionDraft, Slug},
+    model::{RevisionDraft, Slug},
     store::pages::{self, RevisionWrite},
 };
 use plugin_api::{Address, Environment, HostError, HostErrorCode, Job, PluginContext};
@@ -25,62 +25,55 @@ async fn write_network_pages(cx: PluginContext<Kb>) -> Result<(), HostError> {
         return Ok(());
     }
     for (slug, draft) in network_pages(cx.environment()) {
-        let invalid = |error: crate::model::SlugParseError| HostError::new(HostErrorCode::Invalid, error.to_string());
-        let slug = Slug::parse(&slug).map_err(invalid)?;
+        let slug = Slug::parse(&slug).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
         if pages::creator(&cx.db(), &slug).await?.is_none() {
-            write(&cx, &slug, &draft).await?;
+            let write = RevisionWrite::new(cx.plugin().index, slug, None, Address::ZERO, draft);
+            // Stores nothing when somebody has created the page in the meantime.
+            cx.write(async move |tx| write.store(tx).await).await?;
         }
     }
     Ok(())
 }
 
-async fn write(cx: &PluginContext<Kb>, slug: &Slug, draft: &RevisionDraft) -> Result<(), HostError> {
-    let (tx, now_s) = (cx.begin(), cx.now_s());
-    let write = RevisionWrite { slug, creator: None, author: Address::ZERO, draft, now_s };
-    // `None` when somebody has created the page in the meantime.
-    if let Some(page) = pages::write(&tx, cx.plugin().index, &write).await? {
-        PageWritten::of(&page.text).by(Address::ZERO, now_s)?.publish(&tx)?;
-        tx.commit().await?;
-    }
-    Ok(())
-}
-
-fn network_pages(environment: &Environment) -> [(String, RevisionDraft); 4] {
-    let Environment { brand, base_url, chain_id, .. } = environment;
-    let page = |slug: &str, title: &str, summary: &str, body: &str| {
-        let body = body
-            .replace("{base_url}", base_url)
-            .replace("{chain_id}", &chain_id.to_string())
-            .replace("{network}", &brand.network_name)
-            .replace("{message_line}", &brand.message_line);
-        (slug.to_owned(), RevisionDraft { title: title.to_owned(), summary: summary.to_owned(), body })
-    };
+/// Slug, title, summary and body.
+const PAGES: [[&str; 4]; 4] = [
     [
-        page(
-            &network_slug(brand),
-            &format!("The {} network", brand.network_name),
-            "What agents do here, and where each thing is found",
-            include_str!("../../pages/network.md"),
-        ),
-        page(
-            "how-to-hire",
-            "How to hire an agent",
-            "From a search to a paid delivery, by the escrow contract",
-            include_str!("../../pages/how-to-hire.md"),
-        ),
-        page(
-            "how-to-register",
-            "How to register an agent",
-            "Enter the registry, serve a card, take jobs and deliver them",
-            include_str!("../../pages/how-to-register.md"),
-        ),
-        page(
-            "signing",
-            "How writes are signed",
-            "The five lines that a wallet signs, and what can go wrong",
-            include_str!("../../pages/signing.md"),
-        ),
-    ]
+        "{network_slug}",
+        "The {network} network",
+        "What agents do here, and where each thing is found",
+        include_str!("../../pages/network.md"),
+    ],
+    [
+        "how-to-hire",
+        "How to hire an agent",
+        "From a search to a paid delivery, by the escrow contract",
+        include_str!("../../pages/how-to-hire.md"),
+    ],
+    [
+        "how-to-register",
+        "How to register an agent",
+        "Enter the registry, serve a card, take jobs and deliver them",
+        include_str!("../../pages/how-to-register.md"),
+    ],
+    [
+        "signing",
+        "How writes are signed",
+        "The five lines that a wallet signs, and what can go wrong",
+        include_str!("../../pages/signing.md"),
+    ],
+];
+
+fn network_pages(Environment { brand, base_url, chain_id, .. }: &Environment) -> [(String, RevisionDraft); 4] {
+    PAGES.map(|page| {
+        let [slug, title, summary, body] = page.map(|text| {
+            text.replace("{network_slug}", &network_slug(brand))
+                .replace("{base_url}", base_url)
+                .replace("{chain_id}", &chain_id.to_string())
+                .replace("{network}", &brand.network_name)
+                .replace("{message_line}", &brand.message_line)
+        });
+        (slug, RevisionDraft { title, summary, body })
+    })
 }
 
 #[cfg(test)]
@@ -92,11 +85,9 @@ mod tests {
         let environment = Environment { base_url: "https://gateway.example".into(), ..Environment::default() };
         for (slug, draft) in network_pages(&environment) {
             assert!(Slug::parse(&slug).is_ok(), "{slug}");
-            assert!(
-                !["{base_url}", "{chain_id}", "{network}", "{message_line}"]
-                    .iter()
-                    .any(|name| draft.body.contains(name))
-            );
+            for name in ["{base_url}", "{chain_id}", "{network}", "{message_line}"] {
+                assert!(!draft.title.contains(name) && !draft.body.contains(name), "{slug}: {name}");
+            }
             assert!(draft.body.contains("https://gateway.example"), "{slug} leads somewhere");
         }
     }

@@ -13,13 +13,15 @@ mod words;
 
 pub use event::PageWritten;
 pub use index_text::IndexText;
-pub use policy::{Owner, Policy, Writer};
+pub use policy::Policy;
 pub use search_query::SearchQuery;
-pub use slug::{Slug, SlugParseError, SlugText};
+pub use slug::{Slug, SlugText};
 pub use snippet::snippet;
 pub use sort::Sort;
 pub use submission::{NewRevision, PAGE_BYTES_MAX, RevisionDraft, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX};
-pub use view::{Editors, Found, History, HistoryRest, PageRest, PageText, PageView, RevisionRest, RevisionText};
+pub use view::{
+    History, HistoryRest, PageRest, PageSummary, PageText, PageView, RevisionRow, RevisionText, SummaryRow,
+};
 
 use plugin_api::record_id;
 

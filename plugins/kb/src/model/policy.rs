@@ -16,37 +16,19 @@ pub struct Policy {
     pub pinned: BTreeMap<Slug, Address>,
 }
 
-/// The wallet that wants to write.
-#[derive(Clone, Copy, Debug)]
-pub struct Writer {
-    pub address: Address,
-    pub owns_active_agent: bool,
-}
-
-/// The creator of the page.
-#[derive(Clone, Copy, Debug)]
-pub struct Owner {
-    pub address: Address,
-    pub owns_agent: bool,
-}
-
 impl Policy {
-    /// `owner` is `None` for a new page.
-    pub fn allows(&self, slug: &Slug, owner: Option<Owner>, writer: Writer) -> bool {
-        if self.operators.contains(&writer.address) {
+    /// `creator` is that of the page, `None` for a new page. `adopts`: the writer owns an active agent, the creator none.
+    pub fn allows(&self, slug: &Slug, writer: Address, creator: Option<Address>, adopts: bool) -> bool {
+        if self.operators.contains(&writer) {
             return true;
         }
         if let Some(pinned) = self.pinned.get(slug) {
-            return *pinned == writer.address;
+            return *pinned == writer;
         }
         if self.protected.contains(slug) {
             return false;
         }
-        match owner {
-            None => true,
-            Some(Owner { address: Address::ZERO, .. }) => false,
-            Some(owner) => owner.address == writer.address || (!owner.owns_agent && writer.owns_active_agent),
-        }
+        creator.is_none_or(|creator| creator != Address::ZERO && (creator == writer || adopts))
     }
 }
 
@@ -55,69 +37,39 @@ impl Policy {
 mod tests {
     use super::*;
 
-    const OPERATOR: Address = Address([9; 20]);
-    const PINNED: Address = Address([8; 20]);
+    const OPERATOR: u8 = 9;
+    const PINNED: u8 = 8;
+    const NETWORK: Option<u8> = Some(0);
 
-    fn slug(text: &str) -> Slug {
-        Slug::parse(text).unwrap()
-    }
-
-    fn policy() -> Policy {
-        Policy {
-            operators: [OPERATOR].into(),
+    #[test]
+    fn the_first_rule_that_applies_decides() {
+        let (slug, address) = (|text| Slug::parse(text).unwrap(), |byte: u8| Address([byte; 20]));
+        let policy = Policy {
+            operators: [address(OPERATOR)].into(),
             protected: [slug("signing")].into(),
-            pinned: [(slug("prices"), PINNED), (slug("both"), PINNED)].into(),
+            pinned: [(slug("prices"), address(PINNED))].into(),
+        };
+        let allows = |page, writer, creator: Option<u8>, adopts| {
+            policy.allows(&slug(page), address(writer), creator.map(address), adopts)
+        };
+        for (page, creator) in ["signing", "prices", "page"].map(|page| [(page, None), (page, NETWORK)]).concat() {
+            assert!(allows(page, OPERATOR, creator, false), "{page}");
         }
-    }
-
-    fn writer(byte: u8) -> Writer {
-        Writer { address: Address([byte; 20]), owns_active_agent: false }
-    }
-
-    fn agent(byte: u8) -> Writer {
-        Writer { owns_active_agent: true, ..writer(byte) }
-    }
-
-    fn owner(byte: u8, owns_agent: bool) -> Option<Owner> {
-        Some(Owner { address: Address([byte; 20]), owns_agent })
-    }
-
-    #[test]
-    fn operators_may_write_every_page() {
-        for name in ["signing", "prices", "page"] {
-            for owner in [None, owner(0, false), owner(1, true)] {
-                assert!(policy().allows(&slug(name), owner, writer(9)), "{name} {owner:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn protected_names_and_pages_of_the_network_are_the_operators() {
-        assert!(!policy().allows(&slug("signing"), None, agent(1)));
-        assert!(!policy().allows(&slug("signing"), owner(1, false), writer(1)));
-        assert!(!policy().allows(&slug("page"), owner(0, false), agent(1)));
-    }
-
-    #[test]
-    fn a_pinned_page_is_written_by_its_address() {
-        assert!(policy().allows(&slug("prices"), None, writer(8)));
-        assert!(policy().allows(&slug("prices"), owner(1, true), writer(8)));
-        for owner in [None, owner(1, false)] {
-            assert!(!policy().allows(&slug("prices"), owner, agent(1)));
-        }
-    }
-
-    #[test]
-    fn anyone_may_create_a_page() {
-        assert!(policy().allows(&slug("page"), None, writer(1)));
-    }
-
-    #[test]
-    fn a_page_is_its_creators_and_of_owners_of_active_agents_while_the_creator_owns_none() {
-        for owns_agent in [false, true] {
-            assert!(policy().allows(&slug("page"), owner(1, owns_agent), writer(1)));
-            assert!(!policy().allows(&slug("page"), owner(1, owns_agent), writer(2)));
-            assert_eq!(policy().allows(&slug("page"), owner(1, owns_agent), agent(2)), !owns_agent);
+        // Page, writer, creator; whether the writer may write it, and whether it may when it adopts.
+        for (page, writer, creator, expected) in [
+            ("signing", 1, None, [false, false]),
+            ("signing", 1, Some(1), [false, false]),
+            ("page", 1, NETWORK, [false, false]),
+            ("prices", PINNED, None, [true, true]),
+            ("prices", PINNED, Some(1), [true, true]),
+            ("prices", 1, None, [false, false]),
+            ("prices", 1, Some(1), [false, false]),
+            ("page", 1, None, [true, true]),
+            ("page", 1, Some(1), [true, true]),
+            ("page", 2, Some(1), [false, true]),
+        ] {
+            let allowed = [false, true].map(|adopts| allows(page, writer, creator, adopts));
+            assert_eq!(allowed, expected, "{page} {writer} {creator:?}");
         }
     }
 }

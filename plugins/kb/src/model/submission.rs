@@ -22,7 +22,6 @@ pub struct NewRevision {
 }
 
 /// A checked revision.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionDraft {
     pub title: String,
     pub summary: String,
@@ -48,45 +47,5 @@ impl NewRevision {
             return Err(KbError::TooLarge { bytes });
         }
         Ok(RevisionDraft { title: title.to_owned(), summary: summary.to_owned(), body: self.body })
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn check(payload: Value) -> Result<RevisionDraft, KbError> {
-        serde_json::from_value::<NewRevision>(payload).unwrap().check()
-    }
-
-    #[test]
-    fn title_and_summary_are_trimmed_and_the_body_is_not() {
-        let draft = check(json!({ "title": " T\n", "body": " b ", "summary": " s " })).unwrap();
-        assert_eq!((draft.title.as_str(), draft.summary.as_str(), draft.body.as_str()), ("T", "s", " b "));
-        for payload in [json!({ "title": "t", "body": "b" }), json!({ "title": "t", "body": "b", "summary": null })] {
-            assert_eq!(check(payload).unwrap().summary, "");
-        }
-    }
-
-    #[test]
-    fn characters_are_utf16_units() {
-        let of = |title: &str, summary: &str| check(json!({ "title": title, "body": "b", "summary": summary }));
-        // Each of these is two UTF-16 units.
-        assert!(of(&"😀".repeat(100), &"😀".repeat(150)).is_ok());
-        assert_eq!(of(&format!("{}x", "😀".repeat(100)), ""), Err(KbError::Title));
-        assert_eq!(of("t", &format!("{}x", "😀".repeat(150))), Err(KbError::Summary));
-        for blank in ["", " \n", "\u{3000}"] {
-            assert_eq!(of(blank, ""), Err(KbError::Title));
-        }
-    }
-
-    #[test]
-    fn title_and_body_share_their_limit_in_bytes() {
-        let of = |bytes: usize| check(json!({ "title": "é", "body": "x".repeat(bytes) }));
-        assert!(of(PAGE_BYTES_MAX - 2).is_ok());
-        assert_eq!(of(PAGE_BYTES_MAX - 1), Err(KbError::TooLarge { bytes: PAGE_BYTES_MAX + 1 }));
-        assert_eq!(check(json!({ "title": "t", "body": " \n" })), Err(KbError::BlankBody));
     }
 }

@@ -1,13 +1,13 @@
-//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON. The rest is
-//! added at read time.
+//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON (`kept`). A
+//! `…Row` is a row with the members that are added to it in a response.
 
 use super::{RevisionId, Slug};
-use plugin_api::{JsonSchema, point::Author};
-use serde::Serialize;
+use plugin_api::{Author, JsonSchema};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A page in a list: what its row keeps.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageText {
     #[schemars(with = "String")]
@@ -25,19 +25,15 @@ pub struct PageText {
     pub bytes: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Editors {
+pub struct SummaryRow<'r> {
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub kept: &'r str,
     pub created_by: Author,
     /// Who wrote the current revision.
     pub updated_by: Author,
-}
-
-/// How a search found a page.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Found {
-    #[serde(flatten)]
-    pub editors: Editors,
     /// A part of the body, hits in `[brackets]`. In a search only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<String>,
@@ -46,17 +42,29 @@ pub struct Found {
     pub rank: Option<f64>,
 }
 
+#[derive(JsonSchema)]
+#[schemars(rename = "KbPageSummary")]
+#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
+pub struct PageSummary {
+    #[schemars(flatten)]
+    text: PageText,
+    #[schemars(flatten)]
+    row: SummaryRow<'static>,
+}
+
 /// What a page's row does not keep.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PageRest<'a> {
-    #[serde(flatten)]
-    pub editors: Editors,
+    pub created_by: Author,
+    /// Who wrote the current revision.
+    pub updated_by: Author,
     /// Markdown, as it was sent.
     pub body: Cow<'a, str>,
 }
 
 /// A page with its current body.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[schemars(rename = "KbPage")]
 pub struct PageView {
     #[serde(flatten)]
@@ -66,13 +74,13 @@ pub struct PageView {
 }
 
 /// A revision: what its row keeps.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RevisionText {
+pub struct RevisionText<'a> {
     #[schemars(with = "String")]
-    pub slug: Slug,
-    pub title: String,
-    pub summary: String,
+    pub slug: &'a Slug,
+    pub title: &'a str,
+    pub summary: &'a str,
     pub rev: i64,
     /// Unix seconds.
     pub created_at: i64,
@@ -80,13 +88,23 @@ pub struct RevisionText {
     pub bytes: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct RevisionRest<'a> {
+impl<'a> RevisionText<'a> {
+    /// The current revision of a page.
+    pub fn of(PageText { slug, title, summary, rev, updated_at, bytes, .. }: &'a PageText) -> Self {
+        Self { slug, title, summary, rev: *rev, created_at: *updated_at, bytes: *bytes }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct RevisionRow<'r> {
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub kept: &'r str,
     pub id: RevisionId,
     pub author: Author,
     /// Markdown, as it was sent. Only when one revision is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub body: Option<Cow<'a, str>>,
+    pub body: Option<&'r str>,
 }
 
 #[derive(JsonSchema)]
@@ -94,16 +112,16 @@ pub struct RevisionRest<'a> {
 #[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct RevisionView {
     #[schemars(flatten)]
-    text: RevisionText,
+    text: RevisionText<'static>,
     #[schemars(flatten)]
-    rest: RevisionRest<'static>,
+    row: RevisionRow<'static>,
 }
 
 /// The page as it is now, beside its revisions.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct HistoryRest<'a> {
-    pub slug: &'a str,
-    pub title: &'a str,
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryRest {
+    pub slug: String,
+    pub title: String,
     /// The current revision.
     pub rev: i64,
 }
@@ -117,7 +135,7 @@ pub enum History {
         /// The newest first.
         items: Vec<RevisionView>,
         #[schemars(flatten)]
-        page: HistoryRest<'static>,
+        page: HistoryRest,
     },
     One(RevisionView),
 }

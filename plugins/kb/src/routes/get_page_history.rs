@@ -3,8 +3,8 @@
 use crate::{
     Kb,
     error::KbError,
-    model::{History, HistoryRest, RevisionRest, Slug, SlugText},
-    store::revisions::{self, FullRevisionRow},
+    model::{History, HistoryRest, RevisionRow, Slug, SlugText},
+    store::revisions,
 };
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RenderedJson, RequestContext, Route};
 use serde::Deserialize;
@@ -27,32 +27,20 @@ async fn get_page_history(
     Path(SlugText(slug)): Path<SlugText>,
     QueryString(HistoryQuery { rev }): QueryString<HistoryQuery>,
 ) -> Result<RenderedJson<History>, HandlerError<KbError>> {
-    let slug = Slug::parse(&slug).map_err(KbError::from)?;
-    match rev {
-        Some(rev) => one(&cx, slug, rev).await,
-        None => all(&cx, slug).await,
+    let (db, slug) = (cx.db(), Slug::parse(&slug)?);
+    if let Some(rev) = rev {
+        let found = revisions::find(&db, &slug, rev).await?;
+        let row: RevisionRow<'_> = found.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
+        return Ok(RenderedJson::object(row.kept, &row)?);
     }
-}
-
-async fn all(cx: &RequestContext<Kb>, slug: Slug) -> Result<RenderedJson<History>, HandlerError<KbError>> {
-    let db = cx.db();
     let Some(subject) = revisions::subject(&db, &slug).await? else {
         return Err(KbError::UnknownPage { slug }.into());
     };
-    let stored = revisions::list(&db, &subject).await?;
-    let rows = stored.rows()?;
-    let authors = cx.authors(rows.iter().map(|row| row.author)).await?;
-    let items = rows.iter().map(|row| {
-        let rest = RevisionRest { id: row.id, author: authors.get(row.author), body: None };
-        (row.kept, rest)
-    });
-    let page = HistoryRest { slug: slug.as_str(), title: &subject.title, rev: subject.rev };
-    Ok(RenderedJson::list("items", items, &page)?)
-}
-
-async fn one(cx: &RequestContext<Kb>, slug: Slug, rev: i64) -> Result<RenderedJson<History>, HandlerError<KbError>> {
-    let outcome = revisions::find(&cx.db(), &slug, rev).await?;
-    let row: FullRevisionRow<'_> = outcome.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
-    let author = cx.authors([row.author]).await?.get(row.author);
-    Ok(RenderedJson::object(row.kept, &RevisionRest { id: row.id, author, body: Some(row.body.into()) })?)
+    let mut rows: Vec<RevisionRow<'_>> = Vec::new();
+    let parts = revisions::list(&db, &subject).await?;
+    for part in &parts {
+        rows.append(&mut part.all()?);
+    }
+    let page = HistoryRest { slug: slug.to_string(), title: subject.title, rev: subject.rev };
+    Ok(RenderedJson::list("items", rows.iter().map(|row| (row.kept, row)), &page)?)
 }

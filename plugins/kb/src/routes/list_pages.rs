@@ -2,16 +2,13 @@
 
 use crate::{
     Kb,
-    model::{Editors, Found, PageText, SearchQuery, Sort, snippet},
+    model::{PageSummary, SearchQuery, Sort, SummaryRow, snippet},
     store::{
-        page_list::{self, ListRow},
-        search::{self, FoundRow},
-        totals,
+        pages::{self, PageRow},
+        search,
     },
 };
-use plugin_api::{
-    HandlerError, HostError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, lenient,
-};
+use plugin_api::{HandlerError, HostError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,26 +36,8 @@ struct PageFilter {
     q: String,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct PageList {
-    items: Vec<PageSummary>,
-    #[schemars(flatten)]
-    rest: Rest,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename = "KbPageSummary")]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct PageSummary {
-    #[schemars(flatten)]
-    text: PageText,
-    #[schemars(flatten)]
-    found: Found,
-}
-
 #[derive(Serialize, JsonSchema)]
-struct Rest {
+struct PageList {
     /// How many pages there are; null in a search.
     total: Option<i64>,
     /// What was searched for; null in a list.
@@ -71,55 +50,40 @@ async fn list_pages(
     cx: RequestContext<Kb>,
     QueryString(PageFilter { sort, q }): QueryString<PageFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<PageList>, HandlerError> {
-    if q.trim().is_empty() {
-        return Ok(list(&cx, sort, limit, offset).await?);
+) -> Result<Listed<PageSummary, PageList>, HandlerError> {
+    if !q.trim().is_empty() {
+        return Ok(search_pages(&cx, q, limit, offset).await?);
     }
-    Ok(find(&cx, q, limit, offset).await?)
+    let page = pages::pages(sort).page(limit, offset).fetch(&cx.db()).await?;
+    let rows: Vec<SummaryRow<'_>> = page.rows()?;
+    let items = rows.iter().map(|row| (row.kept, row));
+    Ok(Listed::rendered(items, PageList { total: Some(page.total), q: None, fts: false })?)
 }
 
-async fn list(
-    cx: &RequestContext<Kb>,
-    sort: Sort,
-    limit: u32,
-    offset: u32,
-) -> Result<RenderedJson<PageList>, HostError> {
-    let db = cx.db();
-    let outcome = page_list::list(&db, sort, limit, offset).await?;
-    let total = totals::read(&db).await?.pages;
-    let rows: Vec<ListRow<'_>> = outcome.all()?;
-    let authors = cx.authors(rows.iter().flat_map(|row| [row.created_by, row.updated_by])).await?;
-    let items = rows.iter().map(|row| {
-        let editors = Editors { created_by: authors.get(row.created_by), updated_by: authors.get(row.updated_by) };
-        (row.kept, Found { editors, snippet: None, rank: None })
-    });
-    RenderedJson::list("items", items, &Rest { total: Some(total), q: None, fts: false })
-}
-
-async fn find(
+/// No [`plugin_api::List`]: the index of each database ranks its own hits, and the bodies of one page of them are read after.
+async fn search_pages(
     cx: &RequestContext<Kb>,
     q: String,
     limit: u32,
     offset: u32,
-) -> Result<RenderedJson<PageList>, HostError> {
+) -> Result<Listed<PageSummary, PageList>, HostError> {
     let db = cx.db();
     let query = SearchQuery::parse(&q);
     let hits = match &query {
         Some(query) => cx.plugin().index.find(&db, query, limit, offset).await?,
         None => Vec::new(),
     };
-    let rest = Rest { total: None, q: Some(q), fts: true };
+    let rest = PageList { total: None, q: Some(q), fts: true };
     let Some(query) = query.filter(|_| !hits.is_empty()) else {
-        return RenderedJson::list("items", std::iter::empty::<(&str, Found)>(), &rest);
+        return Listed::rendered(std::iter::empty::<(&str, SummaryRow<'_>)>(), rest);
     };
-    let outcome = search::read(&db, &hits).await?;
-    let rows: Vec<FoundRow<'_>> = outcome.all()?;
-    let authors = cx.authors(rows.iter().flat_map(|row| [row.created_by, row.updated_by])).await?;
-    let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let found = search::read(&db, &hits).await?;
+    let rows: Vec<PageRow<'_>> = found.all()?;
+    let mut rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
     let items = hits.iter().filter_map(|hit| {
-        let row = rows.get(&hit.id)?;
-        let editors = Editors { created_by: authors.get(row.created_by), updated_by: authors.get(row.updated_by) };
-        Some((row.kept, Found { editors, snippet: Some(snippet(row.body, &query)), rank: Some(hit.rank()) }))
+        let PageRow { kept, created_by, updated_by, body, .. } = rows.remove(&hit.id)?;
+        let (snippet, rank) = (Some(snippet(body, &query)), Some(hit.rank()));
+        Some((kept, SummaryRow { kept, created_by, updated_by, snippet, rank }))
     });
-    RenderedJson::list("items", items, &rest)
+    Listed::rendered(items, rest)
 }

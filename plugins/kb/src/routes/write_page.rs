@@ -3,8 +3,8 @@
 use crate::{
     Kb,
     error::KbError,
-    model::{Editors, NewRevision, Owner, PageRest, PageView, PageWritten, Slug, SlugText, Writer},
-    store::pages::{self, RevisionWrite, WrittenPage},
+    model::{NewRevision, PageRest, PageView, Slug, SlugText},
+    store::pages::{self, RevisionWrite},
 };
 use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Signed, manifest::RateLimit};
 
@@ -21,24 +21,24 @@ async fn write_page(
     Path(SlugText(slug)): Path<SlugText>,
     Signed { signer, payload }: Signed<NewRevision>,
 ) -> Result<CreatedOrUpdated<PageView>, HandlerError<KbError>> {
-    let slug = Slug::parse(&slug).map_err(KbError::from)?;
+    let slug = Slug::parse(&slug)?;
     let draft = payload.check()?;
-    // A page's creator never changes, so a read before the transaction stays valid in it, unless the page is created in the
-    // meantime. An open transaction blocks other writers.
+    // A page's creator never changes, so a read before the write stays valid in it, unless the page is created in the meantime.
     let creator = pages::creator(&cx.db(), &slug).await?;
-    let authors = cx.authors([signer].into_iter().chain(creator)).await?;
-    let owner = creator.map(|address| Owner { address, owns_agent: authors.owns_agent(address) });
-    let writer = Writer { address: signer, owns_active_agent: authors.owns_active_agent(signer) };
-    if !cx.plugin().policy.allows(&slug, owner, writer) {
+    // Agents matter for another wallet's page only.
+    let other = creator.filter(|creator| *creator != signer);
+    let authors = cx.authors(other.into_iter().flat_map(|creator| [creator, signer])).await?;
+    let adopts = other.is_some_and(|creator| !authors.owns_agent(creator)) && authors.owns_active_agent(signer);
+    if !cx.plugin().policy.allows(&slug, signer, creator, adopts) {
         return Err(KbError::Protected { slug }.into());
     }
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let write = RevisionWrite { slug: &slug, creator, author: signer, draft: &draft, now_s };
-    let Some(WrittenPage { text, created_by }) = pages::write(&tx, cx.plugin().index, &write).await? else {
-        return Err(KbError::Conflict { slug }.into());
-    };
-    PageWritten::of(&text).by(signer, now_s)?.publish(&tx)?;
-    let editors = Editors { created_by: authors.get(created_by), updated_by: authors.get(signer) };
-    let rest = PageRest { editors, body: draft.body.into() };
+    let write = RevisionWrite::new(cx.plugin().index, slug, creator, signer, draft);
+    let (text, body) = cx
+        .write(async move |tx| {
+            let text = write.store(tx).await?.ok_or_else(|| KbError::Conflict { slug: write.slug.clone() })?;
+            Ok((text, write.draft.body.clone()))
+        })
+        .await?;
+    let rest = PageRest { created_by: creator.unwrap_or(signer).into(), updated_by: signer.into(), body: body.into() };
     Ok(CreatedOrUpdated { created: text.rev == 1, value: PageView { text, rest } })
 }

@@ -1,9 +1,29 @@
-//! Pages: reads, and writes of revisions.
+//! Pages and their totals: reads, and the write of a revision.
 
-use super::{search::Index, totals};
-use crate::model::{IndexText, PageId, PageText, RevisionDraft, RevisionText, Slug};
-use plugin_api::{Address, HostError, Query, StatementResult, Tx, render_json, sql};
+use super::search::Index;
+use crate::model::{IndexText, PageId, PageText, PageWritten, RevisionDraft, RevisionText, Slug, Sort};
+use plugin_api::{Address, Author, Event as _, HostError, List, Query, StatementResult, Tx, render_json, sql};
 use serde::Deserialize;
+
+/// Its rows decode as [`crate::model::SummaryRow`]s.
+const PAGES: List = List::new("kb_pages", "kept, created_by, updated_by");
+
+/// All pages. A page of the list walks the index of its order, and the total is a stored count.
+pub fn pages(sort: Sort) -> List {
+    PAGES.order_by(sort.order_by()).stored_total(sql("SELECT pages FROM kb_totals"))
+}
+
+/// Totals of all current revisions.
+#[derive(Clone, Copy, Default, Deserialize)]
+pub struct Totals {
+    pub pages: i64,
+    /// Number of indexed words.
+    pub words: i64,
+}
+
+pub async fn totals(db: &impl Query) -> Result<Totals, HostError> {
+    Ok(db.row(sql("SELECT pages, words FROM kb_totals")).await?.unwrap_or_default())
+}
 
 /// The creator of the page with this slug.
 pub async fn creator(db: &impl Query, slug: &Slug) -> Result<Option<Address>, HostError> {
@@ -13,126 +33,87 @@ pub async fn creator(db: &impl Query, slug: &Slug) -> Result<Option<Address>, Ho
 /// A page with its current body.
 #[derive(Deserialize)]
 pub struct PageRow<'r> {
+    pub id: PageId,
     pub kept: &'r str,
-    pub created_by: Address,
-    pub updated_by: Address,
+    pub created_by: Author,
+    pub updated_by: Author,
     pub body: &'r str,
 }
 
+/// Selects [`PageRow`]s.
+pub const SELECT: &str = "SELECT p.id, p.kept, p.created_by, p.updated_by, r.body FROM kb_pages p \
+    JOIN kb_revisions r ON r.page_id = p.id AND r.rev = p.rev";
+
 /// One row, [`PageRow`], or none.
 pub async fn find(db: &impl Query, slug: &Slug) -> Result<StatementResult, HostError> {
-    let find = sql("SELECT p.kept, p.created_by, p.updated_by, r.body FROM kb_pages p \
-         JOIN kb_revisions r ON r.page_id = p.id AND r.rev = p.rev WHERE p.slug = $1");
-    db.run(find.bind(slug)).await
-}
-
-/// A page after a write.
-pub struct WrittenPage {
-    pub text: PageText,
-    pub created_by: Address,
-}
-
-#[derive(Deserialize)]
-struct Before {
-    id: PageId,
-    rev: i64,
-    created_by: Address,
-    created_at: i64,
-    words: i64,
+    db.run(sql(SELECT).push_bind(" WHERE p.slug = {}", slug)).await
 }
 
 /// A revision to store.
-pub struct RevisionWrite<'a> {
-    pub slug: &'a Slug,
+pub struct RevisionWrite {
+    index: Index,
+    pub slug: Slug,
     /// The page's creator, as read before the transaction; `None` for a new page.
-    pub creator: Option<Address>,
-    pub author: Address,
-    pub draft: &'a RevisionDraft,
-    pub now_s: i64,
-}
-
-/// Stores a revision. `None` when the page has another creator than was read before: it was created in the meantime.
-pub async fn write(tx: &Tx, index: Index, write: &RevisionWrite<'_>) -> Result<Option<WrittenPage>, HostError> {
-    let RevisionWrite { slug, creator, author, draft, now_s } = *write;
-    let find = sql("SELECT id, rev, created_by, created_at, words FROM kb_pages WHERE slug = $1").bind(slug);
-    let before: Option<Before> = tx.row(find).await?;
-    if before.as_ref().map(|page| page.created_by) != creator {
-        return Ok(None);
-    }
-    let text = PageText {
-        slug: slug.clone(),
-        title: draft.title.clone(),
-        summary: draft.summary.clone(),
-        rev: before.as_ref().map_or(0, |page| page.rev) + 1,
-        created_at: before.as_ref().map_or(now_s, |page| page.created_at),
-        updated_at: now_s,
-        bytes: i64::try_from(draft.body.len()).unwrap_or(i64::MAX),
-    };
-    let indexed = IndexText::of(&draft.title, &draft.summary, &draft.body);
-    let page = put(tx, before.as_ref(), &text, author, indexed.length).await?;
-    tx.batch(index.replace(page, &indexed)).await?;
-    store_revision(tx, page, &text, author, &draft.body).await?;
-    Ok(Some(WrittenPage { text, created_by: creator.unwrap_or(author) }))
-}
-
-/// Updates the page's own row and the totals.
-async fn put(
-    tx: &Tx,
-    before: Option<&Before>,
-    text: &PageText,
+    creator: Option<Address>,
     author: Address,
-    words: i64,
-) -> Result<PageId, HostError> {
-    let kept = render_json(text)?;
-    match before {
-        None => {
-            let insert = sql("INSERT INTO kb_pages \
-                 (slug, title, rev, created_by, updated_by, created_at, updated_at, words, kept) \
-                 VALUES ($1, $2, $3, $4, $4, $5, $5, $6, $7) RETURNING id")
-            .bind(&text.slug)
+    pub draft: RevisionDraft,
+    words: IndexText,
+}
+
+impl RevisionWrite {
+    pub fn new(index: Index, slug: Slug, creator: Option<Address>, author: Address, draft: RevisionDraft) -> Self {
+        let words = IndexText::of(&draft.title, &draft.summary, &draft.body);
+        Self { index, slug, creator, author, draft, words }
+    }
+
+    /// Stores the revision and publishes its event; returns the page. `None` when the page has another creator than was read
+    /// before: it was created in the meantime.
+    pub async fn store(&self, tx: &Tx) -> Result<Option<PageText>, HostError> {
+        let Self { index, slug, creator, author, draft, words } = self;
+        let find = sql("SELECT created_by, created_at, rev, words FROM kb_pages WHERE slug = $1").bind(slug);
+        let before: Option<(Address, i64, i64, i64)> = tx.row(find).await?;
+        if before.map(|(created_by, ..)| created_by) != *creator {
+            return Ok(None);
+        }
+        let (_, created_at, rev_before, words_before) = before.unwrap_or((*author, tx.now_s(), 0, 0));
+        let text = PageText {
+            slug: slug.clone(),
+            title: draft.title.clone(),
+            summary: draft.summary.clone(),
+            rev: rev_before + 1,
+            created_at,
+            updated_at: tx.now_s(),
+            bytes: i64::try_from(draft.body.len()).unwrap_or(i64::MAX),
+        };
+        let put = sql(if before.is_some() { UPDATE_PAGE } else { INSERT_PAGE })
+            .bind(slug)
             .bind(&text.title)
             .bind(text.rev)
-            .bind(author)
+            .bind(*author)
             .bind(text.updated_at)
-            .bind(words)
-            .bind(kept);
-            let page = tx.one(insert).await?;
-            tx.execute(totals::add(1, words)).await?;
-            Ok(page)
-        }
-        Some(page) => {
-            let update =
-                sql("UPDATE kb_pages SET title = $2, rev = $3, updated_by = $4, updated_at = $5, words = $6, \
-                 kept = $7 WHERE id = $1")
-                .bind(page.id)
-                .bind(&text.title)
-                .bind(text.rev)
-                .bind(author)
-                .bind(text.updated_at)
-                .bind(words)
-                .bind(kept);
-            tx.batch(vec![update, totals::add(0, words - page.words)]).await?;
-            Ok(page.id)
-        }
+            .bind(words.length)
+            .bind(render_json(&text)?);
+        let page: PageId = tx.one(put).await?;
+        let count = sql("UPDATE kb_totals SET pages = pages + $1, words = words + $2")
+            .bind(before.is_none())
+            .bind(words.length - words_before);
+        let insert = sql("INSERT INTO kb_revisions (page_id, rev, author, created_at, body, kept) \
+             VALUES ($1, $2, $3, $4, $5, $6)")
+        .bind(page)
+        .bind(text.rev)
+        .bind(*author)
+        .bind(text.updated_at)
+        .bind(&draft.body)
+        .bind(render_json(&RevisionText::of(&text))?);
+        let [clear, fill] = index.replace(page, words);
+        tx.batch(vec![count, clear, fill, insert]).await?;
+        PageWritten::of(&text).by(*author).at(text.updated_at).publish(tx)?;
+        Ok(Some(text))
     }
 }
 
-async fn store_revision(tx: &Tx, page: PageId, text: &PageText, author: Address, body: &str) -> Result<(), HostError> {
-    let kept = RevisionText {
-        slug: text.slug.clone(),
-        title: text.title.clone(),
-        summary: text.summary.clone(),
-        rev: text.rev,
-        created_at: text.updated_at,
-        bytes: text.bytes,
-    };
-    let insert = sql("INSERT INTO kb_revisions (page_id, rev, author, created_at, body, kept) \
-         VALUES ($1, $2, $3, $4, $5, $6)")
-    .bind(page)
-    .bind(text.rev)
-    .bind(author)
-    .bind(text.updated_at)
-    .bind(body)
-    .bind(render_json(&kept)?);
-    tx.execute(insert).await.map(drop)
-}
+const INSERT_PAGE: &str = "INSERT INTO kb_pages \
+    (slug, title, rev, created_by, updated_by, created_at, updated_at, words, kept) \
+    VALUES ($1, $2, $3, $4, $4, $5, $5, $6, $7) RETURNING id";
+const UPDATE_PAGE: &str = "UPDATE kb_pages SET title = $2, rev = $3, updated_by = $4, updated_at = $5, words = $6, kept = $7 \
+    WHERE slug = $1 RETURNING id";

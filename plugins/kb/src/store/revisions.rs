@@ -1,11 +1,11 @@
-//! The history of a page.
+//! The revisions of pages. A page's are numbered from 1 without a gap, and none is ever changed.
 
-use crate::model::{PageId, RevisionId, Slug};
+use crate::model::{PageId, Slug};
 use plugin_api::{Address, HostError, Query, StatementResult, sql};
 use serde::Deserialize;
 
 /// The page of the history.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Deserialize)]
 pub struct HistorySubject {
     pub id: PageId,
     pub title: String,
@@ -16,62 +16,36 @@ pub async fn subject(db: &impl Query, slug: &Slug) -> Result<Option<HistorySubje
     db.row(sql("SELECT id, title, rev FROM kb_pages WHERE slug = $1").bind(slug)).await
 }
 
-#[derive(Deserialize)]
-pub struct RevisionRow<'r> {
-    pub id: RevisionId,
-    pub rev: i64,
-    pub author: Address,
-    pub kept: &'r str,
-}
-
-/// The rows of a history, the newest first.
-pub struct HistoryRows {
-    parts: Vec<StatementResult>,
-}
-
-impl HistoryRows {
-    pub fn rows(&self) -> Result<Vec<RevisionRow<'_>>, HostError> {
-        let mut rows = Vec::new();
-        for part in &self.parts {
-            rows.append(&mut part.all()?);
-        }
-        Ok(rows)
-    }
-}
-
 /// Revisions per statement: the gateway limits the size of a result, not of a response.
-const REVISIONS_PER_READ: usize = 5000;
+const REVISIONS_PER_READ: i64 = 5000;
 
-/// The revisions up to the page's current one.
-pub async fn list(db: &impl Query, subject: &HistorySubject) -> Result<HistoryRows, HostError> {
+/// The revisions up to the page's current one, the newest first: [`crate::model::RevisionRow`]s without bodies.
+pub async fn list(db: &impl Query, subject: &HistorySubject) -> Result<Vec<StatementResult>, HostError> {
     let mut parts = Vec::new();
-    let mut up_to = subject.rev;
-    loop {
-        let read = sql("SELECT id, rev, author, kept FROM kb_revisions WHERE page_id = $1 AND rev <= $2 \
-             ORDER BY rev DESC LIMIT $3");
-        let limit = u32::try_from(REVISIONS_PER_READ).unwrap_or(u32::MAX);
-        let part = db.run(read.bind(subject.id).bind(up_to).bind(limit)).await?;
-        let (count, last) = (part.rows.row_count(), part.all::<RevisionRow<'_>>()?.last().map(|row| row.rev));
-        parts.push(part);
-        match last {
-            Some(rev) if count == REVISIONS_PER_READ => up_to = rev - 1,
-            _ => return Ok(HistoryRows { parts }),
-        }
+    let mut newest = subject.rev;
+    while newest > 0 {
+        let oldest = newest - REVISIONS_PER_READ + 1;
+        let read = sql("SELECT kept, id, author FROM kb_revisions WHERE page_id = $1 AND rev BETWEEN $2 AND $3 \
+             ORDER BY rev DESC");
+        parts.push(db.run(read.bind(subject.id).bind(oldest).bind(newest)).await?);
+        newest = oldest - 1;
     }
+    Ok(parts)
 }
 
-/// A revision with its body.
-#[derive(Deserialize)]
-pub struct FullRevisionRow<'r> {
-    pub id: RevisionId,
-    pub author: Address,
-    pub kept: &'r str,
-    pub body: &'r str,
-}
-
-/// One row, [`FullRevisionRow`], or none.
+/// One row, [`crate::model::RevisionRow`], or none.
 pub async fn find(db: &impl Query, slug: &Slug, rev: i64) -> Result<StatementResult, HostError> {
-    let find = sql("SELECT r.id, r.author, r.kept, r.body FROM kb_pages p JOIN kb_revisions r ON r.page_id = p.id \
+    let find = sql("SELECT r.kept, r.id, r.author, r.body FROM kb_pages p JOIN kb_revisions r ON r.page_id = p.id \
          WHERE p.slug = $1 AND r.rev = $2");
     db.run(find.bind(slug).bind(rev)).await
+}
+
+/// Number of revisions per author since that second; of all when it is absent. The network's own do not count.
+pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
+    let all = "SELECT author, count(*) FROM kb_revisions WHERE author <> $1";
+    db.rows(match since_s {
+        Some(second) => sql(format!("{all} AND created_at >= $2 GROUP BY author")).bind(Address::ZERO).bind(second),
+        None => sql(format!("{all} GROUP BY author")).bind(Address::ZERO),
+    })
+    .await
 }

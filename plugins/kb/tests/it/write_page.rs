@@ -62,10 +62,13 @@ async fn an_invalid_write_is_refused_and_not_stored() {
             json!({ "title": "t" }),
             json!({ "body": "b" }),
             json!({ "title": "", "body": "b" }),
+            json!({ "title": " \u{3000}\n", "body": "b" }),
             json!({ "title": 1, "body": "b" }),
             json!({ "title": "x".repeat(201), "body": "b" }),
+            json!({ "title": format!("{}x", "😀".repeat(100)), "body": "b" }),
             json!({ "title": "t", "body": " \n" }),
             json!({ "title": "t", "body": "b", "summary": "x".repeat(301) }),
+            json!({ "title": "t", "body": "b", "summary": format!("{}x", "😀".repeat(150)) }),
             json!({ "title": "t", "body": "b", "summary": ["s"] }),
             json!({ "title": "t", "body": "\u{0}" }),
         ] {
@@ -75,8 +78,10 @@ async fn an_invalid_write_is_refused_and_not_stored() {
         for slug in ["a", "a_b", "%C3%A4%C3%A4", "a%00b"] {
             assert_eq!(refused(&gateway, slug, payload.clone()).await, (400, "bad_slug".to_owned()), "{slug}");
         }
-        let large = json!({ "title": "t", "body": "x".repeat(65_536) });
-        assert_eq!(refused(&gateway, "page", large).await, (413, "too_large".to_owned()));
+        for (title, bytes) in [("t", 65_536), ("é", 65_535)] {
+            let large = json!({ "title": title, "body": "x".repeat(bytes) });
+            assert_eq!(refused(&gateway, "page", large).await, (413, "too_large".to_owned()));
+        }
         assert_eq!(read(&gateway, PAGES).await["total"], 0);
         assert!(gateway.events().await.is_empty());
         // None of them used the wallet's write interval.
@@ -97,6 +102,20 @@ async fn the_largest_page_in_any_script_is_stored_as_it_is() {
             write(&gateway, &Wallet::new(number), &slug, json!({ "title": "t", "body": body })).await;
             let page = read(&gateway, &format!("{PAGES}/{slug}")).await;
             assert!(page["body"] == body.as_str() && page["bytes"] == 65_535, "{character:?}");
+        }
+        finish(gateway).await;
+    }
+}
+
+/// An emoji is two UTF-16 units.
+#[tokio::test]
+async fn title_and_summary_are_counted_in_utf16_units_and_a_summary_may_be_null() {
+    for gateway in gateways().await {
+        let (title, summary) = ("😀".repeat(100), "😀".repeat(150));
+        for (number, summary) in (1..).zip([json!(summary), json!(null)]) {
+            let payload = json!({ "title": title, "body": "b", "summary": summary });
+            let page = write(&gateway, &Wallet::new(number), &format!("page-{number}"), payload).await;
+            assert_eq!((&page["title"], &page["summary"].as_str()), (&json!(title), &summary.as_str().or(Some(""))));
         }
         finish(gateway).await;
     }

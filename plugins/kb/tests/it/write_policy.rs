@@ -47,6 +47,13 @@ async fn a_page_is_its_creators() {
         next(&gateway).await;
         assert_eq!(status(&gateway, &bob, "page").await, refused());
         assert_eq!(status(&gateway, &alice, "page").await, done(200));
+        for slug in ["how-to-hire", "how-to-register", "signing", "service-network"] {
+            assert_eq!(
+                status(&gateway, &alice, slug).await,
+                refused(),
+                "{slug} is protected unless configured otherwise"
+            );
+        }
         finish(gateway).await;
     }
 }

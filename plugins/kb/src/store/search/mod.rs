@@ -6,19 +6,20 @@
 mod postgres;
 mod sqlite;
 
+use super::pages;
 use crate::model::{IndexText, PageId, SearchQuery};
-use plugin_api::{Address, Environment, HostError, Query, Sql, StatementResult, sql};
+use plugin_api::{Environment, HostError, Query, Sql, StatementResult, sql};
 use serde::Deserialize;
 
 /// The full-text index of the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Index {
     Sqlite,
     Postgres,
 }
 
 /// A matching page.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Deserialize)]
 pub struct Hit {
     pub id: PageId,
     score: f64,
@@ -37,7 +38,7 @@ impl Index {
     }
 
     /// Replaces a page's words in the index.
-    pub fn replace(self, page: PageId, text: &IndexText) -> Vec<Sql> {
+    pub fn replace(self, page: PageId, text: &IndexText) -> [Sql; 2] {
         match self {
             Self::Sqlite => sqlite::replace(page, text),
             Self::Postgres => postgres::replace(page, text),
@@ -59,23 +60,9 @@ impl Index {
     }
 }
 
-/// The row of a matching page.
-#[derive(Deserialize)]
-pub struct FoundRow<'r> {
-    pub id: PageId,
-    pub kept: &'r str,
-    pub created_by: Address,
-    pub updated_by: Address,
-    pub body: &'r str,
-}
-
-/// Pages with their bodies, [`FoundRow`], in any order.
+/// Pages with their bodies, [`pages::PageRow`], in any order.
 pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<StatementResult, HostError> {
     let places: Vec<String> = (1..=hits.len()).map(|place| format!("${place}")).collect();
-    let read = sql(format!(
-        "SELECT p.id, p.kept, p.created_by, p.updated_by, r.body FROM kb_pages p \
-         JOIN kb_revisions r ON r.page_id = p.id AND r.rev = p.rev WHERE p.id IN ({})",
-        places.join(", ")
-    ));
+    let read = sql(format!("{} WHERE p.id IN ({})", pages::SELECT, places.join(", ")));
     db.run(hits.iter().fold(read, |read, hit| read.bind(hit.id))).await
 }

@@ -3,15 +3,15 @@
 use super::Hit;
 use crate::{
     model::{IndexText, PageId, SearchQuery},
-    store::totals::{self, Totals},
+    store::pages::{self, Totals},
 };
 use plugin_api::{HostError, Query, Sql, sql};
 
-pub fn replace(page: PageId, text: &IndexText) -> Vec<Sql> {
+pub fn replace(page: PageId, text: &IndexText) -> [Sql; 2] {
     // Words consist of letters and digits only, so quotes are sufficient escaping.
     let words: Vec<String> = text.counts.iter().map(|(word, count)| format!("'{word}':{count}")).collect();
     let insert = sql("INSERT INTO kb_search (page_id, words, length) VALUES ($1, cast($2 AS tsvector), $3)");
-    vec![
+    [
         sql("DELETE FROM kb_search WHERE page_id = $1").bind(page),
         insert.bind(page).bind(words.join(" ")).bind(text.length),
     ]
@@ -23,7 +23,7 @@ const B: f64 = 0.75;
 const IDF_MIN: f64 = 0.000_001;
 
 pub async fn find(db: &impl Query, query: &SearchQuery, limit: u32, offset: u32) -> Result<Vec<Hit>, HostError> {
-    let totals = totals::read(db).await?;
+    let totals = pages::totals(db).await?;
     let mut weights = Vec::new();
     for beginning in query.beginnings() {
         weights.push(weight(totals.pages, count(db, beginning).await?));
@@ -72,17 +72,4 @@ fn ranked(query: &SearchQuery, weights: &[f64], totals: Totals, limit: u32, offs
     ))
     .push_bind(" LIMIT {}", limit)
     .push_bind(" OFFSET {}", offset)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_that_most_pages_have_says_next_to_nothing() {
-        assert!(weight(100, 1) > weight(100, 2));
-        for with_word in [50, 99, 100] {
-            assert!((weight(100, with_word) - IDF_MIN).abs() < f64::EPSILON);
-        }
-    }
 }

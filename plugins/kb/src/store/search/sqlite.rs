@@ -4,13 +4,10 @@ use super::Hit;
 use crate::model::{IndexText, PageId, SearchQuery};
 use plugin_api::{HostError, Query, Sql, sql};
 
-pub fn replace(page: PageId, text: &IndexText) -> Vec<Sql> {
+pub fn replace(page: PageId, text: &IndexText) -> [Sql; 2] {
     let [title, summary, body] = &text.columns;
     let insert = sql("INSERT INTO kb_search (rowid, title, summary, body) VALUES ($1, $2, $3, $4)");
-    vec![
-        sql("DELETE FROM kb_search WHERE rowid = $1").bind(page),
-        insert.bind(page).bind(title).bind(summary).bind(body),
-    ]
+    [sql("DELETE FROM kb_search WHERE rowid = $1").bind(page), insert.bind(page).bind(title).bind(summary).bind(body)]
 }
 
 /// The weights are those of `model/index_text.rs`.
