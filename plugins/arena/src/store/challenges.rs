@@ -100,8 +100,9 @@ pub fn list(is_open: Option<bool>, tag: Option<String>, search: Option<Search>) 
         .search(search, &["c.title", "c.brief"])
         .order_by(match is_open {
             Some(true) => "c.ends_at, c.id DESC",
-            Some(false) => "c.ends_at DESC, c.id DESC",
-            None => "CASE WHEN c.closed_at IS NULL THEN 0 ELSE 1 END, c.ends_at, c.id DESC",
+            // A closed challenge has `closed_at` equal to `ends_at`, so these orders walk the index of deadlines.
+            Some(false) => "c.closed_at DESC, c.ends_at DESC, c.id DESC",
+            None => "c.closed_at NULLS FIRST, c.ends_at, c.id DESC",
         })
 }
 
