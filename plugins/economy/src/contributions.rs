@@ -2,8 +2,11 @@
 
 use crate::{
     Economy,
-    deployment::SHOWN,
-    store::{accounts, disputes, streams, subs, tokens},
+    model::{
+        StreamStatus,
+        contracts::{ACCOUNT_FACTORY, ARBITER_POOL, STREAM_PAY, TOKEN_FACTORY},
+    },
+    store::{accounts::accounts, disputes::disputes, streams::streams, subs::subs, tokens::tokens},
 };
 use plugin_api::{
     Hash256, HostError, PluginContext,
@@ -20,18 +23,21 @@ pub async fn counters(cx: PluginContext<Economy>, _: NoInput) -> Result<Counters
 async fn counts(cx: &PluginContext<Economy>) -> Result<Map<String, Value>, HostError> {
     let (db, now_s) = (cx.db(), cx.now_s());
     let counts = [
-        ("streamsOpen", streams::count_open(&db, now_s).await?),
-        ("subsActive", subs::count_active(&db, now_s).await?),
-        ("casesOpen", disputes::count_open(&db).await?),
-        ("tokensLaunched", tokens::count(&db).await?),
-        ("accountsCreated", accounts::count(&db).await?),
+        ("streamsOpen", streams(None, None, Some(StreamStatus::Open), now_s).count(&db).await?),
+        ("subsActive", subs(None, None, Some(now_s)).count(&db).await?),
+        ("casesOpen", disputes(None, Some(true), None, None).count(&db).await?),
+        ("tokensLaunched", tokens(None).count(&db).await?),
+        ("accountsCreated", accounts(None).count(&db).await?),
     ];
     Ok(members(counts.map(|(name, count)| (name, count.into()))))
 }
 
+/// The contracts whose records this plugin serves.
+const CONTRACTS: [&str; 4] = [STREAM_PAY, ARBITER_POOL, TOKEN_FACTORY, ACCOUNT_FACTORY];
+
 /// Whether the tables can be read, and the contracts that they cover. The progress is part of the index's own status.
 pub async fn status(cx: PluginContext<Economy>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
-    let deployed: Vec<&str> = SHOWN.into_iter().filter(|key| cx.environment().contract(key).is_some()).collect();
+    let deployed: Vec<&str> = CONTRACTS.into_iter().filter(|key| cx.environment().contract(key).is_some()).collect();
     let is_enabled = !deployed.is_empty();
     let mut numbers = counts(&cx).await?;
     numbers.insert("contracts".to_owned(), json!(deployed));

@@ -1,8 +1,9 @@
 //! Errors of the economy's lists: texts, statuses and codes.
 
-use plugin_api::{AddressParseError, ApiError, ErrorSpec};
+use plugin_api::{AddressParseError, ApiError};
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[api(400, "bad_request", hint = "correct the named filter, or leave it out")]
 pub enum EconomyError {
     #[error("{filter}: {reason}")]
     Address { filter: &'static str, reason: AddressParseError },
@@ -10,14 +11,4 @@ pub enum EconomyError {
     Id { filter: &'static str },
     #[error("status: one of {expected} is needed")]
     Status { expected: &'static str },
-}
-
-const BAD_REQUEST: ErrorSpec = ErrorSpec::new(400, "bad_request", "correct the named filter, or leave it out");
-
-impl ApiError for EconomyError {
-    const SPECS: &'static [ErrorSpec] = &[BAD_REQUEST];
-
-    fn spec(&self) -> ErrorSpec {
-        BAD_REQUEST
-    }
 }

@@ -1,15 +1,13 @@
 //! The economy: streams, plans, subscriptions, disputes, agent tokens and agent accounts, derived from chain events.
 //!
-//! README.md has the details. The rule that must not break: stored rows follow from events alone (`index/`); what depends on the
+//! README.md has the details. The rule that must not break: stored rows follow from events alone (`chain/`); what depends on the
 //! time is computed at read time (`model/`).
 
 #![forbid(unsafe_code)]
 
+mod chain;
 mod contributions;
-mod deployment;
 mod error;
-mod filter;
-mod index;
 mod model;
 mod routes;
 mod store;
@@ -33,7 +31,7 @@ impl Plugin for Economy {
                 routes::list_accounts::route(),
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .publishes(&index::EVENT_TYPES)
+            .publishes(&chain::EVENT_TYPES)
             .skill(Skill::new(
                 "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a token \
                  or an account that is a contract",
@@ -42,7 +40,7 @@ impl Plugin for Economy {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
-        index::subscribe(definition)
+        chain::subscribe(definition)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -51,20 +49,3 @@ impl Plugin for Economy {
 }
 
 export_plugin!(Economy);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::manifest;
-
-    #[test]
-    fn a_handler_of_events_writes_tables_of_this_plugin_only() {
-        for subscription in manifest(plugin_module()).subscriptions {
-            assert!(!subscription.derived_tables.is_empty(), "{}", subscription.event);
-            for table in subscription.derived_tables {
-                let create = format!("CREATE TABLE {table} ");
-                assert!(include_str!("../migrations/0001_create.sql").contains(&create), "{table}");
-            }
-        }
-    }
-}

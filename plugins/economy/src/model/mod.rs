@@ -1,13 +1,10 @@
-//! Response types of each record, with the members that depend on the time of reading.
+//! The contracts' events, the events of the activity log, and the response types with what depends on the time of reading.
 
-mod account;
-mod dispute;
+pub mod contracts;
+mod event;
 mod stream;
-mod subscription;
-mod token;
+mod view;
 
-pub use account::AccountView;
-pub use dispute::{CaseStatus, DisputeView, EvidenceView};
-pub use stream::{Flow, StreamStatus, StreamView, claimable, status};
-pub use subscription::{PlanView, SubView};
-pub use token::TokenView;
+pub use event::{CaseEvent, JobParties, LaunchEvent, PlacedEvent, StreamCancellation, SubscriptionEvent};
+pub use stream::{StreamStatus, StreamView};
+pub use view::{AccountView, CaseStatus, DisputeView, EvidenceView, PlanView, SubView, TokenView};

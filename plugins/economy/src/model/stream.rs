@@ -1,31 +1,22 @@
 //! Streams: payment by the second, until the deposit is used up or a party cancels.
 
-use plugin_api::{Hash256, JsonSchema, Wei, point::Author};
-use serde::Serialize;
+use plugin_api::{Author, Hash256, JsonSchema, Wei};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamStatus {
     /// It still flows.
+    #[default]
     Open,
     /// The deposit is used up; what was not claimed yet can be.
     Ended,
     Cancelled,
 }
 
-impl StreamStatus {
-    pub fn read(text: &str) -> Option<Self> {
-        match text {
-            "open" => Some(Self::Open),
-            "ended" => Some(Self::Ended),
-            "cancelled" => Some(Self::Cancelled),
-            _ => None,
-        }
-    }
-}
-
 /// A payment stream.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+// Also its row in the store; [`StreamView::at`] adds what depends on the time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamView {
     pub id: i64,
@@ -36,6 +27,8 @@ pub struct StreamView {
     /// What the payee took so far, the fee included.
     pub claimed: Wei,
     /// What the payee could take now, the fee included.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub claimable: Wei,
     /// Unix seconds.
     pub start: i64,
@@ -44,78 +37,58 @@ pub struct StreamView {
     pub cancelled: bool,
     pub tx_opened: Option<Hash256>,
     pub updated_at_block: i64,
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub status: StreamStatus,
 }
 
-pub fn status(cancelled: bool, stop_s: i64, now_s: i64) -> StreamStatus {
-    match (cancelled, stop_s > now_s) {
-        (true, _) => StreamStatus::Cancelled,
-        (false, true) => StreamStatus::Open,
-        (false, false) => StreamStatus::Ended,
+impl StreamView {
+    /// The stream at this second.
+    pub fn at(mut self, now_s: i64) -> Self {
+        (self.status, self.claimable) = match (self.cancelled, self.stop > now_s) {
+            (true, _) => (StreamStatus::Cancelled, Wei::ZERO),
+            (false, true) => (StreamStatus::Open, self.unclaimed(now_s)),
+            (false, false) => (StreamStatus::Ended, self.unclaimed(now_s)),
+        };
+        self
     }
-}
 
-/// The amounts of a stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Flow {
-    pub rate_per_sec: Wei,
-    pub deposit: Wei,
-    pub claimed: Wei,
-    pub start_s: i64,
-    pub stop_s: i64,
-}
-
-/// The amount that flowed until now and was not claimed, computed like the contract's for a stream that is not cancelled.
-pub fn claimable(flow: Flow, now_s: i64) -> Wei {
-    let elapsed_s = u64::try_from(now_s.min(flow.stop_s).saturating_sub(flow.start_s)).unwrap_or_default();
-    let accrued = flow.rate_per_sec.saturating_mul(elapsed_s).min(flow.deposit);
-    accrued.saturating_sub(flow.claimed)
+    /// The amount that flowed until now and was not claimed, computed like the contract's for a stream that is not cancelled.
+    fn unclaimed(&self, now_s: i64) -> Wei {
+        let elapsed_s = u64::try_from(now_s.min(self.stop).saturating_sub(self.start)).unwrap_or_default();
+        self.rate_per_sec.saturating_mul(elapsed_s).min(self.deposit).saturating_sub(self.claimed)
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use plugin_api::Address;
+    use serde_json::json;
 
-    fn wei(text: &str) -> Wei {
-        text.parse().unwrap()
-    }
-
-    fn flow(rate: &str, deposit: &str, claimed: &str) -> Flow {
-        let (rate_per_sec, deposit, claimed) = (wei(rate), wei(deposit), wei(claimed));
-        Flow { rate_per_sec, deposit, claimed, start_s: 100, stop_s: 110 }
-    }
-
-    #[test]
-    fn it_flows_from_start_to_stop() {
-        let at = |now_s| claimable(flow("7", "73", "0"), now_s).to_string();
-        assert_eq!([0, 100, 101, 109, 110, 1000].map(at), ["0", "0", "7", "63", "70", "70"]);
+    /// It flows from second 100 to second 110.
+    fn stream(rate: &str, deposit: &str, claimed: &str) -> StreamView {
+        let row = json!({
+            "id": 1, "payer": Address::ZERO, "payee": Address::ZERO, "ratePerSec": rate, "deposit": deposit,
+            "claimed": claimed, "start": 100, "stop": 110, "cancelled": false, "txOpened": null, "updatedAtBlock": 1
+        });
+        serde_json::from_value(row).unwrap()
     }
 
     #[test]
-    fn what_was_claimed_is_gone() {
-        let at = |now_s| claimable(flow("7", "73", "14"), now_s).to_string();
-        assert_eq!([101, 102, 103, 200].map(at), ["0", "0", "7", "56"]);
-    }
-
-    #[test]
-    fn amounts_of_256_bits_neither_wrap_nor_exceed_the_deposit() {
+    fn what_flowed_until_the_stop_and_was_not_claimed_is_claimable() {
+        let at = |stream: &StreamView, seconds: &[i64]| {
+            seconds.iter().map(|now_s| stream.clone().at(*now_s).claimable.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(at(&stream("7", "73", "0"), &[0, 100, 101, 109, 110, 1000]), ["0", "0", "7", "63", "70", "70"]);
+        assert_eq!(at(&stream("7", "73", "14"), &[101, 102, 103, 200]), ["0", "0", "7", "56"]);
+        // Amounts of 256 bits neither wrap nor exceed the deposit.
         let max = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
-        assert_eq!(claimable(flow(max, max, "1"), 105).to_string(), max.replace("9935", "9934"));
-        assert_eq!(claimable(flow(max, "5", "0"), 105).to_string(), "5");
-    }
-
-    #[test]
-    fn a_stop_before_the_start_gives_nothing() {
-        let wrapped = Flow { stop_s: 3, ..flow("1", "10", "0") };
-        assert_eq!(claimable(wrapped, 1000), Wei::ZERO);
-        assert_eq!(claimable(Flow { stop_s: i64::MAX, ..flow("1", "10", "0") }, i64::MAX), wei("10"));
-    }
-
-    #[test]
-    fn the_second_of_the_stop_is_the_end() {
-        assert_eq!(status(false, 110, 109), StreamStatus::Open);
-        assert_eq!(status(false, 110, 110), StreamStatus::Ended);
-        assert_eq!(status(true, 110, 109), StreamStatus::Cancelled);
+        assert_eq!(at(&stream(max, max, "1"), &[105]), [max.replace("9935", "9934")]);
+        assert_eq!(at(&stream(max, "5", "0"), &[105]), ["5"]);
+        let until = |stop| StreamView { stop, ..stream("1", "10", "0") };
+        assert_eq!(at(&until(3), &[1000]), ["0"], "it stops before it starts");
+        assert_eq!(at(&until(i64::MAX), &[i64::MAX]), ["10"]);
     }
 }

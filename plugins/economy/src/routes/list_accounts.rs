@@ -1,15 +1,16 @@
 //! `GET /api/accounts`: accounts that the factory created, the latest first.
 
-use super::{ListPage, window};
+use super::{Undeployed, deployment, filter};
 use crate::{
     Economy,
-    deployment::{self, ACCOUNT_FACTORY, ACCOUNT_IMPL, Undeployed},
     error::EconomyError,
-    filter,
-    model::AccountView,
-    store::accounts,
+    model::{
+        AccountView,
+        contracts::{ACCOUNT_FACTORY, ACCOUNT_IMPL},
+    },
+    store::accounts::accounts,
 };
-use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -29,7 +30,6 @@ struct AccountFilter {
 
 #[derive(Serialize, JsonSchema)]
 struct AccountList {
-    items: Vec<AccountView>,
     /// How many accounts match, on all pages.
     total: i64,
     /// AgentAccountFactory; null while undeployed.
@@ -43,11 +43,11 @@ struct AccountList {
 async fn list_accounts(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<AccountFilter>,
-    page: ListPage,
-) -> Result<Json<AccountList>, HandlerError<EconomyError>> {
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<Listed<AccountView, AccountList>, HandlerError<EconomyError>> {
     let owner = filter::address("owner", query.owner.as_deref())?;
-    let (items, total) = accounts::list(&cx.db(), owner, window(page)).await?;
-    let (factory, undeployed) = deployment::of(&cx, ACCOUNT_FACTORY);
-    let (implementation, _) = deployment::of(&cx, ACCOUNT_IMPL);
-    Ok(Json(AccountList { items, total, factory, implementation, undeployed }))
+    let page = accounts(owner).page(limit, offset).fetch(&cx.db()).await?;
+    let (factory, undeployed) = deployment(&cx, ACCOUNT_FACTORY);
+    let implementation = cx.environment().contract(ACCOUNT_IMPL);
+    Ok(Listed::new(page.rows()?, AccountList { total: page.total, factory, implementation, undeployed })?)
 }

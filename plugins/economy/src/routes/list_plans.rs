@@ -1,18 +1,13 @@
 //! `GET /api/streams/plans`: subscription plans, the newest first.
 
-use super::{ListPage, window};
+use super::{Undeployed, deployment, filter};
 use crate::{
     Economy,
-    deployment::{self, STREAM_PAY, Undeployed},
     error::EconomyError,
-    filter,
-    model::PlanView,
-    store::{
-        plans::{self, Filter, PlanRow},
-        subs,
-    },
+    model::{PlanView, contracts::STREAM_PAY},
+    store::{plans::plans, subs},
 };
-use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -33,7 +28,6 @@ struct PlanFilter {
 
 #[derive(Serialize, JsonSchema)]
 struct PlanList {
-    items: Vec<PlanView>,
     /// How many plans match, on all pages.
     total: i64,
     /// StreamPay; null while undeployed.
@@ -45,24 +39,17 @@ struct PlanList {
 async fn list_plans(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<PlanFilter>,
-    page: ListPage,
-) -> Result<Json<PlanList>, HandlerError<EconomyError>> {
-    let filter = Filter {
-        payee: filter::address("payee", query.payee.as_deref())?,
-        only_active: filter::flag(query.active.as_deref()),
-    };
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<Listed<PlanView, PlanList>, HandlerError<EconomyError>> {
+    let payee = filter::address("payee", query.payee.as_deref())?;
+    let only_active = filter::flag(query.active.as_deref());
     let db = cx.db();
-    let (rows, total) = plans::list(&db, filter, window(page)).await?;
-    let active = subs::count_active_of(&db, rows.iter().map(|row| row.id), cx.now_s()).await?;
-    let authors = cx.authors(rows.iter().map(|row| row.payee)).await?;
-    let active_subs = |row: &PlanRow| active.get(&row.id).copied().unwrap_or_default();
-    let items = rows.into_iter().map(|row| view(active_subs(&row), row, &authors)).collect();
-    let (contract, undeployed) = deployment::of(&cx, STREAM_PAY);
-    Ok(Json(PlanList { items, total, contract, undeployed }))
-}
-
-fn view(active_subs: i64, row: PlanRow, authors: &Authors) -> PlanView {
-    let PlanRow { id, payee, price_per_period, period_s, active, metadata_uri, created_at, updated_at_block } = row;
-    let (payee, period) = (authors.get(payee), period_s);
-    PlanView { id, payee, price_per_period, period, active, metadata_uri, created_at, updated_at_block, active_subs }
+    let page = plans(payee, only_active).page(limit, offset).fetch(&db).await?;
+    let mut items: Vec<PlanView> = page.rows()?;
+    let active_subs = subs::count_active_of(&db, items.iter().map(|plan| plan.id), cx.now_s()).await?;
+    for plan in &mut items {
+        plan.active_subs = active_subs.get(&plan.id).copied().unwrap_or_default();
+    }
+    let (contract, undeployed) = deployment(&cx, STREAM_PAY);
+    Ok(Listed::new(items, PlanList { total: page.total, contract, undeployed })?)
 }

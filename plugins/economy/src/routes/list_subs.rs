@@ -1,15 +1,13 @@
 //! `GET /api/streams/subs`: subscriptions, the newest first.
 
-use super::{ListPage, window};
+use super::{Undeployed, deployment, filter};
 use crate::{
     Economy,
-    deployment::{self, STREAM_PAY, Undeployed},
     error::EconomyError,
-    filter,
-    model::SubView,
-    store::subs::{self, Filter, SubRow},
+    model::{SubView, contracts::STREAM_PAY},
+    store::subs::subs,
 };
-use plugin_api::{Address, Authors, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -33,7 +31,6 @@ struct SubFilter {
 
 #[derive(Serialize, JsonSchema)]
 struct SubList {
-    items: Vec<SubView>,
     /// How many subscriptions match, on all pages.
     total: i64,
     /// The gateway's clock, unix seconds: what is active is so at this time.
@@ -47,33 +44,14 @@ struct SubList {
 async fn list_subs(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<SubFilter>,
-    page: ListPage,
-) -> Result<Json<SubList>, HandlerError<EconomyError>> {
-    let filter = Filter {
-        payer: filter::address("payer", query.payer.as_deref())?,
-        plan_id: filter::id("planId", query.plan_id.as_deref())?,
-        only_active: filter::flag(query.active.as_deref()),
-    };
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<Listed<SubView, SubList>, HandlerError<EconomyError>> {
+    let payer = filter::address("payer", query.payer.as_deref())?;
+    let plan_id = filter::id("planId", query.plan_id.as_deref())?;
     let now = cx.now_s();
-    let (rows, total) = subs::list(&cx.db(), filter, now, window(page)).await?;
-    let authors = cx.authors(rows.iter().flat_map(|row| std::iter::once(row.payer).chain(row.payee))).await?;
-    let items = rows.into_iter().map(|row| view(row, now, &authors)).collect();
-    let (contract, undeployed) = deployment::of(&cx, STREAM_PAY);
-    Ok(Json(SubList { items, total, now, contract, undeployed }))
-}
-
-fn view(row: SubRow, now_s: i64, authors: &Authors) -> SubView {
-    SubView {
-        id: row.id,
-        plan_id: row.plan_id,
-        payer: authors.get(row.payer),
-        payee: row.payee.map(|payee| authors.get(payee)),
-        price_per_period: row.price_per_period,
-        period: row.period_s,
-        paid_through: row.paid_through_s,
-        cancelled: row.cancelled,
-        active: !row.cancelled && row.paid_through_s > now_s,
-        created_at: row.created_at,
-        updated_at_block: row.updated_at_block,
-    }
+    let active_at = filter::flag(query.active.as_deref()).then_some(now);
+    let page = subs(payer, plan_id, active_at).page(limit, offset).fetch(&cx.db()).await?;
+    let items = page.rows::<SubView>()?.into_iter().map(|sub| sub.at(now)).collect();
+    let (contract, undeployed) = deployment(&cx, STREAM_PAY);
+    Ok(Listed::new(items, SubList { total: page.total, now, contract, undeployed })?)
 }

@@ -1,15 +1,13 @@
 //! `GET /api/tokens`: tokens of agents, the latest launch first.
 
-use super::{ListPage, window};
+use super::{Undeployed, deployment, filter};
 use crate::{
     Economy,
-    deployment::{self, TOKEN_FACTORY, Undeployed},
     error::EconomyError,
-    filter,
-    model::TokenView,
-    store::tokens,
+    model::{TokenView, contracts::TOKEN_FACTORY},
+    store::tokens::tokens,
 };
-use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -31,7 +29,6 @@ struct TokenFilter {
 
 #[derive(Serialize, JsonSchema)]
 struct TokenList {
-    items: Vec<TokenView>,
     /// How many tokens match, on all pages.
     total: i64,
     /// AgentTokenFactory; null while undeployed.
@@ -43,10 +40,10 @@ struct TokenList {
 async fn list_tokens(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<TokenFilter>,
-    page: ListPage,
-) -> Result<Json<TokenList>, HandlerError<EconomyError>> {
-    let agent = filter::id("agentId", query.agent_id.as_deref())?;
-    let (items, total) = tokens::list(&cx.db(), agent, window(page)).await?;
-    let (contract, undeployed) = deployment::of(&cx, TOKEN_FACTORY);
-    Ok(Json(TokenList { items, total, contract, undeployed }))
+    Page { limit, offset }: Page<50, 200>,
+) -> Result<Listed<TokenView, TokenList>, HandlerError<EconomyError>> {
+    let agent_id = filter::id("agentId", query.agent_id.as_deref())?;
+    let page = tokens(agent_id).page(limit, offset).fetch(&cx.db()).await?;
+    let (contract, undeployed) = deployment(&cx, TOKEN_FACTORY);
+    Ok(Listed::new(page.rows()?, TokenList { total: page.total, contract, undeployed })?)
 }

@@ -7,12 +7,21 @@ pub mod list_streams;
 pub mod list_subs;
 pub mod list_tokens;
 
-use crate::store::PageRequest;
-use plugin_api::Page;
+mod filter;
 
-/// Page size of all lists.
-type ListPage = Page<50, 200>;
+use plugin_api::{Address, HostHandle, JsonSchema};
+use serde::Serialize;
 
-fn window(page: ListPage) -> PageRequest {
-    PageRequest { limit: page.limit, offset: page.offset }
+/// Stands beside a list whose contract is not deployed, and nowhere else.
+#[derive(Serialize, JsonSchema)]
+struct Undeployed {
+    disabled: bool,
+    reason: &'static str,
+}
+
+/// The address of the contract, or the note that it is not deployed.
+fn deployment(host: &HostHandle, key: &str) -> (Option<Address>, Option<Undeployed>) {
+    let address = host.environment().contract(key);
+    let absent = address.is_none().then_some(Undeployed { disabled: true, reason: "not deployed" });
+    (address, absent)
 }

@@ -51,6 +51,7 @@ async fn filters_and_pages() {
             ("?active=1".to_owned(), (vec![3, 2, 1], 3)),
             ("?active=true&limit=1&offset=1".to_owned(), (vec![2], 3)),
             ("?active=0".to_owned(), (vec![4, 3, 2, 1], 4)),
+            ("?active=yes&payee=".to_owned(), (vec![4, 3, 2, 1], 4)),
             ("?offset=9".to_owned(), (vec![], 4)),
         ] {
             assert_eq!(ids(&gateway, &format!("{PLANS}{query}")).await, found, "{query}");

@@ -63,13 +63,16 @@ async fn filters_and_pages() {
             (String::new(), (vec![4, 3, 2, 1], 4)),
             (format!("?payer={odd}"), (vec![3, 1], 2)),
             ("?planId=7".to_owned(), (vec![4, 2], 2)),
+            ("?planId=007&payer=%20".to_owned(), (vec![4, 2], 2)),
             ("?planId=7&active=true".to_owned(), (vec![2], 1)),
             ("?limit=2&offset=3".to_owned(), (vec![1], 4)),
             (format!("?planId={}", "9".repeat(70)), (vec![], 0)),
         ] {
             assert_eq!(ids(&gateway, &format!("{SUBS}{query}")).await, found, "{query}");
         }
-        for query in ["?payer=me", "?planId=0", "?planId=-1", "?planId=seven"] {
+        for query in
+            ["?payer=me", "?planId=0", "?planId=-1", "?planId=1.5", "?planId=0x1", "?planId=seven", "?planId=%D9%A3"]
+        {
             assert_refused(&gateway, &format!("{SUBS}{query}")).await;
         }
         finish(gateway).await;
