@@ -3,11 +3,8 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{JobStatus, job_event},
-    store::derived::{
-        jobs::{self, JobEnd},
-        totals,
-    },
+    model::job_event,
+    store::derived::{jobs, totals},
 };
 use plugin_api::{
     ChainEvent, ContractEvent, Definition, Hash256, HostError, JobId, PluginContext, Tx, Wei,
@@ -48,42 +45,33 @@ async fn delivered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobDelive
 #[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
 #[contract_event(ESCROW, "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
-struct JobCompleted {
-    job_id: JobId,
-    agent_payout: Wei,
-    fee: Wei,
-    rating: u8,
+pub struct JobCompleted {
+    pub job_id: JobId,
+    pub agent_payout: Wei,
+    pub fee: Wei,
+    pub rating: u8,
 }
 
 /// The client is the actor also when the agent claimed the payment.
 async fn completed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
-    let JobCompleted { job_id, agent_payout, fee, rating } = event.args;
-    let end = JobEnd {
-        rating: Some(rating),
-        agent_payout: Some(agent_payout),
-        fee: Some(fee),
-        ..JobEnd::new(JobStatus::Completed, &event)
-    };
-    let Some(mut job) = jobs::close(&tx, job_id, &end).await? else { return Ok(()) };
-    totals::count_settled(&tx, &job, fee).await?;
-    job.rating = Some(rating).filter(|rating| *rating > 0);
+    let Some(mut job) = jobs::complete(&tx, &event).await? else { return Ok(()) };
+    totals::count_settled(&tx, &job, event.args.fee).await?;
+    job.rating = Some(event.args.rating).filter(|rating| *rating > 0);
     job_event("job.completed", &job, Some(job.client), &event).publish(&tx)
 }
 
 #[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
 #[contract_event(ESCROW, "JobRefunded(uint256 indexed jobId, uint256 amount, bool byAgent)")]
-struct JobRefunded {
-    job_id: JobId,
-    by_agent: bool,
+pub struct JobRefunded {
+    pub job_id: JobId,
+    pub by_agent: bool,
 }
 
 async fn refunded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobRefunded>) -> Result<(), HostError> {
-    let JobRefunded { job_id, by_agent } = event.args;
-    let end = JobEnd { by_agent: Some(by_agent), ..JobEnd::new(JobStatus::Refunded, &event) };
-    let Some(mut job) = jobs::close(&tx, job_id, &end).await? else { return Ok(()) };
-    job.by_agent = Some(by_agent);
-    let actor = if by_agent { job.owner } else { Some(job.client) };
+    let Some(mut job) = jobs::refund(&tx, &event).await? else { return Ok(()) };
+    job.by_agent = Some(event.args.by_agent);
+    let actor = if event.args.by_agent { job.owner } else { Some(job.client) };
     job_event("job.refunded", &job, actor, &event).publish(&tx)
 }
 
@@ -102,22 +90,15 @@ async fn disputed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobDispute
 #[derive(Deserialize, ContractEvent)]
 #[serde(rename_all = "camelCase")]
 #[contract_event(ESCROW, "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)")]
-struct JobResolved {
-    job_id: JobId,
-    client_amount: Wei,
-    agent_payout: Wei,
-    fee: Wei,
+pub struct JobResolved {
+    pub job_id: JobId,
+    pub client_amount: Wei,
+    pub agent_payout: Wei,
+    pub fee: Wei,
 }
 
 async fn resolved(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobResolved>) -> Result<(), HostError> {
-    let JobResolved { job_id, client_amount, agent_payout, fee } = event.args;
-    let end = JobEnd {
-        agent_payout: Some(agent_payout),
-        client_amount: Some(client_amount),
-        fee: Some(fee),
-        ..JobEnd::new(JobStatus::Resolved, &event)
-    };
-    let Some(job) = jobs::close(&tx, job_id, &end).await? else { return Ok(()) };
-    totals::count_settled(&tx, &job, fee).await?;
+    let Some(job) = jobs::resolve(&tx, &event).await? else { return Ok(()) };
+    totals::count_settled(&tx, &job, event.args.fee).await?;
     job_event("job.resolved", &job, None, &event).publish(&tx)
 }

@@ -4,7 +4,7 @@
 use super::TABLES;
 use crate::{
     Agents,
-    model::{AgentRecord, AgentStatus, agent_event, slug},
+    model::{AgentRecord, AgentStatus, agent_event},
     store::derived::{agents, totals},
 };
 use plugin_api::{
@@ -42,7 +42,7 @@ async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentReg
         rating_count: 0,
         rating_sum: 0,
     };
-    tx.defer(agents::insert(&agent, &slug(&agent.name))?)?;
+    tx.defer(agents::insert(&agent)?)?;
     tx.defer(totals::count_agents(agent.status, 1))?;
     agent_event(&agent, &event).publish(&tx)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Site, limits,
-    script::{account, agent, registered, requested, transferred},
+    script::{account, agent, registered, requested, transferred, transferred_by},
     sites,
 };
 use plugin_testing::json;
@@ -43,20 +43,14 @@ async fn jobs_are_filtered_by_client_and_by_the_owner_of_their_agent() {
 #[tokio::test]
 async fn an_address_is_found_in_any_case() {
     let mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-    let client = |n: u64| requested(n, 1, 50, "1");
-    for site in sites(vec![agent(1), vec![client(1)]]).await {
-        site.mine(vec![transferred_to(mixed)]).await;
+    for site in sites(vec![agent(1), vec![requested(1, 1, 50, "1")]]).await {
+        site.mine(vec![transferred_by(1, &account(1), mixed)]).await;
         for address in [mixed.to_owned(), mixed.to_lowercase()] {
             assert_eq!(of(&site, &format!("agentOwner={address}")).await, [1], "{address}");
         }
         assert_eq!(site.read("/api/agents/1").await["owner"], mixed);
         site.close().await;
     }
-}
-
-fn transferred_to(address: &str) -> plugin_testing::ScriptedLog {
-    let event = "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)";
-    plugin_testing::ScriptedLog::new("registry", event, &[json!(1), json!(account(1)), json!(address)])
 }
 
 #[tokio::test]

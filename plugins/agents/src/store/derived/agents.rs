@@ -3,7 +3,7 @@
 use super::batch;
 use crate::{
     chain::AgentUpdated,
-    model::{AgentRecord, AgentStatus, Standing},
+    model::{AgentRecord, AgentStatus, Standing, slug},
 };
 use plugin_api::{Address, AgentId, HostError, Query as _, Sql, Tx, Wei, sql};
 
@@ -12,7 +12,7 @@ const RECORD: &str = "id, owner, name, endpoint, metadata_uri, price_per_job, bo
      jobs_failed, rating_count, rating_sum";
 
 /// Inserts a new agent without jobs.
-pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
+pub fn insert(agent: &AgentRecord) -> Result<Sql, HostError> {
     let insert =
         sql("INSERT INTO agents_agents (id, owner, name, slug, endpoint, metadata_uri, price_per_job, bond, status, active, \
          registered_at, jobs_completed, jobs_failed, rating_count, rating_sum, paid_jobs, payers, earned, rating_rank, kept) \
@@ -20,7 +20,7 @@ pub fn insert(agent: &AgentRecord, slug: &str) -> Result<Sql, HostError> {
         .bind(agent.id)
         .bind(agent.owner)
         .bind(&agent.name)
-        .bind(slug)
+        .bind(slug(&agent.name))
         .bind(&agent.endpoint)
         .bind(&agent.metadata_uri)
         .bind(agent.price_per_job)

@@ -2,37 +2,10 @@
 
 use super::{batch, totals};
 use crate::{
-    chain::JobDelivered,
+    chain::{JobCompleted, JobDelivered, JobRefunded, JobResolved},
     model::{JobFacts, JobStatus},
 };
-use plugin_api::{ChainEvent, Hash256, HostError, JobId, Sql, Tx, Wei, contracts::escrow::JobRequested, sql};
-
-/// How a job ended.
-pub struct JobEnd {
-    pub status: JobStatus,
-    pub closed_at: i64,
-    pub tx: Hash256,
-    pub rating: Option<u8>,
-    pub by_agent: Option<bool>,
-    pub agent_payout: Option<Wei>,
-    pub client_amount: Option<Wei>,
-    pub fee: Option<Wei>,
-}
-
-impl JobEnd {
-    pub fn new<Args>(status: JobStatus, event: &ChainEvent<Args>) -> Self {
-        Self {
-            status,
-            closed_at: event.time_s,
-            tx: event.tx,
-            rating: None,
-            by_agent: None,
-            agent_payout: None,
-            client_amount: None,
-            fee: None,
-        }
-    }
-}
+use plugin_api::{ChainEvent, HostError, JobId, Sql, Tx, contracts::escrow::JobRequested, sql};
 
 fn find(id: JobId) -> Sql {
     sql("SELECT j.id AS job_id, j.agent_id, a.name AS agent_name, a.owner, j.client, j.amount, j.status \
@@ -40,8 +13,13 @@ fn find(id: JobId) -> Sql {
     .bind(id)
 }
 
-async fn change(tx: &Tx, id: JobId, update: Sql) -> Result<Option<JobFacts>, HostError> {
-    let [_, job] = batch(tx, [update, find(id)]).await?;
+/// Sets the status of the job `$1`, and these columns.
+fn set(id: JobId, status: JobStatus, columns: &str) -> Sql {
+    sql(format!("UPDATE agents_jobs SET status = $2{columns} WHERE id = $1")).bind(id).bind(status)
+}
+
+async fn change(tx: &Tx, id: JobId, set: Sql) -> Result<Option<JobFacts>, HostError> {
+    let [_, job] = batch(tx, [set, find(id)]).await?;
     job.first()
 }
 
@@ -66,33 +44,36 @@ pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFac
 /// An empty URI and an all-zero hash are stored as absent.
 pub async fn deliver(tx: &Tx, event: &ChainEvent<JobDelivered>) -> Result<Option<JobFacts>, HostError> {
     let JobDelivered { job_id, output_hash, output_uri } = &event.args;
-    let update = sql("UPDATE agents_jobs SET status = $2, output_hash = $3, output_uri = $4, delivered_at = $5, \
-         tx_delivered = $6 WHERE id = $1")
-    .bind(*job_id)
-    .bind(JobStatus::Delivered)
-    .bind(Some(*output_hash).filter(|hash| hash.0 != [0; 32]))
-    .bind(Some(output_uri.as_str()).filter(|uri| !uri.is_empty()))
-    .bind(event.time_s)
-    .bind(event.tx);
-    change(tx, *job_id, update).await
+    let columns = ", delivered_at = $3, tx_delivered = $4, output_hash = $5, output_uri = $6";
+    let set = set(*job_id, JobStatus::Delivered, columns)
+        .bind(event.time_s)
+        .bind(event.tx)
+        .bind(Some(*output_hash).filter(|hash| hash.0 != [0; 32]))
+        .bind(Some(output_uri.as_str()).filter(|uri| !uri.is_empty()));
+    change(tx, *job_id, set).await
 }
 
 pub async fn dispute(tx: &Tx, id: JobId) -> Result<Option<JobFacts>, HostError> {
-    change(tx, id, sql("UPDATE agents_jobs SET status = $2 WHERE id = $1").bind(id).bind(JobStatus::Disputed)).await
+    change(tx, id, set(id, JobStatus::Disputed, "")).await
 }
 
-pub async fn close(tx: &Tx, id: JobId, end: &JobEnd) -> Result<Option<JobFacts>, HostError> {
-    let update =
-        sql("UPDATE agents_jobs SET status = $2, closed_at = $3, tx_closed = $4, rating = $5, by_agent = $6, \
-         agent_payout = $7, client_amount = $8, fee = $9 WHERE id = $1")
-        .bind(id)
-        .bind(end.status)
-        .bind(end.closed_at)
-        .bind(end.tx)
-        .bind(end.rating)
-        .bind(end.by_agent)
-        .bind(end.agent_payout)
-        .bind(end.client_amount)
-        .bind(end.fee);
-    change(tx, id, update).await
+pub async fn complete(tx: &Tx, event: &ChainEvent<JobCompleted>) -> Result<Option<JobFacts>, HostError> {
+    let JobCompleted { job_id, agent_payout, fee, rating } = event.args;
+    let columns = ", closed_at = $3, tx_closed = $4, agent_payout = $5, fee = $6, rating = $7";
+    let set = set(job_id, JobStatus::Completed, columns).bind(event.time_s).bind(event.tx);
+    change(tx, job_id, set.bind(agent_payout).bind(fee).bind(rating)).await
+}
+
+pub async fn refund(tx: &Tx, event: &ChainEvent<JobRefunded>) -> Result<Option<JobFacts>, HostError> {
+    let JobRefunded { job_id, by_agent } = event.args;
+    let columns = ", closed_at = $3, tx_closed = $4, by_agent = $5";
+    let set = set(job_id, JobStatus::Refunded, columns).bind(event.time_s).bind(event.tx);
+    change(tx, job_id, set.bind(by_agent)).await
+}
+
+pub async fn resolve(tx: &Tx, event: &ChainEvent<JobResolved>) -> Result<Option<JobFacts>, HostError> {
+    let JobResolved { job_id, client_amount, agent_payout, fee } = event.args;
+    let columns = ", closed_at = $3, tx_closed = $4, client_amount = $5, agent_payout = $6, fee = $7";
+    let set = set(job_id, JobStatus::Resolved, columns).bind(event.time_s).bind(event.tx);
+    change(tx, job_id, set.bind(client_amount).bind(agent_payout).bind(fee)).await
 }
