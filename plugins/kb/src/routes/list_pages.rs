@@ -54,7 +54,7 @@ async fn list_pages(
     if !q.trim().is_empty() {
         return Ok(search_pages(&cx, q, limit, offset).await?);
     }
-    let page = pages::pages(sort).page(limit, offset).fetch(&cx.db()).await?;
+    let page = pages::list(sort).page(limit, offset).fetch(&cx.db()).await?;
     let rows: Vec<SummaryRow<'_>> = page.rows()?;
     let items = rows.iter().map(|row| (row.kept, row));
     Ok(Listed::rendered(items, PageList { total: Some(page.total), q: None, fts: false })?)

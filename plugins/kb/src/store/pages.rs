@@ -9,7 +9,7 @@ use serde::Deserialize;
 const PAGES: List = List::new("kb_pages", "kept, created_by, updated_by");
 
 /// All pages. A page of the list walks the index of its order, and the total is a stored count.
-pub fn pages(sort: Sort) -> List {
+pub fn list(sort: Sort) -> List {
     PAGES.order_by(sort.order_by()).stored_total(sql("SELECT pages FROM kb_totals"))
 }
 
