@@ -1,8 +1,9 @@
 //! Errors of the filters: texts, statuses and codes.
 
-use plugin_api::{ApiError, ErrorSpec};
+use plugin_api::ApiError;
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[api(400, "bad_request", hint = "correct the named part of the query, or leave it out")]
 pub enum WorkError {
     #[error("minReward: digits are wei, digits with a dot are FMX")]
     MinReward,
@@ -12,15 +13,4 @@ pub enum WorkError {
     AgentId,
     #[error("sort: new or reward")]
     Sort,
-}
-
-const BAD_REQUEST: ErrorSpec =
-    ErrorSpec::new(400, "bad_request", "correct the named part of the query, or leave it out");
-
-impl ApiError for WorkError {
-    const SPECS: &'static [ErrorSpec] = &[BAD_REQUEST];
-
-    fn spec(&self) -> ErrorSpec {
-        BAD_REQUEST
-    }
 }

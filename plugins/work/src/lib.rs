@@ -39,15 +39,3 @@ impl Plugin for Work {
 }
 
 export_plugin!(Work);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::manifest;
-
-    #[test]
-    fn no_proxy_keeps_or_changes_the_feed() {
-        let feed = manifest(plugin_module()).routes.into_iter().find(|route| route.operation == "stream_work").unwrap();
-        assert_eq!(feed.cache_control.as_deref(), Some("no-cache, no-transform"));
-    }
-}

@@ -5,9 +5,10 @@ use crate::{
     model::{WorkItemView, labels},
 };
 use plugin_api::{
-    HostError, HostErrorCode, PluginContext,
+    HostError, PluginContext,
     manifest::{ActivityRow, Frame, TopicInput},
     point::{self, WorkEvent, WorkInput, WorkItem},
+    render_json,
 };
 use serde::Serialize;
 
@@ -51,9 +52,8 @@ pub async fn frames(cx: PluginContext<Work>, TopicInput { rows }: TopicInput) ->
 async fn frame(cx: &PluginContext<Work>, (id, ts): (i64, i64), item: WorkItem) -> Result<Frame, HostError> {
     let labels = labels(&item);
     let authors = cx.authors(item.requester).await?;
-    let requester = item.requester.map(|address| authors.get(address));
+    let requester = item.requester.map(|address| authors.get(address).into());
     let item = WorkItemView::new(item, &cx.environment().base_url, requester);
-    let data = serde_json::to_string(&FedItem { item, activity_id: id })
-        .map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+    let data = render_json(&FedItem { item, activity_id: id })?;
     Ok(Frame { id, ts, event: EVENT.to_owned(), data, labels })
 }

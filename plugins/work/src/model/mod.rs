@@ -6,7 +6,7 @@ mod query;
 mod terms;
 mod view;
 
-pub use filter::{Filter, Sort, labels};
+pub use filter::{Sort, labels, matches};
 pub use query::{FilterView, WorkQuery};
-pub use terms::Terms;
-pub use view::{KINDS, WorkItemView, id, kind_name, text};
+pub use terms::search_terms;
+pub use view::{KINDS, WorkItemView, id, kind_name};

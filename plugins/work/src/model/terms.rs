@@ -1,37 +1,20 @@
 //! Search terms.
 
-/// Lower case, at least two characters each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Terms(Vec<String>);
-
 const TERMS_MAX: usize = 12;
 const TERM_CHARS_MIN: usize = 2;
 
-impl Terms {
-    /// The first twelve words of a text; a word consists of letters, digits and `+#._-`.
-    pub fn of(text: &str) -> Self {
-        let text = text.to_lowercase();
-        let is_part = |character: char| {
-            character.is_ascii_lowercase() || character.is_ascii_digit() || "+#._-".contains(character)
-        };
-        let words = text.split(|character| !is_part(character)).filter(|word| word.len() >= TERM_CHARS_MIN);
-        let mut terms: Vec<String> = Vec::new();
-        for word in words {
-            if terms.len() < TERMS_MAX && !terms.iter().any(|term| term == word) {
-                terms.push(word.to_owned());
-            }
+/// The first twelve different words of a text in lower case; a word consists of at least two letters, digits and `+#._-`.
+pub fn search_terms(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let is_part =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "+#._-".contains(character);
+    let mut terms: Vec<String> = Vec::new();
+    for word in text.split(|character| !is_part(character)).filter(|word| word.len() >= TERM_CHARS_MIN) {
+        if terms.len() < TERMS_MAX && !terms.iter().any(|term| term == word) {
+            terms.push(word.to_owned());
         }
-        Self(terms)
     }
-
-    /// Whether any term occurs in the lower-case text. Without terms every text matches.
-    pub fn match_any(&self, text: &str) -> bool {
-        self.0.is_empty() || self.0.iter().any(|term| text.contains(term.as_str()))
-    }
-
-    pub fn words(&self) -> &[String] {
-        &self.0
-    }
+    terms
 }
 
 #[cfg(test)]
@@ -40,16 +23,9 @@ mod tests {
 
     #[test]
     fn words_are_cut_at_everything_else() {
-        assert_eq!(Terms::of("C++, c# Rust/rust; a node.js é_x").0, ["c++", "c#", "rust", "node.js", "_x"]);
-        assert_eq!(Terms::of("! a b").0, Vec::<String>::new());
+        assert_eq!(search_terms("C++, c# Rust/rust; a node.js é_x"), ["c++", "c#", "rust", "node.js", "_x"]);
+        assert_eq!(search_terms("! a b"), Vec::<String>::new());
         let many: Vec<String> = (10..40).map(|number| number.to_string()).collect();
-        assert_eq!(Terms::of(&many.join(" ")).0, many[..12]);
-    }
-
-    #[test]
-    fn one_matching_term_is_enough() {
-        assert!(Terms::of("Data, sorting").match_any("dig for metadata"));
-        assert!(!Terms::of("sorting").match_any("dig for metadata"));
-        assert!(Terms::of("").match_any("anything"));
+        assert_eq!(search_terms(&many.join(" ")), many[..12]);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::coin;
 use plugin_api::{
-    JsonSchema, Wei, format,
-    point::{Author, WorkItem, WorkKind},
+    Author, JsonSchema, Wei, format,
+    point::{WorkItem, WorkKind},
 };
 use serde::Serialize;
 
@@ -33,13 +33,8 @@ pub fn id(item: &WorkItem) -> String {
     }
 }
 
-/// The lower-case text in which terms are searched.
-pub fn text(item: &WorkItem) -> String {
-    format!("{}\n{}\n{}", item.title, item.summary, item.tags.join("\n")).to_lowercase()
-}
-
 /// Something that can be earned now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkItemView {
     pub kind: WorkKind,

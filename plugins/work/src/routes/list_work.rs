@@ -1,13 +1,13 @@
 //! `GET /api/work`: all open work of all enabled plugins.
 
-use super::with_words_of_agent;
+use super::tests_of;
 use crate::{
     Work,
     error::WorkError,
-    model::{FilterView, KINDS, WorkItemView, WorkQuery, kind_name},
+    model::{FilterView, KINDS, WorkItemView, WorkQuery, kind_name, matches},
 };
 use plugin_api::{
-    Authors, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route,
+    Author, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route,
     point::{self, WorkInput, WorkItem},
 };
 use serde::Serialize;
@@ -54,32 +54,29 @@ async fn list_work(
     QueryString(query): QueryString<WorkQuery>,
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<Json<WorkList>, HandlerError<WorkError>> {
-    let (mut filter, sort, view) = query.check()?;
-    with_words_of_agent(&cx, &mut filter).await?;
+    let filter = query.check()?;
+    let tests = tests_of(&cx, &filter).await?;
+    // No `List`: the items come from other plugins, not from a table.
     let parts = cx.collect::<Vec<WorkItem>>(point::WORK, &WorkInput::default()).await?;
     let mut items: Vec<WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
-    items.retain(|item| filter.matches(item));
-    sort.apply(&mut items);
+    items.retain(|item| matches(item, &tests));
+    filter.sort.apply(&mut items);
 
-    let total = items.len();
     let count = |kind| items.iter().filter(|item| item.kind == kind).count();
-    let counts = KINDS.map(|kind| (kind_name(kind), count(kind))).into();
-    let page: Vec<WorkItem> = items.into_iter().skip(offset as usize).take(limit as usize).collect();
-    let authors = cx.authors(page.iter().filter_map(|item| item.requester)).await?;
+    let (total, counts) = (items.len(), KINDS.map(|kind| (kind_name(kind), count(kind))).into());
     let base_url = &cx.environment().base_url;
+    let view = |item: WorkItem| {
+        let requester = item.requester.map(Author::from);
+        WorkItemView::new(item, base_url, requester)
+    };
     Ok(Json(WorkList {
-        items: page.into_iter().map(|item| render(item, base_url, &authors)).collect(),
+        items: items.into_iter().skip(offset as usize).take(limit as usize).map(view).collect(),
         total,
         counts,
         kinds: KINDS.map(kind_name).into(),
         now: cx.now_s(),
-        filter: view,
+        filter,
         feed: format!("{base_url}{FEED}"),
         how: HOW,
     }))
-}
-
-fn render(item: WorkItem, base_url: &str, authors: &Authors) -> WorkItemView {
-    let requester = item.requester.map(|address| authors.get(address));
-    WorkItemView::new(item, base_url, requester)
 }

@@ -5,17 +5,19 @@ pub mod stream_work;
 
 use crate::{
     Work,
-    model::{Filter, Terms},
+    model::{FilterView, search_terms},
     store,
 };
-use plugin_api::{HostError, RequestContext};
+use plugin_api::{HostError, RequestContext, manifest::LabelTest};
+use std::collections::BTreeMap;
 
-/// Without search terms, an agent's own words become the terms.
-async fn with_words_of_agent(cx: &RequestContext<Work>, filter: &mut Filter) -> Result<(), HostError> {
-    if let Some(agent) = filter.agent
-        && filter.terms.words().is_empty()
+/// What the labels of work must pass. Without search terms, an agent's own words become the terms.
+async fn tests_of(cx: &RequestContext<Work>, filter: &FilterView) -> Result<BTreeMap<String, LabelTest>, HostError> {
+    let mut terms = search_terms(filter.capability.as_deref().unwrap_or_default());
+    if let Some(agent) = filter.agent_id
+        && terms.is_empty()
     {
-        filter.terms = Terms::of(&store::words_of(&cx.db(), agent).await?);
+        terms = search_terms(&store::words_of(&cx.db(), agent).await?);
     }
-    Ok(())
+    Ok(filter.tests(terms))
 }

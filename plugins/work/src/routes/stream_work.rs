@@ -1,6 +1,6 @@
 //! `GET /api/work/feed`: new work as server-sent events. The gateway replays, filters and sends; the topic renders.
 
-use super::with_words_of_agent;
+use super::tests_of;
 use crate::{Work, error::WorkError, model::WorkQuery, topic};
 use plugin_api::{
     HandlerError, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
@@ -49,14 +49,13 @@ async fn stream_work(
     QueryString(query): QueryString<FeedQuery>,
     last_event_id: HeaderValue<LastEventId>,
 ) -> Result<Topic, HandlerError<WorkError>> {
-    let (mut filter, _, _) = query.work.check()?;
-    with_words_of_agent(&cx, &mut filter).await?;
+    let tests = tests_of(&cx, &query.work.check()?).await?;
     let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
     Ok(Topic(Subscription {
         topic: topic::NAME.to_owned(),
         after_id: position.after_id(),
         after_ts: position.after_second(),
-        tests: filter.tests(),
+        tests,
         ..Subscription::default()
     }))
 }

@@ -3,6 +3,8 @@
 use super::{NO_CALLS, Site, WORK, owner, poster, script::completed, sites, sites_of};
 use plugin_testing::{ScriptedChain, Value, json};
 
+const FEED_AND_LIST: [&str; 2] = ["/api/work/feed", WORK];
+
 async fn item(site: &Site, id: &str) -> Value {
     let list = site.read(WORK).await;
     list["items"].as_array().unwrap().iter().find(|item| item["id"] == id).cloned().unwrap_or_default()
@@ -106,6 +108,7 @@ async fn filters_and_orders() {
             ("?capability=c%2B%2B", vec![&cheap]),
             ("?capability=SORT,paint", vec![&dear, &question, &endpoint]),
             ("?capability=paid&minReward=6", vec![&dear]),
+            ("?capability=WHAT", vec![&cheap, &dear]),
             // Agent 2 sorts, by its card; the job is another agent's.
             ("?agentId=2", vec![&question, &endpoint]),
             ("?agentId=1&capability=digger", vec![&job]),
@@ -117,12 +120,26 @@ async fn filters_and_orders() {
         }
         assert_eq!(site.ids("?sort=reward").await, [&endpoint, &dear, &job, &cheap, &question].map(Clone::clone));
         assert_eq!(site.ids("?sort=reward&limit=2&offset=1").await, [dear, job]);
-        let filter =
-            site.read("/api/work?kind=job&minReward=0.5&agentId=2&sort=reward&limit=0").await["filter"].clone();
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_filter_is_echoed_as_it_was_understood() {
+    for site in sites().await {
+        let filter = async |query: &str| site.read(&format!("{WORK}{query}")).await["filter"].clone();
         assert_eq!(
-            filter,
+            filter("?kind=job&minReward=0.5&agentId=2&sort=reward&limit=0").await,
             json!({ "capability": null, "minReward": "500000000000000000", "kind": ["job"], "agentId": 2, "sort": "reward" })
         );
+        assert_eq!(
+            filter("?capability=Rust&kind=bounty,%20job,bounty").await,
+            json!({ "capability": "Rust", "minReward": null, "kind": ["job", "bounty"], "agentId": null, "sort": "new" })
+        );
+        for nothing in ["", "?capability=%20&minReward=&kind=&agentId=&sort="] {
+            let none = json!({ "capability": null, "minReward": null, "kind": null, "agentId": null, "sort": "new" });
+            assert_eq!(filter(nothing).await, none, "{nothing}");
+        }
         site.close().await;
     }
 }
@@ -130,20 +147,18 @@ async fn filters_and_orders() {
 #[tokio::test]
 async fn a_malformed_filter_is_400() {
     for site in sites().await {
-        for query in [
-            "minReward=-1",
-            "minReward=abc",
-            "minReward=1.",
-            "kind=jobs",
-            "kind=job,",
-            "agentId=0",
-            "agentId=x",
-            "sort=old",
+        for (member, values) in [
+            ("minReward", vec!["-1", "abc", "1.", "1e3"]),
+            ("kind", vec!["jobs", "job,", "job,,"]),
+            ("agentId", vec!["0", "-1", "%2B1", "1.5", "x", "99999999999999999999"]),
+            ("sort", vec!["old"]),
         ] {
-            for path in [WORK, "/api/work/feed"] {
-                let response = site.gateway.get(&format!("{path}?{query}")).await;
-                assert_eq!((response.status, response.code().as_str()), (400, "bad_request"), "{path}?{query}");
-                assert!(!response.json()["hint"].as_str().unwrap().is_empty());
+            for path in values.iter().flat_map(|value| FEED_AND_LIST.map(|path| format!("{path}?{member}={value}"))) {
+                let response = site.gateway.get(&path).await;
+                assert_eq!((response.status, response.code().as_str()), (400, "bad_request"), "{path}");
+                let problem = response.json();
+                assert!(problem["error"].as_str().unwrap().starts_with(&format!("{member}: ")), "{problem}");
+                assert!(!problem["hint"].as_str().unwrap().is_empty());
             }
         }
         assert_eq!(site.ids("?kind=bounty&limit=abc&offset=-1").await, Vec::<String>::new());
