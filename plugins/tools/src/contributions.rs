@@ -5,25 +5,21 @@ use crate::{
     model::{ComputeSpec, ToolPublished},
     store::{
         probes,
-        tool_list::{self, OfferRow},
+        tools::{self, IS_COMPUTE, OFFERS, Offer, RenderedOffer},
     },
 };
 use plugin_api::{
-    Hash256, HostError, HostErrorCode, PluginContext,
-    point::{
-        Counters, NoInput, PayloadReferencesInput, ServiceStatus, WorkEvent, WorkInput, WorkItem, WorkKind, members,
-    },
+    Event, Hash256, HostError, PluginContext,
+    point::{Counters, NoInput, PayloadReferencesInput, ServiceStatus, WorkInput, WorkItem, WorkKind, members},
     referenced_payloads,
 };
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-const COMPUTE: &str = "/api/compute";
 /// Maximum number of listings in the list of work.
 const OFFERS_MAX: u32 = 200;
 
 pub async fn counters(cx: PluginContext<Tools>, _: NoInput) -> Result<Counters, HostError> {
-    let (tools, online) = tool_list::count_all(&cx.db()).await?;
+    let (tools, online) = tools::count_all(&cx.db()).await?;
     let manifest = members([("tools", tools.into()), ("toolsOnline", online.into())]);
     Ok(Counters { manifest, ..Counters::default() })
 }
@@ -43,62 +39,45 @@ pub async fn status(cx: PluginContext<Tools>, _: NoInput) -> Result<BTreeMap<Str
     Ok([("tools".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PublishedTool {
-    tool_id: i64,
-}
-
-/// Compute for rent: its provider earns when it is used.
+/// Compute for rent: its provider earns when it is used. All listings, or the one that was just published.
 pub async fn work(cx: PluginContext<Tools>, WorkInput { made_by }: WorkInput) -> Result<Vec<WorkItem>, HostError> {
-    let tool = match made_by {
+    let published = match made_by {
         None => None,
-        Some(WorkEvent { event_type, data }) if event_type == ToolPublished::TYPE => {
-            let published: PublishedTool = serde_json::from_value(data).map_err(invalid)?;
-            Some(published.tool_id)
-        }
-        Some(_) => return Ok(Vec::new()),
+        Some(event) => match event.data["toolId"].as_i64().filter(|_| event.event_type == ToolPublished::TYPE) {
+            None => return Ok(Vec::new()),
+            tool => tool,
+        },
     };
-    let offers = tool_list::offers(&cx.db(), tool, OFFERS_MAX).await?;
-    offers.into_iter().map(work_item).collect()
+    let offers = OFFERS.filter_if(true, IS_COMPUTE).filter("id = {}", published).page(OFFERS_MAX, 0);
+    Ok(offers.rows(&cx.db()).await?.into_iter().map(work_item).collect())
 }
 
-fn invalid(error: serde_json::Error) -> HostError {
-    HostError::new(HostErrorCode::Invalid, error.to_string())
-}
-
-#[derive(Deserialize)]
-struct Offer {
-    name: String,
-    compute: ComputeSpec,
-}
-
-fn work_item(row: OfferRow) -> Result<WorkItem, HostError> {
-    let Offer { name, compute } = serde_json::from_str(&row.kept_compute).map_err(invalid)?;
+fn work_item(Offer { id, owner, description, created_at, rendered }: Offer) -> WorkItem {
+    let RenderedOffer { name, compute } = rendered;
     let ComputeSpec { gpu, vram_gb, price_per_second, region, endpoint } = compute;
     let tags = ["compute".to_owned(), "x402".to_owned(), gpu.to_lowercase(), region.to_lowercase()];
-    let summary = if row.description.trim().is_empty() {
+    let summary = if description.trim().is_empty() {
         format!("{gpu} with {vram_gb} GB for {price_per_second} wei a second")
     } else {
-        row.description
+        description
     };
-    Ok(WorkItem {
+    WorkItem {
         kind: WorkKind::Endpoint,
-        ref_id: row.id,
+        ref_id: id.0,
         variant: Some("compute".into()),
         title: name,
         summary,
         tags: tags.into_iter().filter(|tag| !tag.is_empty()).collect(),
         reward: price_per_second,
-        posted_at: row.created_at,
+        posted_at: created_at,
         deadline: None,
         agent_id: None,
         claims: 0,
-        requester: Some(row.owner),
-        page: format!("/compute/{}", row.id),
-        api: format!("{COMPUTE}/{}", row.id),
+        requester: Some(owner),
+        page: format!("/compute/{id}"),
+        api: format!("/api/compute/{id}"),
         action: format!("POST {endpoint} {{input}} with an x402 payment of {price_per_second} wei for each second"),
-    })
+    }
 }
 
 pub async fn payload_references(

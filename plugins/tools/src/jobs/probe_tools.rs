@@ -3,10 +3,9 @@
 
 use crate::{
     Tools,
-    model::{is_alive, means_alive},
     store::{
         probes::{self, DueTool, Probe},
-        tool_list,
+        tools::TOOLS,
     },
 };
 use futures_util::{StreamExt as _, stream};
@@ -32,17 +31,15 @@ pub fn job() -> Job<Tools> {
 async fn probe_tools(cx: PluginContext<Tools>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
-    let (tools, _) = tool_list::count_all(&db).await?;
-    let due = probes::due(&db, cx.now_s() - interval_s, probes_per_round(tools, interval_s)).await?;
+    let count = probes_per_round(TOOLS.count(&db).await?, interval_s);
+    let due = probes::due(&db, cx.now_s() - interval_s, count).await?;
     // A slow tool occupies only one of the concurrent probes.
     let mut probes = stream::iter(due)
         .map(|tool| probe(&cx, tool))
         .buffer_unordered(CONCURRENT_PROBES)
         .ready_chunks(CONCURRENT_PROBES);
     while let Some(some) = probes.next().await {
-        let tx = cx.begin();
-        probes::record(&tx, &some).await?;
-        tx.commit().await?;
+        cx.write(async move |tx| probes::record(tx, &some).await).await?;
         if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
@@ -56,11 +53,19 @@ fn probes_per_round(tools: i64, interval_s: i64) -> i64 {
 }
 
 async fn probe(cx: &PluginContext<Tools>, tool: DueTool) -> Probe {
-    let online = match request(cx, "HEAD", &tool.url).await {
-        Some(status) if is_alive(status) => true,
-        _ => request(cx, "GET", &tool.url).await.is_some_and(means_alive),
-    };
+    let online = request(cx, "HEAD", &tool.url).await.is_some_and(is_online_by_head)
+        || request(cx, "GET", &tool.url).await.is_some_and(is_online_by_get);
     Probe { tool, online, at_s: cx.now_s() }
+}
+
+/// Many tools do not support `HEAD`, so any other status is followed by a `GET`.
+fn is_online_by_head(status: u16) -> bool {
+    (200..400).contains(&status)
+}
+
+/// Whether a server responds at the URL, not whether it serves this request: a tool that asks for a key or a body is online.
+fn is_online_by_get(status: u16) -> bool {
+    status < 500 && status != 404
 }
 
 /// The status of the response, if there was one.
@@ -84,6 +89,24 @@ mod tests {
             let probes_per_round = probes_per_round(tools, interval_s);
             assert!(probes_per_round * rounds >= tools, "{tools} in {interval_s} s");
             assert!((probes_per_round - CATCH_UP_PROBES) * rounds <= tools, "{tools} in {interval_s} s");
+        }
+    }
+
+    #[test]
+    fn success_of_head_and_any_get_but_404_and_5xx_count_as_online() {
+        for (status, by_head, by_get) in [
+            (199, false, true),
+            (200, true, true),
+            (399, true, true),
+            (400, false, true),
+            (403, false, true),
+            (404, false, false),
+            (405, false, true),
+            (499, false, true),
+            (500, false, false),
+            (503, false, false),
+        ] {
+            assert_eq!((is_online_by_head(status), is_online_by_get(status)), (by_head, by_get), "{status}");
         }
     }
 }

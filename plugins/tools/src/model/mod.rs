@@ -1,18 +1,14 @@
-//! Types and rules of tools, without a database: checks, filters, meaning of probes, response types.
+//! Types and rules of tools, without a database: checks, queries, events, response types.
 
 mod event;
-mod filter;
-mod kind;
-mod probe;
+mod query;
 mod submission;
 mod view;
 
-pub use event::ToolPublished;
-pub use filter::{ComputeFilter, ToolFilter};
-pub use kind::ToolKind;
-pub use probe::{is_alive, means_alive};
-pub use submission::{DESCRIPTION_CHARS_MAX, NewTool, SCHEMA_BYTES_MAX, ToolDraft};
-pub use view::{ComputeSpec, ComputeText, ComputeView, ToolState, ToolText, ToolView};
+pub use event::{DESCRIPTION_EXCERPT_CHARS, ToolPublished};
+pub use query::{OnlineOnly, parse_given};
+pub use submission::{DESCRIPTION_CHARS_MAX, NewTool, SCHEMA_BYTES_MAX};
+pub use view::{ComputeSpec, ComputeText, ComputeView, ToolKind, ToolSpec, ToolState, ToolText, ToolView};
 
 use plugin_api::record_id;
 

@@ -1,27 +1,54 @@
-//! Response types. A `…Text` holds the members that change only with a write: the row stores them as rendered JSON.
+//! Tools as owners describe them, and the response types. The members that change only with a write are stored as rendered JSON.
 
-use super::{ToolId, ToolKind};
-use plugin_api::{JsonSchema, Wei, point::Author};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Number, Value};
+use super::ToolId;
+use crate::error::ToolsError;
+use plugin_api::{Author, Bind, JsonSchema, Value, Wei};
+use serde::{
+    Deserialize, Serialize,
+    de::{IntoDeserializer, value},
+};
+use serde_json::{Map, Number, Value as Json};
 
-/// What a tool's owner says of it.
+// The protocol that a tool speaks. (A doc comment would be part of the published schema.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolKind {
+    Mcp,
+    Http,
+    A2a,
+    Compute,
+}
+
+impl ToolKind {
+    pub fn parse(text: &str) -> Result<Self, ToolsError> {
+        Self::deserialize(text.into_deserializer()).map_err(|_: value::Error| ToolsError::Kind)
+    }
+}
+
+impl Bind for ToolKind {
+    fn into_value(self) -> Value {
+        let name = match self {
+            Self::Mcp => "mcp",
+            Self::Http => "http",
+            Self::A2a => "a2a",
+            Self::Compute => "compute",
+        };
+        name.into_value()
+    }
+}
+
+/// What a tool's owner says of it, checked. Whether its URLs are public is checked separately, by the gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolText {
+pub struct ToolSpec {
     pub name: String,
     pub kind: ToolKind,
     pub url: String,
     /// Empty when there is none.
     pub description: String,
     /// What the tool takes, as its owner describes it.
-    pub schema: Option<Map<String, Value>>,
+    pub schema: Option<Map<String, Json>>,
     /// Of the kind `compute` only.
     pub compute: Option<ComputeSpec>,
-    /// Unix seconds.
-    pub created_at: i64,
-    /// Unix seconds.
-    pub updated_at: i64,
 }
 
 /// What is for rent.
@@ -38,10 +65,26 @@ pub struct ComputeSpec {
     pub endpoint: String,
 }
 
-/// What is true of a tool when it is read.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// The members of a tool that its row stores as rendered JSON.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolState {
+pub struct ToolText {
+    #[serde(flatten)]
+    pub spec: ToolSpec,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// Unix seconds.
+    pub updated_at: i64,
+}
+
+/// The other members of a tool, decoded from its row.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolState<'r> {
+    /// The rendered members, to which a response adds those below. Empty where they stand beside it as a [`ToolText`].
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub rendered: &'r str,
     pub id: ToolId,
     pub owner: Author,
     /// Whether the last probe was answered.
@@ -53,28 +96,29 @@ pub struct ToolState {
 }
 
 /// A tool.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct ToolView {
     #[serde(flatten)]
     pub text: ToolText,
     #[serde(flatten)]
-    pub state: ToolState,
+    pub state: ToolState<'static>,
+}
+
+/// The rendered members of a tool of the kind `compute`: those of `compute` are at the top, too.
+#[derive(Serialize, JsonSchema)]
+pub struct ComputeText<'a> {
+    #[serde(flatten)]
+    pub tool: &'a ToolText,
+    #[serde(flatten)]
+    pub spec: &'a ComputeSpec,
 }
 
 /// A tool of the kind `compute`, with the members of `compute` at the top.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ComputeText {
-    #[serde(flatten)]
-    pub tool: ToolText,
-    #[serde(flatten)]
-    pub spec: ComputeSpec,
-}
-
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
 pub struct ComputeView {
     #[schemars(flatten)]
-    text: ComputeText,
+    text: ComputeText<'static>,
     #[schemars(flatten)]
-    state: ToolState,
+    state: ToolState<'static>,
 }

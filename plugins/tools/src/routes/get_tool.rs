@@ -1,11 +1,10 @@
 //! `GET /api/tools/{id}`: one tool.
 
-use super::render;
 use crate::{
     Tools,
     error::ToolsError,
-    model::{ToolId, ToolView},
-    store::tools::{self, ToolRow},
+    model::{ToolId, ToolState, ToolView},
+    store::tools,
 };
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
@@ -17,8 +16,7 @@ async fn get_tool(
     cx: RequestContext<Tools>,
     Path(tool): Path<ToolId>,
 ) -> Result<RenderedJson<ToolView>, HandlerError<ToolsError>> {
-    let outcome = tools::find(&cx.db(), tool).await?;
-    let row: ToolRow<'_> = outcome.first()?.ok_or(ToolsError::UnknownTool { tool })?;
-    let authors = cx.authors([row.owner]).await?;
-    Ok(RenderedJson::object(row.kept, &render::state(&row, &authors))?)
+    let stored = tools::find(&cx.db(), tool).await?;
+    let state: ToolState<'_> = stored.first()?.ok_or(ToolsError::UnknownTool { tool })?;
+    Ok(RenderedJson::object(state.rendered, &state)?)
 }

@@ -1,14 +1,13 @@
 //! `GET /api/compute`: compute for rent, by GPU, region, memory, price and online status; online listings first.
 
-use super::render;
 use crate::{
     Tools,
     error::ToolsError,
-    model::{ComputeFilter, ComputeView},
-    store::tool_list::{self, Filter},
+    model::{ComputeView, OnlineOnly, ToolState, parse_given},
+    store::tools::{COMPUTE, IS_COMPUTE},
 };
-use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
-use serde::Serialize;
+use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, Wei};
+use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Tools> {
     Route::get("/api/compute", list_compute)
@@ -19,16 +18,26 @@ pub fn route() -> Route<Tools> {
         .briefing("Compute", "GPUs by the second (gpu, region, minVramGb, maxPricePerSecond, online=1, q)")
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct ComputeList {
-    items: Vec<ComputeView>,
-    #[schemars(flatten)]
-    rest: Rest,
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+struct ComputeFilter {
+    /// A part of name or description; ASCII letters match in either case.
+    q: String,
+    /// A part of the GPU's name.
+    gpu: String,
+    /// A part of the region.
+    region: String,
+    /// A number: at least so much memory.
+    min_vram_gb: String,
+    /// Wei: at most this price.
+    max_price_per_second: String,
+    /// `1` or `true`: only listings whose last probe succeeded.
+    online: OnlineOnly,
 }
 
+// The members beside `items`. (A doc comment would be part of the published schema.)
 #[derive(Serialize, JsonSchema)]
-struct Rest {
+struct ComputeList {
     /// How many listings match, on all pages.
     total: i64,
     /// How prices are meant.
@@ -42,18 +51,23 @@ async fn list_compute(
     cx: RequestContext<Tools>,
     QueryString(query): QueryString<ComputeFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<ComputeList>, HandlerError<ToolsError>> {
-    let texts: [(&str, &[&str]); 3] =
-        [(&query.q, &["name", "description"]), (&query.gpu, &["gpu"]), (&query.region, &["region"])];
-    let searches = texts.into_iter().filter_map(|(text, columns)| Some((Search::new(&cx, text)?, columns)));
-    let filter = Filter {
-        searches: searches.collect(),
-        vram_gb_min: query.vram_gb_min()?,
-        price_max: query.price_max()?,
-        online_only: query.online.0,
-        compute: true,
-        ..Filter::default()
-    };
-    let page = tool_list::list(&cx.db(), &filter, limit, offset).await?;
-    Ok(render::list(&cx, &page, &Rest { total: page.total, pricing: PRICING }).await?)
+) -> Result<Listed<ComputeView, ComputeList>, HandlerError<ToolsError>> {
+    let vram_gb_min = parse_given(&query.min_vram_gb, |text| {
+        text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or(ToolsError::VramMin)
+    })?;
+    let price_max = parse_given(&query.max_price_per_second, |text| text.parse().map_err(ToolsError::PriceMax))?;
+    let page = COMPUTE
+        .filter_if(true, IS_COMPUTE)
+        .filter_if(query.online.0, "online = 1")
+        .filter("vram_gb >= {}", vram_gb_min)
+        .filter("price_key <= {}", price_max.as_ref().map(Wei::sort_key))
+        .search(Search::new(&cx, &query.q), &["name", "description"])
+        .search(Search::new(&cx, &query.gpu), &["gpu"])
+        .search(Search::new(&cx, &query.region), &["region"])
+        .page(limit, offset)
+        .fetch(&cx.db())
+        .await?;
+    let rows: Vec<ToolState<'_>> = page.rows()?;
+    let items = rows.iter().map(|row| (row.rendered, row));
+    Ok(Listed::rendered(items, ComputeList { total: page.total, pricing: PRICING })?)
 }

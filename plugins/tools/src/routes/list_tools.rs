@@ -1,14 +1,13 @@
 //! `GET /api/tools`: tools by text, kind and owner, online ones first.
 
-use super::render;
 use crate::{
     Tools,
     error::ToolsError,
-    model::{ToolFilter, ToolView},
-    store::tool_list::{self, Filter},
+    model::{OnlineOnly, ToolKind, ToolState, ToolView, parse_given},
+    store::tools::TOOLS,
 };
-use plugin_api::{HandlerError, JsonSchema, Page, QueryString, RenderedJson, RequestContext, Route, Search};
-use serde::Serialize;
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search};
+use serde::Deserialize;
 
 pub fn route() -> Route<Tools> {
     Route::get("/api/tools", list_tools)
@@ -23,33 +22,34 @@ pub fn route() -> Route<Tools> {
         )
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "schema of a response that is assembled from rendered JSON")]
-struct ToolList {
-    items: Vec<ToolView>,
-    #[schemars(flatten)]
-    rest: Rest,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Rest {
-    /// How many tools match, on all pages.
-    total: i64,
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct ToolFilter {
+    /// A part of name, description or URL; ASCII letters match in either case.
+    q: String,
+    /// `mcp`, `http`, `a2a` or `compute`.
+    kind: String,
+    /// Address of the owner, in any case.
+    owner: String,
+    /// `1` or `true`: only tools whose last probe succeeded.
+    online: OnlineOnly,
 }
 
 async fn list_tools(
     cx: RequestContext<Tools>,
     QueryString(query): QueryString<ToolFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<RenderedJson<ToolList>, HandlerError<ToolsError>> {
-    let columns: &[&str] = &["name", "description", "url"];
-    let filter = Filter {
-        searches: Search::new(&cx, &query.q).map(|search| (search, columns)).into_iter().collect(),
-        kind: query.kind()?,
-        owner: query.owner()?,
-        online_only: query.online.0,
-        ..Filter::default()
-    };
-    let page = tool_list::list(&cx.db(), &filter, limit, offset).await?;
-    Ok(render::list(&cx, &page, &Rest { total: page.total }).await?)
+) -> Result<Listed<ToolView>, HandlerError<ToolsError>> {
+    let kind = parse_given(&query.kind, ToolKind::parse)?;
+    let owner: Option<Address> = parse_given(&query.owner, |text| text.parse().map_err(ToolsError::Owner))?;
+    let page = TOOLS
+        .filter_if(query.online.0, "online = 1")
+        .filter("kind = {}", kind)
+        .filter("owner = {}", owner)
+        .search(Search::new(&cx, &query.q), &["name", "description", "url"])
+        .page(limit, offset)
+        .fetch(&cx.db())
+        .await?;
+    let rows: Vec<ToolState<'_>> = page.rows()?;
+    Ok(Listed::rendered(rows.iter().map(|row| (row.rendered, row)), page.total)?)
 }

@@ -5,5 +5,3 @@ pub mod get_tool;
 pub mod list_compute;
 pub mod list_tools;
 pub mod publish_tool;
-
-mod render;

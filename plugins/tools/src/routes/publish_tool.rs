@@ -1,13 +1,14 @@
 //! `POST /api/tools`: a tool, or the next version of one of the same owner and name.
 
-use super::render;
 use crate::{
     Tools,
     error::ToolsError,
-    model::{NewTool, ToolDraft, ToolPublished, ToolState, ToolView},
-    store::tools::{self, StoredTool},
+    model::{DESCRIPTION_EXCERPT_CHARS, NewTool, ToolPublished, ToolSpec, ToolView},
+    store::tools,
 };
-use plugin_api::{CreatedOrUpdated, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{
+    CreatedOrUpdated, Event, HandlerError, RequestContext, Route, Signed, UrlProblem, format, manifest::RateLimit,
+};
 
 pub fn route() -> Route<Tools> {
     Route::post("/api/tools", publish_tool)
@@ -20,28 +21,36 @@ async fn publish_tool(
     cx: RequestContext<Tools>,
     Signed { signer, payload }: Signed<NewTool>,
 ) -> Result<CreatedOrUpdated<ToolView>, HandlerError<ToolsError>> {
-    let draft = payload.check()?;
-    check_urls(&cx, &draft).await?;
-    // Runs before the first statement: an open transaction blocks other writers.
-    let owner = cx.authors([signer]).await?.get(signer);
-    let (tx, now_s) = (cx.transaction(), cx.now_s());
-    let StoredTool { id, text, updated, online, seen_at } = tools::publish(&tx, signer, draft, now_s).await?;
-    ToolPublished::of(id, &text, updated).by(signer, now_s)?.publish(&tx)?;
-    let state = ToolState { id, owner, online, last_seen: render::time(seen_at), last_probe_at: None };
-    Ok(CreatedOrUpdated { created: !updated, value: ToolView { text, state } })
+    let spec = payload.check()?;
+    check_urls(&cx, &spec).await?;
+    let (tool, updated) = cx
+        .write(async move |tx| {
+            let (tool, updated) = tools::publish(tx, signer, &spec).await?;
+            let event = ToolPublished {
+                tool_id: tool.state.id,
+                name: &spec.name,
+                kind: spec.kind,
+                url: &spec.url,
+                updated,
+                description: &format::excerpt(&spec.description, DESCRIPTION_EXCERPT_CHARS),
+            };
+            event.by(signer).at(tx.now_s()).publish(tx)?;
+            Ok((tool, updated))
+        })
+        .await?;
+    Ok(CreatedOrUpdated { created: !updated, value: tool })
 }
 
 /// Checks that the tool's URLs are public, by their text alone.
-async fn check_urls(cx: &RequestContext<Tools>, draft: &ToolDraft) -> Result<(), HandlerError<ToolsError>> {
-    for (member, url) in draft.urls() {
-        if let Some(problem) = cx.check_url(url).await? {
-            let message = problem.message;
-            let error = if problem.code == "private_url" {
-                ToolsError::PrivateUrl { member, message }
-            } else {
-                ToolsError::BadUrl { member, message }
-            };
-            return Err(error.into());
+async fn check_urls(cx: &RequestContext<Tools>, spec: &ToolSpec) -> Result<(), HandlerError<ToolsError>> {
+    let endpoint = spec.compute.as_ref().map(|compute| ("endpoint", &compute.endpoint));
+    for (member, url) in [Some(("url", &spec.url)), endpoint].into_iter().flatten() {
+        if let Some(UrlProblem { code, message }) = cx.check_url(url).await? {
+            return Err(match code.as_str() {
+                "private_url" => ToolsError::PrivateUrl { member, message },
+                _ => ToolsError::BadUrl { member, message },
+            }
+            .into());
         }
     }
     Ok(())

@@ -1,5 +1,4 @@
 //! The table of tools. Migrations create it; no other code writes it.
 
 pub mod probes;
-pub mod tool_list;
 pub mod tools;

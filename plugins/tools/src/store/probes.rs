@@ -1,12 +1,11 @@
 //! Probes: which tools are due, and the results.
 
-use plugin_api::{HostError, Query, Sql, Tx, sql};
+use crate::model::ToolId;
+use plugin_api::{HostError, Query, Tx, sql};
 use serde::Deserialize;
 
-use crate::model::ToolId;
-
 /// A tool that is due for a probe.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Deserialize)]
 pub struct DueTool {
     pub id: ToolId,
     pub url: String,
@@ -19,7 +18,6 @@ pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueTo
 }
 
 /// The result of a probe.
-#[derive(Clone, Debug)]
 pub struct Probe {
     pub tool: DueTool,
     pub online: bool,
@@ -28,7 +26,7 @@ pub struct Probe {
 
 /// Ignores the result for a tool whose URL has changed in the meantime.
 pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
-    let record = |probe: &Probe| -> Sql {
+    let record = |probe: &Probe| {
         sql("UPDATE tools_tools SET online = $3, probed_at = $4, seen_at = CASE WHEN $3 = 1 THEN $4 ELSE seen_at END \
              WHERE id = $1 AND url = $2")
         .bind(probe.tool.id)
@@ -40,7 +38,7 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
 }
 
 /// Progress of the probes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct ProbeProgress {
     pub tools: i64,
     pub online: i64,
@@ -80,12 +78,16 @@ mod tests {
 
     #[test]
     fn probes_are_healthy_while_no_tool_waits_long_or_some_are_probed() {
-        let made = |oldest_s, newest_s| {
-            ProbeProgress { oldest_s, newest_s, ..ProbeProgress::default() }.is_healthy(600, 10_000)
-        };
-        assert!(made(None, None), "there is nothing to ask");
-        assert!(made(Some(8200), Some(8200)));
-        assert!(!made(Some(8199), None) && !made(Some(8199), Some(9939)));
-        assert!(made(Some(0), Some(9940)), "it catches up");
+        for (oldest_s, newest_s, is_healthy) in [
+            (None, None, true),
+            (Some(8200), Some(8200), true),
+            (Some(8199), None, false),
+            (Some(8199), Some(9939), false),
+            // It catches up after a pause.
+            (Some(0), Some(9940), true),
+        ] {
+            let progress = ProbeProgress { oldest_s, newest_s, ..ProbeProgress::default() };
+            assert_eq!(progress.is_healthy(600, 10_000), is_healthy, "{oldest_s:?} {newest_s:?}");
+        }
     }
 }

@@ -1,42 +1,68 @@
-//! Tools: reads and writes.
+//! Tools: lists, reads and writes.
 
-use crate::model::{ComputeText, ToolDraft, ToolId, ToolText};
-use plugin_api::{Address, HostError, Query, StatementResult, Tx, render_json, sql};
+use crate::model::{ComputeSpec, ComputeText, ToolId, ToolSpec, ToolState, ToolText, ToolView};
+use plugin_api::{Address, HostError, List, Query, StatementResult, Tx, json_text, render_json, sql};
 use serde::Deserialize;
 
-/// The columns of a tool for responses.
+/// The columns of a [`ToolState`].
+macro_rules! state_columns {
+    ($rendered:literal) => {
+        concat!(
+            $rendered,
+            " AS rendered, id, owner, online, nullif(seen_at, 0) AS last_seen, nullif(probed_at, 0) AS last_probe_at"
+        )
+    };
+}
+
+const ORDER: &str = "online DESC, updated_at DESC, id DESC";
+
+/// Tools, online ones first, then the latest.
+pub const TOOLS: List = List::new("tools_tools", state_columns!("kept")).order_by(ORDER);
+
+/// The same with the members of `compute` at the top; for [`IS_COMPUTE`].
+pub const COMPUTE: List = List::new("tools_tools", state_columns!("kept_compute")).order_by(ORDER);
+
+/// The newest listings of compute, as [`Offer`]s; for [`IS_COMPUTE`].
+pub const OFFERS: List = List::new("tools_tools", "id, owner, description, created_at, kept_compute AS rendered")
+    .order_by("created_at DESC, id DESC");
+
+pub const IS_COMPUTE: &str = "kind = 'compute'";
+
+/// A listing of compute as work.
 #[derive(Deserialize)]
-pub struct ToolRow<'r> {
+pub struct Offer {
     pub id: ToolId,
-    pub kept: &'r str,
     pub owner: Address,
-    pub online: bool,
-    /// 0 means never.
-    pub seen_at: i64,
-    pub probed_at: i64,
+    pub description: String,
+    pub created_at: i64,
+    #[serde(deserialize_with = "json_text")]
+    pub rendered: RenderedOffer,
 }
 
-/// One row, [`ToolRow`], or none.
+#[derive(Deserialize)]
+pub struct RenderedOffer {
+    pub name: String,
+    pub compute: ComputeSpec,
+}
+
+/// One row, a [`ToolState`], or none.
 pub async fn find(db: &impl Query, tool: ToolId) -> Result<StatementResult, HostError> {
-    db.run(sql("SELECT id, kept, owner, online, seen_at, probed_at FROM tools_tools WHERE id = $1").bind(tool)).await
+    db.run(sql(concat!("SELECT ", state_columns!("kept"), " FROM tools_tools WHERE id = $1")).bind(tool)).await
 }
 
-/// The same for compute, with its members at the top level.
+/// The same for compute, with its members at the top.
 pub async fn find_compute(db: &impl Query, tool: ToolId) -> Result<StatementResult, HostError> {
-    let find = sql("SELECT id, kept_compute AS kept, owner, online, seen_at, probed_at FROM tools_tools \
-         WHERE id = $1 AND kept_compute IS NOT NULL");
-    db.run(find.bind(tool)).await
+    const FIND: &str = concat!(
+        "SELECT ",
+        state_columns!("kept_compute"),
+        " FROM tools_tools WHERE id = $1 AND kept_compute IS NOT NULL"
+    );
+    db.run(sql(FIND).bind(tool)).await
 }
 
-/// A tool after a write.
-pub struct StoredTool {
-    pub id: ToolId,
-    pub text: ToolText,
-    /// Whether a tool of this owner and name existed.
-    pub updated: bool,
-    pub online: bool,
-    /// 0 means never.
-    pub seen_at: i64,
+/// Number of all tools, and of those that are online.
+pub async fn count_all(db: &impl Query) -> Result<(i64, i64), HostError> {
+    db.one(sql("SELECT count(*), cast(coalesce(sum(online), 0) AS BIGINT) FROM tools_tools")).await
 }
 
 #[derive(Deserialize)]
@@ -47,18 +73,18 @@ struct Before {
     seen_at: i64,
 }
 
-/// Inserts a tool, or replaces the one of this owner and name. A new URL resets the probe results; in both cases the tool is
-/// due for the next probe.
-pub async fn publish(tx: &Tx, owner: Address, draft: ToolDraft, now_s: i64) -> Result<StoredTool, HostError> {
+/// Inserts a tool, or replaces the one of this owner and name; returns it, and whether it existed. A new URL resets the
+/// results of probes; in both cases the tool is due for the next probe.
+pub async fn publish(tx: &Tx, owner: Address, spec: &ToolSpec) -> Result<(ToolView, bool), HostError> {
+    let now_s = tx.now_s();
     let find = sql("SELECT url, created_at, online, seen_at FROM tools_tools WHERE owner = $1 AND name = $2");
-    let before: Option<Before> = tx.row(find.bind(owner).bind(&draft.name)).await?;
+    let before: Option<Before> = tx.row(find.bind(owner).bind(&spec.name)).await?;
     let created_at = before.as_ref().map_or(now_s, |tool| tool.created_at);
-    let known = before.as_ref().filter(|tool| tool.url == draft.url);
+    let known = before.as_ref().filter(|tool| tool.url == spec.url);
     let (online, seen_at) = known.map_or((false, 0), |tool| (tool.online, tool.seen_at));
-    let (vram_gb, spec) = draft.compute.map(|compute| (compute.vram_gb, compute.spec)).unzip();
-    let ToolDraft { name, kind, url, description, schema, .. } = draft;
-    let text = ToolText { name, kind, url, description, schema, compute: spec.clone(), created_at, updated_at: now_s };
-    let kept_compute = spec.clone().map(|spec| render_json(&ComputeText { tool: text.clone(), spec })).transpose()?;
+    let text = ToolText { spec: spec.clone(), created_at, updated_at: now_s };
+    let compute = spec.compute.as_ref();
+    let rendered_compute = compute.map(|spec| render_json(&ComputeText { tool: &text, spec })).transpose()?;
     let put = sql(
         "INSERT INTO tools_tools (owner, name, kind, url, description, gpu, vram_gb, price_key, region, created_at, \
          updated_at, online, probed_at, seen_at, kept, kept_compute) \
@@ -70,20 +96,21 @@ pub async fn publish(tx: &Tx, owner: Address, draft: ToolDraft, now_s: i64) -> R
          kept_compute = excluded.kept_compute RETURNING id",
     )
     .bind(owner)
-    .bind(&text.name)
-    .bind(text.kind)
-    .bind(&text.url)
-    .bind(&text.description)
-    .bind(spec.as_ref().map(|spec| spec.gpu.as_str()))
-    .bind(vram_gb)
-    .bind(spec.as_ref().map(|spec| spec.price_per_second.sort_key()))
-    .bind(spec.as_ref().map(|spec| spec.region.as_str()))
+    .bind(&spec.name)
+    .bind(spec.kind)
+    .bind(&spec.url)
+    .bind(&spec.description)
+    .bind(compute.map(|compute| compute.gpu.as_str()))
+    .bind(compute.and_then(|compute| compute.vram_gb.as_f64()))
+    .bind(compute.map(|compute| compute.price_per_second.sort_key()))
+    .bind(compute.map(|compute| compute.region.as_str()))
     .bind(created_at)
     .bind(now_s)
     .bind(online)
     .bind(seen_at)
     .bind(render_json(&text)?)
-    .bind(kept_compute);
-    let id = tx.one(put).await?;
-    Ok(StoredTool { id, text, updated: before.is_some(), online, seen_at })
+    .bind(rendered_compute);
+    let (id, last_seen) = (tx.one(put).await?, Some(seen_at).filter(|seen_at| *seen_at != 0));
+    let state = ToolState { rendered: "", id, owner: owner.into(), online, last_seen, last_probe_at: None };
+    Ok((ToolView { text, state }, before.is_some()))
 }

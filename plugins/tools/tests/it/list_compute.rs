@@ -63,6 +63,8 @@ async fn a_bound_that_is_no_number_is_refused() {
         for query in [
             "?minVramGb=much",
             "?minVramGb=NaN",
+            "?minVramGb=inf",
+            "?minVramGb=1,5",
             "?maxPricePerSecond=-1",
             "?maxPricePerSecond=1.5",
             "?maxPricePerSecond=0x1",

@@ -77,38 +77,101 @@ async fn the_event_says_what_is_public() {
     }
 }
 
+/// `{"a":"…"}` of this size.
+fn schema(bytes: usize) -> Value {
+    json!({ "a": "x".repeat(bytes - 8) })
+}
+
 #[tokio::test]
-async fn an_invalid_write_is_refused_and_not_stored() {
+async fn an_invalid_write_is_refused_with_the_wrong_member_and_not_stored() {
     for gateway in gateways().await {
         let long = |chars: usize| "x".repeat(chars);
-        for members in [
-            json!({ "name": "a b" }),
-            json!({ "name": "" }),
-            json!({ "name": null }),
-            json!({ "name": long(65) }),
-            json!({ "kind": "rest" }),
-            json!({ "kind": null }),
-            json!({ "url": "" }),
-            json!({ "url": "tool.example" }),
-            json!({ "url": format!("https://a.example/{}", long(512)) }),
-            json!({ "description": long(2001) }),
-            json!({ "description": "\u{0}" }),
-            json!({ "schema": [] }),
-            json!({ "schema": "{}" }),
-            json!({ "kind": "compute" }),
-            json!({ "kind": "compute", "gpu": "g", "vramGb": "80", "pricePerSecond": "1" }),
-            json!({ "kind": "compute", "gpu": "g", "vramGb": 80, "pricePerSecond": "-1" }),
-            json!({ "kind": "compute", "gpu": "g", "vramGb": 80, "pricePerSecond": "1", "region": long(65) }),
+        // The text of the error names the member, unless the payload cannot be read at all.
+        for (member, members) in [
+            ("", json!({ "name": null })),
+            ("name", json!({ "name": "" })),
+            ("name", json!({ "name": ".a" })),
+            ("name", json!({ "name": "-a" })),
+            ("name", json!({ "name": "_a" })),
+            ("name", json!({ "name": "a b" })),
+            ("name", json!({ "name": "ä" })),
+            ("name", json!({ "name": "a/b" })),
+            ("name", json!({ "name": "a\n" })),
+            ("name", json!({ "name": long(65) })),
+            ("", json!({ "kind": "rest" })),
+            ("", json!({ "kind": null })),
+            ("url", json!({ "url": null })),
+            ("url", json!({ "url": " " })),
+            ("url", json!({ "url": "tool.example" })),
+            ("url", json!({ "url": format!("https://a.example/{}", long(512)) })),
+            ("description", json!({ "description": long(2001) })),
+            ("", json!({ "description": "\u{0}" })),
+            ("", json!({ "schema": [] })),
+            ("", json!({ "schema": "{}" })),
+            ("", json!({ "schema": 1 })),
+            ("url", with(compute("one"), json!({ "url": null, "endpoint": " " }))),
+            ("gpu", json!({ "kind": "compute" })),
+            ("gpu", with(compute("one"), json!({ "gpu": " " }))),
+            ("gpu", with(compute("one"), json!({ "gpu": long(65) }))),
+            ("", with(compute("one"), json!({ "vramGb": "80" }))),
+            ("vramGb", with(compute("one"), json!({ "vramGb": -1 }))),
+            ("vramGb", with(compute("one"), json!({ "vramGb": 100_000.5 }))),
+            ("vramGb", with(compute("one"), json!({ "vramGb": null }))),
+            ("", with(compute("one"), json!({ "pricePerSecond": "-1" }))),
+            ("pricePerSecond", with(compute("one"), json!({ "pricePerSecond": null }))),
+            ("region", with(compute("one"), json!({ "region": long(65) }))),
         ] {
-            let payload = with(tool("one"), members.clone());
-            assert_eq!(refused(&gateway, payload).await, (400, "bad_request".to_owned()), "{members}");
+            let response = post(&gateway, &Wallet::new(1), with(tool("one"), members.clone())).await;
+            assert_eq!((response.status, response.code()), (400, "bad_request".to_owned()), "{members}");
+            let text = response.json()["error"].as_str().unwrap().to_owned();
+            assert!(text.contains(member), "{members}: {text}");
         }
-        let schema = json!({ "schema": { "a": long(32_768) } });
-        assert_eq!(refused(&gateway, with(tool("one"), schema)).await, (413, "too_large".to_owned()));
+        let members = json!({ "schema": schema(32_769) });
+        assert_eq!(refused(&gateway, with(tool("one"), members)).await, (413, "too_large".to_owned()));
         assert_eq!(read(&gateway, TOOLS).await["total"], 0);
         assert!(gateway.events().await.is_empty());
         // None of them used the wallet's write interval.
         publish(&gateway, &Wallet::new(1), tool("one")).await;
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn members_may_be_as_large_as_documented() {
+    for gateway in gateways().await {
+        let long = |chars: usize| "x".repeat(chars);
+        let largest = json!({
+            "name": long(64), "description": long(2000), "schema": schema(32_768), "gpu": long(64), "vramGb": 100_000,
+            "region": long(64)
+        });
+        publish(&gateway, &Wallet::new(1), with(compute(""), largest)).await;
+        publish(&gateway, &Wallet::new(2), with(compute("a"), json!({ "vramGb": 0.5 }))).await;
+        publish(&gateway, &Wallet::new(3), tool("0")).await;
+        publish(&gateway, &Wallet::new(4), tool("A.b_c-d")).await;
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn compute_may_stand_in_an_object_or_at_the_top_and_url_and_endpoint_for_each_other() {
+    for gateway in gateways().await {
+        let nested = |endpoint: Value, url: Value| {
+            let spec = json!({
+                "gpu": "NVIDIA H100", "vramGb": 80, "pricePerSecond": "1000", "region": "EU-West", "endpoint": endpoint
+            });
+            json!({ "name": "gpu", "kind": "compute", "url": url, "compute": spec })
+        };
+        let expected = nested(json!(NOWHERE), json!(NOWHERE));
+        for (number, payload) in (1..).zip([
+            compute("gpu"),
+            nested(json!(format!(" {NOWHERE} ")), Value::Null),
+            nested(json!(""), json!(NOWHERE)),
+        ]) {
+            let published = publish(&gateway, &Wallet::new(number), payload).await;
+            assert_eq!((&published["compute"], &published["url"]), (&expected["compute"], &expected["url"]));
+        }
+        let other = with(compute("other"), json!({ "kind": "http", "url": NOWHERE }));
+        assert_eq!(publish(&gateway, &Wallet::new(9), other).await["compute"], Value::Null);
         finish(gateway).await;
     }
 }
