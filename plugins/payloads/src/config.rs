@@ -42,26 +42,3 @@ impl Config {
         if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems.join("; "))) }
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_those_of_the_network() {
-        let config = Config::default();
-        assert!(config.validate().is_ok());
-        assert_eq!((config.total_bytes_max, config.client_bytes_per_day_max), (2_147_483_648, 33_554_432));
-        assert_eq!((config.keep_days, config.gone.len()), (30, 0));
-    }
-
-    #[test]
-    fn every_problem_is_reported_at_once() {
-        let config = Config { total_bytes_max: 1, client_bytes_per_day_max: 262_143, keep_days: 0, gone: Vec::new() };
-        let ConfigError(reason) = config.validate().unwrap_err();
-        for key in ["total_bytes_max is 1", "client_bytes_per_day_max is 262143", "keep_days is 0"] {
-            assert!(reason.contains(key), "{reason}");
-        }
-    }
-}

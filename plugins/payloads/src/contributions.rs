@@ -4,7 +4,7 @@ use crate::{
     Payloads,
     jobs::prune_payloads::{Deadlines, INTERVAL_S},
     model::SIZE_MAX,
-    store::{pruning, totals},
+    store::{payloads, pruning},
 };
 use plugin_api::{
     HostError, PluginContext,
@@ -14,18 +14,19 @@ use std::collections::BTreeMap;
 
 pub async fn status(cx: PluginContext<Payloads>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let (db, config) = (cx.db(), &cx.plugin().config);
-    let totals = totals::read(&db).await?;
+    let totals = payloads::totals(&db).await?;
     let is_full = totals.bytes.saturating_add(SIZE_MAX) > config.total_bytes_max;
     // Late by two runs: payloads also wait while a plugin is switched off, which is no fault.
     let deadlines = Deadlines::at(cx.now_s() - 2 * INTERVAL_S, config.keep_days);
-    let is_late = totals.waits_for.is_empty()
-        && pruning::is_late(&db, deadlines.unreferenced_until_s, deadlines.marked_until_s).await?;
+    let waits = !totals.waits_for.is_empty();
+    let is_late = !waits
+        && (!pruning::unreferenced(&db, deadlines.unreferenced_until_s, 1).await?.is_empty()
+            || !pruning::marked(&db, deadlines.marked_until_s, 1).await?.is_empty());
     let detail = if is_full {
         Some("the store is full".to_owned())
     } else if is_late {
         Some("old payloads are not deleted in time".to_owned())
     } else {
-        let waits = !totals.waits_for.is_empty();
         waits.then(|| format!("nothing is deleted until these plugins answer: {}", totals.waits_for))
     };
     let numbers = members([

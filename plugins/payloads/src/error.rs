@@ -1,39 +1,24 @@
 //! Errors of the store's routes: texts, statuses and codes.
 
-use crate::model::{PayloadHash, SIZE_MAX};
-use plugin_api::{ApiError, ErrorSpec};
+use crate::model::SIZE_MAX;
+use plugin_api::{ApiError, Hash256};
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
 pub enum PayloadsError {
     #[error("the body is empty: a payload has 1 to {SIZE_MAX} bytes")]
+    #[api(400, "bad_request", hint = "send the bytes themselves as the body")]
     Empty,
     #[error("unknown payload {hash}")]
-    Unknown { hash: PayloadHash },
+    #[api(404, "not_found", hint = "POST /api/payloads stores bytes and answers their hash")]
+    Unknown { hash: Hash256 },
     #[error("your address has stored {limit} bytes today, or nearly: these do not fit any more")]
+    #[api(429, "daily_bytes", hint = "come back after midnight UTC; bytes that are stored already cost nothing")]
     DailyBytes { limit: i64 },
     #[error("the store is full: it holds {limit} bytes, or nearly")]
+    #[api(
+        507,
+        "store_full",
+        hint = "try again in some days, when old payloads are gone, or publish under an https address of your own"
+    )]
     Full { limit: i64 },
-}
-
-const EMPTY: ErrorSpec = ErrorSpec::new(400, "bad_request", "send the bytes themselves as the body");
-const UNKNOWN: ErrorSpec = ErrorSpec::new(404, "not_found", "POST /api/payloads stores bytes and answers their hash");
-const DAILY_BYTES: ErrorSpec =
-    ErrorSpec::new(429, "daily_bytes", "come back after midnight UTC; bytes that are stored already cost nothing");
-const FULL: ErrorSpec = ErrorSpec::new(
-    507,
-    "store_full",
-    "try again in some days, when old payloads are gone, or publish under an https address of your own",
-);
-
-impl ApiError for PayloadsError {
-    const SPECS: &'static [ErrorSpec] = &[EMPTY, UNKNOWN, DAILY_BYTES, FULL];
-
-    fn spec(&self) -> ErrorSpec {
-        match self {
-            Self::Empty => EMPTY,
-            Self::Unknown { .. } => UNKNOWN,
-            Self::DailyBytes { .. } => DAILY_BYTES,
-            Self::Full { .. } => FULL,
-        }
-    }
 }

@@ -51,18 +51,3 @@ impl Plugin for Payloads {
 }
 
 export_plugin!(Payloads);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::manifest;
-
-    #[test]
-    fn storing_has_a_limit_of_its_own() {
-        let limits: Vec<_> = manifest(plugin_module()).routes.into_iter().map(|route| route.rate_limits).collect();
-        let [store, get] = &limits[..] else { panic!("two routes") };
-        let [limit] = &store[..] else { panic!("one limit: {store:?}") };
-        assert_eq!((limit.calls, limit.window_s, limit.additional), (60, 60, false));
-        assert!(get.is_empty());
-    }
-}

@@ -7,10 +7,10 @@
 use crate::{
     Payloads,
     model::DAY_S,
-    store::{pruning, totals},
+    store::{payloads, pruning},
 };
 use plugin_api::{
-    Hash256, HostError, Job, PluginContext, Query as _,
+    Hash256, HostError, Job, PluginContext, Tx,
     point::{self, PayloadReferencesInput},
 };
 use std::{collections::BTreeSet, time::Duration};
@@ -32,6 +32,7 @@ pub fn job() -> Job<Payloads> {
 }
 
 /// Payloads that were last used or marked for deletion before these times are due.
+#[derive(Clone, Copy)]
 pub struct Deadlines {
     pub unreferenced_until_s: i64,
     pub marked_until_s: i64,
@@ -45,11 +46,9 @@ impl Deadlines {
 }
 
 async fn prune_payloads(cx: PluginContext<Payloads>) -> Result<(), HostError> {
-    let now_s = cx.now_s();
-    let tx = cx.begin();
-    tx.run(pruning::delete_uploads_before(now_s.div_euclid(DAY_S))).await?;
-    tx.commit().await?;
-    let deadlines = Deadlines::at(now_s, cx.plugin().config.keep_days);
+    let delete_uploads = async |tx: &Tx| tx.execute(pruning::delete_uploads_before(tx.now_s().div_euclid(DAY_S))).await;
+    cx.write(delete_uploads).await?;
+    let deadlines = Deadlines::at(cx.now_s(), cx.plugin().config.keep_days);
     let mut deleted = 0;
     loop {
         let db = cx.db();
@@ -60,7 +59,7 @@ async fn prune_payloads(cx: PluginContext<Payloads>) -> Result<(), HostError> {
         if marked.is_empty() && unreferenced.is_empty() {
             break;
         }
-        deleted += apply_references(&cx, &deadlines, &referenced, (&marked, &unreferenced), now_s).await?;
+        deleted += apply_references(&cx, deadlines, &referenced, marked, unreferenced).await?;
     }
     if deleted > 0 {
         cx.info(&format!("deleted {deleted} payloads that nobody mentions"));
@@ -76,46 +75,44 @@ async fn collect_references(
     let input = PayloadReferencesInput { hashes: hashes.copied().collect() };
     let contributions: Vec<(String, BTreeSet<Hash256>)> = cx.collect(point::PAYLOAD_REFERENCES, &input).await?;
     let known = pruning::referencing_plugins(&cx.db()).await?;
-    let responded: BTreeSet<&str> = contributions.iter().map(|(plugin, _)| plugin.as_str()).collect();
+    let responded: BTreeSet<&String> = contributions.iter().map(|(plugin, _)| plugin).collect();
     let gone = &cx.plugin().config.gone;
-    let is_missing = |plugin: &&String| !responded.contains(plugin.as_str()) && !gone.contains(plugin);
+    let is_missing = |plugin: &&String| !responded.contains(plugin) && !gone.contains(plugin);
     let missing: Vec<&str> = known.iter().filter(is_missing).map(String::as_str).collect();
+    let (is_complete, waits_for) = (missing.is_empty(), missing.join(","));
 
-    let tx = cx.begin();
-    for new in responded.iter().filter(|plugin| !known.contains(**plugin)) {
-        tx.defer(pruning::add_referencing_plugin(new))?;
-    }
-    totals::set_waits_for(&tx, &missing.join(",")).await?;
-    tx.commit().await?;
-    Ok(missing.is_empty().then(|| contributions.into_iter().flat_map(|(_, referenced)| referenced).collect()))
+    let new: Vec<String> = responded.into_iter().filter(|plugin| !known.contains(*plugin)).cloned().collect();
+    cx.write(async move |tx| {
+        for plugin in &new {
+            tx.defer(pruning::add_referencing_plugin(plugin))?;
+        }
+        tx.execute(pruning::set_waits_for(&waits_for)).await
+    })
+    .await?;
+    Ok(is_complete.then(|| contributions.into_iter().flat_map(|(_, referenced)| referenced).collect()))
 }
 
 /// Keeps what is referenced, marks or deletes the rest; returns the number of deleted payloads.
 async fn apply_references(
     cx: &PluginContext<Payloads>,
-    deadlines: &Deadlines,
+    Deadlines { unreferenced_until_s, marked_until_s }: Deadlines,
     referenced: &BTreeSet<Hash256>,
-    (marked, unreferenced): (&[Hash256], &[Hash256]),
-    now_s: i64,
+    marked: Vec<Hash256>,
+    unreferenced: Vec<Hash256>,
 ) -> Result<i64, HostError> {
-    let statements = marked.iter().filter(|hash| referenced.contains(*hash)).map(|hash| pruning::renew(*hash, now_s));
-    let statements = statements.chain(unreferenced.iter().map(|hash| {
-        if referenced.contains(hash) {
-            pruning::renew(*hash, now_s)
-        } else {
-            pruning::mark_for_deletion(*hash, deadlines.unreferenced_until_s, now_s)
-        }
-    }));
-    let tx = cx.begin();
-    tx.batch(statements.collect()).await?;
-    tx.commit().await?;
-
-    let to_delete: Vec<Hash256> = marked.iter().filter(|hash| !referenced.contains(*hash)).copied().collect();
+    let is_referenced = |hash: &Hash256| referenced.contains(hash);
+    let (renewed, to_delete): (Vec<Hash256>, Vec<Hash256>) = marked.into_iter().partition(is_referenced);
+    let (also_renewed, to_mark): (Vec<Hash256>, Vec<Hash256>) = unreferenced.into_iter().partition(is_referenced);
+    cx.write(async move |tx| {
+        let renew = renewed.iter().chain(&also_renewed).map(|hash| payloads::renew(*hash, tx.now_s()));
+        let mark = to_mark.iter().map(|hash| pruning::mark_for_deletion(*hash, unreferenced_until_s, tx.now_s()));
+        tx.batch(renew.chain(mark).collect()).await
+    })
+    .await?;
     let mut deleted = 0;
     for some in to_delete.chunks(DELETED_MAX) {
-        let tx = cx.begin();
-        deleted += pruning::delete(&tx, some, deadlines.marked_until_s).await?;
-        tx.commit().await?;
+        let some = some.to_vec();
+        deleted += cx.write(async move |tx| pruning::delete(tx, &some, marked_until_s).await).await?;
     }
     Ok(deleted)
 }

@@ -6,10 +6,9 @@ mod content_type;
 pub use client::client_of;
 pub use content_type::{ContentType, served_as};
 
-use plugin_api::{FromParam, Hash256, JsonSchema, format};
+use plugin_api::{FromParam, Hash256, JsonSchema};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::fmt;
 
 /// Maximum size of a payload in bytes.
 pub const SIZE_MAX: i64 = 262_144;
@@ -17,15 +16,8 @@ pub const SIZE_MAX: i64 = 262_144;
 /// Seconds of a day.
 pub const DAY_S: i64 = 24 * 60 * 60;
 
-/// The keccak-256 of a payload's bytes. In a path, only lower case is accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The keccak-256 of a payload's bytes in a path: only lower case is accepted.
 pub struct PayloadHash(pub Hash256);
-
-impl fmt::Display for PayloadHash {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, out)
-    }
-}
 
 impl FromParam for PayloadHash {
     const RESOURCE: &'static str = "payload";
@@ -40,7 +32,7 @@ impl FromParam for PayloadHash {
 }
 
 /// Where stored bytes are from now on.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct StoredPayload {
     /// keccak-256 of the bytes.
     pub hash: Hash256,
@@ -48,24 +40,4 @@ pub struct StoredPayload {
     pub uri: String,
     /// Bytes.
     pub size: usize,
-}
-
-impl StoredPayload {
-    pub fn new(hash: Hash256, size: usize) -> Self {
-        Self { hash, uri: format::payload_uri(hash), size }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_names_a_payload_in_lower_case() {
-        let digits = "ab".repeat(32);
-        assert_eq!(PayloadHash::from_param(&format!("0x{digits}")), Some(PayloadHash(Hash256([0xab; 32]))));
-        for other in [digits.clone(), format!("0x{}", digits.to_uppercase()), format!("0x{digits}0"), "x".to_owned()] {
-            assert_eq!(PayloadHash::from_param(&other), None, "{other}");
-        }
-    }
 }

@@ -7,8 +7,7 @@ use crate::{
     store::payloads,
 };
 use plugin_api::{FfiBytes, HandlerError, JsonSchema, Path, RawResponse, RequestContext, Route, WithHeader};
-use schemars::{Schema, SchemaGenerator, json_schema};
-use std::borrow::Cow;
+use serde_json::Value;
 
 pub fn route() -> Route<Payloads> {
     Route::get("/api/payloads/{hash}", get_payload)
@@ -23,32 +22,20 @@ pub fn route() -> Route<Payloads> {
         .response::<AnyBytes>(200, "*/*", "The bytes")
 }
 
-/// A body of any type.
-struct AnyBytes;
-
-impl JsonSchema for AnyBytes {
-    fn schema_name() -> Cow<'static, str> {
-        "AnyBytes".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "description": "Exactly the bytes that were stored" })
-    }
-}
+/// Exactly the bytes that were stored
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+#[expect(dead_code, reason = "describes a body of any type")]
+struct AnyBytes(Value);
 
 /// A browser that opens the bytes executes and loads nothing.
 const POLICY: &str = "default-src 'none'; sandbox";
 
 async fn get_payload(
     cx: RequestContext<Payloads>,
-    Path(hash): Path<PayloadHash>,
+    Path(PayloadHash(hash)): Path<PayloadHash>,
 ) -> Result<WithHeader<RawResponse>, HandlerError<PayloadsError>> {
-    let unknown = || PayloadsError::Unknown { hash };
-    let (named, bytes) = payloads::read(&cx.db(), hash.0).await?.ok_or_else(unknown)?;
+    let (named, bytes) = payloads::read(&cx.db(), hash).await?.ok_or(PayloadsError::Unknown { hash })?;
     let response = RawResponse { status: 200, content_type: served_as(&named), body: FfiBytes::from_owner(bytes) };
     Ok(WithHeader { response, name: "content-security-policy".into(), value: POLICY.into() })
 }

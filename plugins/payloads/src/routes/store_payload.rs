@@ -4,9 +4,9 @@ use crate::{
     Payloads,
     error::PayloadsError,
     model::{ContentType, DAY_S, SIZE_MAX, StoredPayload, client_of},
-    store::payloads::{self, InsertOutcome, Limits, Upload},
+    store::payloads::{self, Limits, Upload},
 };
-use plugin_api::{Body, FfiBytes, HandlerError, Hash256, HostError, Json, RequestContext, Route};
+use plugin_api::{Body, FfiBytes, HandlerError, Hash256, HostError, Json, RequestContext, Route, format};
 
 /// Payloads that a client may store in a minute.
 pub const PER_MINUTE: u32 = 60;
@@ -38,25 +38,29 @@ async fn store_payload(
         return Err(PayloadsError::Empty.into());
     }
     let (hash, bytes) = hashed(&cx, bytes).await?;
-    let stored = StoredPayload::new(hash, bytes.len());
-    let now_s = cx.now_s();
+    let stored = StoredPayload { hash, uri: format::payload_uri(hash), size: bytes.len() };
     // Bytes that are stored already usually need no transaction.
-    if payloads::is_stored_since(&cx.db(), hash, now_s - DAY_S).await? {
-        return Ok(Json(stored));
-    }
-    let tx = cx.transaction();
-    if payloads::renew(&tx, hash, now_s).await? {
+    if payloads::is_stored_since(&cx.db(), hash, cx.now_s() - DAY_S).await? {
         return Ok(Json(stored));
     }
     let config = &cx.plugin().config;
     let limits = Limits { total: config.total_bytes_max, client: config.client_bytes_per_day_max };
-    let client = client_of(cx.client_ip());
-    let upload = Upload { hash, bytes: bytes.to_vec(), content_type, client, day: now_s.div_euclid(DAY_S) };
-    match payloads::insert(&tx, upload, limits, now_s).await? {
-        InsertOutcome::Stored => Ok(Json(stored)),
-        InsertOutcome::DailyBytes => Err(PayloadsError::DailyBytes { limit: limits.client }.into()),
-        InsertOutcome::Full => Err(PayloadsError::Full { limit: limits.total }.into()),
-    }
+    let upload = Upload { hash, bytes, content_type, client: client_of(cx.client_ip()) };
+    cx.write(async move |tx| {
+        if tx.execute(payloads::renew(upload.hash, tx.now_s())).await? > 0 {
+            return Ok(());
+        }
+        let [fits_client, fits_store] = payloads::count(tx, &upload, limits).await?;
+        if !fits_client {
+            return Err(PayloadsError::DailyBytes { limit: limits.client }.into());
+        }
+        if !fits_store {
+            return Err(PayloadsError::Full { limit: limits.total }.into());
+        }
+        Ok(payloads::insert(tx, &upload).await?)
+    })
+    .await?;
+    Ok(Json(stored))
 }
 
 /// Hashing more than this takes longer than moving it to another thread.

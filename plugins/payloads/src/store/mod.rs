@@ -2,4 +2,3 @@
 
 pub mod payloads;
 pub mod pruning;
-pub mod totals;

@@ -1,31 +1,29 @@
-//! Payloads: inserts, renewals and reads.
+//! Payloads: inserts, renewals, reads and totals.
 
-use plugin_api::{Cell, Hash256, HostError, Query, Sql, StatementResult, Tx, sql};
+use crate::model::DAY_S;
+use plugin_api::{Cell, FfiBytes, Hash256, HostError, Query, Sql, StatementResult, Tx, sql};
 use serde::Deserialize;
 
 /// Bytes to be stored.
 pub struct Upload {
     pub hash: Hash256,
-    pub bytes: Vec<u8>,
+    pub bytes: FfiBytes,
     pub content_type: String,
     pub client: String,
-    /// Days since 1970-01-01, UTC.
-    pub day: i64,
+}
+
+impl Upload {
+    fn size(&self) -> i64 {
+        i64::try_from(self.bytes.len()).unwrap_or(i64::MAX)
+    }
 }
 
 /// In bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Limits {
     pub total: i64,
     /// New bytes per client and day.
     pub client: i64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InsertOutcome {
-    Stored,
-    DailyBytes,
-    Full,
 }
 
 /// Whether these bytes are stored and were used since that second.
@@ -34,51 +32,40 @@ pub async fn is_stored_since(db: &impl Query, hash: Hash256, since_s: i64) -> Re
     Ok(db.row::<i64>(kept.bind(hash).bind(since_s)).await?.is_some())
 }
 
-/// Restarts the time that a payload stays without references; returns whether it exists.
-pub async fn renew(tx: &Tx, hash: Hash256, now_s: i64) -> Result<bool, HostError> {
-    let update = sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1");
-    Ok(tx.execute(update.bind(hash).bind(now_s)).await? > 0)
+/// Restarts the time that a payload stays without references. Changes no row when it is not stored.
+pub fn renew(hash: Hash256, now_s: i64) -> Sql {
+    sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1").bind(hash).bind(now_s)
 }
 
-/// Stores new bytes. When it returns that they do not fit, the caller must roll back the transaction.
-pub async fn insert(tx: &Tx, upload: Upload, limits: Limits, now_s: i64) -> Result<InsertOutcome, HostError> {
-    let size = i64::try_from(upload.bytes.len()).unwrap_or(i64::MAX);
-    let counted = vec![count_client(&upload, size, limits.client), count_total(size, limits.total)];
-    let counted = tx.batch(counted).await?;
-    let has_room = |place: usize| counted.get(place).is_some_and(|outcome| outcome.changes > 0);
-    if !has_room(0) {
-        return Ok(InsertOutcome::DailyBytes);
-    }
-    if !has_room(1) {
-        return Ok(InsertOutcome::Full);
-    }
+/// Counts new bytes; returns whether they fit into the client's day and into the store. When they do not, the caller must roll
+/// back the transaction. A single payload fits into an empty day and store: the configuration is checked for it.
+pub async fn count(tx: &Tx, upload: &Upload, limits: Limits) -> Result<[bool; 2], HostError> {
+    // Days since 1970-01-01, UTC.
+    let (day, size) = (tx.now_s().div_euclid(DAY_S), upload.size());
+    let count_client = sql("INSERT INTO payloads_uploads (day, client, bytes) VALUES ($1, $2, $3) \
+         ON CONFLICT (day, client) DO UPDATE SET bytes = payloads_uploads.bytes + excluded.bytes \
+         WHERE payloads_uploads.bytes + excluded.bytes <= $4")
+    .bind(day)
+    .bind(&upload.client)
+    .bind(size)
+    .bind(limits.client);
+    let count_total =
+        sql("UPDATE payloads_totals SET payloads = payloads + 1, bytes = bytes + $1 WHERE id = 1 AND bytes + $1 <= $2")
+            .bind(size)
+            .bind(limits.total);
+    let counted = tx.batch(vec![count_client, count_total]).await?;
+    Ok([0, 1].map(|place| counted.get(place).is_some_and(|outcome| outcome.changes > 0)))
+}
+
+pub async fn insert(tx: &Tx, upload: &Upload) -> Result<(), HostError> {
     let insert = sql("INSERT INTO payloads_payloads (hash, size, content_type, created_at, named_at, bytes) \
             VALUES ($1, $2, $3, $4, $4, $5)")
     .bind(upload.hash)
-    .bind(size)
-    .bind(upload.content_type)
-    .bind(now_s)
-    .bind(upload.bytes);
-    tx.execute(insert).await?;
-    Ok(InsertOutcome::Stored)
-}
-
-/// Changes no row when the client's daily limit is exceeded. A single payload always fits: the configuration is checked for it.
-fn count_client(upload: &Upload, size: i64, limit: i64) -> Sql {
-    sql("INSERT INTO payloads_uploads (day, client, bytes) VALUES ($1, $2, $3) \
-         ON CONFLICT (day, client) DO UPDATE SET bytes = payloads_uploads.bytes + excluded.bytes \
-         WHERE payloads_uploads.bytes + excluded.bytes <= $4")
-    .bind(upload.day)
-    .bind(&upload.client)
-    .bind(size)
-    .bind(limit)
-}
-
-/// Changes no row when the store is full.
-fn count_total(size: i64, limit: i64) -> Sql {
-    sql("UPDATE payloads_totals SET payloads = payloads + 1, bytes = bytes + $1 WHERE id = 1 AND bytes + $1 <= $2")
-        .bind(size)
-        .bind(limit)
+    .bind(upload.size())
+    .bind(&upload.content_type)
+    .bind(tx.now_s())
+    .bind(&upload.bytes[..]);
+    tx.execute(insert).await.map(drop)
 }
 
 /// The bytes of a row, sent to the client from the database's buffer without a copy.
@@ -98,10 +85,22 @@ struct PayloadRow {
     content_type: String,
 }
 
-/// The bytes and their stored content type.
+/// The stored content type and the bytes.
 pub async fn read(db: &impl Query, hash: Hash256) -> Result<Option<(String, StoredBytes)>, HostError> {
     let read = sql("SELECT content_type, bytes FROM payloads_payloads WHERE hash = $1").bind(hash);
     let outcome = db.run(read).await?;
     let row = outcome.first::<PayloadRow>()?;
     Ok(row.map(|row| (row.content_type, StoredBytes(outcome))))
+}
+
+#[derive(Deserialize)]
+pub struct Totals {
+    pub payloads: i64,
+    pub bytes: i64,
+    /// Names of the plugins that pruning waits for, separated by commas.
+    pub waits_for: String,
+}
+
+pub async fn totals(db: &impl Query) -> Result<Totals, HostError> {
+    db.one(sql("SELECT payloads, bytes, waits_for FROM payloads_totals WHERE id = 1")).await
 }

@@ -1,6 +1,5 @@
 //! Reads and writes of the pruning job.
 
-use super::totals;
 use plugin_api::{Hash256, HostError, Query, Sql, Tx, sql};
 use std::collections::BTreeSet;
 
@@ -17,16 +16,6 @@ pub async fn unreferenced(db: &impl Query, until_s: i64, limit: u32) -> Result<V
     db.rows(unreferenced.bind(until_s).bind(limit)).await
 }
 
-/// Whether one of them was due before that second.
-pub async fn is_late(db: &impl Query, unreferenced_until_s: i64, marked_until_s: i64) -> Result<bool, HostError> {
-    let late = !unreferenced(db, unreferenced_until_s, 1).await?.is_empty();
-    Ok(late || !marked(db, marked_until_s, 1).await?.is_empty())
-}
-
-pub fn renew(hash: Hash256, now_s: i64) -> Sql {
-    sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1").bind(hash).bind(now_s)
-}
-
 /// Marks the payload for deletion unless it was used after that second.
 pub fn mark_for_deletion(hash: Hash256, unreferenced_until_s: i64, now_s: i64) -> Sql {
     sql("UPDATE payloads_payloads SET given_up_at = $3 WHERE hash = $1 AND named_at <= $2 AND given_up_at IS NULL")
@@ -35,7 +24,7 @@ pub fn mark_for_deletion(hash: Hash256, unreferenced_until_s: i64, now_s: i64) -
         .bind(now_s)
 }
 
-/// Deletes those that are still marked for deletion.
+/// Deletes those that are still marked for deletion; returns their number.
 pub async fn delete(tx: &Tx, hashes: &[Hash256], marked_until_s: i64) -> Result<i64, HostError> {
     let delete = "DELETE FROM payloads_payloads WHERE hash = $1 AND given_up_at <= $2 RETURNING size";
     let statements = hashes.iter().map(|hash| sql(delete).bind(*hash).bind(marked_until_s)).collect();
@@ -46,13 +35,19 @@ pub async fn delete(tx: &Tx, hashes: &[Hash256], marked_until_s: i64) -> Result<
             bytes += size;
         }
     }
-    totals::subtract(tx, deleted, bytes).await?;
+    let subtract = sql("UPDATE payloads_totals SET payloads = payloads - $1, bytes = bytes - $2 WHERE id = 1");
+    tx.execute(subtract.bind(deleted).bind(bytes)).await?;
     Ok(deleted)
 }
 
 /// Plugins that ever reported references.
 pub async fn referencing_plugins(db: &impl Query) -> Result<BTreeSet<String>, HostError> {
     Ok(db.rows::<String>(sql("SELECT plugin FROM payloads_witnesses")).await?.into_iter().collect())
+}
+
+/// Notes the plugins that pruning waits for, separated by commas.
+pub fn set_waits_for(plugins: &str) -> Sql {
+    sql("UPDATE payloads_totals SET waits_for = $1 WHERE id = 1 AND waits_for <> $1").bind(plugins)
 }
 
 pub fn add_referencing_plugin(plugin: &str) -> Sql {

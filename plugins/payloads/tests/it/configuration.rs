@@ -12,8 +12,8 @@ async fn reason(config: Value) -> String {
 
 #[tokio::test]
 async fn wrong_values_are_reported_together() {
-    let reason = reason(json!({ "total_bytes_max": 0, "client_bytes_per_day_max": -1, "keep_days": 0 })).await;
-    for key in ["total_bytes_max is 0", "client_bytes_per_day_max is -1", "keep_days is 0"] {
+    let reason = reason(json!({ "total_bytes_max": -1, "client_bytes_per_day_max": 262_143, "keep_days": 0 })).await;
+    for key in ["total_bytes_max is -1", "client_bytes_per_day_max is 262143", "keep_days is 0"] {
         assert!(reason.contains(key), "{reason}");
     }
 }

@@ -15,25 +15,79 @@ async fn the_bytes_come_back_as_they_were() {
     }
 }
 
+/// Content types, and as what their bytes are served.
+const SERVED_AS: [(&str, &[&str]); 3] = [
+    (
+        "text/plain; charset=utf-8",
+        &[
+            "text/plain; charset=utf-8",
+            "Text/Plain;Charset=\"UTF-8\"",
+            "text/html",
+            "TEXT/HTML; charset=utf-8",
+            "text/html,text/plain",
+            "application/xhtml+xml",
+            "text/xml",
+            "application/xml",
+            "application/rss+xml",
+            "text/xsl",
+            "text/vnd.wap.wml",
+            "text/javascript",
+            "application/javascript",
+            "application/ecmascript",
+            "application/x-shockwave-flash",
+            "image/svg+xml",
+        ],
+    ),
+    (
+        "application/octet-stream",
+        &[
+            "",
+            "application/octet-stream",
+            "json",
+            "/",
+            "text/",
+            "/plain",
+            "text plain",
+            "audio/mpeg",
+            "video/mp4",
+            "application/zip",
+            "a/b/c",
+            "text/pl ain",
+            ", text/plain",
+        ],
+    ),
+    ("text/plain", &["text/plain", "text/plain; charset=\"a b\"", "text/plain; charset", "text/plain, text/html"]),
+];
+
+/// These and their charset stay; other parameters do not.
+const SERVED_UNCHANGED: [(&str, &str); 14] = [
+    ("application/json", ""),
+    ("application/json", "; profile=x"),
+    ("application/x-ndjson", ""),
+    ("application/pdf", ""),
+    ("text/markdown", ""),
+    ("text/csv", ""),
+    ("text/csv; charset=iso-8859-1", "; header=present"),
+    ("image/png", ""),
+    ("image/png", "; charset=utf-8"),
+    ("image/jpeg", ""),
+    ("image/gif", ""),
+    ("image/webp", ""),
+    ("image/avif", ""),
+    ("image/bmp", ""),
+];
+
 #[tokio::test]
 async fn a_browser_runs_nothing_of_it() {
+    let unchanged = SERVED_UNCHANGED.map(|(served, dropped)| (format!("{served}{dropped}"), served));
+    let other =
+        SERVED_AS.into_iter().flat_map(|(served, named)| named.iter().map(move |named| ((*named).to_owned(), served)));
+    let types: Vec<(String, &str)> = other.chain(unchanged).collect();
     for gateway in gateways().await {
-        for (number, (named, served)) in [
-            ("", "application/octet-stream"),
-            ("application/octet-stream", "application/octet-stream"),
-            ("application/json", "application/json"),
-            ("text/plain; charset=utf-8", "text/plain; charset=utf-8"),
-            ("text/html", "text/plain; charset=utf-8"),
-            ("image/svg+xml", "text/plain; charset=utf-8"),
-            ("image/png", "image/png"),
-            ("video/mp4", "application/octet-stream"),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        for (number, (named, served)) in types.iter().enumerate() {
             let stored = post(&gateway, named, format!("<script>{number}</script>")).await;
             let response = gateway.get(&path_of(stored.json()["hash"].as_str().unwrap())).await;
-            assert_eq!(response.header("content-type"), served, "{named}");
+            assert_eq!(response.header("content-type"), *served, "{named}");
             assert_eq!(response.header("content-security-policy"), "default-src 'none'; sandbox");
             // The gateway's listener adds `x-content-type-options: nosniff` to every response.
         }

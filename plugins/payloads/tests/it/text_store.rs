@@ -41,12 +41,16 @@ impl Plugin for TextStore {
 
 async fn add_text(cx: RequestContext<TextStore>, Body(text): Body) -> Result<NoContent, HandlerError> {
     let text = String::from_utf8_lossy(&text).into_owned();
-    cx.transaction().execute(sql("INSERT INTO text_store_texts (body) VALUES ($1)").bind(text)).await?;
+    cx.write(async move |tx| {
+        let insert = sql("INSERT INTO text_store_texts (body) VALUES ($1)").bind(&text);
+        Ok::<_, HandlerError>(tx.execute(insert).await?)
+    })
+    .await?;
     Ok(NoContent)
 }
 
 async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, HandlerError> {
-    cx.transaction().execute(sql("DELETE FROM text_store_texts")).await?;
+    cx.write(async |tx| Ok::<_, HandlerError>(tx.execute(sql("DELETE FROM text_store_texts")).await?)).await?;
     Ok(NoContent)
 }
 
