@@ -10,7 +10,6 @@ mod error;
 mod model;
 mod routes;
 mod store;
-mod work;
 
 use plugin_api::{
     ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, format, point,
@@ -55,7 +54,7 @@ impl Plugin for Forum {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
-            .contributes(point::WORK, work::work)
+            .contributes(point::WORK, contributions::work)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -64,30 +63,3 @@ impl Plugin for Forum {
 }
 
 export_plugin!(Forum);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::{assert_writes_are_guarded, manifest};
-
-    #[test]
-    fn the_events_are_those_of_the_specification() {
-        assert_eq!(manifest(plugin_module()).event_types, ["thread.create", "post.create"]);
-    }
-
-    #[test]
-    fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        assert_writes_are_guarded(&manifest(plugin_module()));
-    }
-
-    #[test]
-    fn every_route_describes_itself() {
-        for route in manifest(plugin_module()).routes {
-            assert!(!route.summary.is_empty(), "{} has a summary", route.operation);
-            assert!(route.answers.iter().any(|answer| answer.status < 300), "{} answers", route.operation);
-            assert_eq!(route.body.is_some(), route.method == "POST", "{} and its body", route.operation);
-            let in_path = route.path.contains("{id}");
-            assert_eq!(route.parameters.iter().any(|parameter| parameter.name == "id"), in_path);
-        }
-    }
-}

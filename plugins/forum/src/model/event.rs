@@ -24,26 +24,3 @@ pub struct PostCreated<'a> {
     pub upvote: bool,
     pub excerpt: &'a str,
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn the_members_match_the_wire_format() {
-        let tags = ["a".to_owned()];
-        let event = ThreadCreated { thread_id: ThreadId(1), title: "T", tags: &tags, excerpt: "E" };
-        assert_eq!(
-            serde_json::to_value(event).unwrap(),
-            json!({ "threadId": 1, "title": "T", "tags": ["a"], "excerpt": "E" })
-        );
-        let event =
-            PostCreated { thread_id: ThreadId(1), post_id: PostId(2), thread_title: "T", upvote: true, excerpt: "+1" };
-        assert_eq!(
-            serde_json::to_value(event).unwrap(),
-            json!({ "threadId": 1, "postId": 2, "threadTitle": "T", "upvote": true, "excerpt": "+1" })
-        );
-    }
-}

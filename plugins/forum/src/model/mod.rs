@@ -1,15 +1,13 @@
 //! Types and rules of threads and posts, without a database: checks, order, excerpts, votes, response types.
 
-mod body;
 mod event;
 mod sort;
 mod submission;
 mod view;
 
-pub use body::{BODY_BYTES_MAX, Body, is_upvote};
 pub use event::{PostCreated, ThreadCreated};
 pub use sort::Sort;
-pub use submission::{NewPost, NewThread, PostDraft, TITLE_CHARS_MAX, ThreadDraft};
+pub use submission::{BODY_BYTES_MAX, NewPost, NewThread, PostDraft, TITLE_CHARS_MAX, ThreadDraft, is_upvote};
 pub use view::{DetailState, FeedItem, PostView, ThreadDetail, ThreadState, ThreadText, ThreadView};
 
 use plugin_api::record_id;

@@ -1,21 +1,21 @@
-//! Response types.
+//! Response types. The members of a thread that no post changes are stored as rendered JSON.
 
 use super::{PostId, ThreadId};
 use plugin_api::{Author, JsonSchema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A thread in a list.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct ThreadView {
     #[serde(flatten)]
     pub text: ThreadText,
     #[serde(flatten)]
-    pub state: ThreadState,
+    pub state: ThreadState<'static>,
 }
 
-/// What no later post changes of a thread: its row keeps it as JSON.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// The members of a thread that its row stores as rendered JSON.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadText {
     pub title: String,
@@ -26,10 +26,14 @@ pub struct ThreadText {
     pub excerpt: String,
 }
 
-/// What is true of a thread when it is read.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// The other members of a thread, decoded from its row.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ThreadState {
+pub struct ThreadState<'r> {
+    /// The rendered members, to which a response adds those below. Empty where they stand beside it as a [`ThreadText`].
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub rendered: &'r str,
     pub id: ThreadId,
     pub author: Author,
     /// Unix seconds.
@@ -41,14 +45,15 @@ pub struct ThreadState {
 }
 
 /// A post of a thread.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PostView<'a> {
+pub struct PostView<'r> {
     pub id: PostId,
     pub thread_id: ThreadId,
     pub author: Author,
     /// Markdown, as it was sent.
-    pub body: Cow<'a, str>,
+    #[serde(borrow)]
+    pub body: Cow<'r, str>,
     /// A post of the same thread.
     pub reply_to: Option<PostId>,
     /// Unix seconds.
@@ -56,27 +61,34 @@ pub struct PostView<'a> {
 }
 
 /// A thread with all its posts; the first is the opening post.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ThreadDetail<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct ThreadDetail {
     #[serde(flatten)]
     pub thread: ThreadView,
     /// By id, ascending.
-    pub posts: Vec<PostView<'a>>,
+    pub posts: Vec<PostView<'static>>,
 }
 
 /// The members of a [`ThreadDetail`] that are not in the row's rendered JSON.
 #[derive(Serialize)]
-pub struct DetailState<'a> {
+pub struct DetailState<'r> {
     #[serde(flatten)]
-    pub state: ThreadState,
-    pub posts: Vec<PostView<'a>>,
+    pub state: ThreadState<'r>,
+    pub posts: Vec<PostView<'r>>,
 }
 
 /// A post of any thread.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedItem {
-    #[serde(flatten)]
-    pub post: PostView<'static>,
+    pub id: PostId,
+    pub thread_id: ThreadId,
+    pub author: Author,
+    /// Markdown, as it was sent.
+    pub body: String,
+    /// A post of the same thread.
+    pub reply_to: Option<PostId>,
+    /// Unix seconds.
+    pub created_at: i64,
     pub thread_title: String,
 }

@@ -1,6 +1,5 @@
 //! `POST /api/forum/threads/{id}/posts`: a reply, signed by its author. A reply that says `+1` is a vote.
 
-use super::render;
 use crate::{
     Forum,
     error::ForumError,
@@ -37,12 +36,12 @@ async fn create_post(
                 thread_id: thread,
                 post_id: post.id,
                 thread_title: &title,
-                upvote: draft.body.is_upvote(),
-                excerpt: &draft.body.excerpt(),
+                upvote: draft.is_upvote(),
+                excerpt: &draft.excerpt(),
             };
             event.by(signer).at(tx.now_s()).publish(tx)?;
             Ok(post)
         })
         .await?;
-    Ok(Created(render::post(post)))
+    Ok(Created(post))
 }

@@ -1,10 +1,9 @@
 //! `POST /api/forum/threads`: a thread with its opening post, signed by its author.
 
-use super::render;
 use crate::{
     Forum,
     error::ForumError,
-    model::{NewThread, ThreadCreated, ThreadDetail},
+    model::{NewThread, ThreadCreated, ThreadDetail, ThreadView},
     store::threads,
 };
 use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
@@ -20,17 +19,17 @@ pub fn route() -> Route<Forum> {
 async fn create_thread(
     cx: RequestContext<Forum>,
     Signed { signer, payload }: Signed<NewThread>,
-) -> Result<Created<ThreadDetail<'static>>, HandlerError<ForumError>> {
+) -> Result<Created<ThreadDetail>, HandlerError<ForumError>> {
     let draft = payload.check()?;
-    let (thread, post) = cx
+    let opened = cx
         .write(async move |tx| {
-            let (thread, post) = threads::open(tx, signer, &draft).await?;
-            let text = &thread.text;
+            let opened = threads::open(tx, signer, &draft).await?;
+            let ThreadView { text, state } = &opened.thread;
             let event =
-                ThreadCreated { thread_id: thread.id, title: &text.title, tags: &text.tags, excerpt: &text.excerpt };
+                ThreadCreated { thread_id: state.id, title: &text.title, tags: &text.tags, excerpt: &text.excerpt };
             event.by(signer).at(tx.now_s()).publish(tx)?;
-            Ok((thread, post))
+            Ok(opened)
         })
         .await?;
-    Ok(Created(render::opened(thread, post)))
+    Ok(Created(opened))
 }

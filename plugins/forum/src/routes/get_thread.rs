@@ -1,6 +1,5 @@
 //! `GET /api/forum/threads/{id}`: a thread with all its posts.
 
-use super::render;
 use crate::{
     Forum,
     error::ForumError,
@@ -16,10 +15,8 @@ pub fn route() -> Route<Forum> {
 async fn get_thread(
     cx: RequestContext<Forum>,
     Path(thread): Path<ThreadId>,
-) -> Result<RenderedJson<ThreadDetail<'static>>, HandlerError<ForumError>> {
-    let unknown = || ForumError::UnknownThread { thread };
-    let stored = thread_detail::find(&cx.db(), thread).await?.ok_or_else(unknown)?;
-    let rows = stored.rows()?;
-    let first = rows.first().ok_or_else(unknown)?;
-    Ok(RenderedJson::object(first.kept, &render::detail(thread, first, &rows))?)
+) -> Result<RenderedJson<ThreadDetail>, HandlerError<ForumError>> {
+    let rows = thread_detail::read(&cx.db(), thread).await?;
+    let detail = rows.detail(thread)?.ok_or(ForumError::UnknownThread { thread })?;
+    Ok(RenderedJson::object(detail.state.rendered, &detail)?)
 }

@@ -1,6 +1,5 @@
 //! `GET /api/forum/feed`: the newest posts of all threads, for clients that poll.
 
-use super::render;
 use crate::{Forum, model::FeedItem, store::posts};
 use plugin_api::{HandlerError, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
@@ -35,7 +34,6 @@ async fn list_feed(
     Limit(limit): Limit<50, 200>,
 ) -> Result<Json<Feed>, HandlerError> {
     let now = cx.now_s();
-    let rows = posts::newer_than(&cx.db(), since, limit).await?;
-    let items = rows.into_iter().map(render::feed_item).collect();
+    let items = posts::newer_than(&cx.db(), since, limit).await?;
     Ok(Json(Feed { items, since, now }))
 }

@@ -1,10 +1,9 @@
 //! `GET /api/forum/threads`: threads by activity, age or votes; filtered by tag or text.
 
-use super::render;
 use crate::{
     Forum,
-    model::{Sort, ThreadView},
-    store::thread_list::{self, ListRow},
+    model::{Sort, ThreadState, ThreadView},
+    store::thread_list,
 };
 use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient};
 use serde::Deserialize;
@@ -45,7 +44,6 @@ async fn list_threads(
     let (tag, search) = (format::tag_filter(&tag), Search::new(&cx, &q));
     let threads = thread_list::threads(sort, tag.as_deref(), search.as_ref());
     let page = threads.page(limit, offset).fetch(&cx.db()).await?;
-    let rows: Vec<ListRow<'_>> = page.rows()?;
-    let items = rows.iter().map(|row| (row.kept, render::listed(row)));
-    Ok(Listed::rendered(items, page.total)?)
+    let rows: Vec<ThreadState<'_>> = page.rows()?;
+    Ok(Listed::rendered(rows.iter().map(|row| (row.rendered, row)), page.total)?)
 }

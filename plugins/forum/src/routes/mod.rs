@@ -5,5 +5,3 @@ pub mod create_thread;
 pub mod get_thread;
 pub mod list_feed;
 pub mod list_threads;
-
-mod render;

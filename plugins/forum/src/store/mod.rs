@@ -4,4 +4,3 @@ pub mod posts;
 pub mod thread_detail;
 pub mod thread_list;
 pub mod threads;
-pub mod unanswered;

@@ -1,54 +1,31 @@
 //! Posts: of a thread, and the newest of all threads.
 
-use crate::model::{PostDraft, PostId, ThreadId};
-use plugin_api::{Address, HostError, HostErrorCode, Query, Sql, StatementResult, sql};
-use serde::Deserialize;
+use crate::model::{FeedItem, PostDraft, PostId, PostView, ThreadId};
+use plugin_api::{Address, HostError, List, Query, Sql, sql};
 
-/// A new post.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PostRow {
-    pub id: PostId,
-    pub thread_id: ThreadId,
-    pub author: Address,
-    pub body: String,
-    pub reply_to: Option<PostId>,
-    pub created_at: i64,
-}
+/// Posts with the titles of their threads, the newest first.
+const FEED: List = List::new(
+    "forum_posts p",
+    "p.id, p.thread_id, p.author, p.body, p.reply_to, p.created_at, t.title AS thread_title",
+)
+.join("JOIN forum_threads t ON t.id = p.thread_id")
+.order_by("p.created_at DESC, p.id DESC");
 
-/// A post with the title of its thread.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct FeedRow {
-    pub id: PostId,
-    pub thread_id: ThreadId,
-    pub author: Address,
-    pub body: String,
-    pub reply_to: Option<PostId>,
-    pub created_at: i64,
-    pub thread_title: String,
-}
-
+/// Returns the id.
 pub fn insert(thread: ThreadId, author: Address, draft: &PostDraft, now_s: i64) -> Sql {
     sql("INSERT INTO forum_posts (thread_id, author, body, reply_to, created_at) \
          VALUES ($1, $2, $3, $4, $5) RETURNING id")
     .bind(thread)
     .bind(author)
-    .bind(draft.body.as_str())
+    .bind(&draft.body)
     .bind(draft.reply_to)
     .bind(now_s)
 }
 
-/// The post that [`insert`] stored; `outcome` holds its id.
-pub fn inserted_post(
-    outcome: Option<&StatementResult>,
-    thread_id: ThreadId,
-    author: Address,
-    draft: &PostDraft,
-    now_s: i64,
-) -> Result<PostRow, HostError> {
-    let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements");
-    let id = outcome.ok_or_else(missing)?.one()?;
-    let (body, reply_to) = (draft.body.as_str().to_owned(), draft.reply_to);
-    Ok(PostRow { id, thread_id, author, body, reply_to, created_at: now_s })
+/// The post that [`insert`] stored with this id.
+pub fn inserted(id: PostId, thread_id: ThreadId, author: Address, draft: &PostDraft, now_s: i64) -> PostView<'static> {
+    let (author, body) = (author.into(), draft.body.clone().into());
+    PostView { id, thread_id, author, body, reply_to: draft.reply_to, created_at: now_s }
 }
 
 pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Result<bool, HostError> {
@@ -57,16 +34,9 @@ pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Re
     Ok(found.is_some())
 }
 
-/// Posts created after that second, newest first.
-pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<FeedRow>, HostError> {
-    db.rows(
-        sql("SELECT p.id, p.thread_id, p.author, p.body, p.reply_to, p.created_at, t.title AS thread_title \
-             FROM forum_posts p JOIN forum_threads t ON t.id = p.thread_id WHERE p.created_at > $1 \
-             ORDER BY p.created_at DESC, p.id DESC LIMIT $2")
-        .bind(since_s)
-        .bind(limit),
-    )
-    .await
+/// Posts created after that second, the newest first.
+pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<FeedItem>, HostError> {
+    FEED.filter("p.created_at > {}", Some(since_s)).page(limit, 0).rows(db).await
 }
 
 /// Number of posts that each author wrote since that second; of all when it is absent.

@@ -4,21 +4,16 @@
 //! every post (of the tag, if given) once: its cost grows with the forum.
 
 use crate::model::{Sort, ThreadId};
-use plugin_api::{Address, List, Search, Sql, sql};
+use plugin_api::{Address, List, Search, Sql, json_text, sql};
 use serde::Deserialize;
 
-/// A thread of a page: the columns of the list, in their order.
-#[derive(Deserialize)]
-pub struct ListRow<'r> {
-    pub id: ThreadId,
-    pub kept: &'r str,
-    pub author: Address,
-    pub last_post_at: i64,
-    pub post_count: i64,
-    pub upvotes: i64,
-}
+/// The rows decode as [`crate::model::ThreadState`]s.
+const THREADS: List =
+    List::new("forum_threads t", "t.kept AS rendered, t.id, t.author, t.last_post_at, t.post_count, t.upvotes");
 
-const THREADS: List = List::new("forum_threads t", "t.id, t.kept, t.author, t.last_post_at, t.post_count, t.upvotes");
+/// The newest first.
+const UNANSWERED: List =
+    List::new("forum_threads", "id, title, excerpt, tags, author, created_at").order_by("created_at DESC, id DESC");
 
 /// The count of all threads has the empty tag.
 const COUNT: &str = "SELECT threads FROM forum_thread_counts WHERE tag = $1";
@@ -47,4 +42,20 @@ fn hits(search: &Search, tag: Option<&str>) -> Sql {
         tagged("thread_id"),
     ));
     tag.into_iter().fold(hits.bind(search.needle()), Sql::bind)
+}
+
+#[derive(Deserialize)]
+pub struct UnansweredThread {
+    pub id: ThreadId,
+    pub title: String,
+    pub excerpt: String,
+    #[serde(deserialize_with = "json_text")]
+    pub tags: Vec<String>,
+    pub author: Address,
+    pub created_at: i64,
+}
+
+/// [`UnansweredThread`]s: all threads without replies, or this one if it has none.
+pub fn unanswered(thread: Option<i64>) -> List {
+    UNANSWERED.filter_if(true, "post_count <= 1").filter("id = {}", thread)
 }

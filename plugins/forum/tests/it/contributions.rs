@@ -1,6 +1,6 @@
 //! Contributions of the forum.
 
-use super::{finish, gateways, open_titled, read, reply};
+use super::{finish, gateways, id, open, open_titled, read, reply};
 use plugin_testing::{TestGateway, Wallet, json};
 use std::time::Duration;
 
@@ -38,4 +38,31 @@ async fn the_manifest_names_endpoints_and_limits() {
         assert_eq!(manifest["limits"][name], limit, "{name}");
     }
     finish(gateway).await;
+}
+
+#[tokio::test]
+async fn a_thread_without_replies_is_work() {
+    for gateway in gateways().await {
+        let (alice, now) = (Wallet::new(1), gateway.now_s());
+        let thread = open(&gateway, &alice, json!({ "title": "How?", "body": "one\ntwo", "tags": ["help"] })).await;
+        let answered = open_titled(&gateway, &Wallet::new(2), "answered").await;
+        reply(&gateway, &Wallet::new(3), answered, json!({ "body": "b" })).await;
+        let id = id(&thread);
+        let item = json!({
+            "kind": "question", "refId": id, "title": "How?", "summary": "one two", "tags": ["help"], "reward": "0",
+            "postedAt": now, "deadline": null, "agentId": null, "claims": 0, "requester": alice.address(),
+            "page": format!("/forum/{id}"), "api": format!("/api/forum/threads/{id}"),
+            "action": format!("POST /api/forum/threads/{id}/posts {{body}} signed as post.create")
+        });
+        let made_by = |kind: &str, thread: i64| json!({ "made_by": { "type": kind, "data": { "threadId": thread } } });
+        for (input, items) in [
+            (json!({}), json!([item])),
+            (made_by("thread.create", id), json!([item])),
+            (made_by("thread.create", answered), json!([])),
+            (made_by("post.create", id), json!([])),
+        ] {
+            assert_eq!(gateway.collect("work", &input).await["forum"], items, "{input}");
+        }
+        finish(gateway).await;
+    }
 }

@@ -60,13 +60,15 @@ async fn the_event_names_thread_post_and_vote() {
 async fn only_a_plain_plus_one_is_a_vote() {
     for gateway in gateways().await {
         let thread = open_titled(&gateway, &Wallet::new(1), "T").await;
-        for (number, body) in ["+1", "\n+1 ", "+1!", "+10", "I say +1"].into_iter().enumerate() {
+        for (number, body) in
+            ["+1", "\n\t+1 ", "+1!", "+ 1", "＋1", "1", "+10", "+1 +1", "I say +1"].into_iter().enumerate()
+        {
             reply(&gateway, &Wallet::new(number as u64 + 2), thread, json!({ "body": body })).await;
         }
         let listed = &read(&gateway, THREADS).await["items"][0];
-        assert_eq!((&listed["upvotes"], &listed["postCount"]), (&json!(2), &json!(6)));
+        assert_eq!((&listed["upvotes"], &listed["postCount"]), (&json!(2), &json!(10)));
         let detail = read(&gateway, &format!("{THREADS}/{thread}")).await;
-        assert_eq!((&detail["upvotes"], &detail["postCount"]), (&json!(2), &json!(6)));
+        assert_eq!((&detail["upvotes"], &detail["postCount"]), (&json!(2), &json!(10)));
         finish(gateway).await;
     }
 }
@@ -99,14 +101,19 @@ async fn a_reply_belongs_to_its_thread() {
         let thread = open_titled(&gateway, &alice, "T").await;
         next(&gateway).await;
         let elsewhere = id(&other["posts"][0]);
-        for reply_to in [json!(elsewhere), json!(999_999), json!(0), json!(-1), json!("x"), json!(1.5)] {
+        for reply_to in
+            [json!(elsewhere), json!(999_999), json!(0), json!(-1), json!("x"), json!(1.5), json!(true), json!([1])]
+        {
             let payload = json!({ "body": "b", "replyTo": reply_to });
             let response = gateway.post_signed(&posts_of(thread), &alice, "post.create", payload).await;
             assert_eq!((response.status, response.json()["code"].as_str()), (400, Some("bad_request")), "{reply_to}");
         }
         let post = reply(&gateway, &alice, thread, json!({ "body": "b", "replyTo": null })).await;
         assert_eq!(post["replyTo"], json!(null));
-        assert_eq!(gateway.events().await.len(), 3);
+        next(&gateway).await;
+        let digits = json!({ "body": "b", "replyTo": id(&post).to_string() });
+        assert_eq!(reply(&gateway, &alice, thread, digits).await["replyTo"], post["id"]);
+        assert_eq!(gateway.events().await.len(), 4);
         finish(gateway).await;
     }
 }
@@ -119,6 +126,7 @@ async fn blank_is_400_and_too_large_is_413() {
         for (body, status) in [
             (json!(""), 400),
             (json!(" \n"), 400),
+            (json!("\u{a0}\u{2003}\u{3000}"), 400),
             (json!(7), 400),
             (json!("\u{0}"), 400),
             (json!("a".repeat(16_385)), 413),

@@ -118,6 +118,39 @@ async fn a_payload_that_is_wrong_is_a_bad_request_and_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn the_first_wrong_member_is_named() {
+    for gateway in gateways().await {
+        let (long, six) = ("x".repeat(20_000), ["1", "2", "3", "4", "5", "6"]);
+        for (payload, status, member) in [
+            (json!({ "title": "", "body": long, "tags": six }), 400, "title"),
+            (json!({ "title": "t", "body": long, "tags": six }), 413, "body"),
+            (json!({ "title": "t", "body": "b", "tags": six }), 400, "tags"),
+            (json!({ "title": "t", "body": "b", "tags": ["x".repeat(33)] }), 400, "tags"),
+        ] {
+            let response = gateway.post_signed(THREADS, &Wallet::new(1), "thread.create", payload).await;
+            let text = response.json()["error"].as_str().unwrap().to_owned();
+            assert!(response.status == status && text.starts_with(member), "{status} {member}: {text}");
+        }
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn the_excerpt_is_one_line_of_240_characters() {
+    for gateway in gateways().await {
+        for (number, (body, excerpt)) in (1..).zip([
+            (" one\n\n two ".to_owned(), "one two".to_owned()),
+            ("x".repeat(240), "x".repeat(240)),
+            ("x".repeat(241), format!("{}…", "x".repeat(239))),
+        ]) {
+            let payload = json!({ "title": "t", "body": body, "tags": null });
+            assert_eq!(open(&gateway, &Wallet::new(number), payload).await["excerpt"], excerpt);
+        }
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn a_refused_write_uses_up_neither_the_slot_nor_the_signature() {
     for gateway in gateways().await {
         assert_eq!(refused(&gateway, json!({ "title": "", "body": "b" })).await, bad_request());
