@@ -32,21 +32,3 @@ impl Config {
         if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems.join("; "))) }
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_valid() {
-        assert!(Config::default().validate().is_ok());
-    }
-
-    #[test]
-    fn every_problem_is_reported_at_once() {
-        let config = Config { greeting: " ".to_owned(), keep_days: 0 };
-        let ConfigError(reason) = config.validate().unwrap_err();
-        assert!(reason.contains("greeting is empty") && reason.contains("keep_days is 0"), "{reason}");
-    }
-}

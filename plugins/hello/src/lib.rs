@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod contributions;
 mod error;
 mod jobs;
 mod model;
 mod routes;
-mod stats;
 mod store;
 
 pub use config::Config;
@@ -27,7 +27,7 @@ impl Plugin for Hello {
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([jobs::prune_guests::job()])
             .publishes(&[model::GuestSigned::TYPE])
-            .contributes(point::STATS, stats::count_guests)
+            .contributes(point::STATS, contributions::counters)
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {

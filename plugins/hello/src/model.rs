@@ -66,16 +66,6 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_trimmed() {
-        assert_eq!(checked("  Nice house!\n"), Ok("Nice house!".to_owned()));
-    }
-
-    #[test]
-    fn empty_messages_are_refused() {
-        assert_eq!(checked(" \n\t"), Err(HelloError::EmptyMessage));
-    }
-
-    #[test]
     fn the_length_counts_utf16_units() {
         assert!(checked(&"x".repeat(280)).is_ok());
         assert_eq!(checked(&"x".repeat(281)), Err(HelloError::LongMessage { chars: 281 }));

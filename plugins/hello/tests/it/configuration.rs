@@ -12,7 +12,7 @@ async fn reason(config: Value) -> String {
 
 #[tokio::test]
 async fn wrong_values_are_reported_together() {
-    let reason = reason(json!({ "greeting": "", "keep_days": 0 })).await;
+    let reason = reason(json!({ "greeting": " ", "keep_days": 0 })).await;
     assert!(reason.contains("greeting is empty") && reason.contains("keep_days is 0"), "{reason}");
 }
 
