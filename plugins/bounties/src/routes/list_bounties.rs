@@ -32,7 +32,7 @@ struct BountyFilter {
     /// Empty filters nothing.
     #[serde(default)]
     #[schemars(with = "Option<Status>")]
-    status: String,
+    status: Option<String>,
     /// An unknown order is `new`.
     #[serde(default, deserialize_with = "lenient")]
     sort: Sort,
@@ -59,7 +59,7 @@ async fn list_bounties(
     };
     let selection = Selection {
         sort: query.sort,
-        status: Status::filter(&query.status)?,
+        status: Status::filter(query.status.as_deref().unwrap_or_default())?,
         search: Search::new(&cx, &query.q),
         tag: format::tag_filter(&query.tag),
         poster,
