@@ -59,16 +59,14 @@ struct Receipt {
 /// A receipt, or a 429 for a client over the limit.
 enum JoinResponse {
     Receipt(Receipt),
-    Busy { retry_after_s: i64 },
+    Busy { problem: Problem, retry_after_s: i64 },
 }
 
 impl IntoResponse for JoinResponse {
     fn into_response(self) -> abi::Response {
         match self {
             Self::Receipt(value) => CreatedOrUpdated { created: value.status == Outcome::Added, value }.into_response(),
-            Self::Busy { retry_after_s } => {
-                let problem = Problem::new(429, "ip_rate_limited", "too many new entries come from this address")
-                    .hint("wait as long as the header Retry-After says");
+            Self::Busy { problem, retry_after_s } => {
                 let body = serde_json::to_vec(&problem).unwrap_or_default();
                 let response = RawResponse { status: 429, content_type: "application/json".into(), body: body.into() };
                 let value = retry_after_s.to_string().into();
@@ -90,17 +88,29 @@ async fn join_waitlist(
     if let Some(signed) = &signed {
         check_signer(&cx, &fields, signed).await?;
     }
-    // The limit is in memory, so it is outside of the write. Entries are never deleted: an address that has one keeps it.
+    // The limit is in memory, so the write does not touch it: a new entry is counted before, and uncounted when nothing was
+    // added. Whether there is an entry is decided in the write; entries are never deleted, so one that is there stays.
     let is_new = store::is_signed(&cx.db(), fields.address).await?.is_none();
-    if is_new && let Err(retry_after_s) = limit.acquire(cx.client_ip(), cx.now_s()) {
-        return Ok(JoinResponse::Busy { retry_after_s });
-    }
-    let entries_max = config.entries_max.into();
-    let written = cx.write(async move |tx| join(tx, &fields, signed.as_ref(), entries_max).await).await;
-    if is_new && !written.as_ref().is_ok_and(|receipt| receipt.status == Outcome::Added) {
+    let acquired = is_new.then(|| limit.acquire(cx.client_ip(), cx.now_s()));
+    let terms = Terms { entries_max: config.entries_max.into(), is_limited: matches!(acquired, Some(Err(_))) };
+    let written = cx.write(async move |tx| join(tx, &fields, signed.as_ref(), terms).await).await;
+    if acquired == Some(Ok(())) && !written.as_ref().is_ok_and(|receipt| receipt.status == Outcome::Added) {
         limit.release(cx.client_ip());
     }
-    Ok(JoinResponse::Receipt(written?))
+    match (written, acquired) {
+        (Err(HandlerError::Problem(problem)), Some(Err(retry_after_s))) => {
+            Ok(JoinResponse::Busy { problem, retry_after_s })
+        }
+        (written, _) => Ok(JoinResponse::Receipt(written?)),
+    }
+}
+
+/// What a new entry depends on, beside its fields.
+#[derive(Clone, Copy)]
+struct Terms {
+    entries_max: i64,
+    /// The client has added as many entries as it may.
+    is_limited: bool,
 }
 
 async fn check_signer(
@@ -120,13 +130,17 @@ async fn join(
     tx: &Tx,
     fields: &Fields,
     signed: Option<&SignedChallenge>,
-    entries_max: i64,
+    Terms { entries_max, is_limited }: Terms,
 ) -> Result<Receipt, HandlerError<WaitlistError>> {
     let status = match (store::is_signed(tx, fields.address).await?, signed) {
         (None, _) => Outcome::Added,
         (Some(false), Some(_)) => Outcome::Verified,
         (Some(_), _) => Outcome::Already,
     };
+    if status == Outcome::Added && is_limited {
+        let problem = Problem::new(429, "ip_rate_limited", "too many new entries come from this address");
+        return Err(problem.hint("wait as long as the header Retry-After says").into());
+    }
     if status == Outcome::Added && store::count_entries(tx).await? >= entries_max {
         return Err(WaitlistError::Full.into());
     }

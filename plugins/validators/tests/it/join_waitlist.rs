@@ -140,6 +140,23 @@ async fn one_client_adds_five_entries_an_hour() {
 }
 
 #[tokio::test]
+async fn a_sign_up_that_adds_nothing_does_not_count_for_its_client() {
+    for gateway in gateways_with(json!({ "signups_per_hour": 5 })).await {
+        let alice = Wallet::new(1);
+        let payload = signed(&gateway, &alice, fields(&alice)).await;
+        let responses = futures_util::future::join_all((0..20).map(|_| post(&gateway, &payload))).await;
+        assert_eq!(responses.iter().filter(|response| response.status == 201).count(), 1);
+        for number in 2..=5 {
+            let wallet = Wallet::new(number);
+            assert_eq!(join(&gateway, &wallet, fields(&wallet)).await.0, 201, "{number}");
+        }
+        let late = Wallet::new(6);
+        assert_eq!(join(&gateway, &late, fields(&late)).await.0, 429);
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn a_full_list_refuses_entries() {
     for gateway in gateways_with(json!({ "entries_max": 1, "signups_per_hour": 2 })).await {
         let (alice, bob) = (Wallet::new(1), Wallet::new(2));
