@@ -174,7 +174,8 @@ async fn each_kind_of_event_is_published_once_with_its_block_and_time() {
             gateway.events().await.len() >= expected.len()
         })
         .await;
-        assert_eq!(published(&gateway).await, expected);
+        // As texts: the order of the members is part of the log.
+        assert_eq!(json!(published(&gateway).await).to_string(), json!(expected).to_string());
         finish(gateway).await;
     }
 }
