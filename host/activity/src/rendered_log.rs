@@ -34,14 +34,20 @@ pub struct RenderedLog {
 }
 
 impl RenderedLog {
-    /// The ring starts empty, at the log's end.
-    pub async fn open(log: ActivityLog, render: Render, ring_events: usize) -> Result<Self, StorageError> {
-        let position = log.latest_id().await?;
-        Ok(Self { log, render, ring: RwLock::new(Ring::new(ring_events, position)) })
+    /// The ring is empty: see [`Self::skip_to_end`].
+    pub fn new(log: ActivityLog, render: Render, ring_events: usize) -> Self {
+        Self { log, render, ring: RwLock::new(Ring::new(ring_events)) }
     }
 
     pub fn log(&self) -> &ActivityLog {
         &self.log
+    }
+
+    /// Empties the ring and goes on at the log's end.
+    pub async fn skip_to_end(&self) -> Result<(), TopicError> {
+        let end = self.log.latest_id().await?;
+        self.ring.write().restart(end);
+        Ok(())
     }
 
     /// Renders the next page of the log into the ring. Returns whether there were new rows.

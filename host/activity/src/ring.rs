@@ -27,8 +27,14 @@ pub enum RingRead {
 }
 
 impl Ring {
-    pub fn new(capacity: usize, position: i64) -> Self {
-        Self { frames: VecDeque::new(), capacity: capacity.max(1), floor: position, head: position }
+    pub fn new(capacity: usize) -> Self {
+        Self { frames: VecDeque::new(), capacity: capacity.max(1), floor: 0, head: 0 }
+    }
+
+    /// Forgets all frames and goes on at `position`.
+    pub fn restart(&mut self, position: i64) {
+        self.frames.clear();
+        (self.floor, self.head) = (position, position);
     }
 
     pub fn head(&self) -> i64 {
@@ -102,7 +108,9 @@ mod tests {
 
     #[test]
     fn readers_get_everything_after_their_position_once() {
-        let mut ring = Ring::new(10, 5);
+        let mut ring = Ring::new(10);
+        ring.push(vec![frame(3, "a")], 3);
+        ring.restart(5);
         ring.push(vec![frame(6, "a"), frame(8, "a")], 9);
         let all = Filter::default();
         assert_eq!(ids(ring.read(5, &all)), (vec![6, 8], 9));
@@ -113,7 +121,7 @@ mod tests {
 
     #[test]
     fn positions_before_the_oldest_frame_are_too_old() {
-        let mut ring = Ring::new(2, 0);
+        let mut ring = Ring::new(2);
         ring.push((1..=5).map(|id| frame(id, "a")).collect(), 5);
         assert_eq!(ring.read(2, &Filter::default()), RingRead::TooOld);
         assert_eq!(ids(ring.read(3, &Filter::default())), (vec![4, 5], 5));
@@ -121,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_long_backlog_comes_in_several_writes_without_a_gap() {
-        let mut ring = Ring::new(100_000, 0);
+        let mut ring = Ring::new(100_000);
         ring.push((1..=5000).map(|id| frame(id, "a")).collect(), 5000);
         let (mut position, mut seen) = (0, Vec::new());
         while position < 5000 {

@@ -1,4 +1,4 @@
-//! A topic: activity rows that a plugin renders into frames, once for all readers.
+//! A topic: activity rows that a plugin renders into frames, once for all readers, and only while there are readers.
 
 use super::{
     ActivityLog,
@@ -11,7 +11,6 @@ use super::{
     sink::Sink,
     stream::EventStream,
 };
-use gateway_storage::StorageError;
 use parking_lot::Mutex;
 use plugin_api::manifest::Subscription;
 use std::{
@@ -19,7 +18,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::watch,
+    sync::{Notify, watch},
     time::{Instant, MissedTickBehavior},
 };
 use tokio_util::sync::CancellationToken;
@@ -48,19 +47,22 @@ pub struct Topic {
     heartbeat: Duration,
     stop: CancellationToken,
     readers: Mutex<Vec<Weak<Reader>>>,
+    /// A reader came.
+    arrivals: Notify,
 }
 
 impl Topic {
-    /// Starts at the log's end; `stop` ends the pump and every stream.
-    pub async fn open(
+    /// `stop` ends the pump and every stream.
+    pub fn new(
         name: String,
         log: ActivityLog,
         render: Render,
         settings: TopicSettings,
         stop: CancellationToken,
-    ) -> Result<Arc<Self>, StorageError> {
-        let log = Arc::new(RenderedLog::open(log, render, settings.ring_events).await?);
-        Ok(Arc::new(Self { name, log, heartbeat: settings.heartbeat, stop, readers: Mutex::default() }))
+    ) -> Arc<Self> {
+        let log = Arc::new(RenderedLog::new(log, render, settings.ring_events));
+        let (readers, arrivals) = (Mutex::default(), Notify::new());
+        Arc::new(Self { name, log, heartbeat: settings.heartbeat, stop, readers, arrivals })
     }
 
     pub fn name(&self) -> &str {
@@ -86,6 +88,7 @@ impl Topic {
         let position = self.start_position(subscription).await?.map_or(newest, |start| start.clamp(0, newest));
         let reader = Arc::new(Reader::new(position, Filter::of(subscription), sink));
         self.readers.lock().push(Arc::downgrade(&reader));
+        self.arrivals.notify_one();
         Ok(EventStream::new(self.name.clone(), self.log.clone(), self.stop.clone(), reader, slot))
     }
 
@@ -109,13 +112,24 @@ impl Topic {
 
     async fn follow_log(&self) {
         let mut wake = self.log.log().subscribe();
+        // Whether events were left out, because nobody would have read their frames.
+        let mut is_behind = true;
         loop {
-            match self.log.advance().await {
-                Ok(true) => {
-                    let mut chunks = ChunkCache::default();
-                    self.for_each_reader(|reader| reader.deliver(&self.log, &mut chunks)).await;
-                }
-                Ok(false) => {
+            while !self.has_readers() {
+                self.arrivals.notified().await;
+                is_behind = true;
+            }
+            // After a skip as after new frames: a reader may wait for what is before the end.
+            let followed =
+                if is_behind { self.log.skip_to_end().await.map(|()| true) } else { self.log.advance().await };
+            match followed {
+                Ok(has_new) => {
+                    is_behind = false;
+                    if has_new {
+                        let mut chunks = ChunkCache::default();
+                        self.for_each_reader(|reader| reader.deliver(&self.log, &mut chunks)).await;
+                        continue;
+                    }
                     if wake.changed().await.is_err() {
                         return;
                     }
@@ -127,6 +141,10 @@ impl Topic {
                 }
             }
         }
+    }
+
+    fn has_readers(&self) -> bool {
+        self.readers.lock().iter().any(|reader| reader.strong_count() > 0)
     }
 
     async fn send_heartbeats(&self) {

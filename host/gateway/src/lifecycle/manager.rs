@@ -172,7 +172,7 @@ impl PluginManager {
 
     /// Topics come before routes, so that the first request for a stream finds its topic.
     async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
-        self.open_topics(plugin).await?;
+        self.open_topics(plugin)?;
         self.mount(plugin)?;
         if !plugin.manifest.subscriptions.is_empty() {
             plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone()));
@@ -259,7 +259,7 @@ impl PluginManager {
         Ok(())
     }
 
-    async fn open_topics(&self, plugin: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
+    fn open_topics(&self, plugin: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
         for (index, spec) in plugin.manifest.contributions.iter().enumerate() {
             if spec.point != point::STREAM {
                 continue;
@@ -269,9 +269,7 @@ impl PluginManager {
                 heartbeat: Duration::from_secs(self.config().activity.heartbeat_s),
             };
             let (log, stop) = (self.host().activity.clone(), plugin.handle.stop.clone());
-            let opened = Topic::open(spec.name.clone(), log, renderer(plugin.clone(), index), settings, stop).await;
-            let topic =
-                opened.map_err(|error| InactiveReason::failed(format!("its stream cannot be opened: {error}")))?;
+            let topic = Topic::new(spec.name.clone(), log, renderer(plugin.clone(), index), settings, stop);
             if !self.parts.topics.insert(topic.clone()) {
                 return Err(InactiveReason::failed(format!("the stream {} is another plugin's", spec.name)));
             }

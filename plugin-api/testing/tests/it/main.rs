@@ -3,4 +3,5 @@
 mod authors;
 mod names;
 mod scribe;
+mod streams;
 mod writes;

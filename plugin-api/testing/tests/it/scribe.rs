@@ -1,11 +1,13 @@
-//! A test plugin whose one write ends as the payload wishes.
+//! A test plugin whose one write ends as the payload wishes, and whose topic counts the rows that it renders.
 
 use plugin_api::{
-    ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Identity,
-    Json, JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route, Signed, Tx,
+    ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle,
+    Identity, Json, JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RequestContext,
+    Route, Signed, Topic, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    object_manifest, object_new, sql,
+    manifest::{ActivityRow, Frame, Subscription, TopicInput},
+    object_manifest, object_new, point, sql,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,14 +18,21 @@ use std::{
 
 pub const LINES: &str = "/api/scribe/lines";
 pub const SLOW_LINES: &str = "/api/scribe/slow_lines";
+pub const STREAM: &str = "/api/scribe/stream";
+/// How many rows the topic has rendered.
+pub const RENDERED: &str = "/api/scribe/rendered";
 pub const ACTION: &str = "scribe.write";
 /// An extension point through which a test runs the write of a job.
 pub const JOB: &str = "scribe-job";
 
-/// Counts the runs of its closure.
+const TOPIC: &str = "scribe";
+
 #[derive(Default)]
 struct Scribe {
+    /// Runs of the closure.
     runs: AtomicU32,
+    /// Rows that the topic rendered.
+    rendered: AtomicU32,
 }
 
 impl Identity for Scribe {
@@ -41,6 +50,8 @@ impl Plugin for Scribe {
                 Route::post(LINES, write_line).signed(ACTION),
                 Route::post(SLOW_LINES, write_slow_line).signed(ACTION).timeout_ms(50),
                 Route::get(LINES, count_lines).public(),
+                Route::get(STREAM, stream_lines).public(),
+                Route::get(RENDERED, count_rendered).public(),
             ])
             .migrations([Migration::new(
                 1,
@@ -49,6 +60,7 @@ impl Plugin for Scribe {
             )])
             .publishes(&["scribe.line"])
             .contributes(JOB, run_job)
+            .contributes_as(point::STREAM, TOPIC, render)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -198,4 +210,33 @@ async fn run_job(cx: PluginContext<Scribe>, input: JobInput) -> Result<(bool, bo
         })
         .await;
     Ok((written.is_ok(), written.unwrap_or_default()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct After {
+    since_id: i64,
+}
+
+async fn stream_lines(
+    _: RequestContext<Scribe>,
+    QueryString(After { since_id }): QueryString<After>,
+) -> Result<Topic, HandlerError> {
+    Ok(Topic(Subscription { topic: TOPIC.to_owned(), after_id: Some(since_id), ..Subscription::default() }))
+}
+
+async fn count_rendered(cx: RequestContext<Scribe>) -> Result<Json<u32>, HandlerError> {
+    Ok(Json(cx.plugin().rendered.load(Relaxed)))
+}
+
+async fn render(cx: PluginContext<Scribe>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
+    cx.plugin().rendered.fetch_add(u32::try_from(rows.len()).unwrap_or(u32::MAX), Relaxed);
+    let frame = |row: ActivityRow| Frame {
+        id: row.id,
+        ts: row.ts,
+        event: row.kind,
+        data: row.data.to_string(),
+        labels: Default::default(),
+    };
+    Ok(rows.into_iter().map(frame).collect())
 }
