@@ -28,14 +28,13 @@ impl Default for Config {
 impl Config {
     /// Reports all problems at once.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let bytes =
+        let mut problems = Vec::new();
+        let limits =
             [("total_bytes_max", self.total_bytes_max), ("client_bytes_per_day_max", self.client_bytes_per_day_max)];
-        let small = bytes.into_iter().filter(|(_, bytes)| *bytes < SIZE_MAX);
-        let mut problems: Vec<String> = small
-            .map(|(key, bytes)| {
-                format!("{key} is {bytes}: one payload alone may have {SIZE_MAX}, so it must be that at least")
-            })
-            .collect();
+        for (key, bytes) in limits.into_iter().filter(|(_, bytes)| *bytes < SIZE_MAX) {
+            problems
+                .push(format!("{key} is {bytes}: one payload alone may have {SIZE_MAX}, so it must be that at least"));
+        }
         if !(1..=36_500).contains(&self.keep_days) {
             problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
         }

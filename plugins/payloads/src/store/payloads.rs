@@ -80,17 +80,12 @@ impl AsRef<[u8]> for StoredBytes {
     }
 }
 
-#[derive(Deserialize)]
-struct PayloadRow {
-    content_type: String,
-}
-
 /// The stored content type and the bytes.
 pub async fn read(db: &impl Query, hash: Hash256) -> Result<Option<(String, StoredBytes)>, HostError> {
     let read = sql("SELECT content_type, bytes FROM payloads_payloads WHERE hash = $1").bind(hash);
     let outcome = db.run(read).await?;
-    let row = outcome.first::<PayloadRow>()?;
-    Ok(row.map(|row| (row.content_type, StoredBytes(outcome))))
+    let content_type: Option<(String,)> = outcome.first()?;
+    Ok(content_type.map(|(content_type,)| (content_type, StoredBytes(outcome))))
 }
 
 #[derive(Deserialize)]

@@ -91,22 +91,4 @@ mod tests {
             assert!((probes_per_round - CATCH_UP_PROBES) * rounds <= tools, "{tools} in {interval_s} s");
         }
     }
-
-    #[test]
-    fn success_of_head_and_any_get_but_404_and_5xx_count_as_online() {
-        for (status, by_head, by_get) in [
-            (199, false, true),
-            (200, true, true),
-            (399, true, true),
-            (400, false, true),
-            (403, false, true),
-            (404, false, false),
-            (405, false, true),
-            (499, false, true),
-            (500, false, false),
-            (503, false, false),
-        ] {
-            assert_eq!((is_online_by_head(status), is_online_by_get(status)), (by_head, by_get), "{status}");
-        }
-    }
 }

@@ -48,6 +48,13 @@ async fn a_tool_that_answers_is_online() {
             (404, 404, false, true),
             (200, 200, true, false),
             (503, 503, false, true),
+            (204, 500, true, false),
+            (400, 400, true, true),
+            (403, 403, true, true),
+            (405, 405, true, true),
+            (410, 410, true, true),
+            (429, 499, true, true),
+            (499, 500, false, true),
         ] {
             serve(&server, head, get).await;
             let published = publish(&gateway, &Wallet::new(1), at("one", &server)).await;
