@@ -3,8 +3,9 @@
 use crate::Hostile;
 use futures_util::{Stream, StreamExt as _, stream};
 use plugin_api::{
-    HandlerError, HostError, RawResponse, RequestContext, Route, StreamBody, Text, WithHeader,
+    HandlerError, HostError, RawResponse, RequestContext, Route, StreamBody, Text, Topic, WithHeader,
     abi::{FfiBytes, HostErrorCode},
+    manifest::Subscription,
 };
 use std::panic::panic_any;
 
@@ -20,6 +21,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::get("/api/hostile/stream_fails_first", stream_fails_first).public(),
         Route::get("/api/hostile/stream_hangs_first", stream_hangs_first).public().timeout_ms(300),
         Route::get("/api/hostile/stream_endless", stream_endless).public(),
+        Route::get("/api/hostile/topic", topic).public(),
         Route::get("/api/hostile/header_name", header_name).public(),
         Route::get("/api/hostile/header_value", header_value).public(),
         Route::get("/api/hostile/header_length", header_length).public(),
@@ -49,6 +51,11 @@ async fn giant_stream(
 /// Yields `good` chunks, then panics.
 fn panicking_stream(good: usize) -> impl Stream<Item = Result<FfiBytes, HostError>> {
     stream::iter(0..).map(move |number| if number < good { Ok(chunk()) } else { panic_any("in a stream") })
+}
+
+/// Frames are rendered only for a reader: see `frames` in lib.rs.
+async fn topic(_: RequestContext<Hostile>) -> Result<Topic, HandlerError> {
+    Ok(Topic(Subscription { topic: "hostile".to_owned(), ..Subscription::default() }))
 }
 
 async fn stream_panics_first(

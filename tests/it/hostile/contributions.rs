@@ -55,9 +55,12 @@ async fn contributions_in_a_circle_end() {
 #[tokio::test]
 async fn a_topic_that_cannot_be_rendered_is_a_fault(#[case] act: &str, #[case] said: &str) {
     let gateway = gateway(json!({ "contribution": act })).await;
+    let reader = gateway.open_stream("GET", "/api/hostile/topic", &[], "").await;
+    assert_eq!(reader.status(), 200);
     assert_eq!(post(&gateway, "event_fine").await.status, 200);
     let told = async || report(&gateway, "hostile").await.last_fault.is_some_and(|fault| fault.starts_with(said));
     TestGateway::eventually(LIMIT, said, told).await;
+    drop(reader);
     assert_others_serve(&gateway, 1).await;
     gateway.stop().await;
 }
