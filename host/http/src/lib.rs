@@ -22,4 +22,4 @@ pub use client_network::client_network;
 pub use connection::{ConnectionInfo, Tarpit};
 pub use http_service::HttpService;
 pub use listener::{DrainReport, Listener, ListenerError, ListenerSettings};
-pub use middleware::{ClientIp, RequestId, RouteLabel};
+pub use middleware::{COMPRESSED_MIN_BYTES, ClientIp, Precompressed, RequestId, RouteLabel, compressed};

@@ -3,6 +3,7 @@
 use super::{NOTES, add_note, call, count, notebook, test_gateway, without_sync};
 use gateway::lifecycle::Action;
 use plugin_testing::{TestGateway, TestResponse, json};
+use std::io::Read as _;
 
 const CALLS: &str = "/api/notebook/calls";
 
@@ -25,6 +26,49 @@ async fn a_response_that_is_requested_again_is_made_once_until_its_data_changes(
     let changed = gateway.get(CALLS).await;
     assert_ne!(call(&changed), call(&cached));
     assert_eq!(call(&gateway.get(CALLS).await), call(&changed), "it is admitted already");
+    gateway.stop().await;
+}
+
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut text).unwrap();
+    text
+}
+
+/// Here without the layer that compresses what does not come from the cache.
+#[tokio::test]
+async fn a_cached_response_is_compressed_once_for_all_who_accept_it() {
+    const LONG: &str = "/api/notebook/calls?bytes=5000";
+    let gateway = test_gateway().await;
+    let plain = again(&gateway, LONG).await;
+    let cached_bytes = || gateway.gateway().dispatcher.responses.byte_count();
+    let before = cached_bytes();
+    for _ in 0..3 {
+        let packed = gateway.send("GET", LONG, &[("accept-encoding", "gzip, deflate")], "").await;
+        assert_eq!(["content-encoding", "vary"].map(|name| packed.header(name)), ["gzip", "accept-encoding"]);
+        assert_eq!(packed.header("etag"), format!("W/{}", plain.header("etag")));
+        assert_eq!(packed.header("content-type"), plain.header("content-type"));
+        assert_eq!(gunzip(&packed.body), plain.body);
+        assert_eq!(cached_bytes(), before + packed.body.len() as u64, "kept once, and counted");
+        let known = [("accept-encoding", "gzip, deflate"), ("if-none-match", packed.header("etag"))];
+        assert_eq!(gateway.send("GET", LONG, &known, "").await.status, 304);
+    }
+    let others: [&[(&str, &str)]; 3] =
+        [&[], &[("accept-encoding", "identity")], &[("accept-encoding", "identity"), ("accept-encoding", "gzip")]];
+    for headers in others {
+        let response = gateway.send("GET", LONG, headers, "").await;
+        assert_eq!((response.header("content-encoding"), &response.body), ("", &plain.body), "{headers:?}");
+    }
+    let mut kept = cached_bytes();
+    for weight in 1..=8 {
+        let codings = format!("gzip;q=0.{weight}");
+        gateway.send("GET", LONG, &[("accept-encoding", &codings)], "").await;
+        assert!(weight < 4 || cached_bytes() == kept, "as many ways to write a header as one likes");
+        kept = cached_bytes();
+    }
+    add_note(&gateway, "a change of its data").await;
+    let changed = gateway.send("GET", LONG, &[("accept-encoding", "gzip, deflate")], "").await;
+    assert_ne!(call(&changed), call(&plain), "compressed or not, never older than a write");
     gateway.stop().await;
 }
 

@@ -135,7 +135,10 @@ impl Dispatcher {
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let revisions = match self.responses.look_up(call.route, path_and_query) {
-            Lookup::Hit(cached) => return Ok(cached.respond(&routed.parts.headers, is_compressed_for_some)),
+            Lookup::Hit(cached) => {
+                let headers = &routed.parts.headers;
+                return Ok(self.responses.respond(path_and_query, &cached, headers, is_compressed_for_some).await);
+            }
             Lookup::Miss => self.host.database.revisions(),
             Lookup::NotAdmitted => None,
         };

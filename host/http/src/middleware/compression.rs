@@ -1,17 +1,21 @@
 //! Compresses responses with gzip or brotli. Rule: event streams (an encoder would delay their events), small responses
 //! and compressed ones stay as they are, and the status is always the handler's.
 
-use crate::body::Body;
+use crate::body::{Body, RequestBody};
 use crate::http_service::HttpService;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG};
-use http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode, Version};
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
+use http::{Extensions, HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
+use http_body_util::BodyExt as _;
+use std::convert::Infallible;
+use std::future::ready;
 use tower::util::MapResponse;
-use tower::{Layer, ServiceExt};
+use tower::{Layer, ServiceExt, service_fn};
 use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 use tower_http::compression::{Compression, CompressionBody};
 
 /// Below this size the `content-encoding` header costs what the compression saves.
-const COMPRESSED_MIN_BYTES: u64 = 1024;
+pub const COMPRESSED_MIN_BYTES: u64 = 1024;
 
 type CompressWhen = And<SizeAbove, fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool>;
 type CompressionService<S> =
@@ -51,9 +55,30 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
     is_text || structured.contains(&&*media_type) || media_type.ends_with("+json") || media_type.ends_with("+xml")
 }
 
-/// Back to the one body type. A response that was not compressed keeps its body unboxed.
+/// The headers and the whole body of a 200 as a client with this `accept-encoding` gets it, to be kept and sent again;
+/// `None` when it is not compressed for that client.
+pub async fn compressed(accepted: &HeaderValue, headers: &HeaderMap, body: &Bytes) -> Option<(HeaderMap, Bytes)> {
+    let (headers, body) = (headers.clone(), body.clone());
+    let respond = service_fn(move |_: Request<RequestBody>| {
+        let mut response = Response::new(Body::Full(body.clone()));
+        *response.headers_mut() = headers.clone();
+        ready(Ok::<_, Infallible>(response))
+    });
+    let mut request = Request::new(RequestBody::from(Bytes::new()));
+    request.headers_mut().insert(ACCEPT_ENCODING, accepted.clone());
+    let Ok(response) = CompressionLayer { enabled: true }.layer(respond).oneshot(request).await;
+    let (head, body) = response.into_parts();
+    let whole = body.collect().await.ok()?.to_bytes();
+    head.headers.contains_key(CONTENT_ENCODING).then_some((head.headers, whole))
+}
+
+/// In the extensions of a response that was compressed before, by [`compressed`]: its body is sent as it is.
+#[derive(Clone, Copy)]
+pub struct Precompressed;
+
+/// Back to the one body type. A response that is not compressed here keeps its body unboxed.
 fn into_body(mut response: Response<CompressionBody<Body>>) -> Response<Body> {
-    if !response.headers().contains_key(CONTENT_ENCODING) {
+    if !response.headers().contains_key(CONTENT_ENCODING) || response.extensions().get::<Precompressed>().is_some() {
         return response.map(CompressionBody::into_inner);
     }
     weaken_etag(response.headers_mut());

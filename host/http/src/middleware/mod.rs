@@ -19,6 +19,7 @@ mod stack;
 
 pub use access_log::RouteLabel;
 pub use client_ip::ClientIp;
+pub use compression::{COMPRESSED_MIN_BYTES, Precompressed, compressed};
 pub(crate) use exposed_headers::ExposedHeaders;
 pub use request_id::RequestId;
 pub(crate) use stack::stack;
