@@ -2,6 +2,7 @@
 //! report names the plugin that did not respond.
 
 use super::{LIMIT, assert_others_serve, assert_serving, gateway, last_fault, post, report};
+use http_body_util::BodyExt as _;
 use plugin_testing::{TestGateway, json};
 use rstest::rstest;
 use std::time::{Duration, Instant};
@@ -57,10 +58,11 @@ async fn a_topic_that_cannot_be_rendered_is_a_fault(#[case] act: &str, #[case] s
     let gateway = gateway(json!({ "contribution": act })).await;
     let reader = gateway.open_stream("GET", "/api/hostile/topic", &[], "").await;
     assert_eq!(reader.status(), 200);
+    let reader = tokio::spawn(reader.into_body().collect());
     assert_eq!(post(&gateway, "event_fine").await.status, 200);
     let told = async || report(&gateway, "hostile").await.last_fault.is_some_and(|fault| fault.starts_with(said));
     TestGateway::eventually(LIMIT, said, told).await;
-    drop(reader);
+    reader.abort();
     assert_others_serve(&gateway, 1).await;
     gateway.stop().await;
 }

@@ -95,13 +95,14 @@ async fn an_agent_cannot_delay_or_fail_the_write() {
     for site in sites(Vec::new()).await {
         let slow = agent(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))).await;
         let wrong = agent(ResponseTemplate::new(500)).await;
+        // The slow one last: when its round ends, it forwards what was sent meanwhile.
         let endpoints = [
-            slow.uri(),
             wrong.uri(),
             "http://127.0.0.1:1".to_owned(),
             "http://10.0.0.1".to_owned(),
             "http://[".to_owned(),
             "https://nowhere.invalid".to_owned(),
+            slow.uri(),
         ];
         for (id, endpoint) in (1..).zip(&endpoints) {
             site.mine(registered_by(id, bob.address(), "agent", endpoint)).await;
