@@ -55,7 +55,9 @@ async fn cron_runs_at_each_match(#[values(Engine::Sqlite, Engine::Postgres)] eng
     fixture.advance_s(1_000).await;
     assert_eq!(fixture.ran("digest", 2).await.next_run_ms, START_MS + 1_500_000);
     gateway.stopped().await;
-    assert_eq!(work.starts_s(0), [300, 1_300]);
+    let starts_s = work.starts_s(0);
+    // The clock stops at 600 for a moment: the second run may have begun there.
+    assert!(matches!(starts_s[..], [300, 600..=1_300]), "{starts_s:?}");
 }
 
 #[rstest]
