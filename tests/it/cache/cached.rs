@@ -219,6 +219,18 @@ async fn memory_is_bounded_and_large_responses_are_not_cached() {
 }
 
 #[tokio::test]
+async fn a_cached_response_stays_when_another_request_takes_its_slot_of_the_doorkeeper() {
+    let gateway = test_gateway().await;
+    let first = call(&again(&gateway, CALLS).await);
+    let doorkeeper = &gateway.gateway().dispatcher.responses.doorkeeper;
+    for number in 0..500_000_u32 {
+        doorkeeper.has_seen(&number.to_le_bytes());
+    }
+    assert_eq!(call(&gateway.get(CALLS).await), first);
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn nothing_is_kept_where_the_operator_wants_it_so() {
     let builder = TestGateway::builder().plugin(notebook::plugin_module());
     let gateway = builder.configure(|config| config.http.cache_bytes_max = 0).start().await;

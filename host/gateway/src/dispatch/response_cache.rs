@@ -45,7 +45,7 @@ pub struct ResponseCache {
     /// By path and query.
     responses: moka::sync::Cache<Arc<str>, Arc<CachedResponse>>,
     body_bytes_max: usize,
-    doorkeeper: Doorkeeper,
+    pub doorkeeper: Doorkeeper,
 }
 
 /// What the cache has for a request.
@@ -69,14 +69,18 @@ impl ResponseCache {
 
     /// The response to this path and query.
     pub fn look_up(&self, route: &Route, path_and_query: &str) -> Lookup {
-        if self.body_bytes_max == 0 || !self.doorkeeper.has_seen(path_and_query.as_bytes()) {
+        if self.body_bytes_max == 0 {
             return Lookup::NotAdmitted;
         }
         match self.responses.get(path_and_query) {
             Some(cached) if cached.route == route.id && cached.dependencies.are_unchanged_since(cached.since) => {
                 Lookup::Hit(cached)
             }
-            _ => Lookup::Miss,
+            // An old response has been admitted before.
+            Some(_) => Lookup::Miss,
+            // Only now: another key may have taken the doorkeeper's slot of one that is cached.
+            None if self.doorkeeper.has_seen(path_and_query.as_bytes()) => Lookup::Miss,
+            None => Lookup::NotAdmitted,
         }
     }
 

@@ -59,12 +59,12 @@ impl ContributionCache {
         }
         let Some(revisions) = revisions else { return collect_json(plugins, point, input).await.map(Vec::into) };
         let key = [point.as_bytes(), input].join(&0);
-        if !self.doorkeeper.has_seen(&key) {
-            return collect_json(plugins, point, input).await.map(Vec::into);
-        }
         if let Some(entry) = self.get(&key, plugins) {
             read_tracking::record(|_| entry.dependencies.clone());
             return Ok(FfiBytes::from_owner(entry.contributions.clone()));
+        }
+        if !self.doorkeeper.has_seen(&key) {
+            return collect_json(plugins, point, input).await.map(Vec::into);
         }
         let collected = collect_json(plugins, point, input);
         let (contributions, dependencies) =
