@@ -1,6 +1,7 @@
 //! Rules of this repository that can be a test. Each message says what to do.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod benchmarks;
 mod documents;
 mod features;
 mod modules;

@@ -1,6 +1,7 @@
 // The forum on Fastify, better-sqlite3 and ethers: the same tables, statements and answers as the gateway's.
 import { createHash } from "node:crypto";
 import Database from "better-sqlite3";
+import compress from "@fastify/compress";
 import canonicalize from "canonicalize";
 import { getAddress, hashMessage, verifyMessage } from "ethers";
 import Fastify from "fastify";
@@ -143,6 +144,7 @@ const detailSchema = {
 };
 
 const app = Fastify();
+await app.register(compress);
 
 app.get("/api/forum/threads", { schema: { response: { 200: listSchema } } }, (request) => {
   const limit = Math.min(Math.max(Number(request.query.limit ?? 25), 1), 100);

@@ -94,7 +94,7 @@ impl Bench {
         Ok(command)
     }
 
-    /// The configuration of every gateway here: without the limits that would throttle the load of one machine.
+    /// The configuration of every gateway here: limits count, but so high that they do not throttle the load of one machine.
     pub fn configure(command: &mut Command, site: &Site, settings: &[(&str, &str)]) {
         let (listen, data_dir) = (site.address.to_string(), site.folder.path().join("data").display().to_string());
         let defaults = [
@@ -103,10 +103,10 @@ impl Bench {
             ("http.connections_max", "8192"),
             ("http.connections_per_ip_max", "8192"),
             ("admin.listen", "off"),
-            ("limits.allow", "127.0.0.1"),
+            ("limits.per_ip_per_minute", "4000000000"),
+            ("limits.commons_writes_per_ip_per_minute", "4000000000"),
             ("limits.streams_max", "8192"),
             ("limits.streams_per_ip_max", "8192"),
-            ("log.level", "warn"),
             // Written some time after the start, these pages would add events and search results.
             ("plugins.kb.network_pages", "false"),
         ];
@@ -118,11 +118,6 @@ impl Bench {
     /// What starts the other gateway, if one was named.
     pub fn beside(&self) -> Option<&Self> {
         self.beside.as_deref()
-    }
-
-    /// The gateway's program; none for the one linked into this program.
-    pub fn program(&self) -> Option<&Path> {
-        self.gateway.as_deref()
     }
 
     /// Where the libraries lie that belong to the gateway's program.

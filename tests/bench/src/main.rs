@@ -5,10 +5,10 @@
 
 mod bench;
 mod copies;
+mod document;
 mod forum;
 mod jobs;
 mod load;
-mod machine;
 mod options;
 mod peers;
 mod pin;
@@ -57,17 +57,20 @@ fn run(options: &Options) -> Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     let bench = Bench::new(options)?;
+    let is_written = (options.write || options.jobs.is_empty()) && !options.smoke;
+    ensure!(!is_written || !cfg!(debug_assertions), "figures of a debug build are none: cargo xtask bench");
     let mut sections = Vec::new();
     for job in jobs {
         println!("{}", job.name);
-        sections.extend((job.run)(&bench).with_context(|| job.name)?.iter().map(report::section));
-    }
-    let text = sections.join("\n");
-    println!("\n{text}");
-    let is_whole = options.jobs.is_empty() && !options.smoke;
-    if is_whole {
-        ensure!(!cfg!(debug_assertions), "figures of a debug build are none: cargo xtask bench");
-        machine::write(options, &bench, &text)?;
+        let outcomes = (job.run)(&bench).with_context(|| job.name)?;
+        for section in outcomes.iter().map(report::section) {
+            println!("\n{section}");
+            sections.push(section);
+        }
+        // What was measured is kept, even if a later job fails.
+        if is_written {
+            document::write(options, &bench, &sections)?;
+        }
     }
     Ok(())
 }

@@ -7,9 +7,13 @@ use std::{path::PathBuf, time::Duration};
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench")]
 pub struct Options {
-    /// Only these jobs; the result is printed, and BENCHMARKS.md stays as it is
+    /// Only these jobs; the result is printed
     #[arg(value_name = "JOB")]
     pub jobs: Vec<String>,
+
+    /// Replace the sections of the jobs in BENCHMARKS.md; all jobs do so anyway
+    #[arg(long)]
+    pub write: bool,
 
     /// Rounds; in each, every server is measured once
     #[arg(long, default_value_t = 5)]

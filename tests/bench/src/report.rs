@@ -38,8 +38,11 @@ pub fn section(outcome: &Outcome) -> String {
 fn verdict(goal: &Goal, rows: &[Row]) -> String {
     let find = |name: &str| rows.iter().find(|row| row.name == name);
     let lacking = |name: &str| format!("- Not judged: `{name}` was not measured.");
-    match *goal {
-        Goal::PartOf { row, other, max } => match (find(row), find(other)) {
+    match goal {
+        Goal::AtMostKib { what, found, max } => {
+            judged(&format!("{what}: at most {max} KiB"), &format!("{} KiB", figure(*found)), found / max)
+        }
+        &Goal::PartOf { row, other, max } => match (find(row), find(other)) {
             (Some(own), Some(peer)) => {
                 let ratio = own.ratio_to(peer);
                 judged(&format!("{row}: at most {} of {other}", figure(max)), &figure(ratio), ratio / max)
@@ -47,7 +50,7 @@ fn verdict(goal: &Goal, rows: &[Row]) -> String {
             (None, _) => lacking(row),
             (_, None) => lacking(other),
         },
-        Goal::LongerThan { row, other, max } => match (find(row), find(other)) {
+        &Goal::LongerThan { row, other, max } => match (find(row), find(other)) {
             (Some(own), Some(peer)) => {
                 let ratio = peer.median(|sample| sample.per_s) / own.median(|sample| sample.per_s);
                 judged(&format!("{row}: at most {} times as long as {other}", figure(max)), &figure(ratio), ratio / max)
@@ -55,14 +58,14 @@ fn verdict(goal: &Goal, rows: &[Row]) -> String {
             (None, _) => lacking(row),
             (_, None) => lacking(other),
         },
-        Goal::MedianAtMostMs { row, max } => match find(row) {
+        &Goal::MedianAtMostMs { row, max } => match find(row) {
             Some(own) => {
                 let median_ms = own.median(|sample| sample.p50_us) / 1000.0;
                 judged(&format!("{row}: half within {max} ms"), &format!("{} ms", figure(median_ms)), median_ms / max)
             }
             None => lacking(row),
         },
-        Goal::AtMostUs { row, max } => match find(row) {
+        &Goal::AtMostUs { row, max } => match find(row) {
             Some(own) => {
                 let cpu_us = own.median(|sample| sample.cpu_us);
                 judged(&format!("{row}: at most {max} µs"), &format!("{} µs", figure(cpu_us)), cpu_us / max)

@@ -138,14 +138,22 @@ async fn p99_of_those_who_behave() {
 
 const TITLE: &str = "## What others feel of abuse";
 
+fn printed(program: &str, arguments: &[&str]) -> String {
+    let output = std::process::Command::new(program).args(arguments).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 /// Replaces the section of the last run, or appends it.
 fn write_into(report: PathBuf, rounds: usize, seconds: u64, table: &str) {
     let section = format!(
         "{TITLE}\n\nMade by `cargo xtask abuse {seconds}`: the p99 of {NEIGHBOURS} clients, each with a request every {} ms or so, \
          without abuse (all rounds of the table together) and with one kind of it from another address; medians of {rounds} rounds of {seconds} s. The gateway has one \
          processor with the limits it has by default; clients have another, where abusers run only while those who behave have \
-         nothing to do. Goal: at most 2.\n\n| abuse | p99 | ratio |\n|---|---:|---:|\n{table}",
+         nothing to do. Goal: at most 2.\n\n| abuse | p99 | ratio |\n|---|---:|---:|\n{table}\n*Gateway {} at {}, {}.*\n",
         REST.as_millis(),
+        env!("CARGO_PKG_VERSION"),
+        printed("git", &["rev-parse", "--short=10", "HEAD"]),
+        printed("date", &["-u", "+%Y-%m-%d"]),
     );
     let before = std::fs::read_to_string(&report).unwrap();
     let (head, rest) = before.split_once(TITLE).unwrap_or((&before, ""));

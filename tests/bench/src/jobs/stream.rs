@@ -19,12 +19,26 @@ const BURST: usize = 16;
 
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let [few, many] = bench.scale.streams;
+    let to_few = deliveries(bench, few, 1, "A live event to 500 readers")?;
+    let mut to_many = deliveries(bench, many, 1, "A live event to 3,000 readers")?;
+    to_many.goals.extend(memory_per_reader(&to_few, &to_many, many - few));
     Ok(vec![
-        deliveries(bench, few, 1, "A live event to 500 readers")?,
-        deliveries(bench, many, 1, "A live event to 3,000 readers")?,
+        to_few,
+        to_many,
         deliveries(bench, few, BURST, "Bursts of 16 events to 500 readers")?,
         deliveries(bench, many, BURST, "Bursts of 16 events to 3,000 readers")?,
     ])
+}
+
+/// What each more of the readers takes, of the gateway.
+fn memory_per_reader(to_few: &Outcome, to_many: &Outcome, more: usize) -> Option<Goal> {
+    let rss_kib = |outcome: &Outcome| {
+        let row = outcome.rows.iter().find(|row| row.name == GATEWAY)?;
+        Some(row.median(|sample| sample.rss_kib as f64))
+    };
+    let found = (rss_kib(to_many)? - rss_kib(to_few)?) / more as f64;
+    let what = format!("{GATEWAY}, memory of a reader (the difference to fewer readers)");
+    Some(Goal::AtMostKib { what, found, max: 12.0 })
 }
 
 fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) -> Result<Outcome> {

@@ -151,6 +151,12 @@ pub fn get(address: SocketAddr, path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: application/json\r\n\r\n").into_bytes()
 }
 
+/// The same, and gzip is accepted.
+pub fn get_gzip(address: SocketAddr, path: &str) -> Vec<u8> {
+    let accept = "accept: application/json\r\naccept-encoding: gzip";
+    format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{accept}\r\n\r\n").into_bytes()
+}
+
 /// JSON by POST.
 pub fn post(address: SocketAddr, path: &str, body: &[u8]) -> Vec<u8> {
     send(address, &format!("POST {path}"), "application/json", body)

@@ -13,6 +13,7 @@ use axum::{
     routing::get,
 };
 use serde::Deserialize;
+use tower_http::compression::CompressionLayer;
 
 pub const NAME: &str = "axum-forum";
 
@@ -20,6 +21,7 @@ pub async fn serve() -> anyhow::Result<()> {
     let app = Router::new()
         .route("/api/forum/threads", get(list_threads).post(create_thread))
         .route("/api/forum/threads/{id}", get(get_thread))
+        .layer(CompressionLayer::new())
         .with_state(Pools::open().await?);
     Ok(axum::serve(super::listener().await?, app).await?)
 }

@@ -3,7 +3,7 @@
 mod read;
 mod store;
 
-use super::Outcome;
+use super::{Outcome, WITHOUT_LIMITS};
 use crate::{
     bench::{Bench, Synchronous, keep, peer_on_copy},
     load,
@@ -76,8 +76,9 @@ fn post(address: SocketAddr, body: &[u8]) -> Vec<u8> {
 }
 
 /// Room for everything that is stored here, and how it is written.
-fn settings(synchronous: Synchronous) -> [(&'static str, &'static str); 3] {
+fn settings(synchronous: Synchronous) -> [(&'static str, &'static str); 4] {
     [
+        WITHOUT_LIMITS,
         ("plugins.payloads.total_bytes_max", "1000000000000"),
         ("plugins.payloads.client_bytes_per_day_max", "1000000000000"),
         synchronous.setting(),
