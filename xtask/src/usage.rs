@@ -25,7 +25,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         arguments: "[FILTER]",
-        summary: "Everything CI runs; with FILTER only the tests of that plugin and those with it in their path",
+        summary: "Everything CI runs; with FILTER only the tests of that plugin, or those with it in their path",
         run: test::run,
     },
     Command {
