@@ -1,8 +1,10 @@
 //! The interface between the gateway and its plugins: the only crate that both depend on.
 //!
+//! - The names below and the topic modules: what authors use. Start with `plugin-api/README.md`.
 //! - [`abi`]: the binary interface. Small and frozen; every change follows the rules in its module documentation.
 //! - [`manifest`]: a plugin's description of itself: one JSON document, read once, free to grow.
-//! - [`sdk`] (re-exported here): the types and functions that plugin authors use.
+//!
+//! The rule: an author meets at most 60 names here, a topic module counted as one, and each has an example (`tests/tidy`).
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(
@@ -17,13 +19,65 @@ compile_error!(
 )]
 pub mod abi;
 pub mod manifest;
-pub mod sdk;
+mod sdk;
 
-pub use sdk::*;
+pub mod chain;
+pub mod content;
+pub mod contracts;
+pub mod extract;
+pub mod handles;
+pub mod response;
+pub mod stream;
+
+// The plugin and its parts.
+pub use sdk::{ConfigError, Definition, Job, Migration, NoConfig, Plugin, Skill};
+pub use sdk::{HostHandle, PluginContext, RequestContext};
+
+// Routes: requests, responses, errors.
+pub use sdk::{ApiError, ErrorSpec, HandlerError, HostError, HostErrorCode};
+pub use sdk::{Created, CreatedOrUpdated, Json, Listed, RenderedJson, render_json};
+pub use sdk::{JsonBody, Limit, Page, Path, QueryString, Route, Signed, lenient};
+
+// The database and the activity log.
+pub use sdk::{Bind, List, Query, Search, Sql, Tx, json_text, sql};
+pub use sdk::{Event, EventBuilder};
+
+// Values, documents, and other topics.
+pub use manifest::Grants;
+/// The schema of a request or response: derive it, and the doc comments become the documentation of the members.
+///
+/// ```
+/// use plugin_api::JsonSchema;
+///
+/// #[derive(serde::Serialize, JsonSchema)]
+/// struct NoteView {
+///     /// Unix seconds.
+///     created_at: i64,
+/// }
+/// ```
+pub use schemars::JsonSchema;
+pub use sdk::{Address, AgentId, Author, Fetch, Hash256, JobId, Wei, format, point};
 
 // The derives write `::plugin_api`, here too.
 extern crate self as plugin_api;
 
+/// What the gateway and the tests' own plugins use of the SDK; not for authors.
+#[doc(hidden)]
+pub mod host {
+    pub use crate::sdk::{Identity, client_network, decode_rows, object_manifest, object_new};
+}
+
+/// Items that the macros use; not for authors.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::sdk::{count_specs, join_specs, read_id, unique_key};
+    pub use schemars;
+    pub use serde;
+    pub use serde_json::Value;
+}
+
 /// Re-exported for [`export_plugin!`] and for the host: their versions are part of the ABI.
+#[doc(hidden)]
 pub use abi_stable;
+#[doc(hidden)]
 pub use async_ffi;

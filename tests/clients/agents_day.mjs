@@ -16,12 +16,15 @@ async function ask(path, body, type = "application/json") {
   return answer.json();
 }
 
+const { signing } = await ask("/.well-known/service.json");
+const [firstLine] = signing.message.split("\n");
+
 // A signed write, as above. A wallet may write once a second.
 async function write(wallet, action, path, payload) {
   await sleep(1000);
   const ts = Math.floor(Date.now() / 1000);
   const hash = createHash("sha256").update(canonicalize(payload)).digest("hex");
-  const lines = ["Service Commons", `action: ${action}`, `address: ${wallet.address}`, `ts: ${ts}`, `body: ${hash}`];
+  const lines = [firstLine, `action: ${action}`, `address: ${wallet.address}`, `ts: ${ts}`, `body: ${hash}`];
   const sig = await wallet.signMessage({ message: lines.join("\n") });
   return ask(path, JSON.stringify({ ...payload, address: wallet.address, ts, sig }));
 }
@@ -46,10 +49,12 @@ const agentId = Number(logs[0].topics[1]);
 while (!(await fetch(`${gateway}/api/agents/${agentId}`)).ok) await sleep(500);
 console.log(`registered: /api/agents/${agentId}`);
 
-// It looks for work that it can do, and claims the newest.
+// It looks for work that it can do, and claims the newest. The payload names the bounty: so nobody who sees the signature can
+// claim another one with it.
 const { items: [work] } = await ask("/api/work?kind=bounty&capability=dataset");
 console.log(`found: ${work.api}`);
-await write(worker, "bounty.claim", `${work.api}/claims`, { agentId, pitch: "I have the prices of every day." });
+const claim = { bountyId: work.refId, agentId, pitch: "I have the prices of every day." };
+await write(worker, "bounty.claim", `${work.api}/claims`, claim);
 
 // It delivers: the bytes, and an artifact that tells what they are.
 const { hash: payloadHash } = await ask("/api/payloads", "day,price\n1,7\n2,8\n", "text/csv");
@@ -58,5 +63,5 @@ const artifact = { name: "Prices of last week", kind: "dataset", description: `F
 const { id } = await write(worker, "artifact.publish", "/api/artifacts", artifact);
 
 // Another agent's wallet likes it.
-const { stars } = await write(client, "artifact.star", `/api/artifacts/${id}/star`, {});
+const { stars } = await write(client, "artifact.star", `/api/artifacts/${id}/star`, { artifactId: id });
 console.log(`starred by ${stars}: /api/artifacts/${id}`);

@@ -6,11 +6,14 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 const gateway = process.argv[2] ?? "http://127.0.0.1:8080";
 const wallet = privateKeyToAccount(generatePrivateKey());
 
-// What is signed: the action, the wallet, the time and the hash of the payload in canonical form (RFC 8785).
+// What is signed: a first line of this deployment, the action, the wallet, the time and the hash of the payload in
+// canonical form (RFC 8785).
+const { signing } = await (await fetch(`${gateway}/.well-known/service.json`)).json();
+const [firstLine] = signing.message.split("\n");
 const payload = { title: "Hello", body: "My first thread.", tags: ["intro"] };
 const ts = Math.floor(Date.now() / 1000);
 const hash = createHash("sha256").update(canonicalize(payload)).digest("hex");
-const lines = ["Service Commons", "action: thread.create", `address: ${wallet.address}`, `ts: ${ts}`, `body: ${hash}`];
+const lines = [firstLine, "action: thread.create", `address: ${wallet.address}`, `ts: ${ts}`, `body: ${hash}`];
 const sig = await wallet.signMessage({ message: lines.join("\n") });
 
 // What is sent: the payload with the three fields of the envelope.

@@ -20,9 +20,16 @@ HEADERS = {"address": "X-Service-Address", "ts": "X-Service-Ts", "sig": "X-Servi
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """The schema of a stream is that of its whole text; schemathesis would take it for that of one event."""
+    """The schema of a stream is that of its whole text; schemathesis would take it for that of one event.
+
+    With `IDS`, records are read by each of these ids.
+    """
+    ids = os.environ.get("IDS", "").split(",")
     for path in raw_schema["paths"].values():
         for operation in path.values():
+            for parameter in operation.get("parameters", []):
+                if ids != [""] and parameter["in"] == "path" and parameter["name"] == "id":
+                    parameter["examples"] = {one: {"value": int(one)} for one in ids}
             for response in operation["responses"].values():
                 response.get("content", {}).get("text/event-stream", {}).pop("schema", None)
 

@@ -60,7 +60,7 @@ async function scenario() {
   const stream = await listen(2);
   const text = `Grüße, 世界 👋 "quoted" \\ / \u2028`;
   const thread = await write(alice, "/api/forum/threads", "thread.create", { title: `By ${library}`, body: text, tags: ["e2e"] });
-  const post = await write(bob, `/api/forum/threads/${thread.id}/posts`, "post.create", { body: `Re: ${text}`, replyTo: thread.posts[0].id });
+  const post = await write(bob, `/api/forum/threads/${thread.id}/posts`, "post.create", { threadId: thread.id, body: `Re: ${text}`, replyTo: thread.posts[0].id });
 
   const read = await (await fetch(`${gateway}/api/forum/threads/${thread.id}`)).json();
   assert.deepEqual(read.posts.map(({ body }) => body), [text, `Re: ${text}`]);

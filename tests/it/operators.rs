@@ -3,9 +3,10 @@
 use gateway::lifecycle::{Action, OperateError};
 use gateway_plugins::PluginState;
 use plugin_api::{
-    ConfigError, Definition, HostHandle, Identity, NoConfig, Plugin,
+    ConfigError, Definition, HostHandle, NoConfig, Plugin,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait,
+    host::Identity,
 };
 use plugin_testing::TestGateway;
 
@@ -49,7 +50,8 @@ impl Plugin for Tower {
 }
 
 fn module<P: Plugin + Identity>() -> PluginModule_Ref {
-    let module = PluginModule { manifest: plugin_api::object_manifest::<P>, construct: plugin_api::object_new::<P> };
+    let module =
+        PluginModule { manifest: plugin_api::host::object_manifest::<P>, construct: plugin_api::host::object_new::<P> };
     module.leak_into_prefix()
 }
 

@@ -9,6 +9,7 @@ use gateway_tests::{
     plugins::{plugin_dir, plugin_file},
 };
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
+use rstest::rstest;
 use std::{
     fmt::Display,
     fs,
@@ -138,23 +139,28 @@ fn a_plugin_built_against_an_older_minor_version_loads_in_a_newer_gateway() {
     assert!(same.contains("plugin newer_minor of") && same.contains("appended entry point: Some(1)"), "{same}");
 }
 
-#[test]
-fn another_major_version_is_refused() {
+#[rstest]
+#[case::before("previous_major", fixtures::previous_major, ABI_MAJOR - 1)]
+#[case::next("next_major", fixtures::next_major, ABI_MAJOR + 1)]
+fn another_major_version_is_refused(
+    #[case] name: &str,
+    #[case] build: fn() -> anyhow::Result<PathBuf>,
+    #[case] other: u32,
+) {
     let dir = tempfile::tempdir().unwrap();
-    let file = fixtures::next_major().unwrap();
-    let next = ABI_MAJOR + 1;
-    assert!(matches!(problem(&file), InspectProblem::OtherMajor { found } if found == (next, 0)));
-    let speaks = format!("speaks plugin API {next}.0, this gateway speaks {}", api(ABI_MINOR));
+    let file = build().unwrap();
+    assert!(matches!(problem(&file), InspectProblem::OtherMajor { found } if found == (other, 0)));
+    let speaks = format!("speaks plugin API {other}.0, this gateway speaks {}", api(ABI_MINOR));
     let advice = format!("rebuild it against plugin-api {ABI_MAJOR}.x");
-    assert_line(refused(&file, dir.path()), &["libnext_major.so", &speaks, &advice]);
+    assert_line(refused(&file, dir.path()), &[&format!("lib{name}.so"), &speaks, &advice]);
 
     // A stamp that lies is found out by what abi_stable recorded, before any layout is compared.
     let mut content = fs::read(&file).unwrap();
     let stamp = |major: u32| [b"GWPLUGIN".as_slice(), &major.to_le_bytes()].concat();
-    patch(&mut content, &stamp(next), &stamp(ABI_MAJOR));
-    let lying = refused(&plant(&dir, "next_major", &content), dir.path());
+    patch(&mut content, &stamp(other), &stamp(ABI_MAJOR));
+    let lying = refused(&plant(&dir, name, &content), dir.path());
     assert!(matches!(lying, PluginError::Load { error: LoadError::OtherVersion { .. }, .. }), "{lying:?}");
-    assert_line(lying, &["next_major", &format!("plugin-api {next}.0.0"), "this gateway has", &advice]);
+    assert_line(lying, &[name, &format!("plugin-api {other}.0.0"), "this gateway has", &advice]);
 }
 
 #[test]

@@ -9,10 +9,12 @@ use gateway_clock::Clock;
 use gateway_config::{ChainConfig, Config, LogConfig, SignerConfig};
 use gateway_plugins::LoadedPlugin;
 use plugin_api::{
-    ConfigError, Definition, Grants, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, PluginContext,
-    Query as _, TransactionRequest, TxState, Wei,
+    ConfigError, Definition, Grants, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Query as _,
+    Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    chain::{TransactionRequest, TxState},
+    host::Identity,
     sql,
 };
 use std::{net::Ipv4Addr, time::Duration};
@@ -81,8 +83,8 @@ async fn outcome(gateway: PluginContext<Payments>, number: i64) -> Result<Option
 
 fn module() -> PluginModule_Ref {
     let module = PluginModule {
-        manifest: plugin_api::object_manifest::<Payments>,
-        construct: plugin_api::object_new::<Payments>,
+        manifest: plugin_api::host::object_manifest::<Payments>,
+        construct: plugin_api::host::object_new::<Payments>,
     };
     module.leak_into_prefix()
 }
@@ -134,9 +136,8 @@ async fn main() -> Result<()> {
 }
 
 async fn ask(started: &gateway::Gateway, point: &str, input: i64) -> Result<serde_json::Value> {
-    let input = input.to_string();
-    let mut answers = started.host.collect(point, input.as_bytes()).await;
+    let mut answers = started.host.collect(point, input.to_string()).await;
     let answer = answers.pop().with_context(|| format!("no answer: {:?}", started.plugins.reports()))?;
     ensure!(answers.is_empty(), "one plugin answers");
-    Ok(answer.value)
+    answer.decode(point).context("the answer has another shape")
 }

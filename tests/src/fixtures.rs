@@ -27,6 +27,11 @@ pub fn next_major() -> anyhow::Result<PathBuf> {
     NEXT_MAJOR.build("next_major")
 }
 
+/// A plugin built against plugin-api of the major version before.
+pub fn previous_major() -> anyhow::Result<PathBuf> {
+    PREVIOUS_MAJOR.build("previous_major")
+}
+
 /// A plugin built against a plugin-api that somebody changed without changing its version.
 pub fn other_layout() -> anyhow::Result<PathBuf> {
     OTHER_LAYOUT.build("other_layout")
@@ -72,6 +77,7 @@ enum Version {
     Same,
     NextMinor,
     NextMajor,
+    PreviousMajor,
 }
 
 /// `after` takes the place of `before`, which must be there exactly once.
@@ -129,6 +135,13 @@ const NEXT_MAJOR: Workspace = Workspace {
     name: "next_major",
     packages: &[Package { name: "next_major", source: "sample" }],
     version: Version::NextMajor,
+    edits: &[],
+};
+
+const PREVIOUS_MAJOR: Workspace = Workspace {
+    name: "previous_major",
+    packages: &[Package { name: "previous_major", source: "sample" }],
+    version: Version::PreviousMajor,
     edits: &[],
 };
 
@@ -247,6 +260,7 @@ impl Version {
             Self::Same => return Ok(manifest.to_owned()),
             Self::NextMinor => format!("{major}.{}.0", minor + 1),
             Self::NextMajor => format!("{}.0.0", major + 1),
+            Self::PreviousMajor => format!("{}.0.0", major - 1),
         };
         replace_once(manifest, line, &format!("version = \"{version}\""))
     }

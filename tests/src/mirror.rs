@@ -1,11 +1,12 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ChainEvent, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, Identity,
-    Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
+    Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, Migration, NoConfig,
+    Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    chain_int,
+    contracts::{ChainEvent, chain_int},
+    host::Identity,
     manifest::{Manifest, SubscriptionSpec},
     sql,
 };
@@ -280,7 +281,9 @@ pub fn events() -> anyhow::Result<Vec<alloy_primitives::B256>> {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Mirror>, construct: plugin_api::object_new::<Mirror> };
+    let module = PluginModule {
+        manifest: plugin_api::host::object_manifest::<Mirror>,
+        construct: plugin_api::host::object_new::<Mirror>,
+    };
     module.leak_into_prefix()
 }

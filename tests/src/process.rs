@@ -66,8 +66,16 @@ impl Setup {
             .set("limits.allow", "127.0.0.1")
             .set("http.tarpit_ms", 0)
             .set("plugins.dir", plugin_dir()?.display())
+            // The tutorial is off until somebody enables it.
+            .set("plugins.hello.enabled", true)
             // The network pages of a new gateway would add events to those that tests count.
             .set("plugins.kb.network_pages", false))
+    }
+
+    /// The same gateway, started by another program.
+    #[must_use]
+    pub fn with_program(self, program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), ..self }
     }
 
     /// Sets a key of the configuration by its environment variable.
@@ -239,6 +247,11 @@ impl GatewayProcess {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
         let number = line.split_whitespace().next().with_context(|| format!("no number: {line}"))?;
         Ok(number.parse()?)
+    }
+
+    /// The process's number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn is_running(&mut self) -> bool {

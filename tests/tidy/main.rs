@@ -8,5 +8,6 @@ mod modules;
 mod names;
 mod plugins;
 mod repository;
+mod sdk;
 mod source;
 mod tutorial;

@@ -132,7 +132,7 @@ impl Crate {
 }
 
 /// The paths of all `use` items, one by one, and whether each is a re-export.
-fn uses(text: &str) -> Vec<(Vec<String>, bool)> {
+pub fn uses(text: &str) -> Vec<(Vec<String>, bool)> {
     let mut found = Vec::new();
     for item in text.split(';') {
         let Some(start) = item.rfind("use ").filter(|start| is_item_start(&item[..*start])) else { continue };

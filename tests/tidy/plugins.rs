@@ -26,6 +26,39 @@ fn folder_and_package_have_one_name() {
     assert_none("a plugin is its folder, package, config key, table prefix, log target and metric label", &found);
 }
 
+/// What may be in a plugin's `src`, as plugin-api/README.md says. A folder has a file per subject.
+const FILES: [&str; 4] = ["lib.rs", "config.rs", "error.rs", "topic.rs"];
+const FILE_OR_FOLDER: [&str; 5] = ["chain", "contributions", "jobs", "model", "store"];
+/// A file that is longer has two subjects.
+const FILE_LINES_MAX: usize = 250;
+
+#[test]
+fn plugins_have_the_same_files() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        for entry in std::fs::read_dir(root().join(format!("plugins/{plugin}/src"))).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().into_string().unwrap();
+            let (stem, path) = (name.trim_end_matches(".rs"), format!("plugins/{plugin}/src/{name}"));
+            let is_folder = entry.file_type().unwrap().is_dir();
+            if !(FILES.contains(&name.as_str()) || FILE_OR_FOLDER.contains(&stem) || is_folder && name == "routes") {
+                found.push(format!("{path}: the README of plugin-api has no such file"));
+            }
+            if is_folder && name != "routes" && std::fs::read_dir(entry.path()).unwrap().count() < 2 {
+                found.push(format!("{path}/mod.rs is alone: make it {stem}.rs"));
+            }
+            if !is_folder && read(&path).lines().count() > FILE_LINES_MAX {
+                found.push(format!("{path} has more than {FILE_LINES_MAX} lines: make it a folder"));
+            }
+        }
+        for needed in ["src/lib.rs", "src/routes/mod.rs", "README.md", "tests/it/main.rs"] {
+            if !exists(&format!("plugins/{plugin}/{needed}")) {
+                found.push(format!("plugins/{plugin}/{needed} is missing"));
+            }
+        }
+    }
+    assert_none("all plugins have the same files", &found);
+}
+
 /// `coverage.rs` calls each operation; the plugin's own tests of one are found by its name.
 #[test]
 fn each_operation_has_its_test_file() {

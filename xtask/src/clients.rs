@@ -31,10 +31,12 @@ pub fn install_node(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A virtual environment in target/venv with tests/clients/requirements.txt.
+/// A virtual environment in target/venv with tests/clients/requirements.txt, and with requirements-alone.txt without what these
+/// packages depend on: the tests read single files of them.
 pub fn install_python(root: &Path) -> Result<(), Failure> {
     let requirements = root.join("tests/clients/requirements.txt");
-    let wanted = repository::read(&requirements)?;
+    let alone = root.join("tests/clients/requirements-alone.txt");
+    let wanted = repository::read(&requirements)? + &repository::read(&alone)?;
     let venv = root.join("target/venv");
     let stamp = venv.join("installed-requirements.txt");
     if is_installed(&stamp, &wanted) {
@@ -46,9 +48,11 @@ pub fn install_python(root: &Path) -> Result<(), Failure> {
     }
     println!("   pip install in {}", venv.display());
     process::run(Command::new(&python).args(["-m", "venv", "--clear"]).arg(&venv))?;
-    let mut pip = Command::new(venv.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&requirements);
-    process::run(&mut pip)?;
+    for (flags, file) in [(["-r"].as_slice(), &requirements), (["--no-deps", "-r"].as_slice(), &alone)] {
+        let mut pip = Command::new(venv.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(flags).arg(file);
+        process::run(&mut pip)?;
+    }
     repository::write(&stamp, &wanted)
 }
 

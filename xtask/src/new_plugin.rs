@@ -13,10 +13,10 @@ const FILES: &[(&str, &str)] = &[
     ("src/error.rs", include_str!("../templates/plugin/src/error.rs.in")),
     ("src/model.rs", include_str!("../templates/plugin/src/model.rs.in")),
     ("src/store.rs", include_str!("../templates/plugin/src/store.rs.in")),
-    ("src/jobs/mod.rs", include_str!("../templates/plugin/src/jobs/mod.rs.in")),
-    ("src/jobs/prune_notes.rs", include_str!("../templates/plugin/src/jobs/prune_notes.rs.in")),
+    ("src/jobs.rs", include_str!("../templates/plugin/src/jobs.rs.in")),
     ("src/routes/mod.rs", include_str!("../templates/plugin/src/routes/mod.rs.in")),
     ("src/routes/create_note.rs", include_str!("../templates/plugin/src/routes/create_note.rs.in")),
+    ("src/routes/get_note.rs", include_str!("../templates/plugin/src/routes/get_note.rs.in")),
     ("src/routes/list_notes.rs", include_str!("../templates/plugin/src/routes/list_notes.rs.in")),
     ("tests/notes.rs", include_str!("../templates/plugin/tests/notes.rs.in")),
 ];
@@ -111,5 +111,14 @@ mod tests {
             assert!(!text.contains("@name@") && !text.contains("@Name@"), "{file}");
             assert!(!text.contains("hello") && !text.contains("Hello"), "{file} is left over from the tutorial");
         }
+    }
+    #[test]
+    fn list_create_and_get_of_a_resource_fit_one_page() {
+        let is_resource = |file: &str| {
+            file.starts_with("src/routes/") || ["src/model.rs", "src/store.rs", "src/error.rs"].contains(&file)
+        };
+        let lines: usize =
+            FILES.iter().filter(|(file, _)| is_resource(file)).map(|(_, template)| template.lines().count()).sum();
+        assert!(lines <= 150, "{lines} lines");
     }
 }

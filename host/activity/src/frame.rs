@@ -1,15 +1,20 @@
 //! One server-sent event as bytes, built once and shared by all of its readers.
 
+use abi_stable::std_types::{RString, RVec, Tuple2};
 use bytes::Bytes;
-use plugin_api::manifest::{Frame, LabelTest, Subscription};
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+use plugin_api::{
+    abi::Frame,
+    manifest::{LabelTest, RETRACTED_TYPES_LABEL, Subscription},
+};
+use std::{collections::BTreeMap, fmt::Write as _};
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SharedFrame {
     pub id: i64,
     pub ts: i64,
-    pub event: Arc<str>,
-    pub labels: Arc<BTreeMap<String, String>>,
+    event: RString,
+    /// Few, mostly none.
+    labels: RVec<Tuple2<RString, RString>>,
     pub bytes: Bytes,
 }
 
@@ -19,14 +24,24 @@ impl From<Frame> for SharedFrame {
         // Writing to a String cannot fail.
         let _ = write!(text, "id: {}\nevent: {}\n", frame.id, replace_line_breaks(&frame.event));
         let _ = write!(text, "data: {}\n\n", replace_line_breaks(&frame.data));
-        Self {
-            id: frame.id,
-            ts: frame.ts,
-            event: frame.event.into(),
-            labels: Arc::new(frame.labels),
-            bytes: text.into(),
-        }
+        Self { id: frame.id, ts: frame.ts, event: frame.event, labels: frame.labels, bytes: text.into() }
     }
+}
+
+impl SharedFrame {
+    /// The types of the events that this one retracts: who has received one of them hears of it.
+    fn retracted_types(&self) -> impl Iterator<Item = &str> {
+        self.label(RETRACTED_TYPES_LABEL).into_iter().flat_map(str::split_whitespace)
+    }
+
+    fn label(&self, name: &str) -> Option<&str> {
+        self.labels.iter().find(|label| label.0 == name).map(|label| label.1.as_str())
+    }
+}
+
+/// Whether a type is the wanted one, or begins with it where it ends in a dot.
+fn is_type(wanted: &str, event: &str) -> bool {
+    if wanted.ends_with('.') { event.starts_with(wanted) } else { event == wanted }
 }
 
 /// A line break inside a field would end it: the text that a plugin renders must not be able to forge another frame.
@@ -60,14 +75,14 @@ impl Filter {
 
     pub fn matches(&self, frame: &SharedFrame) -> bool {
         let has_event = self.event.as_deref().is_none_or(|wanted| {
-            if wanted.ends_with('.') { frame.event.starts_with(wanted) } else { &*frame.event == wanted }
+            is_type(wanted, &frame.event) || frame.retracted_types().any(|retracted| is_type(wanted, retracted))
         });
         let is_newer = self.after_ts.is_none_or(|after| frame.ts > after);
         let passes_test =
-            |(name, test): (&String, &LabelTest)| frame.labels.get(name).is_some_and(|label| test.passes(label));
+            |(name, test): (&String, &LabelTest)| frame.label(name).is_some_and(|label| test.passes(label));
         has_event
             && is_newer
-            && self.labels.iter().all(|(name, value)| frame.labels.get(name) == Some(value))
+            && self.labels.iter().all(|(name, value)| frame.label(name) == Some(value))
             && self.tests.iter().all(passes_test)
     }
 }
@@ -77,7 +92,7 @@ mod tests {
     use super::*;
 
     fn frame(event: &str, data: &str) -> SharedFrame {
-        Frame { id: 7, ts: 1, event: event.into(), data: data.into(), labels: BTreeMap::new() }.into()
+        Frame { id: 7, ts: 1, event: event.into(), data: data.into(), labels: RVec::new() }.into()
     }
 
     #[test]
@@ -94,7 +109,7 @@ mod tests {
     #[test]
     fn filters_test_labels() {
         let labels = [("kind", "job"), ("reward", "007"), ("text", "dig data")];
-        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let labels = labels.into_iter().map(|(name, value)| Tuple2(name.into(), value.into())).collect();
         let frame: SharedFrame = Frame { id: 7, ts: 1, event: "work".into(), data: "{}".into(), labels }.into();
         let takes = |label: &str, test: LabelTest| {
             Filter::of(&Subscription { tests: [(label.to_owned(), test)].into(), ..Default::default() }).matches(&frame)
@@ -108,6 +123,17 @@ mod tests {
         assert!(takes("text", LabelTest::ContainsAny(texts(&["sort", "dat"]))));
         assert!(!takes("text", LabelTest::ContainsAny(texts(&["sort"]))));
         assert!(!takes("other", LabelTest::ContainsAny(texts(&[""]))), "a label that is not there");
+    }
+
+    #[test]
+    fn a_filter_by_type_lets_the_retraction_of_that_type_pass() {
+        let labels = [Tuple2(RETRACTED_TYPES_LABEL.into(), "job.completed job.requested".into())].into_iter().collect();
+        let event = "chain.retracted".into();
+        let frame: SharedFrame = Frame { id: 7, ts: 1, event, data: "{}".into(), labels }.into();
+        let passes =
+            |event: &str| Filter::of(&Subscription { event: Some(event.into()), ..Default::default() }).matches(&frame);
+        assert!(passes("job.requested") && passes("job.") && passes("chain.retracted") && passes("chain."));
+        assert!(!passes("job.request") && !passes("agent."));
     }
 
     #[test]

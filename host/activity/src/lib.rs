@@ -1,10 +1,12 @@
 //! The append-only activity log and the streams that are served from it.
 //!
 //! The rule (DESIGN, law 6): only facts enter the log, inside the transaction that makes them true, and its ids become
-//! visible in increasing order on both databases, so that a client that resumes after id N never misses a row.
+//! visible in increasing order on both databases, so that a client that resumes after id N never misses a row. What a
+//! reorganisation of the chain undoes is retracted by a later event, and left out from then on.
 
 mod chunk;
 mod chunk_cache;
+mod event;
 mod frame;
 mod limits;
 mod log;
@@ -15,8 +17,11 @@ mod sink;
 mod stream;
 mod topic;
 
+pub use event::CheckedEvent;
 pub use limits::{StreamLimits, StreamSlot};
-pub use log::{ActivityLog, MIGRATION, VIEW, WAKE_CHANNEL, check};
+pub use log::{
+    ActivityLog, LogPage, MIGRATION, PublicEvent, VIEW, WAKE_CHANNEL, retracted_migration, sparse_keys_migration,
+};
 pub use rendered_log::Render;
 pub use sink::{BypassBytes, Sink, WriteOutcome};
 pub use stream::EventStream;

@@ -1,13 +1,17 @@
 //! Rows of the log: how a commit adds them, and how readers get them.
 
+use super::event::CheckedEvent;
+use abi_stable::std_types::{RString, Tuple2};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{
     Sql,
-    abi::{HostError, HostErrorCode, Statement},
-    manifest::{ActivityRecord, ActivityRow, NewEvent},
+    abi::{Cell, MalformedRows, NewEvent, Rows, Statement},
+    manifest::{ActivityRecord, ActivityRow, MigrationSpec},
     sql,
 };
-use std::sync::Arc;
+use serde::Deserialize;
+use serde_json::json;
+use std::{collections::BTreeSet, sync::Arc};
 use tokio::sync::watch;
 
 /// The view of the log that every plugin may read.
@@ -29,6 +33,69 @@ CREATE INDEX host_activity_actor ON host_activity (actor, id);
 CREATE INDEX host_activity_type ON host_activity (type, id);
 CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
 ";
+
+/// Few events have a unique key: only they are in its index. SQLite has to copy the table.
+const SPARSE_KEYS: &str = "
+CREATE TABLE host_activity_new (
+    id {{id}},
+    type TEXT NOT NULL,
+    ts BIGINT NOT NULL,
+    actor TEXT,
+    ref_kind TEXT,
+    ref_id TEXT,
+    data TEXT NOT NULL,
+    unique_key TEXT
+);
+INSERT INTO host_activity_new (id, type, ts, actor, ref_kind, ref_id, data, unique_key)
+    SELECT id, type, ts, actor, ref_kind, ref_id, data, unique_key FROM host_activity ORDER BY id;
+DROP VIEW host_activity_v1;
+DROP TABLE host_activity;
+CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_new;
+ALTER TABLE host_activity_new RENAME TO host_activity;
+CREATE INDEX host_activity_ts ON host_activity (ts);
+CREATE INDEX host_activity_actor ON host_activity (actor, id);
+CREATE INDEX host_activity_type ON host_activity (type, id);
+CREATE UNIQUE INDEX host_activity_key ON host_activity (unique_key) WHERE unique_key IS NOT NULL;
+";
+const SPARSE_KEYS_POSTGRES: &str = "
+ALTER TABLE host_activity DROP CONSTRAINT host_activity_unique_key_key;
+CREATE UNIQUE INDEX host_activity_key ON host_activity (unique_key) WHERE unique_key IS NOT NULL;
+";
+
+pub fn sparse_keys_migration(version: u32) -> MigrationSpec {
+    MigrationSpec {
+        version,
+        name: "sparse_activity_keys".to_owned(),
+        sql: SPARSE_KEYS.to_owned(),
+        postgres: Some(SPARSE_KEYS_POSTGRES.to_owned()),
+    }
+}
+
+/// Events that a reorganisation of the chain undid after they were public. The rows of the log stay as they are; every reader
+/// leaves these out.
+const RETRACTED: &str = "
+CREATE TABLE host_activity_retracted (id BIGINT NOT NULL PRIMARY KEY);
+DROP VIEW host_activity_v1;
+CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity
+    WHERE NOT EXISTS (SELECT 1 FROM host_activity_retracted r WHERE r.id = host_activity.id);
+";
+
+pub fn retracted_migration(version: u32) -> MigrationSpec {
+    MigrationSpec { version, name: "retracted_events".to_owned(), sql: RETRACTED.to_owned(), postgres: None }
+}
+
+/// The type of an event that names events which are no longer true. Only the gateway publishes it.
+pub const RETRACTION_TYPE: &str = "chain.retracted";
+/// Ids that one event names.
+const RETRACTION_IDS_MAX: usize = 1000;
+
+/// An event that is public.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PublicEvent {
+    pub id: i64,
+    #[serde(rename = "type")]
+    pub kind: String,
+}
 
 /// How many rows one read returns at most.
 const PAGE_ROWS: u32 = 500;
@@ -52,22 +119,40 @@ impl ActivityLog {
     }
 
     /// The statements at the end of a transaction that add `events` to the log.
-    pub fn commit_statements(&self, events: &[NewEvent], now_s: i64) -> Result<Vec<CommitStatement>, HostError> {
-        if events.is_empty() {
-            return Ok(Vec::new());
+    pub fn commit_statements(&self, events: Vec<CheckedEvent>, now_s: i64) -> Vec<CommitStatement> {
+        self.in_order(events.into_iter().map(|event| insert(event, now_s)))
+    }
+
+    /// The statements that add the rows which `select` returns, with the columns type, ts, actor, ref_kind, ref_id, data and
+    /// unique_key.
+    pub fn select_statements(&self, select: Sql) -> Vec<CommitStatement> {
+        let Statement { sql, params } = select.into();
+        let text = format!("{INSERT} {sql} {ON_CONFLICT}");
+        self.in_order([Statement { sql: RString::from(text).into(), params }])
+    }
+
+    /// The statements at the end of a transaction that retract events: they are left out of every list and replay, a new
+    /// event names them, and one that comes again with the same unique key enters the log again.
+    pub fn retraction_statements(&self, events: &[PublicEvent], now_s: i64) -> Vec<CommitStatement> {
+        let retract = |event: &PublicEvent| {
+            [
+                sql("INSERT INTO host_activity_retracted (id) VALUES ($1)"),
+                sql("UPDATE host_activity SET unique_key = NULL WHERE id = $1"),
+            ]
+            .map(|statement| statement.bind(event.id).into())
+        };
+        let announcements = events.chunks(RETRACTION_IDS_MAX).map(|events| announce_retraction(events, now_s));
+        self.in_order(announcements.chain(events.iter().flat_map(retract)))
+    }
+
+    /// Statements that add rows, with what makes the order of their ids the order of commits.
+    fn in_order(&self, statements: impl IntoIterator<Item = Statement>) -> Vec<CommitStatement> {
+        let mut ordered: Vec<CommitStatement> = statements.into_iter().map(CommitStatement::new).collect();
+        if !ordered.is_empty() && self.database.dialect() == Dialect::Postgres {
+            ordered.insert(0, CommitStatement::new(sql(ORDER_LOCK).into()));
+            ordered.push(CommitStatement::new(sql(WAKE_REPLICAS).into()));
         }
-        let is_postgres = self.database.dialect() == Dialect::Postgres;
-        let mut statements = Vec::with_capacity(events.len() + 2);
-        if is_postgres {
-            statements.push(CommitStatement::new(sql(ORDER_LOCK).into()));
-        }
-        for event in events {
-            statements.push(CommitStatement::new(insert(event, now_s)?));
-        }
-        if is_postgres {
-            statements.push(CommitStatement::new(sql(WAKE_REPLICAS).into()));
-        }
-        Ok(statements)
+        ordered
     }
 
     /// Wakes every topic of this process, because there may be new rows.
@@ -81,11 +166,18 @@ impl ActivityLog {
 
     /// The rows after that id in ascending order, at most [`PAGE_ROWS`].
     pub async fn rows_after(&self, id: i64) -> Result<Vec<ActivityRow>, StorageError> {
+        let page = self.page_after(id).await?.map(|page| page.rows);
+        let records: Vec<ActivityRecord> = page.as_ref().map_or(Ok(Vec::new()), decode)?;
+        Ok(records.into_iter().map(ActivityRow::from).collect())
+    }
+
+    /// The same rows as the database gives them; `None` when there are none.
+    pub async fn page_after(&self, id: i64) -> Result<Option<LogPage>, StorageError> {
         let statement = sql(
-            "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity WHERE id > $1 ORDER BY id LIMIT $2",
+            "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 ORDER BY id LIMIT $2",
         );
-        let rows: Vec<ActivityRecord> = self.read(statement.bind(id).bind(PAGE_ROWS)).await?;
-        Ok(rows.into_iter().map(ActivityRow::from).collect())
+        let rows = self.database.read(&Scope::Host, statement.bind(id).bind(PAGE_ROWS).into()).await?;
+        LogPage::new(rows)
     }
 
     /// The newest id; 0 for an empty log.
@@ -94,51 +186,97 @@ impl ActivityLog {
         Ok(rows.into_iter().next().unwrap_or_default())
     }
 
+    /// The id after which the newest `count` rows of these types (or prefixes that end in a dot; empty for all) come, of those
+    /// later than `ts`; `None` when there are not more.
+    pub async fn id_before_newest(&self, ts: i64, types: &[String], count: u32) -> Result<Option<i64>, StorageError> {
+        let newer = sql("SELECT id FROM host_activity_v1 WHERE ts > $1").bind(ts);
+        let statement =
+            types.iter().fold(newer.push(if types.is_empty() { "" } else { " AND (1 = 0" }), |statement, kind| {
+                // `LIKE` ignores case on SQLite, and a range depends on the locale on PostgreSQL.
+                let is_prefix = kind.ends_with('.');
+                let condition = if is_prefix { " OR substr(type, 1, length({})) = " } else { " OR type = {}" };
+                let statement = statement.push_bind(condition, kind.as_str());
+                if is_prefix { statement.push_bind("{}", kind.as_str()) } else { statement }
+            });
+        let statement = statement.push(if types.is_empty() { "" } else { ")" });
+        let ids: Vec<i64> = self.read(statement.push_bind(" ORDER BY id DESC LIMIT 1 OFFSET {}", count)).await?;
+        Ok(ids.into_iter().next())
+    }
+
     /// The id after which every row later than `ts` comes.
     pub async fn id_before(&self, ts: i64) -> Result<Option<i64>, StorageError> {
         let rows: Vec<Option<i64>> = self.read(sql("SELECT min(id) FROM host_activity WHERE ts > $1").bind(ts)).await?;
         Ok(rows.into_iter().next().flatten().map(|id| id - 1))
     }
 
+    /// The retracted events from that id on, in ascending order.
+    pub async fn retracted_from(&self, id: i64) -> Result<Vec<i64>, StorageError> {
+        self.read(sql("SELECT id FROM host_activity_retracted WHERE id >= $1 ORDER BY id").bind(id)).await
+    }
+
     async fn read<T: serde::de::DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement.into()).await?;
-        plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        decode(&self.database.read(&Scope::Host, statement.into()).await?)
     }
 }
 
-fn insert(event: &NewEvent, now_s: i64) -> Result<Statement, HostError> {
-    check(event)?;
-    let (kind, id) = event.subject.as_ref().map(|subject| (subject.kind.as_str(), subject.id.as_str())).unzip();
-    let statement = sql("INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) DO NOTHING");
-    Ok(statement
-        .bind(event.kind.as_str())
-        .bind(event.ts.unwrap_or(now_s))
-        .bind(event.actor.as_deref())
-        .bind(kind)
-        .bind(id)
-        .bind(event.data.to_string())
-        .bind(event.unique_key.as_deref())
-        .into())
+/// Consecutive rows of the log: at least one.
+pub struct LogPage {
+    pub rows: Rows,
+    pub last_id: i64,
 }
 
-/// The data goes to every reader of a stream, and stays in memory while the frame is in the ring.
-const DATA_BYTES_MAX: usize = 64 * 1024;
+impl LogPage {
+    /// Whether one of its events retracts others.
+    pub fn has_retraction(&self) -> Result<bool, StorageError> {
+        let broken = |error: MalformedRows| StorageError::Internal(error.to_string());
+        let columns = self.rows.columns().map_err(broken)?.len().max(1);
+        let mut types = self.rows.cells().map_err(broken)?.skip(1).step_by(columns);
+        Ok(types.any(|cell| cell == Ok(Cell::Text(RETRACTION_TYPE))))
+    }
 
-/// The type of an event becomes an SSE line, and its data JSON: a plugin's mistake must not corrupt a stream.
-pub fn check(event: &NewEvent) -> Result<(), HostError> {
-    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-');
-    if event.kind.is_empty() || event.kind.len() > 64 || !event.kind.bytes().all(is_name) {
-        let message = format!("{:?} is no event type: lower-case letters, digits, dots, at most 64", event.kind);
-        return Err(HostError::new(HostErrorCode::Invalid, message));
+    fn new(rows: Rows) -> Result<Option<Self>, StorageError> {
+        let broken = |error: MalformedRows| StorageError::Internal(error.to_string());
+        let Some(last) = rows.row_count().checked_sub(1) else { return Ok(None) };
+        let first_cell = last * rows.columns().map_err(broken)?.len();
+        let last_id = match rows.cells().map_err(broken)?.nth(first_cell) {
+            Some(Ok(Cell::Int(id))) => id,
+            _ => return Err(broken(MalformedRows)),
+        };
+        Ok(Some(Self { rows, last_id }))
     }
-    if !event.data.is_object() {
-        return Err(HostError::new(HostErrorCode::Invalid, "the data of an event is an object"));
-    }
-    let bytes = event.data.to_string().len();
-    if bytes > DATA_BYTES_MAX {
-        let message = format!("the data of an event has {bytes} bytes, at most {DATA_BYTES_MAX} go to every reader");
-        return Err(HostError::new(HostErrorCode::Invalid, message));
-    }
-    Ok(())
+}
+
+fn decode<T: serde::de::DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, StorageError> {
+    plugin_api::host::decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))
+}
+
+const INSERT: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key)";
+const ON_CONFLICT: &str = "ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
+const INSERT_VALUES: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
+
+/// `types` lets a client with a filter by type hear of it.
+fn announce_retraction(events: &[PublicEvent], now_s: i64) -> Statement {
+    let ids: Vec<i64> = events.iter().map(|event| event.id).collect();
+    let types: BTreeSet<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    sql("INSERT INTO host_activity (type, ts, data) VALUES ($1, $2, $3)")
+        .bind(RETRACTION_TYPE)
+        .bind(now_s)
+        .bind(json!({ "ids": ids, "types": types }).to_string())
+        .into()
+}
+
+fn insert(event: CheckedEvent, now_s: i64) -> Statement {
+    let NewEvent { kind, actor, subject, data, ts, unique_key } = event.into_event();
+    let (subject_kind, subject_id) = subject.into_option().map(|Tuple2(kind, id)| (kind, id)).unzip();
+    let statement = sql(INSERT_VALUES);
+    statement
+        .bind(kind.into_owned().into_string())
+        .bind(ts.unwrap_or(now_s))
+        .bind(actor.into_option())
+        .bind(subject_kind.map(RString::into_string))
+        .bind(subject_id.map(RString::into_string))
+        .bind(data.into_string())
+        .bind(unique_key.into_option().map(RString::into_string))
+        .into()
 }

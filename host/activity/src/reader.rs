@@ -11,6 +11,7 @@ use super::{
     rendered_log::RenderedLog,
     ring::RingRead,
     sink::{BypassBytes, Sink, WriteOutcome},
+    topic::REPLAY_BY_TIME_MAX,
 };
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -22,6 +23,15 @@ use tokio_util::sync::CancellationToken;
 
 /// `retry` belongs to the block of the first event: alone, some clients would take it for an event without data.
 const OPENING: &[u8] = b"retry: 5000\n: stream open\n";
+fn opening(is_cut: bool) -> Bytes {
+    if !is_cut {
+        return Bytes::from_static(OPENING);
+    }
+    let comment =
+        format!(": the newest {REPLAY_BY_TIME_MAX} events since then; a replay by id (sinceId) has no limit\n");
+    [OPENING, comment.as_bytes()].concat().into()
+}
+
 const CLOSING: &[u8] = b": the stream ends here; resume after the last id\n\n";
 
 pub struct Reader {
@@ -42,14 +52,17 @@ struct ReaderState {
 
 #[derive(PartialEq, Eq)]
 enum Phase {
-    New,
+    New {
+        /// Whether the client misses older events that it asked for.
+        is_cut: bool,
+    },
     Open,
     Closed,
 }
 
 impl Reader {
-    pub fn new(position: i64, filter: Filter, sink: Option<Weak<dyn Sink>>) -> Self {
-        let state = ReaderState { position, phase: Phase::New, waiting_body: None, is_ping_due: false };
+    pub fn new(position: i64, is_cut: bool, filter: Filter, sink: Option<Weak<dyn Sink>>) -> Self {
+        let state = ReaderState { position, phase: Phase::New { is_cut }, waiting_body: None, is_ping_due: false };
         Self { filter, sink, bypass_bytes: BypassBytes::default(), state: Mutex::new(state) }
     }
 
@@ -82,9 +95,9 @@ impl Reader {
         let mut state = self.state.lock();
         state.waiting_body = None;
         match state.phase {
-            Phase::New => {
+            Phase::New { is_cut } => {
                 state.phase = Phase::Open;
-                return Some(self.send_through_hyper(Bytes::from_static(OPENING)));
+                return Some(self.send_through_hyper(opening(is_cut)));
             }
             Phase::Closed => return Some(Poll::Ready(None)),
             Phase::Open => {}

@@ -2,7 +2,7 @@
 //! database.
 
 use super::{
-    ActivityLog,
+    ActivityLog, LogPage,
     frame::{Filter, SharedFrame},
     ring::{Ring, RingRead, concat},
 };
@@ -10,11 +10,11 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use gateway_storage::StorageError;
 use parking_lot::RwLock;
-use plugin_api::manifest::{ActivityRow, Frame};
+use plugin_api::abi::Frame;
 use std::sync::Arc;
 
 /// Renders rows as frames: the plugin's code, behind a panic guard and a time limit.
-pub type Render = Arc<dyn Fn(Vec<ActivityRow>) -> BoxFuture<'static, Result<Vec<Frame>, String>> + Send + Sync>;
+pub type Render = Arc<dyn Fn(LogPage) -> BoxFuture<'static, Result<Vec<Frame>, String>> + Send + Sync>;
 
 /// A read of a page of the log: its bytes, None when no event passes the filter, and the position behind it.
 pub type PageRead = BoxFuture<'static, Result<(Option<Bytes>, i64), TopicError>>;
@@ -53,10 +53,14 @@ impl RenderedLog {
     /// Renders the next page of the log into the ring. Returns whether there were new rows.
     pub async fn advance(&self) -> Result<bool, TopicError> {
         let head = self.ring.read().head();
-        let rows = self.log.rows_after(head).await?;
-        let Some(last) = rows.last().map(|row| row.id) else { return Ok(false) };
-        let frames = self.frames(rows).await?;
-        self.ring.write().push(frames, last);
+        let Some(page) = self.log.page_after(head).await? else { return Ok(false) };
+        let (last_id, has_retraction) = (page.last_id, page.has_retraction()?);
+        let frames = self.frames(page).await?;
+        let floor = self.ring.read().floor();
+        let retracted = if has_retraction { self.log.retracted_from(floor).await? } else { Vec::new() };
+        let mut ring = self.ring.write();
+        ring.push(frames, last_id);
+        ring.retract(&retracted);
         Ok(true)
     }
 
@@ -68,20 +72,17 @@ impl RenderedLog {
     /// Reads a page of what comes after `position` from the database.
     pub fn read_page(self: Arc<Self>, position: i64, filter: Filter) -> PageRead {
         Box::pin(async move {
-            let rows = self.log.rows_after(position).await?;
-            let last = rows.last().map_or(position, |row| row.id);
-            let frames = self.frames(rows).await?;
+            let Some(page) = self.log.page_after(position).await? else { return Ok((None, position)) };
+            let last_id = page.last_id;
+            let frames = self.frames(page).await?;
             let matching: Vec<&SharedFrame> = frames.iter().filter(|frame| filter.matches(frame)).collect();
             let size = matching.iter().map(|frame| frame.bytes.len()).sum();
-            Ok((concat(&matching, size), last))
+            Ok((concat(&matching, size), last_id))
         })
     }
 
-    async fn frames(&self, rows: Vec<ActivityRow>) -> Result<Vec<SharedFrame>, TopicError> {
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let frames = (self.render)(rows).await.map_err(TopicError::Render)?;
+    async fn frames(&self, page: LogPage) -> Result<Vec<SharedFrame>, TopicError> {
+        let frames = (self.render)(page).await.map_err(TopicError::Render)?;
         Ok(frames.into_iter().map(SharedFrame::from).collect())
     }
 }

@@ -1,6 +1,7 @@
 //! The newest frames of a topic in memory.
 //!
-//! The rule: for every position from `floor` on, the ring holds all frames behind it up to `head`.
+//! The rule: for every position from `floor` on, the ring holds all frames behind it up to `head` whose events are not
+//! retracted.
 
 use super::frame::{Filter, SharedFrame};
 use bytes::{Bytes, BytesMut};
@@ -54,6 +55,15 @@ impl Ring {
         self.head = self.head.max(head);
     }
 
+    pub fn floor(&self) -> i64 {
+        self.floor
+    }
+
+    /// Removes the frames of retracted events; `ids` in ascending order.
+    pub fn retract(&mut self, ids: &[i64]) {
+        self.frames.retain(|frame| ids.binary_search(&frame.id).is_err());
+    }
+
     pub fn read(&self, position: i64, filter: &Filter) -> RingRead {
         if position < self.floor {
             return RingRead::TooOld;
@@ -93,7 +103,7 @@ pub fn concat(frames: &[&SharedFrame], size: usize) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plugin_api::manifest::Frame;
+    use plugin_api::abi::Frame;
 
     fn frame(id: i64, event: &str) -> SharedFrame {
         Frame { id, ts: 0, event: event.into(), data: "{}".into(), labels: Default::default() }.into()
@@ -125,6 +135,14 @@ mod tests {
         ring.push((1..=5).map(|id| frame(id, "a")).collect(), 5);
         assert_eq!(ring.read(2, &Filter::default()), RingRead::TooOld);
         assert_eq!(ids(ring.read(3, &Filter::default())), (vec![4, 5], 5));
+    }
+
+    #[test]
+    fn retracted_events_are_left_out_of_a_replay() {
+        let mut ring = Ring::new(10);
+        ring.push((1..=5).map(|id| frame(id, "a")).collect(), 5);
+        ring.retract(&[2, 5, 9]);
+        assert_eq!(ids(ring.read(1, &Filter::default())), (vec![3, 4], 5));
     }
 
     #[test]

@@ -38,6 +38,16 @@ const BATCH_GAP: Duration = Duration::from_millis(2);
 /// No event waits longer for others.
 const BATCH_WAIT_MAX: Duration = Duration::from_millis(5);
 
+/// A replay by id has no limit, because its client must not miss anything.
+pub const REPLAY_BY_TIME_MAX: u32 = 500;
+
+/// Where a reader begins; `None` is the end of the log.
+struct Start {
+    position: Option<i64>,
+    /// Whether older events are left out.
+    is_cut: bool,
+}
+
 /// How many readers are written to before the task yields to others.
 const READERS_PER_YIELD: usize = 32;
 
@@ -85,18 +95,26 @@ impl Topic {
         // connects now, or resumes after one of them (at another replica), must not get them again.
         let newest = self.log.log().latest_id().await?;
         // A position in the future (another database, a forged header) would silence the stream, so it means "now".
-        let position = self.start_position(subscription).await?.map_or(newest, |start| start.clamp(0, newest));
-        let reader = Arc::new(Reader::new(position, Filter::of(subscription), sink));
+        let start = self.start(subscription).await?;
+        let position = start.position.map_or(newest, |start| start.clamp(0, newest));
+        let reader = Arc::new(Reader::new(position, start.is_cut, Filter::of(subscription), sink));
         self.readers.lock().push(Arc::downgrade(&reader));
         self.arrivals.notify_one();
         Ok(EventStream::new(self.name.clone(), self.log.clone(), self.stop.clone(), reader, slot))
     }
 
-    async fn start_position(&self, subscription: &Subscription) -> Result<Option<i64>, TopicError> {
+    async fn start(&self, subscription: &Subscription) -> Result<Start, TopicError> {
+        let at = |position, is_cut| Ok(Start { position, is_cut });
         match (subscription.after_id, subscription.after_ts) {
-            (Some(id), _) => Ok(Some(id)),
-            (None, Some(ts)) => Ok(self.log.log().id_before(ts).await?),
-            (None, None) => Ok(None),
+            (Some(id), _) => at(Some(id), false),
+            (None, Some(ts)) => {
+                let log = self.log.log();
+                match log.id_before_newest(ts, &subscription.row_types, REPLAY_BY_TIME_MAX).await? {
+                    Some(id) => at(Some(id), true),
+                    None => at(log.id_before(ts).await?, false),
+                }
+            }
+            (None, None) => at(None, false),
         }
     }
 

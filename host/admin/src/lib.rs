@@ -5,6 +5,7 @@
 
 mod actions;
 pub mod client;
+mod connection;
 pub mod guard;
 mod page;
 mod response;
@@ -15,16 +16,19 @@ pub use actions::record;
 use gateway::Gateway;
 use gateway_config::AdminConfig;
 use gateway_telemetry::MetricsRecorder;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::conn::auto,
-};
 use routes::AdminContext;
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
-use tokio::{net::TcpListener, task::JoinHandle};
+use std::{net::SocketAddr, sync::Arc};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// An operator, a scraper and some probes need a handful.
+const CONNECTIONS_MAX: usize = 64;
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after: 5\r\nconnection: close\r\n\r\n";
 
 pub struct Admin {
     listener: TcpListener,
@@ -62,6 +66,7 @@ impl Admin {
     }
 
     async fn serve(self, context: AdminContext, stop: CancellationToken) {
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,
@@ -74,17 +79,25 @@ impl Admin {
                     }
                 },
             };
+            let Ok(place) = places.clone().try_acquire_owned() else {
+                refuse(&socket, peer);
+                continue;
+            };
             let context = context.clone();
-            let service = hyper::service::service_fn(move |request| {
+            let respond = move |request| {
                 let context = context.clone();
-                async move { Ok::<_, Infallible>(routes::respond(&context, request, peer).await) }
-            });
+                async move { routes::respond(&context, request, peer).await }
+            };
             tokio::spawn(async move {
-                let mut connection = auto::Builder::new(TokioExecutor::new());
-                connection.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-                // A client that disconnects early is not an error.
-                let _ = connection.serve_connection(TokioIo::new(socket), service).await;
+                let _place = place;
+                connection::serve(socket, respond, connection::IDLE_TIMEOUT).await;
             });
         }
     }
+}
+
+/// Says so to a client that can take it at once.
+fn refuse(socket: &TcpStream, peer: SocketAddr) {
+    tracing::warn!(%peer, max = CONNECTIONS_MAX, "the operator's listener has no connection left");
+    let _ = socket.try_write(FULL);
 }

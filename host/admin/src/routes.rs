@@ -13,7 +13,8 @@ use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use serde::Serialize;
-use std::{net::SocketAddr, sync::Arc};
+use serde_json::json;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 /// What the routes of the operator's listener use.
 #[derive(Clone)]
@@ -31,12 +32,14 @@ GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
 PUT  /log-level               the body is a level: info,gateway=debug; send X-Gateway-Admin: 1
 GET  /metrics                 for Prometheus
-GET  /health                  200 while the database answers, else 503
+GET  /live                    200 while the process can work, else 503: restart it then
+GET  /ready                   200 while writes are kept and every required plugin serves, else 503 with the reasons
 ";
 
 const AUDIT_ROWS: u32 = 200;
 /// A log level is the longest body there is.
 const BODY_BYTES_MAX: usize = 4096;
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> AdminResponse {
     let (head, body) = request.into_parts();
@@ -74,17 +77,31 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
-        "/health" => match gateway.host.database.probe().await {
-            Ok(()) => response::text(StatusCode::OK, "ok\n"),
-            Err(error) => response::text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
-        },
+        "/live" => live(gateway),
+        "/ready" | "/health" => ready(gateway).await,
         "/metrics" => metrics(context),
         _ => unknown(),
     }
 }
 
-const PAGES: [&str; 9] =
-    ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/health", "/metrics"];
+/// `/health` is the older name of `/ready`.
+const PAGES: [&str; 11] =
+    ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/live", "/ready", "/health", "/metrics"];
+
+/// Only what a restart mends makes the process dead: a database that is away does not.
+fn live(gateway: &Gateway) -> AdminResponse {
+    match gateway.host.database.check_threads() {
+        Ok(()) => response::json(StatusCode::OK, &json!({ "ok": true })),
+        Err(error) => {
+            response::json(StatusCode::SERVICE_UNAVAILABLE, &json!({ "ok": false, "reason": error.to_string() }))
+        }
+    }
+}
+
+async fn ready(gateway: &Gateway) -> AdminResponse {
+    let report = gateway.health.report().await;
+    response::json(if report.ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, &report)
+}
 
 fn metrics(context: &AdminContext) -> AdminResponse {
     let reports = context.gateway.plugins.reports();
@@ -94,7 +111,14 @@ fn metrics(context: &AdminContext) -> AdminResponse {
 }
 
 async fn log_level(context: &AdminContext, body: Incoming, peer: SocketAddr) -> AdminResponse {
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.map(http_body_util::Collected::to_bytes);
+    let body = Limited::new(body, BODY_BYTES_MAX).collect();
+    let body = match tokio::time::timeout(BODY_TIMEOUT, body).await {
+        Ok(body) => body.map(http_body_util::Collected::to_bytes),
+        Err(_elapsed) => {
+            let hint = "send the whole body at once";
+            return response::error(StatusCode::REQUEST_TIMEOUT, "timeout", "the body did not arrive in time", hint);
+        }
+    };
     match body.as_deref().map(std::str::from_utf8) {
         Ok(Ok(level)) => actions::set_log_level(&context.gateway, level.trim(), peer).await,
         _ => response::error(StatusCode::BAD_REQUEST, "bad_body", "the body is no short text", "send the level alone"),

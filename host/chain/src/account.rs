@@ -1,7 +1,8 @@
 //! What sending transactions needs from a chain: the account, a gas estimate, the broadcast, and which transaction used
 //! a nonce.
 //!
-//! The rule: what decides about money is reported alike by every server that responds.
+//! The rule: what decides about money is reported alike by every server that responds, and by two at least where two
+//! are configured. A server that fails agrees with nobody.
 
 use super::{
     Chain, ChainError,
@@ -30,6 +31,15 @@ pub struct Account {
     /// The same, counting the transactions in the server's pool.
     pub pending_nonce: u64,
     pub balance: U256,
+}
+
+/// Why no value of the servers counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAgreement {
+    #[error("the RPC servers do not agree")]
+    Different,
+    #[error("too few RPC servers answer for an agreement")]
+    TooFew,
 }
 
 /// The transaction that used a nonce.
@@ -117,10 +127,11 @@ impl Chain {
         self.with_failover(|server| receipts(server, hashes)).await
     }
 
-    /// The receipt, when all servers that respond have the same one.
-    pub async fn unanimous_receipt(&self, hash: B256) -> Option<Receipt> {
+    /// The receipt that the servers agree on.
+    pub async fn agreed_receipt(&self, hash: B256) -> Result<Receipt, NoAgreement> {
         let responses = self.call_each(|server| async move { receipts(server, &[hash]).await }).await;
-        unanimous(responses.into_iter().filter_map(Result::ok).map(|mut receipts| receipts.pop().flatten()))
+        let receipts = responses.into_iter().filter_map(Result::ok).map(|mut receipts| receipts.pop().flatten());
+        agreed(receipts, self.agreeing_min())
     }
 
     /// The transaction in the blocks `from` to `to` that used the nonce.
@@ -134,23 +145,42 @@ impl Chain {
         self.with_failover(|server| nonce_use(server, sender, nonce, from, to)).await
     }
 
-    /// The transaction in this block that used the nonce, when all servers that respond have the same one.
-    pub async fn unanimous_nonce_use(&self, sender: Address, nonce: u64, block: u64) -> Option<NonceUse> {
+    /// The transaction in this block that used the nonce, as the servers agree on.
+    pub async fn agreed_nonce_use(&self, sender: Address, nonce: u64, block: u64) -> Result<NonceUse, NoAgreement> {
         let responses = self.call_each(|server| nonce_use(server, sender, nonce, block, block)).await;
-        unanimous(responses.into_iter().filter_map(Result::ok))
+        agreed(responses.into_iter().filter_map(Result::ok), self.agreeing_min())
+    }
+
+    /// How many servers must report the same: two, or the only one that is configured.
+    fn agreeing_min(&self) -> usize {
+        self.servers.len().min(2)
     }
 }
 
-/// The value that all servers report; `None` without servers, when one reports nothing, or when two differ.
-fn unanimous<T: PartialEq>(values: impl IntoIterator<Item = Option<T>>) -> Option<T> {
-    let mut values = values.into_iter();
-    let first = values.next()??;
-    values.all(|other| other.as_ref() == Some(&first)).then_some(first)
+/// The value that all responses hold, if there are enough of them.
+fn agreed<T: PartialEq>(responses: impl IntoIterator<Item = Option<T>>, min: usize) -> Result<T, NoAgreement> {
+    let responses: Vec<Option<T>> = responses.into_iter().collect();
+    if responses.len() < min.max(1) {
+        return Err(NoAgreement::TooFew);
+    }
+    let are_same = responses.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
+    responses.into_iter().next().flatten().filter(|_| are_same).ok_or(NoAgreement::Different)
 }
 
 async fn receipts(server: &RpcServer, hashes: &[B256]) -> Result<Vec<Option<Receipt>>, RpcError> {
     let requests = hashes.iter().map(|hash| receipt_request(*hash)).collect();
-    server.batch(requests).await?.into_iter().collect()
+    let responses = server.batch::<Option<Receipt>>(requests).await?;
+    responses.into_iter().zip(hashes).map(|(receipt, hash)| receipt_of(receipt?, *hash)).collect()
+}
+
+/// A receipt of another transaction would let that one's outcome pass for ours.
+fn receipt_of(receipt: Option<Receipt>, hash: B256) -> Result<Option<Receipt>, RpcError> {
+    match receipt {
+        Some(receipt) if receipt.transaction_hash != hash => {
+            Err(RpcError::Inconsistent(format!("answers with the receipt of {} for {hash}", receipt.transaction_hash)))
+        }
+        receipt => Ok(receipt),
+    }
 }
 
 async fn nonce_use(
@@ -173,13 +203,23 @@ async fn nonce_use(
 
 #[cfg(test)]
 mod tests {
-    use super::unanimous;
+    use super::{NoAgreement, agreed};
 
     #[test]
-    fn a_missing_or_different_value_prevents_unanimity() {
-        assert_eq!(unanimous([Some(1), Some(1)]), Some(1));
-        assert_eq!(unanimous([Some(1), None]), None);
-        assert_eq!(unanimous([Some(1), Some(2)]), None);
-        assert_eq!(unanimous::<u8>([]), None);
+    fn a_missing_or_different_value_prevents_agreement() {
+        assert_eq!(agreed([Some(1), Some(1)], 2), Ok(1));
+        assert_eq!(agreed([Some(1), Some(1), Some(1)], 2), Ok(1));
+        assert_eq!(agreed([Some(1), None], 2), Err(NoAgreement::Different));
+        assert_eq!(agreed([Some(1), Some(2)], 2), Err(NoAgreement::Different));
+        assert_eq!(agreed([Some(1), Some(1), Some(2)], 2), Err(NoAgreement::Different));
+        assert_eq!(agreed::<u8>([None, None], 2), Err(NoAgreement::Different));
+    }
+
+    #[test]
+    fn fewer_responses_than_must_agree_are_no_agreement() {
+        assert_eq!(agreed([Some(1)], 2), Err(NoAgreement::TooFew));
+        assert_eq!(agreed([Some(1)], 1), Ok(1));
+        assert_eq!(agreed::<u8>([], 1), Err(NoAgreement::TooFew));
+        assert_eq!(agreed::<u8>([], 0), Err(NoAgreement::TooFew));
     }
 }

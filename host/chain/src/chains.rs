@@ -39,6 +39,14 @@ impl Chains {
     /// Polls the head of every chain until `stop` is cancelled.
     pub fn start(&self, tasks: &TaskTracker, stop: &CancellationToken) {
         for chain in self.iter() {
+            if chain.servers.len() == 1 {
+                tracing::warn!(
+                    chain = chain.name,
+                    "one RPC server is configured: what it says about the gateway's own payments is believed without \
+                     a second opinion, and what plugins must know from two servers fails; add another to chains.{}.rpc",
+                    chain.name
+                );
+            }
             tasks.spawn(head_poller::run(chain.clone(), stop.clone()));
         }
     }

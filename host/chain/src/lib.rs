@@ -26,7 +26,7 @@ mod rpc_server;
 mod status;
 
 pub use abi_value::EventArguments;
-pub use account::{Account, NonceUse, SCAN_BLOCKS_MAX};
+pub use account::{Account, NoAgreement, NonceUse, SCAN_BLOCKS_MAX};
 pub use chain::{Chain, Head};
 pub use chains::Chains;
 pub use error::{ChainError, RpcError};

@@ -245,12 +245,7 @@ fn chain_event<'d>(
         address: plugin_api::Address(log.address.into_array()),
         event: decoder.name(),
         args: decoder.decode(log)?,
-        block: log.block_number.to(),
-        block_hash: Hash256(log.block_hash.0),
-        time_s: log.time_s(),
-        tx: Hash256(log.transaction_hash.0),
-        tx_index: log.transaction_index.to(),
-        log_index: log.log_index.to(),
+        log: log.meta(),
     })
 }
 

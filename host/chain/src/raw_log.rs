@@ -1,6 +1,7 @@
 //! A log as `eth_getLogs` returns it, before its arguments are decoded.
 
 use alloy_primitives::{Address, B256, Bytes, U64};
+use plugin_api::{Hash256, abi::LogMeta};
 use serde::Deserialize;
 
 /// One event of a contract.
@@ -23,8 +24,19 @@ pub struct RawLog {
 }
 
 impl RawLog {
-    /// When its block was made, Unix seconds.
-    pub fn time_s(&self) -> i64 {
+    /// Where it is in the chain.
+    pub fn meta(&self) -> LogMeta {
+        LogMeta {
+            block: self.block_number.to(),
+            block_hash: Hash256(self.block_hash.0),
+            time_s: self.time_s(),
+            tx: Hash256(self.transaction_hash.0),
+            tx_index: self.transaction_index.to(),
+            log_index: self.log_index.to(),
+        }
+    }
+
+    fn time_s(&self) -> i64 {
         self.block_timestamp.map_or(0, |time| i64::try_from(time.to::<u64>()).unwrap_or(i64::MAX))
     }
 }

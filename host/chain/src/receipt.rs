@@ -3,7 +3,10 @@
 
 use super::{raw_log::RawLog, rpc_client::RpcRequest};
 use alloy_primitives::{Address, B256, U64, U256};
-use plugin_api::{Hash256, LogInfo, ReceiptInfo};
+use plugin_api::{
+    Hash256,
+    chain::{LogInfo, ReceiptInfo},
+};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 use super::{Chain, chains::Chains};
 use gateway_config::MAIN;
 use plugin_api::point::ServiceStatus;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A head that is older than this, in seconds, and older than so many block times, is stale.
@@ -16,7 +16,12 @@ impl Chains {
     pub fn services(&self, now_s: i64) -> BTreeMap<String, ServiceStatus> {
         let mut services = BTreeMap::new();
         if self.main().is_none() {
-            services.insert("rpc".to_owned(), unconfigured());
+            services.insert(
+                "rpc".to_owned(),
+                unconfigured(json!({ "url": null, "head": null, "chainId": null, "latencyMs": null })),
+            );
+            let members = json!({ "headAgeS": null, "maxHeadAgeS": HEAD_AGE_MAX_S, "signers": null });
+            services.insert("chain".to_owned(), unconfigured(members));
         }
         for chain in self.iter() {
             let key = |service: &str| match chain.name.as_str() {
@@ -30,9 +35,10 @@ impl Chains {
     }
 }
 
-fn unconfigured() -> ServiceStatus {
+/// The service of a gateway that reads no chain: nothing of the network's agents and jobs is known to it.
+fn unconfigured(members: Value) -> ServiceStatus {
     let detail = "no chain is configured: add a section [chains.main]".to_owned();
-    ServiceStatus { ok: true, enabled: Some(false), detail: Some(detail), numbers: Map::new() }
+    ServiceStatus { enabled: Some(false), ..service(false, detail, members) }
 }
 
 fn rpc(chain: &Chain) -> ServiceStatus {

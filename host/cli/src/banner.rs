@@ -2,21 +2,25 @@
 
 use gateway::Gateway;
 use gateway_plugins::PluginReport;
-use std::{io::Write as _, net::SocketAddr};
+use std::{
+    io::{IsTerminal as _, Write as _},
+    net::SocketAddr,
+};
 
-/// Prints addresses, plugins and one signed request to try. A closed standard output does not stop a gateway.
+/// Prints addresses and plugins, and on a terminal one signed request to try: a log must not hold what anyone can send. A closed standard output does not stop a gateway.
 pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
     let reports = gateway.plugins.reports();
-    let text = text(gateway, &reports, admin);
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    let mut stdout = std::io::stdout().lock();
+    let text = text(gateway, &reports, admin, stdout.is_terminal());
+    let _ = stdout.write_all(text.as_bytes());
 }
 
-fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>) -> String {
+fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>, is_terminal: bool) -> String {
     let base_url = &gateway.environment.base_url;
     let admin = admin.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
     let database = gateway.host.database.dialect().name();
-    let try_it =
-        if reports.iter().any(|report| report.name == "forum") { signed_request(gateway) } else { String::new() };
+    let has_forum = reports.iter().any(|report| report.name == "forum");
+    let try_it = if is_terminal && has_forum { signed_request(gateway) } else { String::new() };
     format!(
         "\ngateway {version} is serving\n\n  \
          API       {base_url}/api\n  \

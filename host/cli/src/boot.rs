@@ -3,8 +3,8 @@
 //! configure → bind → load libraries → open database → services → plugins → serve
 //! signal → stop accepting → finish or time out running requests → drain plugins → flush → exit
 
-use crate::banner;
 use crate::runtime_watchdog::RuntimeWatchdog;
+use crate::{banner, key_secrecy, open_files};
 use gateway::{Gateway, StartError};
 use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
@@ -37,8 +37,13 @@ pub enum BootError {
 }
 
 /// Runs the gateway until it is told to stop.
-pub async fn run(config: Config, overrides: Overrides) -> Result<(), BootError> {
+pub async fn run(mut config: Config, overrides: Overrides) -> Result<(), BootError> {
     let _watchdog = RuntimeWatchdog::start(Handle::current()).map_err(BootError::Thread)?;
+    key_secrecy::forbid_dumps();
+    config.fit_open_files(open_files::raise_limit());
+    if let Some(lowered) = &config.lowered_connections {
+        tracing::warn!("{lowered}");
+    }
     let listener = Listener::bind(&ListenerSettings::new(&config))?;
     let admin = Admin::bind(&config.admin).await?;
     let loaded = gateway_plugins::load_folder(&config)?;
@@ -96,22 +101,29 @@ fn follow_signals(
 async fn reload(gateway: &Gateway, overrides: &Overrides) {
     match Config::load(overrides) {
         Ok(config) => {
-            tracing::info!(
-                "configuration read again; which plugins are on, and the sections of those that start, take effect now; all other keys at the next start"
-            );
             // Operators may have sent commands to other replicas since.
             if let Err(error) = gateway.plugins.load_switches().await {
                 tracing::warn!(%error, "the operators' decisions cannot be read again; the known ones stay");
             }
-            gateway.plugins.reconcile(&config).await;
+            let report = gateway.reload(config).await;
+            let (applied, waiting) = (listed(&report.applied), listed(&report.waiting));
+            tracing::info!(applied, "the configuration is read again");
+            if !report.waiting.is_empty() {
+                tracing::warn!(waiting, "these keys take effect at the next start of the gateway, or of their plugin");
+            }
             for report in gateway.plugins.reports() {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
             }
-            gateway_admin::record(gateway, "SIGHUP", "reload", "", "the configuration is read again").await;
+            let outcome = format!("applied: {applied}; waiting for a restart: {waiting}");
+            gateway_admin::record(gateway, "SIGHUP", "reload", "", &outcome).await;
         }
         Err(problems) => {
             tracing::error!("the new configuration has problems and was not used:\n{problems}");
             gateway_admin::record(gateway, "SIGHUP", "reload", "", "refused: the configuration has problems").await;
         }
     }
+}
+
+fn listed(keys: &[String]) -> String {
+    if keys.is_empty() { "nothing".to_owned() } else { keys.join(", ") }
 }

@@ -30,7 +30,7 @@ impl ExitCode {
             Self::Usage => "the command line is wrong",
             Self::Config => "the configuration has problems",
             Self::Database => "the database cannot be opened or migrated",
-            Self::Plugin => "a plugin is refused",
+            Self::Plugin => "a plugin is refused, or one that must serve does not",
             Self::Listen => "an address cannot be listened on",
         }
     }
@@ -50,5 +50,5 @@ Exit codes:
   2  the command line is wrong
   3  the configuration has problems
   4  the database cannot be opened or migrated
-  5  a plugin is refused
+  5  a plugin is refused, or one that must serve does not
   6  an address cannot be listened on";

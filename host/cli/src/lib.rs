@@ -5,6 +5,8 @@ mod banner;
 mod boot;
 pub mod commands;
 mod exit_code;
+mod key_secrecy;
+mod open_files;
 mod output;
 mod plugin_table;
 mod runtime_watchdog;

@@ -4,9 +4,9 @@ use crate::output::printable;
 use gateway_plugins::PluginReport;
 use std::array;
 
-const COLUMNS: usize = 9;
+const COLUMNS: usize = 10;
 const HEADINGS: [&str; COLUMNS] =
-    ["PLUGIN", "VERSION", "STATE", "API", "ROUTES", "JOBS", "MIGRATIONS", "FAULTS", "REASON"];
+    ["PLUGIN", "VERSION", "STATE", "API", "ROUTES", "JOBS", "MIGRATIONS", "FAULTS", "GRANTS", "REASON"];
 
 /// The table as text that ends with a line break.
 pub fn plugin_table(reports: &[PluginReport]) -> String {
@@ -32,6 +32,7 @@ fn cells(report: &PluginReport) -> [String; COLUMNS] {
         report.jobs.to_string(),
         report.migrations_applied.to_string(),
         report.faults.to_string(),
+        if report.grants.is_empty() { "-".to_owned() } else { printable(&report.grants.join(",")) },
         printable(&report.reason),
     ]
 }
@@ -47,6 +48,7 @@ mod tests {
         let mut forum = PluginReport::named("forum", PluginState::Serving, "");
         forum.version = Some("0.6.0".into());
         forum.routes = 12;
+        forum.grants = vec!["egress".into(), "chain:main".into()];
         let broken = PluginReport::named("broken_one", PluginState::NeedsRestart, "restart the gateway");
         let text = plugin_table(&[forum, broken]);
         let lines: Vec<&str> = text.lines().collect();
@@ -54,6 +56,7 @@ mod tests {
         let column = |heading: &str| lines[0].find(heading).unwrap();
         assert_eq!(&lines[1][column("STATE")..][..7], "serving");
         assert_eq!(&lines[1][column("ROUTES")..][..2], "12");
+        assert_eq!(lines[1][column("GRANTS")..].trim_end(), "egress,chain:main");
         assert_eq!(&lines[2][column("REASON")..], "restart the gateway");
         assert!(lines.iter().all(|line| line.trim_end() == *line), "{text}");
     }

@@ -152,6 +152,11 @@ impl ChainConfig {
                 let message = format!("the address at place {position} is no http or https URL");
                 validator.refuse(&key("rpc"), message, "write scheme and host, such as http://127.0.0.1:8545");
             }
+            if self.rpc.iter().take(position - 1).any(|earlier| is_same_server(earlier, url)) {
+                let message = format!("the address at place {position} is in the list before");
+                let hint = "name each server once: two must agree about money, and one would agree with itself";
+                validator.refuse(&key("rpc"), message, hint);
+            }
         }
         if self.ws.as_ref().is_some_and(|url| !has_scheme(url.expose_secret(), &["ws", "wss"])) {
             let hint = "write scheme and host, such as ws://127.0.0.1:8545";
@@ -192,6 +197,11 @@ impl ChainConfig {
             validator.refuse(&key("confirmations"), message, "lower it, or raise reorg_depth");
         }
     }
+}
+
+fn is_same_server(one: &SecretString, other: &SecretString) -> bool {
+    let parsed = |url: &SecretString| Url::parse(url.expose_secret()).ok();
+    parsed(one).is_some_and(|one| parsed(other) == Some(one))
 }
 
 fn has_scheme(text: &str, schemes: &[&str]) -> bool {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     activity::ActivityConfig,
     admin::AdminConfig,
+    backup::BackupConfig,
     brand::BrandConfig,
     chains::ChainConfig,
     database::{DatabaseConfig, DatabaseTarget, DatabaseUrlError},
@@ -19,10 +20,12 @@ use super::{
     http::HttpConfig,
     limits::LimitsConfig,
     log::LogConfig,
+    open_files::LoweredConnections,
     plugins::PluginsConfig,
     signers::SignerConfig,
     sources::Sources,
     tx::TxConfig,
+    web::WebConfig,
 };
 
 /// Everything an operator can set.
@@ -42,10 +45,12 @@ pub struct Config {
     #[schemars(range(min = 1), example = 3961)]
     pub chain_id: u64,
     pub brand: BrandConfig,
+    pub web: WebConfig,
     pub http: HttpConfig,
     pub limits: LimitsConfig,
     pub admin: AdminConfig,
     pub database: DatabaseConfig,
+    pub backup: BackupConfig,
     pub plugins: PluginsConfig,
     pub egress: EgressConfig,
     /// The chains that the gateway reads, by name; `main` is the one that contracts, agents and jobs are on.
@@ -55,6 +60,9 @@ pub struct Config {
     pub tx: TxConfig,
     pub activity: ActivityConfig,
     pub log: LogConfig,
+    /// Set by [`Self::fit_open_files`].
+    #[serde(skip)]
+    pub lowered_connections: Option<LoweredConnections>,
     #[serde(skip)]
     pub(super) sources: Sources,
 }
@@ -67,10 +75,12 @@ impl Default for Config {
             network_name: "Service Network".to_owned(),
             chain_id: 3961,
             brand: BrandConfig::default(),
+            web: WebConfig::default(),
             http: HttpConfig::default(),
             limits: LimitsConfig::default(),
             admin: AdminConfig::default(),
             database: DatabaseConfig::default(),
+            backup: BackupConfig::default(),
             plugins: PluginsConfig::default(),
             egress: EgressConfig::default(),
             chains: BTreeMap::new(),
@@ -78,12 +88,18 @@ impl Default for Config {
             tx: TxConfig::default(),
             activity: ActivityConfig::default(),
             log: LogConfig::default(),
+            lowered_connections: None,
             sources: Sources::default(),
         }
     }
 }
 
 impl Config {
+    /// Lowers the caps on connections to what this limit of open files allows.
+    pub fn fit_open_files(&mut self, open_files_max: u64) {
+        self.lowered_connections = LoweredConnections::fit(&mut self.http, open_files_max);
+    }
+
     /// The layer that set each key, for reports.
     pub fn sources(&self) -> &Sources {
         &self.sources

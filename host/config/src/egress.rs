@@ -19,7 +19,7 @@ pub struct EgressConfig {
     /// Time to reach the other side.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub connect_timeout_ms: u64,
-    /// Largest answer that is read, counted after decompression.
+    /// Largest answer that is read, as received: nothing is decompressed.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub response_bytes_max: usize,
     /// Calls of one plugin at a time; further ones wait.

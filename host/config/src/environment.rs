@@ -49,13 +49,14 @@ fn read_value(name: &str, path: &[String], text: &str) -> Result<Value, (String,
     }
 }
 
-/// `PLUGINS__<name>__enabled`, `…__sha256` and, with any depth, the plugin's own keys.
+/// `PLUGINS__<name>__enabled`, `…__sha256`, `…__grants` (divided by commas) and, with any depth, the plugin's own keys.
 fn read_plugin_value(name: &str, path: &[String], text: &str) -> Result<Value, (String, String)> {
     match path {
         [first, _, _, ..] if first != PLUGINS => Err(unknown_variable(name, path, text)),
         _ if path.iter().any(String::is_empty) => Err(unknown_variable(name, path, text)),
         [_, _, key] if key == "enabled" => parse_boolean(text),
         [_, _, key] if key == "sha256" => Ok(Value::from(text)),
+        [_, _, key] if key == "grants" => Ok(parse_list(text)),
         [_, _, _, ..] => Ok(infer_value(text)),
         _ => Err(unknown_variable(name, path, text)),
     }
@@ -89,10 +90,7 @@ fn parse_value(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
     let trimmed = text.trim();
     match leaf.kind {
         Kind::Text => Ok(Value::from(text)),
-        Kind::List => {
-            let items = trimmed.split(',').map(str::trim).filter(|item| !item.is_empty());
-            Ok(Value::from(items.map(ToOwned::to_owned).collect::<Vec<String>>()))
-        }
+        Kind::List => Ok(parse_list(trimmed)),
         Kind::Boolean => parse_boolean(text),
         Kind::WholeNumber => {
             let unsigned = trimmed.parse::<u64>().map(Value::from);
@@ -101,6 +99,11 @@ fn parse_value(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
                 .map_err(|_not_a_number| (format!("{text:?} is no whole number"), leaf.expected()))
         }
     }
+}
+
+fn parse_list(text: &str) -> Value {
+    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    Value::from(items.map(ToOwned::to_owned).collect::<Vec<String>>())
 }
 
 fn parse_boolean(text: &str) -> Result<Value, (String, String)> {

@@ -171,6 +171,13 @@ fn read_plugin_section(
             None
         }
     });
+    let grants = section.remove("grants").and_then(|value| {
+        let grants = value.deserialize::<Vec<String>>();
+        if grants.is_err() {
+            refuse("grants", format!("it is {}", describe(&value)), "expected: a list of texts, such as [\"egress\"]");
+        }
+        grants.ok()
+    });
     let mut config = serde_json::Map::new();
     for (key, value) in section {
         match serde_json::to_value(&value) {
@@ -180,7 +187,7 @@ fn read_plugin_section(
             _ => refuse(&key, "it holds a number that is not finite".to_owned(), "write a finite number"),
         }
     }
-    PluginSettings { enabled, sha256, config }
+    PluginSettings { enabled, sha256, grants, config }
 }
 
 /// JSON has neither infinity nor NaN, which TOML has.

@@ -6,10 +6,12 @@
 
 mod activity;
 mod admin;
+mod backup;
 mod brand;
 mod chains;
 mod config;
 mod database;
+mod difference;
 mod egress;
 mod environment;
 mod extract;
@@ -21,6 +23,7 @@ mod layer;
 mod limits;
 mod load;
 mod log;
+mod open_files;
 mod overrides;
 mod plugins;
 mod problem;
@@ -34,10 +37,12 @@ mod tx;
 mod validate;
 mod validator;
 mod variable_name;
+mod web;
 
 pub use self::{
     activity::ActivityConfig,
     admin::AdminConfig,
+    backup::BackupConfig,
     brand::BrandConfig,
     chains::{ChainConfig, MAIN},
     config::Config,
@@ -46,10 +51,12 @@ pub use self::{
     http::HttpConfig,
     limits::LimitsConfig,
     log::{LogConfig, LogFormat},
+    open_files::{LoweredConnections, RESERVED_FILES},
     overrides::Overrides,
     plugins::{PluginSettings, PluginsConfig},
     problem::{Problem, Problems, Source},
-    signers::{ROLES, SignerConfig},
+    signers::{ROLES, SignerConfig, is_signer_key},
     sources::Sources,
     tx::TxConfig,
+    web::WebConfig,
 };

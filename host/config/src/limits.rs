@@ -26,10 +26,10 @@ pub struct LimitsConfig {
     #[serde(deserialize_with = "read_networks", serialize_with = "write_networks")]
     #[schemars(with = "Vec<String>", example = ["10.0.0.0/8", "::1"])]
     pub allow: Vec<IpNet>,
-    /// Open event streams of one IP address.
+    /// Open event streams of one route and one IP address.
     #[schemars(range(min = 1))]
     pub streams_per_ip_max: usize,
-    /// Open event streams in total.
+    /// Open event streams of one route in total.
     #[schemars(range(min = 1))]
     pub streams_max: usize,
 }

@@ -65,10 +65,15 @@ fn read_layers(
     layers.extend(environment::read(variables, problems));
     layers.extend(flags.set_values().map(|(key, flag, value)| Layer {
         source: Source::Flag(flag.to_owned()),
-        dict: figment::util::nest(key, Value::from(value)).into_dict().unwrap_or_default(),
+        dict: figment::util::nest(key, flag_value(value)).into_dict().unwrap_or_default(),
     }));
     problems.extend(layers.iter().filter_map(exposed_password));
     layers
+}
+
+/// A flag without a value stands for `true`.
+fn flag_value(value: &str) -> Value {
+    value.parse::<bool>().map_or_else(|_not_boolean| Value::from(value), Value::from)
 }
 
 /// A password where others can read it is a problem even when a stronger layer overrides the URL.

@@ -29,6 +29,10 @@ pub struct Overrides {
     #[arg(long, global = true, value_name = "DIR", help_heading = HEADING)]
     pub plugins_dir: Option<String>,
 
+    /// Do not start when any plugin that is on fails to serve (plugins.strict)
+    #[arg(long, global = true, help_heading = HEADING)]
+    pub strict: bool,
+
     /// sqlite:PATH or postgres://…, without a password (database.url)
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub database_url: Option<SecretString>,
@@ -49,6 +53,7 @@ impl Overrides {
             ("admin.listen", "--admin-listen", self.admin_listen.as_deref()),
             ("data_dir", "--data-dir", self.data_dir.as_deref()),
             ("plugins.dir", "--plugins-dir", self.plugins_dir.as_deref()),
+            ("plugins.strict", "--strict", self.strict.then_some("true")),
             ("database.url", "--database-url", url),
             ("log.level", "--log-level", self.log_level.as_deref()),
         ]

@@ -1,4 +1,4 @@
-//! `[plugins]` and `[plugins.<name>]`. Rule: the gateway reads `enabled` and `sha256` of a plugin's section. Every other key
+//! `[plugins]` and `[plugins.<name>]`. Rule: the gateway reads `enabled`, `sha256` and `grants` of a plugin's section. Every other key
 //! is passed to the plugin unread and may be a secret, so its value is never printed here.
 
 use std::{collections::BTreeMap, fmt, io, path::PathBuf};
@@ -18,6 +18,11 @@ pub struct PluginsConfig {
     pub dir: Option<PathBuf>,
     /// Whether a plugin is on that no section mentions.
     pub default_enabled: bool,
+    /// Plugins that must serve: the gateway does not start without them, and is not ready while one is off.
+    #[schemars(example = ["agents", "activity"])]
+    pub required: Vec<String>,
+    /// Whether the gateway does not start when any plugin that is on fails to serve.
+    pub strict: bool,
     /// Faults (panics, hangs) within `fence_window_s` after which a plugin is fenced.
     #[schemars(range(min = 1))]
     pub fence_faults: u32,
@@ -39,6 +44,8 @@ pub struct PluginSettings {
     pub enabled: Option<bool>,
     /// The only content hash that is loaded, as 64 lower-case hexadecimal digits.
     pub sha256: Option<String>,
+    /// What the operator lets it have: `egress`, `chain:NAME`, `signer:ROLE`.
+    pub grants: Option<Vec<String>>,
     /// Every other key, for the plugin.
     pub config: Map<String, Value>,
 }
@@ -49,6 +56,7 @@ impl fmt::Debug for PluginSettings {
         f.debug_struct("PluginSettings")
             .field("enabled", &self.enabled)
             .field("sha256", &self.sha256)
+            .field("grants", &self.grants)
             .field("config_keys", &keys)
             .finish()
     }
@@ -59,6 +67,8 @@ impl Default for PluginsConfig {
         Self {
             dir: None,
             default_enabled: true,
+            required: Vec::new(),
+            strict: false,
             fence_faults: 20,
             fence_window_s: 60,
             constructor_timeout_ms: 10_000,
@@ -89,6 +99,14 @@ impl PluginsConfig {
     }
 
     pub(super) fn validate(&self, validator: &mut Validator<'_>) {
+        let off = self.required.iter().filter(|name| !self.is_enabled(name));
+        for name in off {
+            validator.refuse(
+                "plugins.required",
+                format!("{name} is switched off"),
+                format!("enable plugins.{name}, or remove it from the list"),
+            );
+        }
         if let Some(dir) = &self.dir {
             validator.check_readable_folder("plugins.dir", dir);
         }
@@ -107,8 +125,20 @@ impl PluginsConfig {
                     "write the 64 lower-case hexadecimal digits that sha256sum prints",
                 );
             }
+            for grant in settings.grants.iter().flatten().filter(|grant| !is_grant(grant)) {
+                validator.refuse(
+                    &format!("plugins.{name}.grants"),
+                    format!("{grant:?} is no grant"),
+                    "write egress, chain:NAME or signer:ROLE, as `gateway plugins list` shows what a plugin asks for",
+                );
+            }
         }
     }
+}
+
+fn is_grant(grant: &str) -> bool {
+    let name = grant.strip_prefix("chain:").or_else(|| grant.strip_prefix("signer:"));
+    grant == "egress" || name.is_some_and(validator::is_section_name)
 }
 
 fn is_sha256(pin: &str) -> bool {

@@ -41,6 +41,11 @@ pub(super) fn take_keys(variables: &mut Vec<(String, String)>) -> Vec<(String, S
     keys.into_iter().map(|(name, key)| (name, SecretString::from(key))).collect()
 }
 
+/// Whether the variable holds a key.
+pub fn is_signer_key(variable: &str) -> bool {
+    role_of(variable).is_some()
+}
+
 /// Case does not matter, as for all variables.
 fn role_of(variable: &str) -> Option<String> {
     Some(variable.to_uppercase().strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.to_lowercase())

@@ -20,6 +20,8 @@ impl Config {
         self.limits.validate(&mut validator);
         self.admin.validate(&self.http, &mut validator);
         self.database.validate(&mut validator);
+        self.web.validate(&mut validator);
+        self.backup.validate(&mut validator);
         self.plugins.validate(&mut validator);
         self.egress.validate(&mut validator);
         self.chains.iter().for_each(|(name, chain)| chain.validate(name, self.chain_id, &mut validator));
@@ -39,14 +41,21 @@ impl Config {
 fn validate_top_level(config: &Config, validator: &mut Validator<'_>) {
     validator.check_one_line("network_name", &config.network_name);
     validator.check_creatable_folder("data_dir", &config.data_dir);
-    if let Some(text) = &config.base_url
-        && !Url::parse(text).is_ok_and(|url| is_public_base(&url))
-    {
-        validator.refuse(
-            "base_url",
-            "it is no http or https URL that paths could be added to".to_owned(),
-            "write scheme and host, such as https://gateway.example, without user, query or fragment",
-        );
+    if let Some(text) = &config.base_url {
+        validator.check_base_url("base_url", text);
+    }
+}
+
+impl Validator<'_> {
+    /// A URL that paths can be added to.
+    pub(super) fn check_base_url(&mut self, key: &str, text: &str) {
+        if !Url::parse(text).is_ok_and(|url| is_public_base(&url)) {
+            self.refuse(
+                key,
+                "it is no http or https URL that paths could be added to".to_owned(),
+                "write scheme and host, such as https://gateway.example, without user, query or fragment",
+            );
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::{allow_list::AllowList, error::EgressError, special_ranges::special_r
 pub const URL_CHARS_MAX: usize = 512;
 /// The longest URL that is requested: stored ones get paths and queries appended, and redirects carry tokens.
 const REQUEST_URL_BYTES_MAX: usize = 8 * 1024;
+const OTHER_PORT: &str = "ports other than 80, 443 and those from 1024 need egress.allow_hosts";
 /// Names, and all names under them, that never leave the machine or its network.
 const LOCAL_NAMES: &[&str] =
     &["localhost", "localdomain", "local", "internal", "home.arpa", "ip6-localhost", "ip6-loopback"];
@@ -64,10 +65,26 @@ pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressErr
         Some(Host::Domain(name)) if is_local_name(name) && !allow.permits_name(name, port) => {
             refuse("the name is local")
         }
+        Some(Host::Domain(name)) if !is_web_port(port) && !allow.permits_name(name, port) => refuse(OTHER_PORT),
         Some(Host::Domain(_)) => Ok(()),
-        Some(Host::Ipv4(address)) => check_address(url, address.into(), allow),
-        Some(Host::Ipv6(address)) => check_address(url, address.into(), allow),
+        Some(Host::Ipv4(address)) => check_literal(url, address.into(), allow),
+        Some(Host::Ipv6(address)) => check_literal(url, address.into(), allow),
     }
+}
+
+/// Checks an address that stands in the URL.
+fn check_literal(url: &Url, address: IpAddr, allow: &AllowList) -> Result<(), EgressError> {
+    let port = port_of(url);
+    if !is_web_port(port) && !allow.permits_address(address, port) {
+        return Err(private(&host_of(url), OTHER_PORT));
+    }
+    check_address(url, address, allow)
+}
+
+/// The web's own ports, and those that every program may listen on. Behind the others are mail servers, shells and directories,
+/// which could be made to take a request for a command.
+fn is_web_port(port: u16) -> bool {
+    matches!(port, 80 | 443 | 1024..)
 }
 
 /// Checks an address that the URL contains or that its host resolved to.

@@ -7,14 +7,20 @@
 use std::cmp::Ordering;
 use std::iter;
 
+use serde::ser::Error as _;
 use serde_json::Value;
 
 #[derive(Debug, thiserror::Error)]
 #[error("the payload has no canonical form")]
 pub struct CanonicalError(#[source] serde_json::Error);
 
+/// Beyond these, an integer's text is that of the double that it becomes.
+const EXACT_INTEGERS: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
+
+type KeyOrder = fn(&str, &str) -> Ordering;
+
 pub fn rfc8785(value: &Value) -> Result<String, CanonicalError> {
-    serde_json_canonicalizer::to_string(value).map_err(CanonicalError)
+    write(value, compare_utf16)
 }
 
 /// The texts that a signer may have hashed, the most likely first, built lazily.
@@ -25,40 +31,53 @@ pub fn candidates(value: &Value) -> impl Iterator<Item = Result<String, Canonica
 
 /// RFC 8785 except for the order of keys: array indices first, by number.
 pub(crate) fn javascript_order(value: &Value) -> Result<String, CanonicalError> {
-    let mut text = String::new();
-    write_javascript_order(value, &mut text)?;
-    Ok(text)
+    write(value, compare_javascript_keys)
 }
 
-fn write_javascript_order(value: &Value, text: &mut String) -> Result<(), CanonicalError> {
+fn write(value: &Value, order: KeyOrder) -> Result<String, CanonicalError> {
+    let mut text = Vec::with_capacity(256);
+    write_value(value, order, &mut text).map_err(CanonicalError)?;
+    String::from_utf8(text).map_err(|error| CanonicalError(serde_json::Error::custom(error)))
+}
+
+fn write_value(value: &Value, order: KeyOrder, text: &mut Vec<u8>) -> serde_json::Result<()> {
     match value {
         Value::Object(object) => {
             let mut members: Vec<_> = object.iter().collect();
-            members.sort_by(|(a, _), (b, _)| compare_javascript_keys(a, b));
-            text.push('{');
+            members.sort_unstable_by(|(a, _), (b, _)| order(a, b));
+            text.push(b'{');
             for (position, (key, member)) in members.into_iter().enumerate() {
                 if position > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
-                text.push_str(&serde_json::to_string(key).map_err(CanonicalError)?);
-                text.push(':');
-                write_javascript_order(member, text)?;
+                serde_json::to_writer(&mut *text, key)?;
+                text.push(b':');
+                write_value(member, order, text)?;
             }
-            text.push('}');
+            text.push(b'}');
         }
         Value::Array(items) => {
-            text.push('[');
+            text.push(b'[');
             for (position, item) in items.iter().enumerate() {
                 if position > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
-                write_javascript_order(item, text)?;
+                write_value(item, order, text)?;
             }
-            text.push(']');
+            text.push(b']');
         }
-        scalar => text.push_str(&rfc8785(scalar)?),
+        Value::Number(number) if !number.as_i64().is_some_and(|integer| EXACT_INTEGERS.contains(&integer)) => {
+            serde_json_canonicalizer::to_writer(value, text)?;
+        }
+        // RFC 8785 writes texts and these integers as serde_json does.
+        scalar => serde_json::to_writer(text, scalar)?,
     }
     Ok(())
+}
+
+/// By UTF-16 code units (RFC 8785 §3.2.3), which are the bytes of ASCII.
+fn compare_utf16(a: &str, b: &str) -> Ordering {
+    if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 
 fn compare_javascript_keys(a: &str, b: &str) -> Ordering {
@@ -66,7 +85,7 @@ fn compare_javascript_keys(a: &str, b: &str) -> Ordering {
         (Some(a), Some(b)) => a.cmp(&b),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.encode_utf16().cmp(b.encode_utf16()),
+        (None, None) => compare_utf16(a, b),
     }
 }
 

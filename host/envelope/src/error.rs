@@ -36,7 +36,7 @@ pub enum EnvelopeError {
     #[error("the signature is by {}, not by {}, or it is over another message", .0.recovered, .0.claimed)]
     Mismatch(Box<SignerMismatch>),
     #[error("the body's `{field}` differs from the one in the URL")]
-    TargetMismatch { field: &'static str },
+    TargetMismatch { field: String },
 }
 
 /// A signature by another key, or over another message.

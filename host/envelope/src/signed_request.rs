@@ -52,8 +52,8 @@ impl SignedRequest {
         ReplayKey { signer: self.signer, digest: self.digest }
     }
 
-    /// For deletes: a target that the body names in `field` must be the one of the URL.
-    pub fn check_target(&self, field: &'static str, url_value: &str) -> Result<(), EnvelopeError> {
+    /// A target that the body names in `field` must be the one of the URL.
+    pub fn check_target(&self, field: &str, url_value: &str) -> Result<(), EnvelopeError> {
         let body_value = self.unsigned_body.as_ref().unwrap_or(&self.payload).get(field);
         let is_same = match body_value {
             None => true,
@@ -61,7 +61,7 @@ impl SignedRequest {
             Some(Value::Number(number)) => number.to_string() == url_value,
             Some(_) => false,
         };
-        if is_same { Ok(()) } else { Err(EnvelopeError::TargetMismatch { field }) }
+        if is_same { Ok(()) } else { Err(EnvelopeError::TargetMismatch { field: field.to_owned() }) }
     }
 }
 

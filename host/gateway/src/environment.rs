@@ -12,6 +12,7 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
     Environment {
         gateway_version: env!("CARGO_PKG_VERSION").to_owned(),
         base_url: config.public_url(bound),
+        web_url: config.web.root().map(str::to_owned),
         chain_id: config.chain_id,
         brand: manifest::Brand {
             network_name: config.brand.network_author.clone(),

@@ -51,8 +51,9 @@ impl ErrorResponse {
         Self::new(503, "timeout", "the feature did not answer in time", REPEAT).header(http::header::RETRY_AFTER, "5")
     }
 
-    pub fn unavailable() -> Self {
-        Self::new(503, "unavailable", "the gateway cannot reach its data right now", REPEAT)
+    /// `reason`: a line of the storage, which contains no values and no addresses.
+    pub fn unavailable(reason: &str) -> Self {
+        Self::new(503, "unavailable", format!("the gateway cannot store or read this right now: {reason}"), REPEAT)
             .header(http::header::RETRY_AFTER, "5")
     }
 
@@ -64,7 +65,7 @@ impl ErrorResponse {
 
 impl From<Exceeded> for ErrorResponse {
     fn from(exceeded: Exceeded) -> Self {
-        let message = format!("at most {} calls in {} s from one address", exceeded.calls, exceeded.window_s);
+        let message = format!("at most {} calls in any {} s from one address", exceeded.calls, exceeded.window_s);
         let hint = format!("wait {} s", exceeded.retry_after_s);
         let mut refused = Self::new(429, &exceeded.code, message, &hint)
             .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string());

@@ -1,6 +1,9 @@
 //! The gateway: everything that handles requests, in one process, with or without a socket in front.
 
-use crate::{dispatch::Dispatcher, lifecycle::PluginManager, operators::Operators};
+use crate::{
+    backups::Backups, dispatch::Dispatcher, health::HealthMonitor, lifecycle::PluginManager, operators::Operators,
+};
+use arc_swap::ArcSwap;
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_config::Config;
 use gateway_envelope::Brand;
@@ -18,7 +21,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::service_fn;
 
 pub struct Gateway {
+    /// As the gateway was started.
     pub config: Arc<Config>,
+    /// As it is in use: with what SIGHUP has changed since.
+    pub live: Arc<ArcSwap<Config>>,
+    pub(crate) signers_digest: blake3::Hash,
     pub environment: Arc<Environment>,
     pub brand: Brand,
     pub host: Arc<HostContext>,
@@ -26,10 +33,15 @@ pub struct Gateway {
     pub indexes: Arc<Indexes>,
     pub jobs: JobStore,
     pub plugins: Arc<PluginManager>,
+    pub health: Arc<HealthMonitor>,
+    pub backups: Arc<Backups>,
     pub dispatcher: Dispatcher,
     /// Background tasks; they end when `stop` is cancelled.
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
+    /// Ends the publisher of chain events, before the indexes end one after the other: it must not take one that has ended
+    /// already for one that is off.
+    pub(crate) stop_publishing: CancellationToken,
 }
 
 /// The futures are boxed, so that their code, which is most of the gateway's, is compiled in this crate once and not in
@@ -51,6 +63,7 @@ impl Gateway {
     /// Drains the plugins, stops the background work, writes out what is left.
     pub fn stop(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            self.stop_publishing.cancel();
             self.plugins.stop().await;
             self.stop.cancel();
             self.tasks.close();

@@ -18,7 +18,7 @@ pub async fn run(host: Arc<HostContext>, routes: Arc<RouteTable>, stop: Cancella
             () = stop.cancelled() => return,
             () = host.clock.sleep(INTERVAL) => {}
         }
-        routes.ip_limits.tidy();
+        routes.ip_limits().tidy();
         if let Err(error) = forget_signatures(&host).await {
             tracing::warn!(%error, "old signatures cannot be forgotten now");
         }
@@ -28,9 +28,10 @@ pub async fn run(host: Arc<HostContext>, routes: Arc<RouteTable>, stop: Cancella
 async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
     let now_s = host.clock.now_s();
     let signatures: Statement = sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into();
+    let before: Statement = sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into();
     let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
     let transaction = host.database.begin(Scope::Host);
-    transaction.run(vec![signatures, slots]).await?;
+    transaction.run(vec![signatures, before, slots]).await?;
     transaction.commit(Vec::new()).await.map(drop)
 }
 

@@ -1,16 +1,22 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
+mod backups;
 pub mod dispatch;
 pub mod environment;
 mod error_response;
 mod gateway;
+pub mod health;
 mod housekeeping;
 pub mod lifecycle;
 pub mod migrations;
 pub mod operators;
 pub mod pages;
+mod reload;
 pub mod routes;
 mod start;
+mod trial;
 
 pub use gateway::Gateway;
+pub use reload::ReloadReport;
 pub use start::{StartError, database_settings};
+pub use trial::{TrialReport, try_start};

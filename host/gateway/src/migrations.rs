@@ -1,6 +1,6 @@
 //! The gateway's own tables.
 
-use crate::operators;
+use crate::{health, operators};
 use gateway_plugins::MIGRATION as GUARD_MIGRATION;
 use gateway_storage::{Database, Schema, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
@@ -32,10 +32,18 @@ pub fn migrations() -> Vec<MigrationSpec> {
         ("operators", operators::MIGRATION),
     ];
     let then = [("tx", gateway_tx::MIGRATION), ("tx_given_up", gateway_tx::CANCEL_REASON_MIGRATION)];
+    let last = [
+        gateway_plugins::by_time_migration(8),
+        gateway_activity::sparse_keys_migration(9),
+        gateway_activity::retracted_migration(10),
+        gateway_indexer::events_migration(11),
+        own(12, ("health", health::MIGRATION)),
+    ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first
         .map(|(version, step)| own(version, step))
         .chain([gateway_indexer::migration(5)])
         .chain(then.map(|(version, step)| own(version, step)))
+        .chain(last)
         .collect()
 }

@@ -2,16 +2,20 @@
 //! plugins and the background tasks.
 
 use crate::{
+    backups::Backups,
     dispatch::{Dispatcher, EnvelopeVerifier, ResponseCache, Streams},
     environment,
     gateway::Gateway,
+    health::HealthMonitor,
     housekeeping,
     lifecycle::{PluginManager, PluginManagerParts, Topics},
     migrations,
     operators::Operators,
     pages::Pages,
+    reload::signers_digest,
     routes::RouteTable,
 };
+use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 use gateway_activity::{ActivityLog, StreamLimits};
 use gateway_chain::{ChainError, Chains};
@@ -22,7 +26,8 @@ use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, JobStore};
 use gateway_plugins::{
-    ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, LoadedPlugin, PluginReport,
+    ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadedPlugin,
+    PluginReport,
 };
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
@@ -51,6 +56,8 @@ pub enum StartError {
     Chain(#[from] ChainError),
     #[error("the gateway's own routes clash: {0}")]
     Routes(String),
+    #[error("plugins that must serve do not: {0}")]
+    RequiredPlugins(String),
 }
 
 impl Gateway {
@@ -63,12 +70,29 @@ impl Gateway {
     ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
         Box::pin(async move {
             let (fence_requests, fences) = mpsc::unbounded_channel();
-            let gateway = Arc::new(build(config, clock, bound, fence_requests).await?);
+            let gateway = Arc::new(build(config, clock, bound, fence_requests, Purpose::Serve).await?);
             gateway.plugins.load_switches().await?;
             gateway.plugins.start(loaded).await;
+            if let Err(error) = gateway.check_required() {
+                gateway.stop().await;
+                return Err(error);
+            }
             gateway.start_background(fences);
             Ok(gateway)
         })
+    }
+
+    /// With `plugins.strict` every plugin that is on must serve, else only those of `plugins.required`.
+    fn check_required(&self) -> Result<(), StartError> {
+        let plugins = &self.config.plugins;
+        let mut required = plugins.required.clone();
+        if plugins.strict {
+            required.extend(self.plugins.wanted());
+        }
+        required.sort();
+        required.dedup();
+        let missing = self.plugins.not_serving(&required);
+        if missing.is_empty() { Ok(()) } else { Err(StartError::RequiredPlugins(missing.join("; "))) }
     }
 
     fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>) {
@@ -78,8 +102,14 @@ impl Gateway {
         for chain in host.chains.iter() {
             self.tasks.spawn(gateway_tx::run(host.journal.clone(), chain.clone(), stop.clone()));
         }
+        self.tasks.spawn(gateway_indexer::publish_events(
+            host.clone(),
+            self.indexes.clone(),
+            self.stop_publishing.clone(),
+        ));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
+        self.tasks.spawn(self.backups.clone().run(stop.clone()));
     }
 }
 
@@ -99,12 +129,21 @@ async fn fence_plugins(
     }
 }
 
+/// What a gateway is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Serve,
+    /// To find out whether it would serve: its plugins get no jobs, topics and indexes.
+    Trial,
+}
+
 /// Builds everything but the plugins and the background tasks.
-async fn build(
+pub async fn build(
     config: Config,
     clock: Clock,
     bound: SocketAddr,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    purpose: Purpose,
 ) -> Result<Gateway, StartError> {
     prepare_data_dir(&config)?;
     let database = Database::open(database_settings(&config)?).await?;
@@ -112,8 +151,10 @@ async fn build(
     let environment = Arc::new(environment::environment(&config, bound, database.dialect()));
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
         .map_err(|error| StartError::Brand(error.to_string()))?;
+    let signers_digest = signers_digest(&config);
     let (config, signers) = open_signers(config).await;
     let config = Arc::new(config);
+    let live = Arc::new(ArcSwap::new(config.clone()));
     let chains = Arc::new(Chains::new(&config)?);
     let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
     let host = Arc::new(HostContext {
@@ -131,20 +172,29 @@ async fn build(
         clock,
     });
     let own = gateway_meta::meta_routes(&environment);
-    let routes = RouteTable::new(config.clone(), host.clone(), own);
+    let routes = RouteTable::new(live.clone(), host.clone(), own);
     let routes = Arc::new(routes.map_err(|conflict| StartError::Routes(conflict.to_string()))?);
-    Ok(assemble(config, environment, brand, host, routes, fence_requests))
+    let parts = BuiltParts { config, live, signers_digest, environment, brand, host, routes, fence_requests, purpose };
+    Ok(assemble(parts))
 }
 
-fn assemble(
+/// What the rest of the gateway is assembled from.
+struct BuiltParts {
     config: Arc<Config>,
+    live: Arc<ArcSwap<Config>>,
+    signers_digest: blake3::Hash,
     environment: Arc<Environment>,
     brand: Brand,
     host: Arc<HostContext>,
     routes: Arc<RouteTable>,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
-) -> Gateway {
+    purpose: Purpose,
+}
+
+fn assemble(parts: BuiltParts) -> Gateway {
+    let BuiltParts { config, live, signers_digest, environment, brand, host, routes, fence_requests, purpose } = parts;
     let (indexes, topics) = (Arc::new(Indexes::default()), Arc::new(Topics::default()));
+    let stop = CancellationToken::new();
     let operators = Operators::new(host.database.clone());
     let jobs = job_runner(&config, &host);
     let job_store = jobs.store.clone();
@@ -162,9 +212,14 @@ fn assemble(
             transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
         },
         fence_requests,
+        purpose,
     }));
+    let health = Arc::new(HealthMonitor::new(host.clone(), plugins.clone(), config.plugins.required.clone()));
+    let backups = Arc::new(Backups::new(host.clone(), config.backup.clone()));
     let pages = Pages {
-        config: config.clone(),
+        backups: backups.clone(),
+        health: health.clone(),
+        config: live.clone(),
         environment: environment.clone(),
         host: host.clone(),
         routes: routes.clone(),
@@ -173,11 +228,6 @@ fn assemble(
         jobs: job_store.clone(),
         started_ms: host.clock.now_ms(),
     };
-    let verifier = EnvelopeVerifier {
-        brand: brand.clone(),
-        clock: host.clock.clone(),
-        write_interval_ms: config.limits.write_interval_ms,
-    };
     let dispatcher = Dispatcher {
         streams: Streams {
             topics,
@@ -185,14 +235,16 @@ fn assemble(
         },
         responses: ResponseCache::new(config.http.cache_bytes_max),
         large_bodies: Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))),
-        verifier: Arc::new(verifier),
-        config: config.clone(),
+        verifier: Arc::new(envelope_verifier(&brand, &host, &live)),
+        config: live.clone(),
         host: host.clone(),
         routes,
         pages,
     };
     Gateway {
         config,
+        live,
+        signers_digest,
         environment,
         brand,
         host,
@@ -200,9 +252,21 @@ fn assemble(
         indexes,
         jobs: job_store,
         plugins,
+        health,
+        backups,
         dispatcher,
         tasks: TaskTracker::new(),
-        stop: CancellationToken::new(),
+        stop_publishing: stop.child_token(),
+        stop,
+    }
+}
+
+fn envelope_verifier(brand: &Brand, host: &HostContext, live: &Arc<ArcSwap<Config>>) -> EnvelopeVerifier {
+    EnvelopeVerifier {
+        brand: brand.clone(),
+        clock: host.clock.clone(),
+        config: live.clone(),
+        interval_clock: IntervalClock::of(host.database.dialect(), &host.clock),
     }
 }
 

@@ -5,7 +5,6 @@
 //! `connection/serve_connection.rs` for the life of one connection.
 
 pub mod body;
-mod client_network;
 mod connection;
 mod http_service;
 mod listener;
@@ -18,7 +17,6 @@ mod tests;
 #[cfg(test)]
 mod fuzz;
 
-pub use client_network::client_network;
 pub use connection::{ConnectionInfo, Tarpit};
 pub use http_service::HttpService;
 pub use listener::{DrainReport, Listener, ListenerError, ListenerSettings};

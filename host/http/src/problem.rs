@@ -4,7 +4,7 @@
 use super::body::Body;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
-use plugin_api::Problem;
+use plugin_api::response::Problem;
 
 /// An error response. `message` is for people, `code` for programs, `hint` says what to do next (empty: no hint).
 pub fn problem_response(status: StatusCode, code: &str, message: impl Into<String>, hint: &str) -> Response<Body> {

@@ -62,7 +62,7 @@ impl CommitBuffer {
         let events = std::mem::replace(&mut self.events, later);
         self.since = Instant::now();
         let (number, hash) = match events.last() {
-            Some(event) if !self.events.is_empty() => (event.block, event.block_hash),
+            Some(event) if !self.events.is_empty() => (event.log.block, event.log.block_hash.0.into()),
             _ => {
                 self.last = None;
                 (last.number, last.hash)

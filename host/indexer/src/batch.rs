@@ -10,7 +10,6 @@ pub struct Batch {
     pub cursor: Cursor,
     /// Hashes of blocks by which a later reorganisation is detected.
     pub blocks: Vec<(u64, B256)>,
-    /// Whether no reorganisation undoes these blocks: then no before-images are kept, and the events that they publish
-    /// are public at once.
+    /// Whether no reorganisation undoes these blocks: then no before-images are kept.
     pub is_final: bool,
 }

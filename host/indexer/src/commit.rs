@@ -6,17 +6,14 @@
 use super::{
     batch::Batch,
     decode::count_logs,
-    derive::PublishedEvents,
+    derive::PublishedEvent,
     error::IndexError,
     index::Index,
     store::{Cursor, IndexRow},
 };
 use gateway_plugins::{InFlightGuard, PluginTransaction};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
-use plugin_api::{
-    abi::{Statement, StatementResult},
-    manifest::NewEvent,
-};
+use plugin_api::abi::Statement;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -34,8 +31,6 @@ pub struct PendingCommit {
     cursor: Cursor,
     events: usize,
     logs: usize,
-    /// Whether the commit adds events to the activity log.
-    has_confirmed: bool,
 }
 
 impl Index {
@@ -60,12 +55,9 @@ impl Index {
         }
         let started = Instant::now();
         let in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
-        let derived = self.derive_and_confirm(&batch).await;
+        let derived = self.derive(&batch).await;
         // Both transactions may share a group commit of the database: this one is sent before the other is awaited.
-        let sent = match derived {
-            Ok((transaction, confirmed)) => self.send(&row, batch, in_flight, transaction, &confirmed),
-            Err(error) => Err(error),
-        };
+        let sent = derived.map(|(transaction, published)| self.send(&row, batch, in_flight, transaction, published));
         // Also when this batch failed: the next one starts at the cursor of the one before.
         self.finish_commit(pending).await?;
         let sent = sent?;
@@ -81,20 +73,19 @@ impl Index {
         batch: Batch,
         in_flight: InFlightGuard,
         transaction: Arc<PluginTransaction>,
-        confirmed: &[NewEvent],
-    ) -> Result<PendingCommit, IndexError> {
-        let statements = self.commit_statements(row, &batch, confirmed)?;
+        published: Vec<PublishedEvent>,
+    ) -> PendingCommit {
+        let statements = self.commit_statements(row, &batch, published);
         let task = self.plugin.handle.tasks.spawn(async move {
             let _in_flight = in_flight;
             transaction.commit_with(statements).await
         });
-        Ok(PendingCommit {
+        PendingCommit {
             task: AbortOnDropHandle::new(task),
             events: batch.events.len(),
             logs: count_logs(&batch.events),
             cursor: batch.cursor,
-            has_confirmed: !confirmed.is_empty(),
-        })
+        }
     }
 
     /// Returns when the commit in flight is durable.
@@ -102,51 +93,8 @@ impl Index {
         let Some(pending) = pending.take() else { return Ok(()) };
         // A task ends early only when the plugin stops.
         pending.task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit)?;
-        if pending.has_confirmed {
-            self.host.activity.wake();
-        }
         self.progress.committed(&pending.cursor, pending.logs);
         Ok(())
-    }
-
-    async fn derive_and_confirm(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<NewEvent>), IndexError> {
-        let (transaction, published) = self.derive(batch).await?;
-        let confirmed = self.confirm(&transaction, batch, published).await?;
-        Ok((transaction, confirmed))
-    }
-
-    /// Stores published events as pending until their block is deep enough, and returns those that this commit
-    /// confirms.
-    async fn confirm(
-        &self,
-        transaction: &PluginTransaction,
-        batch: &Batch,
-        published: PublishedEvents,
-    ) -> Result<Vec<NewEvent>, IndexError> {
-        let insert_pending = |(block, event): &(u64, NewEvent)| {
-            let text = serde_json::to_string(event).map_err(|error| StorageError::Internal(error.to_string()))?;
-            Ok(self.store.insert_pending_event(*block, text))
-        };
-        let mut statements = match batch.is_final {
-            true => Vec::new(),
-            false => published.iter().map(insert_pending).collect::<Result<Vec<Statement>, StorageError>>()?,
-        };
-        let confirmed_to = self.confirmed_to(batch);
-        statements.extend(confirmed_to.map(|block| self.store.select_pending_events(block)));
-        let outcomes = transaction.run_as_host(statements).await?;
-        let selected = outcomes.last().filter(|_| confirmed_to.is_some());
-        let mut confirmed = selected.map_or(Ok(Vec::new()), pending_events)?;
-        if batch.is_final {
-            confirmed.extend(published.into_iter().map(|(_, event)| event));
-        }
-        Ok(confirmed)
-    }
-
-    /// The last block with enough blocks on top for its events to be public.
-    fn confirmed_to(&self, batch: &Batch) -> Option<u64> {
-        let last = batch.cursor.next_block.checked_sub(1)?;
-        let depth = if batch.is_final { 0 } else { self.chain.settings.confirmations };
-        last.checked_sub(depth)
     }
 
     /// The last block that no reorganisation undoes, as far as this batch shows.
@@ -156,22 +104,15 @@ impl Index {
         last.checked_sub(depth)
     }
 
-    /// The statements that end the transaction: bookkeeping, the cursor, and the confirmed events.
-    fn commit_statements(
-        &self,
-        row: &IndexRow,
-        batch: &Batch,
-        confirmed: &[NewEvent],
-    ) -> Result<Vec<CommitStatement>, IndexError> {
-        let mut statements: Vec<Statement> = Vec::new();
+    /// The statements that end the transaction: the events for the publisher, bookkeeping, and the cursor.
+    fn commit_statements(&self, row: &IndexRow, batch: &Batch, published: Vec<PublishedEvent>) -> Vec<CommitStatement> {
+        let insert_event = |event| self.store.insert_event(event, batch.is_final);
+        let mut statements: Vec<Statement> = published.into_iter().map(insert_event).collect();
         statements.extend(batch.blocks.iter().map(|(block, hash)| self.store.insert_block(*block, *hash)));
-        statements.extend(self.confirmed_to(batch).map(|block| self.store.delete_pending_events(block)));
         statements.extend(self.final_to(batch).into_iter().flat_map(|block| self.store.prune(block)));
         let mut statements: Vec<CommitStatement> = statements.into_iter().map(CommitStatement::new).collect();
         statements.push(self.store.advance(row, &batch.cursor));
-        let events = self.host.activity.commit_statements(confirmed, self.host.clock.now_s());
-        statements.extend(events.map_err(|error| IndexError::Handler(error.to_string()))?);
-        Ok(statements)
+        statements
     }
 
     /// Adapts the number of events per commit to the time that a commit takes.
@@ -182,10 +123,4 @@ impl Index {
             self.commit_events = (self.commit_events * 2).min(COMMIT_EVENTS_MAX);
         }
     }
-}
-
-fn pending_events(outcome: &StatementResult) -> Result<Vec<NewEvent>, IndexError> {
-    let internal = |error: String| IndexError::Storage(StorageError::Internal(error));
-    let texts: Vec<String> = plugin_api::decode_rows(&outcome.rows).map_err(|error| internal(error.to_string()))?;
-    texts.iter().map(|text| serde_json::from_str(text).map_err(|error| internal(error.to_string()))).collect()
 }

@@ -6,10 +6,7 @@ use super::{error::IndexError, event_subscriptions::EventSubscriptions};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use gateway_chain::RawLog;
-use plugin_api::{
-    Hash256,
-    abi::{FfiBytes, SubscribedEvent},
-};
+use plugin_api::abi::{FfiBytes, LogMeta, SubscribedEvent};
 
 /// Initial capacity for the arguments of an event.
 const ARGUMENTS_BYTES: usize = 512;
@@ -18,13 +15,7 @@ const ARGUMENTS_BYTES: usize = 512;
 pub struct DecodedEvent {
     /// Index into [`EventSubscriptions::sources`].
     pub source: u32,
-    pub block: u64,
-    pub block_hash: B256,
-    pub log_index: u64,
-    /// When the block was made, Unix seconds.
-    pub time_s: i64,
-    pub tx: Hash256,
-    pub tx_index: u64,
+    pub log: LogMeta,
     /// Number of earlier logs with the same address, signature and transaction.
     pub repeat: u32,
     /// The arguments as JSON, a slice of one buffer for all events of a response.
@@ -34,21 +25,12 @@ pub struct DecodedEvent {
 impl DecodedEvent {
     /// The position of its log in the chain.
     pub fn log_position(&self) -> (u64, u64) {
-        (self.block, self.log_index)
+        (self.log.block, self.log.log_index)
     }
 
     /// The event for the plugin, without a copy of the arguments.
     pub fn to_abi(&self) -> SubscribedEvent {
-        SubscribedEvent {
-            source: self.source,
-            block: self.block,
-            block_hash: self.block_hash.0,
-            time_s: self.time_s,
-            tx: self.tx.0,
-            tx_index: self.tx_index,
-            log_index: self.log_index,
-            args: FfiBytes::from_owner(self.args.clone()),
-        }
+        SubscribedEvent { source: self.source, log: self.log, args: FfiBytes::from_owner(self.args.clone()) }
     }
 }
 
@@ -77,17 +59,7 @@ pub fn decode(subscriptions: &EventSubscriptions, logs: &[RawLog]) -> Result<Vec
         for (source, args) in subscriptions.decode(log) {
             serde_json::to_writer(&mut text, &args).map_err(|error| IndexError::Handler(error.to_string()))?;
             ends.push(text.len());
-            events.push(DecodedEvent {
-                source,
-                block: log.block_number.to(),
-                block_hash: log.block_hash,
-                log_index: log.log_index.to(),
-                time_s: log.time_s(),
-                tx: Hash256(log.transaction_hash.0),
-                tx_index: log.transaction_index.to(),
-                repeat,
-                args: Bytes::new(),
-            });
+            events.push(DecodedEvent { source, log: log.meta(), repeat, args: Bytes::new() });
         }
     }
     let (text, mut start) = (Bytes::from(text), 0);
@@ -107,7 +79,7 @@ pub fn count_logs(events: &[DecodedEvent]) -> usize {
 /// Number of events for the next commit: about `target`, extended to the end of a block.
 pub fn commit_len(events: &[DecodedEvent], target: usize) -> usize {
     let Some(last) = events.get(target.saturating_sub(1)) else { return events.len() };
-    let rest = events.iter().skip(target).position(|event| event.block != last.block);
+    let rest = events.iter().skip(target).position(|event| event.log.block != last.log.block);
     rest.map_or(events.len(), |extra| target + extra)
 }
 
@@ -117,22 +89,13 @@ mod tests {
     use super::*;
     use alloy_primitives::keccak256;
     use gateway_config::ChainConfig;
-    use plugin_api::manifest::SubscriptionSpec;
+    use plugin_api::{Hash256, manifest::SubscriptionSpec};
     use serde_json::json;
 
     fn event(block: u64, log_index: u64) -> DecodedEvent {
-        let (tx, args) = (Hash256([0; 32]), Bytes::new());
-        DecodedEvent {
-            source: 0,
-            block,
-            block_hash: B256::ZERO,
-            log_index,
-            time_s: 0,
-            tx,
-            tx_index: 0,
-            repeat: 0,
-            args,
-        }
+        let zero = Hash256([0; 32]);
+        let log = LogMeta { block, block_hash: zero, time_s: 0, tx: zero, tx_index: 0, log_index };
+        DecodedEvent { source: 0, log, repeat: 0, args: Bytes::new() }
     }
 
     /// `Moved()` and `Opened()` of two contracts, after an event of a contract that is not deployed.
@@ -187,10 +150,11 @@ mod tests {
         let repeats: Vec<(u32, u32)> = events.iter().map(|event| (event.source, event.repeat)).collect();
         assert_eq!(repeats, [(0, 0), (2, 0), (1, 0), (0, 1), (2, 1), (0, 2), (0, 0), (3, 0), (0, 1)]);
         let event = events[3].to_abi();
-        assert_eq!((event.block, event.log_index, event.tx, &*event.args), (7, 3, [1; 32], &b"{}"[..]));
+        let LogMeta { block, log_index, tx, .. } = event.log;
+        assert_eq!((block, log_index, tx, &*event.args), (7, 3, Hash256([1; 32]), &b"{}"[..]));
         let source = &subscriptions.sources()[event.source as usize];
         assert_eq!((&*source.chain, &*source.contract, &*source.event), ("main", "one", "Moved"));
-        assert_eq!((source.subscription, source.address), (1, [1; 20]));
+        assert_eq!((source.subscription, source.address), (1, plugin_api::Address([1; 20])));
         assert_eq!(subscriptions.event_name(event.source), "Moved");
     }
 

@@ -11,11 +11,9 @@ use super::{
     store::{NO_JOURNAL, to_i64},
 };
 use abi_stable::std_types::RResult;
+use gateway_activity::CheckedEvent;
 use gateway_plugins::{PluginTransaction, TransactionOwner};
-use plugin_api::{
-    abi::{Fault, FaultKind},
-    manifest::NewEvent,
-};
+use plugin_api::abi::{Fault, FaultKind};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -26,12 +24,19 @@ const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Failures do not count against the plugin when the database was unavailable within this time.
 const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
 
-/// The events that the handlers published, with their blocks.
-pub type PublishedEvents = Vec<(u64, NewEvent)>;
+/// An event that a handler published, with the position of its log in the chain.
+pub struct PublishedEvent {
+    pub block: u64,
+    pub log_index: u64,
+    pub event: CheckedEvent,
+}
 
 impl Index {
     /// Returns the transaction that holds the derived rows, and the published events.
-    pub(super) async fn derive(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, PublishedEvents), IndexError> {
+    pub(super) async fn derive(
+        &self,
+        batch: &Batch,
+    ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
         let scope = if batch.is_final { self.scope.unjournaled() } else { self.scope.clone() };
         let transaction = PluginTransaction::new(&self.host, scope.clone(), TransactionOwner::Index);
         match self.apply(&transaction, batch, batch.events.len()).await {
@@ -53,13 +58,13 @@ impl Index {
         transaction: &Arc<PluginTransaction>,
         batch: &Batch,
         call_events: usize,
-    ) -> Result<PublishedEvents, IndexError> {
+    ) -> Result<Vec<PublishedEvent>, IndexError> {
         // Half of the database's limit: a transaction that the database ends would look like an error of the plugin.
         let deadline = Instant::now() + self.transaction_timeout / 2;
         let events = batch.events.as_slice();
-        let block = |event: Option<&DecodedEvent>| event.map(|event| event.block);
+        let block = |event: Option<&DecodedEvent>| event.map(|event| event.log.block);
         let has_several_blocks = block(events.first()) != block(events.last());
-        let journal_block = |event: &DecodedEvent| if batch.is_final { NO_JOURNAL } else { to_i64(event.block) };
+        let journal_block = |event: &DecodedEvent| if batch.is_final { NO_JOURNAL } else { to_i64(event.log.block) };
         let (mut published, mut applied) = (Vec::new(), 0);
         for part in events.chunks(call_events.max(1)) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -119,21 +124,21 @@ impl Index {
                 ApplyError::Timeout(limit) => self.plugin.handle.timed_out(&call, *limit),
             }
         }
-        let at = format!("the event {event} in block {} (transaction {})", decoded.block, decoded.tx);
+        let at = format!("the event {event} in block {} (transaction {})", decoded.log.block, decoded.log.tx);
         IndexError::Handler(format!("{at}: {error}"))
     }
 
     /// Gives published events a unique key, so that they enter the log once: after a reorganisation moved a transaction
     /// to another block, its events have the same keys, because they keep their order within the transaction.
-    fn with_unique_keys(&self, events: &[DecodedEvent], published: Vec<(usize, NewEvent)>) -> PublishedEvents {
+    fn with_unique_keys(&self, events: &[DecodedEvent], published: Vec<(usize, CheckedEvent)>) -> Vec<PublishedEvent> {
         let (mut log, mut nth) = (None, 0);
-        let add_key = |(index, published): (usize, NewEvent)| {
+        let add_key = |(index, published): (usize, CheckedEvent)| {
             let decoded = events.get(index)?;
             nth = if log.replace(decoded.log_position()) == Some(decoded.log_position()) { nth + 1 } else { 0 };
             let event = self.subscriptions.event_name(decoded.source);
-            let key = || format!("{}:{event}:{}:{}.{nth}", self.plugin.name(), decoded.tx, decoded.repeat);
-            let unique_key = published.unique_key.or_else(|| Some(key()));
-            Some((decoded.block, NewEvent { unique_key, ts: published.ts.or(Some(decoded.time_s)), ..published }))
+            let key = || format!("{}:{event}:{}:{}.{nth}", self.plugin.name(), decoded.log.tx, decoded.repeat);
+            let (block, log_index) = decoded.log_position();
+            Some(PublishedEvent { block, log_index, event: published.with_defaults(key, decoded.log.time_s) })
         };
         published.into_iter().filter_map(add_key).collect()
     }

@@ -9,15 +9,13 @@ use abi_stable::{
     std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
-use gateway_plugins::{PluginTransaction, read_event};
+use gateway_activity::CheckedEvent;
+use gateway_plugins::PluginTransaction;
 use gateway_storage::StorageError;
 use parking_lot::Mutex;
-use plugin_api::{
-    abi::{
-        CapabilityResponse, FfiBytes, HostError, HostErrorCode, Statement, StatementResult,
-        Transaction as AbiTransaction, Transaction_TO, TransactionBox,
-    },
-    manifest::NewEvent,
+use plugin_api::abi::{
+    CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult,
+    Transaction as AbiTransaction, Transaction_TO, TransactionBox,
 };
 use std::sync::Arc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -46,7 +44,7 @@ struct BatchState {
     events_begun: usize,
     journal_block: Option<i64>,
     /// With the index of the event that published it.
-    published: Vec<(usize, NewEvent)>,
+    published: Vec<(usize, CheckedEvent)>,
     error: Option<String>,
 }
 
@@ -101,7 +99,7 @@ impl EventBatchTransaction {
     }
 
     /// The published events, if the plugin took every event.
-    pub fn finish(&self) -> Result<Vec<(usize, NewEvent)>, String> {
+    pub fn finish(&self) -> Result<Vec<(usize, CheckedEvent)>, String> {
         let mut state = self.state.lock();
         match state.error.take() {
             Some(error) => Err(error),
@@ -125,8 +123,8 @@ impl EventBatchTransaction {
         }
     }
 
-    fn publish(&self, event: &[u8]) -> Result<(), HostError> {
-        let event = read_event(event)?;
+    fn publish(&self, event: NewEvent) -> Result<(), HostError> {
+        let event = CheckedEvent::check(event)?;
         let invalid = |message: String| HostError::new(HostErrorCode::Invalid, message);
         let mut state = self.state.lock();
         let index = state.events_begun.checked_sub(1).ok_or_else(|| invalid("no chain event was begun".to_owned()))?;
@@ -160,8 +158,8 @@ impl AbiTransaction for Handle {
         self.0.begin_event(index);
     }
 
-    fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {
-        self.0.publish(&event).into()
+    fn publish(&self, event: NewEvent) -> RResult<(), HostError> {
+        self.0.publish(event).into()
     }
 
     fn call(&self, _: RString, _: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {

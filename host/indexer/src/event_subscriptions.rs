@@ -67,7 +67,7 @@ impl EventSubscriptions {
             subscription: subscription.index,
             chain: self.chain.as_str().into(),
             contract: subscription.contract.as_str().into(),
-            address: subscription.address.into_array(),
+            address: plugin_api::Address(subscription.address.into_array()),
             event: subscription.decoder.name().into(),
         };
         self.subscriptions.iter().map(source).collect()

@@ -52,7 +52,7 @@ impl Index {
             let (mut blocks, mut count) = (0, 0);
             for header in headers {
                 let rest = rest_events[count..].iter();
-                let in_block = rest.take_while(|event| event.block_hash == header.hash).count();
+                let in_block = rest.take_while(|event| event.log.block_hash.0 == header.hash.0).count();
                 if blocks > 0 && count + in_block > self.commit_events {
                     break;
                 }

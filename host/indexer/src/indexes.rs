@@ -8,22 +8,53 @@ use gateway_config::{ChainConfig, LogFormat};
 use parking_lot::Mutex;
 use plugin_api::point::ServiceStatus;
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+};
+use tokio::sync::watch;
 
 /// The progress of each index by plugin.
 #[derive(Default)]
-pub struct Indexes(Mutex<BTreeMap<String, Arc<Progress>>>);
+pub struct Indexes {
+    progress: Mutex<BTreeMap<String, Arc<Progress>>>,
+    /// Counts the changes of all indexes.
+    changes: watch::Sender<u64>,
+    /// The changes after which the publisher had nothing left to publish.
+    published: AtomicU64,
+}
 
 impl Indexes {
     pub(super) fn open(&self, plugin: &str, format: LogFormat) -> Arc<Progress> {
-        let progress = Arc::new(Progress::new(plugin, format));
-        self.0.lock().insert(plugin.to_owned(), progress.clone());
+        let progress = Arc::new(Progress::new(plugin, format, self.changes.clone()));
+        self.progress.lock().insert(plugin.to_owned(), progress.clone());
         progress
     }
 
     /// One report per plugin that indexes, by name.
     pub fn reports(&self) -> Vec<IndexReport> {
-        self.0.lock().values().map(|progress| progress.report()).collect()
+        self.progress.lock().values().map(|progress| progress.report()).collect()
+    }
+
+    /// The plugins whose index runs, or is about to.
+    pub(super) fn running(&self) -> BTreeSet<String> {
+        self.reports().into_iter().filter(IndexReport::is_running).map(|report| report.plugin).collect()
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub(super) fn set_published(&self, changes: u64) {
+        self.published.store(changes, SeqCst);
+    }
+
+    /// Whether every event that can be public is.
+    pub fn are_published(&self) -> bool {
+        self.published.load(SeqCst) == *self.changes.borrow()
     }
 
     /// The last block that every index has; `None` while all are off.
@@ -35,8 +66,13 @@ impl Indexes {
 
     /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts other than registry and
     /// escrow. The lag is measured against the present head of the chain, so that an index whose task hangs shows as
-    /// behind.
-    pub fn services(&self, chain: &ChainConfig, head: Option<u64>) -> BTreeMap<String, ServiceStatus> {
+    /// behind. `indexed`: the contracts whose events some plugin derives rows from.
+    pub fn services(
+        &self,
+        chain: &ChainConfig,
+        indexed: &BTreeSet<String>,
+        head: Option<u64>,
+    ) -> BTreeMap<String, ServiceStatus> {
         let mut on = self.reports();
         on.retain(|report| report.state != IndexState::Off);
         on.iter_mut().for_each(|report| report.update_lag(head));
@@ -55,8 +91,9 @@ impl Indexes {
             index["lagSeconds"] = json!(report.lag_blocks.map(lag_seconds));
             index
         };
-        let contracts: Vec<String> =
-            chain.deployed_contracts().into_keys().filter(|key| !is_core_contract(key)).collect();
+        let is_indexed = |key: &String| indexed.iter().any(|indexed| indexed.eq_ignore_ascii_case(key));
+        let deployed = chain.deployed_contracts().into_keys();
+        let contracts: Vec<String> = deployed.filter(|key| !is_core_contract(key) && is_indexed(key)).collect();
         let is_near = |report: &IndexReport| report.lag_blocks.is_some_and(|lag| lag <= LAG_BLOCKS_MAX);
         let indexer = service(json!({
             "indexedBlock": self.indexed_block(),
@@ -77,6 +114,23 @@ impl Indexes {
     }
 }
 
+/// The services `indexer` and `v3indexer` of a gateway that reads no chain.
+pub fn unconfigured_services() -> BTreeMap<String, ServiceStatus> {
+    let service = |members: Value| ServiceStatus {
+        ok: false,
+        enabled: Some(false),
+        detail: Some("no chain is configured: add a section [chains.main]".to_owned()),
+        numbers: members.as_object().cloned().unwrap_or_default(),
+    };
+    let indexer = service(json!({
+        "indexedBlock": null, "lagBlocks": null, "lagSeconds": null, "deployBlock": null, "pollMs": null, "indexes": [],
+    }));
+    let v3_indexer = service(json!({
+        "contracts": [], "deployBlock": null, "backfilled": false, "indexedBlock": null, "lagBlocks": null,
+    }));
+    BTreeMap::from([("indexer".to_owned(), indexer), ("v3indexer".to_owned(), v3_indexer)])
+}
+
 /// The contracts of the first version, which `v3indexer` leaves out.
 fn is_core_contract(key: &str) -> bool {
     ["registry", "escrow"].iter().any(|core| core.eq_ignore_ascii_case(key))
@@ -89,9 +143,11 @@ mod tests {
     use plugin_api::Address;
 
     fn indexes(reports: impl IntoIterator<Item = IndexReport>) -> Indexes {
-        let progress =
-            |report: IndexReport| (report.plugin.clone(), Arc::new(Progress::with_report(report, LogFormat::Json)));
-        Indexes(Mutex::new(reports.into_iter().map(progress).collect()))
+        let progress = |report: IndexReport| {
+            let plugin = report.plugin.clone();
+            (plugin, Arc::new(Progress::with_report(report, LogFormat::Json, watch::Sender::new(0))))
+        };
+        Indexes { progress: Mutex::new(reports.into_iter().map(progress).collect()), ..Indexes::default() }
     }
 
     fn at(plugin: &str, state: IndexState, block: u64) -> IndexReport {
@@ -102,7 +158,8 @@ mod tests {
     fn services(indexes: &Indexes, head: Option<u64>) -> Value {
         let contracts = ["registry", "x402vault"].map(|key| (key.to_owned(), Address([1; 20]))).into();
         let chain = ChainConfig { contracts, deploy_block: Some(7), block_time_s: 5, ..ChainConfig::default() };
-        json!(indexes.services(&chain, head))
+        let indexed = BTreeSet::from(["registry".to_owned(), "x402Vault".to_owned()]);
+        json!(indexes.services(&chain, &indexed, head))
     }
 
     #[test]

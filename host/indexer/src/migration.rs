@@ -61,6 +61,58 @@ BEGIN
 END';
 ";
 
+/// Events of all indexes, which the publisher makes public in the order of the chain. They stay until no reorganisation can
+/// undo their block. Where the publisher is: `block` is the last one with public events; `version` grows with every undo.
+const EVENTS: &str = "
+CREATE TABLE host_chain_events (
+    id {{id}},
+    plugin TEXT NOT NULL,
+    block BIGINT NOT NULL,
+    log_index BIGINT NOT NULL,
+    type TEXT NOT NULL,
+    ts BIGINT NOT NULL,
+    actor TEXT,
+    ref_kind TEXT,
+    ref_id TEXT,
+    data TEXT NOT NULL,
+    unique_key TEXT NOT NULL,
+    is_final BIGINT NOT NULL,
+    is_public BIGINT NOT NULL
+);
+CREATE INDEX host_chain_events_waiting ON host_chain_events (block, log_index, plugin, id) WHERE is_public = 0;
+CREATE INDEX host_chain_events_block ON host_chain_events (plugin, block);
+CREATE TABLE host_chain_publisher (id BIGINT NOT NULL PRIMARY KEY, block BIGINT NOT NULL, version BIGINT NOT NULL);
+INSERT INTO host_chain_publisher (id, block, version)
+    SELECT 1, coalesce(max(next_block), 0), 0 FROM host_chain_index;
+";
+
+/// Events that waited before; within a block their order is that of their ids.
+const MOVE_PENDING: &str = "
+INSERT INTO host_chain_events (plugin, block, log_index, type, ts, actor, ref_kind, ref_id, data, unique_key, is_final, is_public)
+    SELECT plugin, block, 0, json_extract(event, '$.type'), json_extract(event, '$.ts'), json_extract(event, '$.actor'),
+        json_extract(event, '$.ref.kind'), json_extract(event, '$.ref.id'), json_extract(event, '$.data'),
+        json_extract(event, '$.unique_key'), 0, 0
+    FROM host_chain_pending ORDER BY id;
+DROP TABLE host_chain_pending;
+";
+const MOVE_PENDING_POSTGRES: &str = "
+INSERT INTO host_chain_events (plugin, block, log_index, type, ts, actor, ref_kind, ref_id, data, unique_key, is_final, is_public)
+    SELECT plugin, block, 0, event::json ->> 'type', (event::json ->> 'ts')::bigint, event::json ->> 'actor',
+        event::json -> 'ref' ->> 'kind', event::json -> 'ref' ->> 'id', (event::json -> 'data')::text,
+        event::json ->> 'unique_key', 0, 0
+    FROM host_chain_pending ORDER BY id;
+DROP TABLE host_chain_pending;
+";
+
+pub fn events_migration(version: u32) -> MigrationSpec {
+    MigrationSpec {
+        version,
+        name: "chain_events".to_owned(),
+        sql: format!("{EVENTS}{MOVE_PENDING}"),
+        postgres: Some(format!("{EVENTS}{MOVE_PENDING_POSTGRES}")),
+    }
+}
+
 pub fn migration(version: u32) -> MigrationSpec {
     MigrationSpec {
         version,

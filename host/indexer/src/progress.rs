@@ -11,13 +11,18 @@ use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
+use tokio::sync::watch;
 
 /// The rate is measured over this time.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Shared by the task of the index and those who read its report.
-pub struct Progress(Mutex<ProgressState>);
+pub struct Progress {
+    state: Mutex<ProgressState>,
+    /// Counts the changes of all indexes, for the publisher.
+    changes: watch::Sender<u64>,
+}
 
 struct ProgressState {
     report: IndexReport,
@@ -28,18 +33,19 @@ struct ProgressState {
 }
 
 impl Progress {
-    pub fn new(plugin: &str, format: LogFormat) -> Self {
+    pub fn new(plugin: &str, format: LogFormat, changes: watch::Sender<u64>) -> Self {
         let report = IndexReport { plugin: plugin.to_owned(), ..IndexReport::default() };
-        Self::with_report(report, format)
+        Self::with_report(report, format, changes)
     }
 
-    pub fn with_report(report: IndexReport, format: LogFormat) -> Self {
+    pub fn with_report(report: IndexReport, format: LogFormat, changes: watch::Sender<u64>) -> Self {
         let bar = BackfillBar::new(&report.plugin, format);
-        Self(Mutex::new(ProgressState { report, samples: VecDeque::new(), logged: None, bar }))
+        let state = Mutex::new(ProgressState { report, samples: VecDeque::new(), logged: None, bar });
+        Self { state, changes }
     }
 
     pub fn report(&self) -> IndexReport {
-        self.0.lock().report.clone()
+        self.state.lock().report.clone()
     }
 
     pub fn set_off(&self, reason: &str) {
@@ -57,7 +63,7 @@ impl Progress {
     /// Another gateway holds the lease; the row tells how far that one is.
     pub fn set_elsewhere(&self, row: &IndexRow, head: Option<u64>) {
         self.set_state(IndexState::Elsewhere, row.holder.as_ref().map(|_| "another gateway works on it"));
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.report.start_block = Some(row.start_block);
         state.set_next_block(row.cursor.next_block);
         state.report.head = head;
@@ -65,16 +71,22 @@ impl Progress {
     }
 
     fn set_state(&self, new: IndexState, reason: Option<&str>) {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         (state.report.state, state.report.reason) = (new, reason.map(str::to_owned));
         (state.report.left_s, state.report.blocks_per_s) = (None, 0);
         state.samples.clear();
         state.bar.hide();
+        drop(state);
+        self.wake_publisher();
+    }
+
+    fn wake_publisher(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// Records the row and the head at the start of a tick.
     pub fn tick_started(&self, row: &IndexRow, head: u64) {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         (state.report.start_block, state.report.head) = (Some(row.start_block), Some(head));
         state.set_next_block(row.cursor.next_block);
         state.refresh();
@@ -82,7 +94,9 @@ impl Progress {
 
     /// Records a durable commit.
     pub fn committed(&self, cursor: &Cursor, events: usize) {
-        let mut state = self.0.lock();
+        // Before the report: who sees it knows that the publisher has not seen this commit yet.
+        self.wake_publisher();
+        let mut state = self.state.lock();
         let added = u64::try_from(events).unwrap_or(u64::MAX);
         state.report.events = state.report.events.saturating_add(added);
         metrics::counter!("chain_events_total", "plugin" => state.report.plugin.clone()).increment(added);

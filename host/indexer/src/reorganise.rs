@@ -1,16 +1,20 @@
 //! Undoes a reorganisation back to the last block that both branches have, by the journal, newest change first.
 //!
-//! The rule: a reorganisation deeper than the journal stops the index.
+//! The rule: a reorganisation deeper than the journal stops the index. Events of undone blocks that were public are retracted in
+//! the same transaction.
 
 use super::{
     error::IndexError,
     fingerprint::start_block,
     index::Index,
+    reset::Undo,
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
+use gateway_activity::PublicEvent;
 use gateway_plugins::{PluginTransaction, TransactionOwner};
-use gateway_storage::StorageError;
+use gateway_storage::{CommitStatement, StorageError};
 use plugin_api::abi::{Statement, StatementResult};
+use serde::de::DeserializeOwned;
 
 impl Index {
     /// Whether the last indexed block is no longer part of the chain, at any depth: the gateway may have been off
@@ -31,7 +35,7 @@ impl Index {
             Some((block, hash)) => Cursor { next_block: block + 1, hash: Some(hash) },
             // So few blocks are indexed that a reorganisation may undo all of them.
             None if next_block <= start_block(&self.chain).saturating_add(self.chain.settings.reorg_depth) => {
-                return self.reset(row).await;
+                return self.reset(row, Undo::Blocks).await;
             }
             None => return Err(IndexError::Unrecoverable(self.too_deep(row))),
         };
@@ -48,17 +52,39 @@ impl Index {
     async fn undo(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
         let after = to_i64(cursor.next_block) - 1;
         let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
-        let opening = vec![self.store.allow_writes(NO_JOURNAL), self.store.select_journal_after(after)];
+        let opening = vec![
+            self.store.rewind_publisher(row, after),
+            self.store.allow_writes(NO_JOURNAL),
+            self.store.select_public_events_after(after),
+            self.store.select_journal_after(after),
+        ];
         let outcomes = transaction.run_as_host(opening).await?;
-        let changes = outcomes.last().map_or(Ok(Vec::new()), journal_rows)?;
+        let public = outcomes.get(2).map_or(Ok(Vec::new()), decode)?;
+        let changes: Vec<JournalRow> = outcomes.last().map_or(Ok(Vec::new()), decode)?;
         let statements = changes.iter().map(|change| self.undo_change(change)).collect::<Result<Vec<_>, _>>()?;
         transaction.run_as_host(statements).await?;
         let mut closing = vec![self.store.forbid_writes()];
         closing.extend(self.store.delete_after(after));
         transaction.run_as_host(closing).await?;
-        let advance = self.store.advance(row, cursor);
-        transaction.commit_with(vec![advance]).await.map_err(IndexError::from_commit)?;
+        self.commit_retraction(&transaction, self.store.advance(row, cursor), &public).await?;
         Ok(changes.len())
+    }
+
+    /// Commits what undoes blocks, and retracts the events of these blocks that were public.
+    pub(super) async fn commit_retraction(
+        &self,
+        transaction: &PluginTransaction,
+        cursor: CommitStatement,
+        public: &[PublicEvent],
+    ) -> Result<(), IndexError> {
+        let mut statements = vec![cursor];
+        statements.extend(self.host.activity.retraction_statements(public, self.host.clock.now_s()));
+        transaction.commit_with(statements).await.map_err(IndexError::from_commit)?;
+        if !public.is_empty() {
+            tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
+            self.host.activity.wake();
+        }
+        Ok(())
     }
 
     fn undo_change(&self, change: &JournalRow) -> Result<Statement, IndexError> {
@@ -79,6 +105,6 @@ impl Index {
     }
 }
 
-fn journal_rows(outcome: &StatementResult) -> Result<Vec<JournalRow>, IndexError> {
-    plugin_api::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
+pub fn decode<T: DeserializeOwned>(outcome: &StatementResult) -> Result<Vec<T>, IndexError> {
+    plugin_api::host::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
 }

@@ -66,9 +66,18 @@ impl IndexReport {
         self.lag_blocks = self.head.zip(indexed).map(|(head, indexed)| head.saturating_sub(indexed));
     }
 
+    /// Whether it reads the chain, or will: an index that has no reason for being off has not begun yet.
+    pub(super) fn is_running(&self) -> bool {
+        match self.state {
+            IndexState::Off => self.reason.is_none(),
+            IndexState::Stopped => false,
+            IndexState::Backfilling | IndexState::Following | IndexState::Elsewhere | IndexState::Failing => true,
+        }
+    }
+
     pub(super) fn is_ok(&self) -> bool {
-        let is_running = matches!(self.state, IndexState::Backfilling | IndexState::Following | IndexState::Elsewhere);
-        is_running && self.lag_blocks.is_none_or(|lag| lag <= LAG_BLOCKS_MAX)
+        let is_reading = matches!(self.state, IndexState::Backfilling | IndexState::Following | IndexState::Elsewhere);
+        is_reading && self.lag_blocks.is_none_or(|lag| lag <= LAG_BLOCKS_MAX)
     }
 
     /// One line for an operator about an index that is not ok.

@@ -8,6 +8,8 @@ use super::{
     event_subscriptions::EventSubscriptions,
     follow_head::NextTick,
     index::{Index, IndexerContext, ROW_POLL},
+    progress::Progress,
+    reset::Undo,
 };
 use gateway_plugins::ActivePlugin;
 use std::{sync::Arc, time::Duration};
@@ -19,8 +21,13 @@ const BACKOFF_DOUBLINGS_MAX_CHAIN: u32 = 4;
 
 /// Runs the index of a plugin until the plugin stops. Without a chain or deployed contracts it only reports why it is
 /// off.
-pub async fn run(context: IndexerContext, plugin: Arc<ActivePlugin>) {
+pub fn run(context: IndexerContext, plugin: Arc<ActivePlugin>) -> impl Future<Output = ()> + Send + 'static {
+    // Before the task runs for the first time: the publisher waits for every index that will follow the chain.
     let progress = context.indexes.open(plugin.name(), context.log_format);
+    run_with(context, plugin, progress)
+}
+
+async fn run_with(context: IndexerContext, plugin: Arc<ActivePlugin>, progress: Arc<Progress>) {
     let Some(chain) = context.host.chains.main().cloned() else {
         return progress.set_off("no chain is configured");
     };
@@ -109,14 +116,17 @@ impl Index {
             self.progress.set_stopped(reason);
             return Ok(NextTick::OnNewHead);
         }
-        if row.fingerprint != self.fingerprint {
-            self.reset(&row).await?;
-            return Ok(NextTick::Now);
-        }
         let Some(head) = self.chain.live_head() else {
             self.progress.set_failing(&self.chain.unavailable().to_string());
             return Ok(NextTick::OnNewHead);
         };
+        if row.fingerprint != self.fingerprint {
+            // The chain may have been reorganised while the gateway was off, or the index stopped.
+            let has_lost_blocks = row.cursor.hash.is_some() && head.number + 1 < row.cursor.next_block;
+            let is_orphaned = has_lost_blocks || self.is_orphaned(&row).await?;
+            self.reset(&row, if is_orphaned { Undo::Blocks } else { Undo::Rows }).await?;
+            return Ok(NextTick::Now);
+        }
         self.progress.tick_started(&row, head.number);
         let last_final = self.chain.final_number(head.number);
         if row.cursor.next_block <= last_final {

@@ -3,9 +3,15 @@
 //! The rule: the cursor moves in the transaction that writes the rows, and only from the value that the gateway read.
 //! So no event is applied twice, even when two gateways believe that they hold the lease.
 
+use super::derive::PublishedEvent;
+use abi_stable::std_types::{RString, Tuple2};
 use alloy_primitives::B256;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
-use plugin_api::{Sql, abi::Statement, sql};
+use plugin_api::{
+    Sql,
+    abi::{NewEvent, Statement},
+    sql,
+};
 use serde::{Deserialize, de::DeserializeOwned};
 
 /// In place of a block number, for writes that need no before-image.
@@ -69,7 +75,7 @@ impl IndexStore {
 
     pub(super) async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
         let rows = self.database.read(&Scope::Host, statement.into()).await?;
-        plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
     }
 
     pub(super) async fn load(&self) -> Result<Option<IndexRow>, StorageError> {
@@ -169,34 +175,52 @@ impl IndexStore {
         .into()
     }
 
-    pub(super) fn insert_pending_event(&self, block: u64, event: String) -> Statement {
-        sql("INSERT INTO host_chain_pending (plugin, block, event) VALUES ($1, $2, $3)")
-            .bind(&self.plugin)
-            .bind(to_i64(block))
-            .bind(event)
-            .into()
+    /// Adds an event that the publisher makes public.
+    pub(super) fn insert_event(&self, published: PublishedEvent, is_final: bool) -> Statement {
+        let PublishedEvent { block, log_index, event } = published;
+        let NewEvent { kind, actor, subject, data, ts, unique_key } = event.into_event();
+        let (subject_kind, subject_id) = subject.into_option().map(|Tuple2(kind, id)| (kind, id)).unzip();
+        sql("INSERT INTO host_chain_events (plugin, block, log_index, type, ts, actor, ref_kind, ref_id, data, unique_key, \
+             is_final, is_public) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0)")
+        .bind(&self.plugin)
+        .bind(to_i64(block))
+        .bind(to_i64(log_index))
+        .bind(kind.into_owned().into_string())
+        .bind(ts.into_option())
+        .bind(actor.into_option())
+        .bind(subject_kind.map(RString::into_string))
+        .bind(subject_id.map(RString::into_string))
+        .bind(data.into_string())
+        .bind(unique_key.into_option().map(RString::into_string))
+        .bind(i64::from(is_final))
+        .into()
     }
 
-    /// The unconfirmed events up to this block, in their order.
-    pub(super) fn select_pending_events(&self, block: u64) -> Statement {
-        sql("SELECT event FROM host_chain_pending WHERE plugin = $1 AND block <= $2 ORDER BY block, id")
-            .bind(&self.plugin)
-            .bind(to_i64(block))
-            .into()
+    /// The public events after this block, in their order.
+    pub(super) fn select_public_events_after(&self, block: i64) -> Statement {
+        sql("SELECT a.id, a.type FROM host_activity a WHERE a.unique_key IN \
+             (SELECT unique_key FROM host_chain_events WHERE plugin = $1 AND block > $2 AND is_public = 1) ORDER BY a.id")
+        .bind(&self.plugin)
+        .bind(block)
+        .into()
     }
 
-    pub(super) fn delete_pending_events(&self, block: u64) -> Statement {
-        sql("DELETE FROM host_chain_pending WHERE plugin = $1 AND block <= $2")
-            .bind(&self.plugin)
-            .bind(to_i64(block))
-            .into()
+    /// Tells the publisher, with a lock until the end of the transaction, that the index undoes everything after this block.
+    pub(super) fn rewind_publisher(&self, from: &IndexRow, block: i64) -> Statement {
+        // An index that is far behind the publisher does not hold it back.
+        sql("UPDATE host_chain_publisher SET version = version + 1, \
+             block = CASE WHEN block > $1 AND block <= $2 THEN $1 ELSE block END")
+        .bind(block.max(0))
+        .bind(to_i64(from.cursor.next_block))
+        .into()
     }
 
     /// Deletes what is needed only for undoing the block `last_final` and those before it.
-    pub(super) fn prune(&self, last_final: u64) -> [Statement; 2] {
+    pub(super) fn prune(&self, last_final: u64) -> [Statement; 3] {
         [
             sql("DELETE FROM host_chain_journal WHERE plugin = $1 AND block <= $2"),
             sql("DELETE FROM host_chain_blocks WHERE plugin = $1 AND block < $2"),
+            sql("DELETE FROM host_chain_events WHERE plugin = $1 AND block <= $2 AND is_public = 1"),
         ]
         .map(|statement| statement.bind(&self.plugin).bind(to_i64(last_final)).into())
     }
@@ -214,7 +238,7 @@ impl IndexStore {
         [
             sql("DELETE FROM host_chain_journal WHERE plugin = $1 AND block > $2"),
             sql("DELETE FROM host_chain_blocks WHERE plugin = $1 AND block > $2"),
-            sql("DELETE FROM host_chain_pending WHERE plugin = $1 AND block > $2"),
+            sql("DELETE FROM host_chain_events WHERE plugin = $1 AND block > $2"),
         ]
         .map(|statement| statement.bind(&self.plugin).bind(block).into())
     }

@@ -1,4 +1,4 @@
-//! `GET /api/health`: liveness, for probes. Small, and `ok` only while the database responds.
+//! `GET /api/health`: liveness, for probes. Small, and `ok` only while writes are kept and every required plugin serves.
 
 use crate::document_context::DocumentContext;
 use plugin_api::Address;
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// What the caller measured for this response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeResult {
-    pub database_ok: bool,
+    /// Whether writes are kept, and every required plugin serves.
+    pub ok: bool,
     /// `None` while no chain is configured or its RPC server does not respond.
     pub head: Option<u64>,
     pub indexed_block: Option<u64>,
@@ -49,7 +50,7 @@ pub struct Deployment {
 
 pub fn health(context: &DocumentContext<'_>, probe: ProbeResult) -> Health {
     Health {
-        ok: probe.database_ok,
+        ok: probe.ok,
         version: context.environment.gateway_version.clone(),
         chain_id: Some(context.environment.chain_id),
         head: probe.head.and_then(|head| i64::try_from(head).ok()).unwrap_or(-1),

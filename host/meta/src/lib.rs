@@ -7,6 +7,7 @@ pub mod agent_card;
 pub mod changelog;
 pub mod docs;
 mod document_context;
+pub mod front_page;
 pub mod health;
 pub mod index;
 pub mod llms;

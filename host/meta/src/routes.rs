@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 /// The document that a route responds with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetaPage {
+    Front,
     Index,
     OpenApi,
     Llms,
@@ -101,7 +102,10 @@ fn ok_answer(content_type: &str, description: &str, schema: Value) -> Answer {
 }
 
 fn discovery_routes(builder: &mut RoutesBuilder, marker: &str) {
-    use MetaPage::{AgentCard, Index, Llms, Manifest, OpenApi};
+    use MetaPage::{AgentCard, Front, Index, Llms, Manifest, OpenApi};
+    let summary = "For programs the route index, for browsers a page that says what this is";
+    let route = builder.json::<RouteIndex>(Front, "/", "get_front_page", summary);
+    route.answers.push(ok_answer("text/html", "The page, for clients that accept HTML", json!({ "type": "string" })));
     builder.json::<RouteIndex>(Index, "/api", "get_index", "Where everything is: links, chain and every route");
     let summary = "This interface as OpenAPI 3.1";
     let route = builder.get(OpenApi, paths::OPENAPI, "get_openapi", summary);

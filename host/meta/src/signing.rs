@@ -46,6 +46,7 @@ pub fn extension(context: &DocumentContext<'_>) -> Value {
         "scheme": SCHEME,
         "message": message_template(&context.environment.brand),
         "payload": "the request's JSON object without its members address, ts and sig, as RFC 8785 writes it",
+        "target": "a payload may name what its path names, as its operation says; then its signature counts for that target only",
         "actions": actions_by_route(context),
         "allActions": context.actions(),
         "signedReads": signed_reads(&context.environment.brand),

@@ -113,13 +113,17 @@ fn unresponsive() -> ServiceStatus {
     ServiceStatus { detail: Some("did not say how it is".into()), ..Default::default() }
 }
 
-/// The service `db`: ok when its size could be read.
-pub fn database_service(size_bytes: Option<u64>, activity_events: Option<u64>) -> ServiceStatus {
+/// The service `db`: ok when its size could be read and it keeps writes; `problem` says why it does not.
+pub fn database_service(
+    size_bytes: Option<u64>,
+    activity_events: Option<u64>,
+    problem: Option<String>,
+) -> ServiceStatus {
     let numbers = Map::from_iter([
         ("sizeBytes".to_owned(), json!(size_bytes)),
         ("activity".to_owned(), activity_events.map_or(Value::Null, Value::from)),
     ]);
-    ServiceStatus { ok: size_bytes.is_some(), numbers, ..Default::default() }
+    ServiceStatus { ok: size_bytes.is_some() && problem.is_none(), detail: problem, numbers, ..Default::default() }
 }
 
 /// Adds the numbers of agents and jobs to the service `db`, if a plugin counts them.

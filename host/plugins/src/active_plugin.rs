@@ -6,7 +6,7 @@ use plugin_api::{abi::PluginBox, manifest::Manifest};
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -20,6 +20,7 @@ pub struct ActivePlugin {
     pub loaded: Arc<LoadedPlugin>,
     is_closed: AtomicBool,
     in_flight: AtomicUsize,
+    call_count: AtomicU64,
     /// Notified when the last call in flight ends.
     idle: Notify,
 }
@@ -38,6 +39,7 @@ impl ActivePlugin {
             loaded,
             is_closed: AtomicBool::new(false),
             in_flight: AtomicUsize::new(0),
+            call_count: AtomicU64::new(0),
             idle: Notify::new(),
         })
     }
@@ -49,6 +51,7 @@ impl ActivePlugin {
     /// Admits a call, unless the plugin is draining. It is counted before the check, so that no call slips past a drain.
     pub fn acquire(self: &Arc<Self>) -> Option<InFlightGuard> {
         self.in_flight.fetch_add(1, Ordering::AcqRel);
+        self.call_count.fetch_add(1, Ordering::Relaxed);
         let guard = InFlightGuard(self.clone());
         (!self.is_closed.load(Ordering::Acquire)).then_some(guard)
     }
@@ -70,6 +73,11 @@ impl ActivePlugin {
             }
         };
         tokio::time::timeout(limit, drained).await.is_ok()
+    }
+
+    /// Requests, jobs, contributions and frames so far.
+    pub fn call_count(&self) -> u64 {
+        self.call_count.load(Ordering::Relaxed)
     }
 
     pub fn in_flight(&self) -> usize {

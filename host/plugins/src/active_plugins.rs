@@ -3,20 +3,78 @@
 use super::ActivePlugin;
 use arc_swap::ArcSwap;
 use gateway_storage::{ReadDependencies, Revisions};
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Deref,
+    sync::Arc,
+};
 
 /// The plugins that serve right now, by name.
 #[derive(Default)]
-pub struct ActivePlugins(ArcSwap<Vec<Arc<ActivePlugin>>>);
+pub struct ActivePlugins(ArcSwap<ActiveSet>);
+
+/// One set of plugins that serve together.
+#[derive(Default)]
+pub struct ActiveSet {
+    plugins: Vec<Arc<ActivePlugin>>,
+    /// Who contributes to an extension point: its plugin, and the index in the plugin's manifest. Made once per set, so that
+    /// what a request collects does not depend on how many plugins contribute to other points.
+    contributors: HashMap<String, Vec<(Arc<ActivePlugin>, u32)>>,
+    /// The paths of their routes, with parameters that have no names.
+    paths: HashSet<String>,
+}
 
 impl ActivePlugins {
-    pub fn list(&self) -> Arc<Vec<Arc<ActivePlugin>>> {
+    pub fn list(&self) -> Arc<ActiveSet> {
         self.0.load_full()
     }
 
     pub fn replace(&self, plugins: Vec<Arc<ActivePlugin>>) {
-        self.0.store(Arc::new(plugins));
+        self.0.store(Arc::new(ActiveSet::new(plugins)));
     }
+
+    /// Whether one of them has a route with this path.
+    pub fn serves(&self, path: &str) -> bool {
+        self.0.load().paths.contains(&without_names(path))
+    }
+}
+
+impl ActiveSet {
+    fn new(plugins: Vec<Arc<ActivePlugin>>) -> Self {
+        let mut contributors: HashMap<String, Vec<_>> = HashMap::new();
+        for plugin in &plugins {
+            for (index, spec) in (0u32..).zip(&plugin.manifest.contributions) {
+                contributors.entry(spec.point.clone()).or_default().push((plugin.clone(), index));
+            }
+        }
+        let routes = plugins.iter().flat_map(|plugin| &plugin.manifest.routes);
+        let paths = routes.map(|route| without_names(&route.path)).collect();
+        Self { plugins, contributors, paths }
+    }
+
+    pub fn contributors(&self, point: &str) -> &[(Arc<ActivePlugin>, u32)] {
+        self.contributors.get(point).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+impl Deref for ActiveSet {
+    type Target = [Arc<ActivePlugin>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.plugins
+    }
+}
+
+/// `/a/{slug}/invoke` as `/a/{}/invoke`.
+fn without_names(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    for part in path.split_inclusive('}') {
+        match part.split_once('{') {
+            Some((text, _name)) => plain.extend([text, "{}"]),
+            None => plain.push_str(part),
+        }
+    }
+    plain
 }
 
 /// The stored data that a plugin's responses may depend on: its own, and that of the plugins it requires, transitively.
@@ -37,4 +95,17 @@ pub fn dependencies_of(active: &[Arc<ActivePlugin>], plugin: &ActivePlugin, revi
         });
     }
     dependencies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_names;
+
+    #[test]
+    fn names_of_parameters_do_not_matter() {
+        assert_eq!(without_names("/api/cv/{agent}/verify"), without_names("/api/cv/{id}/verify"));
+        assert_eq!(without_names("/a/{slug}/.well-known/agent.json"), "/a/{}/.well-known/agent.json");
+        assert_eq!(without_names("/api/files/{*rest}"), "/api/files/{}");
+        assert_eq!(without_names("/api/agents"), "/api/agents");
+    }
 }

@@ -14,7 +14,7 @@ use plugin_api::{
         CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement, Task,
         Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{FetchCall, FetchHead, Grants, UrlCheckCall, UrlCheckResult, UrlProblem},
+    manifest::{FetchCall, FetchHead, Grants, RoutesCall, RoutesResult, UrlCheckCall, UrlCheckResult, UrlProblem},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -41,6 +41,12 @@ impl Capabilities {
 
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         reply(&self.host.journal.call(&self.handle.name, &self.grants.signer_roles, &request).await?)
+    }
+
+    fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let RoutesCall { paths } = serde_json::from_slice(request)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about routes: {error}")))?;
+        reply(&RoutesResult { served: paths.iter().map(|path| self.host.active.serves(path)).collect() })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
@@ -161,7 +167,7 @@ impl Host for Capabilities {
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
         let host = self.host.clone();
         async move {
-            let parts = host.collect_cached(&point, &input).await;
+            let parts = host.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
             parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
         }
         .into_ffi()
@@ -173,6 +179,10 @@ impl Host for Capabilities {
         request: FfiBytes,
         body: FfiBytes,
     ) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
+        if capability == "routes" {
+            // It depends on the set of plugins, and so does each route that a response is cached for.
+            return ready(self.routes(&request).into()).into_ffi();
+        }
         read_tracking::mark_uncacheable();
         let capabilities = self.clone();
         async move {

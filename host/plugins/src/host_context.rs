@@ -4,6 +4,7 @@ use super::{
     ActivePlugins,
     contributions::{self, AuthorRecords, Contribution, ContributionCache},
 };
+use bytes::Bytes;
 use gateway_activity::ActivityLog;
 use gateway_chain::Chains;
 use gateway_clock::Clock;
@@ -35,12 +36,12 @@ pub struct HostContext {
 
 impl HostContext {
     /// What the plugins contribute to an extension point, by their names.
-    pub async fn collect(&self, point: &str, input: &[u8]) -> Vec<Contribution> {
-        contributions::collect(&self.active.list(), point, input).await
+    pub async fn collect(&self, point: &str, input: impl Into<Bytes>) -> Vec<Contribution> {
+        contributions::collect(&self.active.list(), point, &input.into()).await
     }
 
     /// As [`Self::collect`], in JSON and from the cache where possible.
-    pub async fn collect_cached(&self, point: &str, input: &[u8]) -> Result<FfiBytes, serde_json::Error> {
+    pub async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
         self.contributions.collect(&self.active.list(), self.database.revisions(), point, input).await
     }
 

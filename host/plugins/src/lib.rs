@@ -13,6 +13,7 @@ pub mod job;
 pub mod loading;
 mod report;
 mod state;
+mod topic;
 mod transaction;
 mod write_guard;
 
@@ -20,16 +21,18 @@ mod write_guard;
 mod fuzz;
 
 pub use active_plugin::{ActivePlugin, InFlightGuard};
-pub use active_plugins::{ActivePlugins, dependencies_of};
+pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
 pub use capabilities::Capabilities;
-pub use contributions::{AuthorRecords, Contribution, ContributionCache, contribution};
+pub use contributions::{AuthorRecords, Contribution, ContributionCache};
 pub use doorkeeper::Doorkeeper;
 pub use handle::{FaultLimit, FenceRequest, PluginHandle};
 pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder, open,
+    DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,
+    missing_consent, open,
 };
 pub use report::PluginReport;
 pub use state::PluginState;
-pub use transaction::{CommitError, PluginTransaction, TransactionOwner, read_event};
-pub use write_guard::{MIGRATION, WriteGuard};
+pub use topic::render;
+pub use transaction::{CommitError, PluginTransaction, TransactionOwner};
+pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, by_time_migration};

@@ -2,7 +2,7 @@
 
 use super::{
     PluginState,
-    loading::{LoadedPlugin, PluginError},
+    loading::{LoadedPlugin, PluginError, grant_names},
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -22,6 +22,9 @@ pub struct PluginReport {
     pub routes: usize,
     pub jobs: usize,
     pub migrations_applied: usize,
+    /// What it asks for besides its own tables: `egress`, `chain:main`, `signer:relayer`.
+    #[serde(default)]
+    pub grants: Vec<String>,
     /// Since the gateway started.
     pub faults: u64,
     pub last_fault: Option<String>,
@@ -43,6 +46,7 @@ impl PluginReport {
             routes: 0,
             jobs: 0,
             migrations_applied: 0,
+            grants: Vec::new(),
             faults: 0,
             last_fault: None,
             last_fault_ms: None,
@@ -68,6 +72,7 @@ impl PluginReport {
             abi: file.map(|file| format!("{}.{}", file.abi.0, file.abi.1)),
             routes: manifest.routes.len(),
             jobs: manifest.jobs.len(),
+            grants: grant_names(&manifest.grants),
             ..Self::named(&manifest.name, state, "")
         }
     }

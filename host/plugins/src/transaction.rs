@@ -9,18 +9,22 @@ use abi_stable::{
     std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
+use gateway_activity::CheckedEvent;
 use gateway_storage::{CommitStatement, Scope, StorageError, Transaction as StorageTransaction};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
-        CapabilityResponse, FfiBytes, HostError, HostErrorCode, Statement, StatementResult,
+        CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult,
         Transaction as AbiTransaction, Transaction_TO, TransactionBox,
     },
-    manifest::{Grants, NewEvent},
+    manifest::Grants,
 };
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering::Relaxed},
+use std::{
+    ops::Deref,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 /// The most events of one transaction; more are a bug of the plugin.
@@ -28,14 +32,12 @@ const EVENTS_MAX: usize = 1000;
 
 pub struct PluginTransaction {
     inner: StorageTransaction,
-    events: Mutex<Vec<NewEvent>>,
+    events: Mutex<Vec<CheckedEvent>>,
     host: Arc<HostContext>,
     owner: TransactionOwner,
     /// The signer roles and chains that the plugin may send transactions with.
     grants: Grants,
     has_intents: AtomicBool,
-    /// The database refused it because of another transaction: the plugin may run its write again, in another one.
-    has_conflict: AtomicBool,
     /// The plugin called `commit`: what becomes of a request that ends before its result is known is unknown.
     has_commit_begun: AtomicBool,
     /// How the plugin's `commit` ended.
@@ -48,7 +50,7 @@ pub enum TransactionOwner {
     /// The gateway, after the handler's response.
     Request,
     /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
-    Write(Option<WriteGuard>),
+    Write(Option<Arc<WriteGuard>>),
     /// The plugin, by `commit`.
     Plugin,
     /// The index, after the last event of a batch.
@@ -62,8 +64,6 @@ pub enum CommitError {
     Replay,
     #[error("one write per address and interval")]
     TooSoon,
-    #[error(transparent)]
-    Event(HostError),
     #[error(transparent)]
     Storage(StorageError),
 }
@@ -83,7 +83,6 @@ impl PluginTransaction {
             owner,
             grants,
             has_intents: AtomicBool::new(false),
-            has_conflict: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
         })
@@ -99,19 +98,17 @@ impl PluginTransaction {
         if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
         }
+        let has_events = !events.is_empty();
         // The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
         let mut finals: Vec<CommitStatement> = guard.map(WriteGuard::statements).unwrap_or_default();
-        finals.extend(
-            self.host.activity.commit_statements(&events, self.host.clock.now_s()).map_err(CommitError::Event)?,
-        );
-        let committed = self.inner.commit(finals).await;
-        match self.noted(committed) {
+        finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
+        match self.inner.commit(finals).await {
             Ok(_) => {}
             Err(StorageError::Rejected(0)) if guard.is_some() => return Err(CommitError::Replay),
             Err(StorageError::Rejected(_)) => return Err(CommitError::TooSoon),
             Err(error) => return Err(CommitError::Storage(error)),
         }
-        if !events.is_empty() {
+        if has_events {
             self.host.activity.wake();
         }
         if self.has_intents.load(Relaxed) {
@@ -129,42 +126,6 @@ impl PluginTransaction {
         self.commit_result.get()
     }
 
-    /// Whether the database refused it because of another transaction: everything is rolled back.
-    pub fn has_conflict(&self) -> bool {
-        self.has_conflict.load(Relaxed)
-    }
-
-    fn noted<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
-        if let Err(StorageError::Conflict(_)) = &result {
-            self.has_conflict.store(true, Relaxed);
-        }
-        result
-    }
-
-    /// Runs the plugin's statements, after those that were deferred.
-    pub async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
-        self.noted(self.inner.run(statements).await)
-    }
-
-    pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
-        self.inner.defer(statement)
-    }
-
-    /// As [`Self::defer`], for the gateway's own statements.
-    pub fn defer_as_host(&self, statement: Statement) -> Result<(), StorageError> {
-        self.inner.defer_as_host(statement)
-    }
-
-    /// How many statements are deferred.
-    pub fn deferred_count(&self) -> usize {
-        self.inner.deferred_count()
-    }
-
-    /// Runs the gateway's own statements.
-    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
-        self.noted(self.inner.run_as_host(statements).await)
-    }
-
     /// Commits with these last statements.
     pub async fn commit_with(&self, last: Vec<CommitStatement>) -> Result<(), StorageError> {
         self.inner.commit(last).await.map(drop)
@@ -180,7 +141,7 @@ impl PluginTransaction {
     /// Commits for the plugin, where the plugin may.
     async fn commit(&self) -> Result<(), HostError> {
         let guard = match &self.owner {
-            TransactionOwner::Write(guard) => guard.as_ref(),
+            TransactionOwner::Write(guard) => guard.as_deref(),
             TransactionOwner::Plugin => None,
             TransactionOwner::Request => {
                 return Err(refused("the gateway commits a request's own transaction after the handler's answer"));
@@ -209,8 +170,8 @@ impl PluginTransaction {
         Ok(CapabilityResponse { response: id.to_string().into_bytes().into(), body: FfiBytes::default() })
     }
 
-    fn publish(&self, event: &[u8]) -> Result<(), HostError> {
-        let event = read_event(event)?;
+    fn publish(&self, event: NewEvent) -> Result<(), HostError> {
+        let event = CheckedEvent::check(event)?;
         let mut events = self.events.lock();
         if events.len() >= EVENTS_MAX {
             return Err(HostError::new(
@@ -223,12 +184,13 @@ impl PluginTransaction {
     }
 }
 
-/// Parses and checks an event that a plugin publishes.
-pub fn read_event(event: &[u8]) -> Result<NewEvent, HostError> {
-    let event: NewEvent = serde_json::from_slice(event)
-        .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not an event: {error}")))?;
-    gateway_activity::check(&event)?;
-    Ok(event)
+/// Statements go straight to the database's transaction.
+impl Deref for PluginTransaction {
+    type Target = StorageTransaction;
+
+    fn deref(&self) -> &StorageTransaction {
+        &self.inner
+    }
 }
 
 struct Handle(Arc<PluginTransaction>);
@@ -250,8 +212,8 @@ impl AbiTransaction for Handle {
     /// Only the transactions of the indexer have chain events.
     fn begin_event(&self, _: u32) {}
 
-    fn publish(&self, event: FfiBytes) -> RResult<(), HostError> {
-        self.0.publish(&event).into()
+    fn publish(&self, event: NewEvent) -> RResult<(), HostError> {
+        self.0.publish(event).into()
     }
 
     fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
@@ -272,7 +234,6 @@ fn refused(message: &str) -> HostError {
 fn host_error(error: CommitError) -> HostError {
     match error {
         CommitError::Storage(error) => error.into(),
-        CommitError::Event(error) => error,
         CommitError::Replay | CommitError::TooSoon => HostError::new(HostErrorCode::Constraint, error.to_string()),
     }
 }

@@ -3,8 +3,9 @@
 //! The rule: both are checked in the transaction of the write itself. The replay guard comes first, so that a client that
 //! repeats a write that succeeded gets 409 and nothing else.
 
-use gateway_storage::CommitStatement;
-use plugin_api::sql;
+use gateway_clock::Clock;
+use gateway_storage::{CommitStatement, Dialect};
+use plugin_api::{manifest::MigrationSpec, sql};
 
 pub const MIGRATION: &str = "
 CREATE TABLE host_replay_guard (
@@ -17,6 +18,71 @@ CREATE INDEX host_replay_guard_age ON host_replay_guard (remember_until_s);
 CREATE TABLE host_write_slots (address TEXT NOT NULL PRIMARY KEY, last_ms BIGINT NOT NULL);
 ";
 
+/// Guards by the time until which they are remembered, which follows from what was signed: new ones are neighbours in one
+/// tree, and old ones are deleted from its beginning. Those of the first table count until they are forgotten.
+const BY_TIME: &str = "
+ALTER TABLE host_replay_guard RENAME TO host_replay_guard_1;
+CREATE TABLE host_replay_guard (
+    remember_until_s BIGINT NOT NULL,
+    digest TEXT NOT NULL,
+    address TEXT NOT NULL,
+    PRIMARY KEY (remember_until_s, digest)
+)";
+
+/// On SQLite a table without row ids is one tree, not two.
+const SLOTS_WITHOUT_ROWID: &str = "
+CREATE TABLE host_write_slots_new (address TEXT NOT NULL PRIMARY KEY, last_ms BIGINT NOT NULL) WITHOUT ROWID;
+INSERT INTO host_write_slots_new SELECT address, last_ms FROM host_write_slots;
+DROP TABLE host_write_slots;
+ALTER TABLE host_write_slots_new RENAME TO host_write_slots;
+";
+
+pub fn by_time_migration(version: u32) -> MigrationSpec {
+    MigrationSpec {
+        version,
+        name: "guards_by_time".to_owned(),
+        sql: format!("{BY_TIME} WITHOUT ROWID;{SLOTS_WITHOUT_ROWID}"),
+        postgres: Some(format!("{BY_TIME};")),
+    }
+}
+
+/// Whose time decides whether the interval is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalClock {
+    /// The gateway's own, [`WriteGuard::now_ms`].
+    Gateway,
+    /// The database's: several replicas share it, and their own clocks differ.
+    Database,
+}
+
+impl IntervalClock {
+    /// A database of a gateway's own needs no second clock, and a test's clock is the only one.
+    pub fn of(dialect: Dialect, clock: &Clock) -> Self {
+        match (dialect, clock) {
+            (Dialect::Postgres, Clock::System) => Self::Database,
+            _ => Self::Gateway,
+        }
+    }
+}
+
+/// Takes the address's slot at a time, unless the last write is not the interval ago. A time in the future comes from a clock
+/// that was wrong: it must not lock the address out.
+macro_rules! take_slot {
+    ($now_ms:literal) => {
+        concat!(
+            "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, ",
+            $now_ms,
+            ") ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms \
+             WHERE host_write_slots.last_ms <= excluded.last_ms - $2 OR host_write_slots.last_ms > excluded.last_ms + $2 \
+             RETURNING 1"
+        )
+    };
+}
+
+const TAKE_SLOT: &str = take_slot!("$3");
+/// The time when the statement runs: the transaction may have begun long before.
+const TAKE_SLOT_BY_DATABASE_CLOCK: &str = take_slot!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
+
 /// What a signed write uses up when it commits.
 #[derive(Clone, Debug)]
 pub struct WriteGuard {
@@ -26,32 +92,44 @@ pub struct WriteGuard {
     pub digest: String,
     pub now_ms: i64,
     pub interval_ms: i64,
-    /// Until this time a replayed signature would be fresh.
+    pub interval_clock: IntervalClock,
+    /// Until this time a replayed signature would be fresh. It follows from the signed time alone, because it is part of the
+    /// key.
     pub remember_until_s: i64,
 }
 
 impl WriteGuard {
     /// The first statement is the replay guard, the second, if any, the interval: each must return a row.
     pub(crate) fn statements(&self) -> Vec<CommitStatement> {
-        let replay = sql("INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES ($1, $2, $3) \
-             ON CONFLICT (address, digest) DO NOTHING RETURNING 1")
-        .bind(self.signer.as_str())
+        let replay = sql("INSERT INTO host_replay_guard (remember_until_s, digest, address) SELECT $1, $2, $3 \
+             WHERE NOT EXISTS (SELECT 1 FROM host_replay_guard_1 WHERE address = $3 AND digest = $2) \
+             ON CONFLICT (remember_until_s, digest) DO NOTHING RETURNING 1")
+        .bind(self.remember_until_s)
         .bind(self.digest.as_str())
-        .bind(self.remember_until_s);
+        .bind(self.signer.as_str());
         let mut statements = vec![CommitStatement::expecting_row(replay.into())];
         if self.interval_ms > 0 {
-            // A time in the future comes from a clock that was wrong: it must not lock the address out.
-            let slot = sql(
-                "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, $2) \
-                 ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms \
-                 WHERE host_write_slots.last_ms <= excluded.last_ms - $3 OR host_write_slots.last_ms > excluded.last_ms + $3 \
-                 RETURNING 1",
-            )
-            .bind(self.signer.as_str())
-            .bind(self.now_ms)
-            .bind(self.interval_ms);
+            let (address, interval_ms) = (self.signer.as_str(), self.interval_ms);
+            let slot = match self.interval_clock {
+                IntervalClock::Gateway => sql(TAKE_SLOT).bind(address).bind(interval_ms).bind(self.now_ms),
+                IntervalClock::Database => sql(TAKE_SLOT_BY_DATABASE_CLOCK).bind(address).bind(interval_ms),
+            };
             statements.push(CommitStatement::expecting_row(slot.into()));
         }
         statements
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gateway_clock::ManualClock;
+
+    #[test]
+    fn the_databases_clock_decides_where_replicas_share_it() {
+        let manual = Clock::Manual(ManualClock::new(0));
+        assert_eq!(IntervalClock::of(Dialect::Postgres, &Clock::System), IntervalClock::Database);
+        assert_eq!(IntervalClock::of(Dialect::Sqlite, &Clock::System), IntervalClock::Gateway);
+        assert_eq!(IntervalClock::of(Dialect::Postgres, &manual), IntervalClock::Gateway);
     }
 }

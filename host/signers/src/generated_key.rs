@@ -14,6 +14,14 @@ pub fn open_or_generate(path: &Path) -> Result<(Key, bool), String> {
     }
 }
 
+/// Whether the key of the file can be used, if there is one.
+pub fn check(path: &Path) -> Result<(), String> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        _ => read(path).map(drop),
+    }
+}
+
 fn read(path: &Path) -> Result<Key, String> {
     let text = private_file::read(path)?;
     let text = SecretString::from(text.as_str());

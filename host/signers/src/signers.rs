@@ -8,6 +8,9 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 /// The role whose key the gateway generates when none is configured.
 pub const GATEWAY: &str = "gateway";
 
+/// Its file in `data_dir`.
+const GATEWAY_KEY: &str = "gateway.key";
+
 /// The keys of this gateway, and for each role without one the reason.
 #[derive(Debug, Default)]
 pub struct Signers {
@@ -64,6 +67,21 @@ impl Signers {
             (role.to_owned(), signer)
         };
         Self { by_role: ROLES.into_iter().map(open).collect() }
+    }
+
+    /// The keys of which [`Self::open`] would say that they cannot be used: role and reason. Generates no key.
+    pub fn find_faults(config: &mut Config) -> Vec<(String, String)> {
+        let generated = config.data_dir.join(GATEWAY_KEY);
+        let fault = |role: &str| {
+            let settings = config.signers.get_mut(role).map(std::mem::take).unwrap_or_default();
+            let reason = match configured_key(settings) {
+                Err(reason) => Some(reason),
+                Ok(None) if role == GATEWAY => generated_key::check(&generated).err(),
+                Ok(_) => None,
+            };
+            reason.map(|reason| (role.to_owned(), reason))
+        };
+        ROLES.into_iter().filter_map(fault).collect()
     }
 
     pub fn key(&self, role: &str) -> Result<Arc<Key>, MissingKey> {
@@ -140,7 +158,7 @@ fn configured_key(settings: SignerConfig) -> Result<Option<(Key, KeySource)>, St
 }
 
 fn gateway_key(data_dir: &std::path::Path) -> Signer {
-    let path = data_dir.join("gateway.key");
+    let path = data_dir.join(GATEWAY_KEY);
     match generated_key::open_or_generate(&path) {
         Ok((key, is_new)) => Signer::Ready { key: Arc::new(key), source: KeySource::Generated { path, is_new } },
         Err(reason) => Signer::Unavailable { reason, is_fault: true },

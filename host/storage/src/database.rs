@@ -1,7 +1,7 @@
 //! The open database: reads, transactions, migrations and backups, on either engine.
 
 use crate::{
-    backup::{self, BackupError},
+    backup::{self, BackupError, BackupManifest, BackupOrigin},
     check::{CheckedStatement, Purpose},
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
@@ -43,6 +43,22 @@ impl Database {
                 Dialect::Postgres => Engine::Postgres(Arc::new(PostgresEngine::open(&settings).await?)),
             };
             Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine)) })
+        })
+    }
+
+    /// Whether the database could be opened. Creates and changes nothing.
+    pub fn check(settings: DatabaseSettings) -> BoxFuture<'static, Result<(), StorageError>> {
+        Box::pin(async move {
+            match settings.dialect()? {
+                Dialect::Sqlite => {
+                    let path = settings.sqlite_path()?;
+                    let check = move || SqliteEngine::check(&path);
+                    tokio::task::spawn_blocking(check)
+                        .await
+                        .map_err(|error| StorageError::Internal(format!("the check failed: {error}")))?
+                }
+                Dialect::Postgres => PostgresEngine::check(&settings).await,
+            }
         })
     }
 
@@ -149,20 +165,44 @@ impl Database {
         }
     }
 
-    /// Writes everything that was committed before the call into a new file. Returns its size in bytes.
-    pub fn back_up<'a>(&'a self, file: &'a Path, overwrite: bool) -> BoxFuture<'a, Result<u64, BackupError>> {
-        Box::pin(backup::back_up(&self.inner.engine, file, overwrite))
+    /// Writes everything that was committed before the call into a new file, and its manifest beside it.
+    pub fn back_up<'a>(
+        &'a self,
+        file: &'a Path,
+        overwrite: bool,
+        origin: BackupOrigin<'a>,
+    ) -> BoxFuture<'a, Result<BackupManifest, BackupError>> {
+        Box::pin(backup::back_up(&self.inner.engine, file, overwrite, origin))
+    }
+
+    /// Whether the threads of SQLite run: without one of them only a restart helps.
+    pub fn check_threads(&self) -> Result<(), StorageError> {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) if !sqlite.are_threads_running() => {
+                Err(StorageError::Internal("a database thread has ended".into()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the database answers a query.
     pub async fn probe(&self) -> Result<(), StorageError> {
-        if let Engine::Sqlite(sqlite) = &self.inner.engine
-            && !sqlite.are_threads_running()
-        {
-            return Err(StorageError::Internal("a database thread has ended".into()));
-        }
+        self.check_threads()?;
         let statement = Statement { sql: "SELECT 1".into(), params: Vec::new().into() };
         self.read(&Scope::Host, statement).await.map(|_| ())
+    }
+
+    /// Why a write within the last `window` failed because the database was unavailable, if no later one succeeded.
+    pub fn write_failure_within(&self, window: Duration) -> Option<String> {
+        self.inner.write_failure_within(window)
+    }
+
+    /// Free bytes of the disk that SQLite writes to. `None` for PostgreSQL, whose disk is another machine's.
+    pub fn free_disk_bytes(&self) -> Option<u64> {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.free_disk_bytes(),
+            Engine::Postgres(_) => None,
+        }
     }
 
     /// Whether a call within the last `window` failed because the database was unavailable.

@@ -20,19 +20,47 @@ pub struct DatabaseInner {
     pub engine: Engine,
     /// When a call last failed with [`StorageError::Unavailable`].
     last_unavailable: Mutex<Option<Instant>>,
+    /// When and why a write last failed with it, unless a later one succeeded.
+    write_failure: Mutex<Option<(Instant, String)>>,
 }
 
 impl DatabaseInner {
     pub fn new(dialect: Dialect, engine: Engine) -> Self {
-        Self { checker: StatementChecker::new(dialect), dialect, engine, last_unavailable: Mutex::default() }
+        Self {
+            checker: StatementChecker::new(dialect),
+            dialect,
+            engine,
+            last_unavailable: Mutex::default(),
+            write_failure: Mutex::default(),
+        }
     }
 
     /// Notes the time when the result is [`StorageError::Unavailable`], and returns the result.
     pub fn record_availability<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
-        if let Err(StorageError::Unavailable(_)) = &result {
+        if let Err(StorageError::Unavailable(_) | StorageError::Busy(_)) = &result {
             *self.last_unavailable.lock() = Some(Instant::now());
         }
         result
+    }
+
+    /// The same for a statement of a transaction, whose failure is a failed write.
+    pub fn record_write<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        if let Err(StorageError::Unavailable(reason)) = &result {
+            *self.write_failure.lock() = Some((Instant::now(), reason.clone()));
+        }
+        self.record_availability(result)
+    }
+
+    /// The same for a commit, after which an earlier failure says nothing any more.
+    pub fn record_commit<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        if result.is_ok() && self.write_failure.lock().is_some() {
+            *self.write_failure.lock() = None;
+        }
+        self.record_write(result)
+    }
+
+    pub fn write_failure_within(&self, window: Duration) -> Option<String> {
+        self.write_failure.lock().as_ref().filter(|(at, _)| at.elapsed() < window).map(|(_, reason)| reason.clone())
     }
 
     pub fn was_unavailable_within(&self, window: Duration) -> bool {

@@ -8,6 +8,9 @@ pub enum StorageError {
     /// Nothing was written; the same call may work later.
     #[error("the database is not available: {0}")]
     Unavailable(String),
+    /// As [`Self::Unavailable`], because of other transactions: the database itself works.
+    #[error("the database is busy: {0}")]
+    Busy(String),
     #[error("the database took too long: {0}")]
     Timeout(String),
     /// Another transaction at the same time was in the way. Nothing was written; the same statements may work in a new
@@ -45,7 +48,7 @@ impl StorageError {
 
     fn code(&self) -> HostErrorCode {
         match self {
-            Self::Unavailable(_) => HostErrorCode::Unavailable,
+            Self::Unavailable(_) | Self::Busy(_) => HostErrorCode::Unavailable,
             Self::Timeout(_) => HostErrorCode::Timeout,
             Self::Conflict(_) => HostErrorCode::Conflict,
             Self::Statement(_) => HostErrorCode::Statement,

@@ -25,7 +25,7 @@ mod transaction;
 #[cfg(test)]
 mod fuzz;
 
-pub use backup::{BackupError, RestoreReport, RestoreRequest, restore};
+pub use backup::{BackupError, BackupManifest, BackupOrigin, RestoreReport, RestoreRequest, manifest_path, restore};
 pub use check::CheckedStatement;
 pub use commit_statement::CommitStatement;
 pub use database::{Database, ReadAttempt};

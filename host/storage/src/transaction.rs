@@ -11,7 +11,10 @@ use crate::{
 };
 use parking_lot::Mutex;
 use plugin_api::abi::{Statement, StatementResult};
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 /// Deferred statements wait in memory.
 const DEFERRED_MAX: usize = 20_000;
@@ -24,6 +27,7 @@ pub struct Transaction {
     scope: Scope,
     engine: EngineTransaction,
     deferred: Mutex<DeferredStatements>,
+    has_conflict: AtomicBool,
 }
 
 enum EngineTransaction {
@@ -58,7 +62,7 @@ impl Transaction {
                 EngineTransaction::Postgres(PostgresTransaction::new(Arc::clone(postgres), scope.plugin_name()))
             }
         };
-        Self { database, scope, engine, deferred: Mutex::default() }
+        Self { database, scope, engine, deferred: Mutex::default(), has_conflict: AtomicBool::new(false) }
     }
 
     pub fn scope(&self) -> &Scope {
@@ -72,6 +76,12 @@ impl Transaction {
                 EngineTransaction::Sqlite(transaction) => transaction.has_begun(),
                 EngineTransaction::Postgres(transaction) => transaction.has_begun(),
             }
+    }
+
+    /// Whether the database refused it because of another transaction: everything is rolled back, and the same statements may
+    /// succeed in a new one.
+    pub fn has_conflict(&self) -> bool {
+        self.has_conflict.load(Relaxed)
     }
 
     /// Adds a statement that runs before the next call's statements, in the scope of the transaction.
@@ -122,7 +132,7 @@ impl Transaction {
             EngineTransaction::Sqlite(transaction) => transaction.run(all).await,
             EngineTransaction::Postgres(transaction) => Box::pin(transaction.run(&all)).await,
         };
-        self.database.record_availability(result).map(|mut outcomes| outcomes.split_off(deferred_count))
+        self.record(result).map(|mut outcomes| outcomes.split_off(deferred_count))
     }
 
     /// Runs the gateway's own last statements and commits, in one call to the database. Returns when the commit is
@@ -145,7 +155,19 @@ impl Transaction {
             EngineTransaction::Sqlite(transaction) => transaction.commit(checked).await,
             EngineTransaction::Postgres(transaction) => Box::pin(transaction.commit(&checked)).await,
         };
-        self.database.record_availability(result)
+        self.note_conflict(&result);
+        self.database.record_commit(result)
+    }
+
+    fn record<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        self.note_conflict(&result);
+        self.database.record_write(result)
+    }
+
+    fn note_conflict<T>(&self, result: &Result<T, StorageError>) {
+        if let Err(StorageError::Conflict(_)) = result {
+            self.has_conflict.store(true, Relaxed);
+        }
     }
 
     /// Rolls back; returns when that is done.

@@ -72,7 +72,7 @@ impl Histogram {
         HistogramTimer { histogram: self, started: Instant::now() }
     }
 
-    pub(crate) fn snapshot(&self) -> HistogramSnapshot {
+    pub fn snapshot(&self) -> HistogramSnapshot {
         let counts = array::from_fn(|bucket| self.counts.get(bucket).map_or(0, |count| count.load(Relaxed)));
         HistogramSnapshot { bounds_us: self.bounds_us, counts, sum_us: self.sum_us.load(Relaxed) }
     }

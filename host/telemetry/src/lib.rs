@@ -2,6 +2,8 @@
 
 mod exposition;
 mod histogram;
+mod json_lines;
+mod log_writer;
 mod logging;
 mod recorder;
 mod registry;
@@ -10,7 +12,8 @@ mod scrape;
 mod usage;
 
 pub use histogram::{HistogramSnapshot, HistogramTimer};
-pub use logging::{LogLevelError, set_log_level, start_logging};
+pub use log_writer::ACCESS_TARGET;
+pub use logging::{LogLevelError, flush_log, set_log_level, start_logging};
 pub use recorder::MetricsRecorder;
 pub use request::{request_id, with_request_id};
 pub use scrape::render_metrics;

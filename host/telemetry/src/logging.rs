@@ -1,11 +1,14 @@
 //! The log of the process: lines for people on a terminal, JSON for programs.
 
+use super::{json_lines::JsonLines, log_writer::LogWriter};
 use gateway_config::{LogConfig, LogFormat};
 use std::{io::IsTerminal as _, sync::OnceLock};
 use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt as _, reload, util::SubscriberInitExt as _};
 
 /// Set by [`start_logging`], for [`set_log_level`].
 static LOG_FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
+/// Set by [`start_logging`], for [`flush_log`].
+static LOG_WRITER: OnceLock<LogWriter> = OnceLock::new();
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogLevelError {
@@ -25,18 +28,24 @@ pub fn start_logging(config: &LogConfig) {
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
     let (filter, handle) = reload::Layer::new(filter);
+    let writer = LOG_WRITER.get_or_init(|| LogWriter::new(std::io::stderr())).clone();
     let registry = tracing_subscriber::registry().with(filter);
     let started = if wants_json {
-        let layer = fmt::layer().json().flatten_event(true).with_current_span(false).with_writer(std::io::stderr);
-        registry.with(layer).try_init()
+        registry.with(fmt::layer().event_format(JsonLines).with_writer(writer)).try_init()
     } else {
-        let layer = fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
-        registry.with(layer).try_init()
+        registry.with(fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(writer)).try_init()
     };
     match started {
         // Cannot fail: the subscriber is set once, too.
         Ok(()) => drop(LOG_FILTER.set(handle)),
         Err(error) => tracing::debug!(%error, "logging was started before"),
+    }
+}
+
+/// Writes the lines that wait for others: the last thing that a process does.
+pub fn flush_log() {
+    if let Some(writer) = LOG_WRITER.get() {
+        writer.flush();
     }
 }
 

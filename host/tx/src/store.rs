@@ -33,7 +33,7 @@ impl Store {
 
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
         let rows = self.database.read(&Scope::Host, statement.into()).await?;
-        plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
     }
 
     /// The account's intents that are signed, and neither final nor failed, in the order of nonces.

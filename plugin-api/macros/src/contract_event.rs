@@ -56,7 +56,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
     let (name, (impl_generics, type_generics, conditions)) = (&item.ident, item.generics.split_for_impl());
     Ok(quote! {
         #[automatically_derived]
-        impl #impl_generics ::plugin_api::ContractEvent for #name #type_generics #conditions {
+        impl #impl_generics ::plugin_api::contracts::ContractEvent for #name #type_generics #conditions {
             const CONTRACT: &'static str = #contract;
             const SIGNATURE: &'static str = #signature;
         }
@@ -225,7 +225,7 @@ mod tests {
             ),
             quote!(
                 struct S {
-                    #[serde(rename = "jobId", deserialize_with = "plugin_api::chain_int")]
+                    #[serde(rename = "jobId", deserialize_with = "plugin_api::contracts::chain_int")]
                     id: i64,
                 }
             ),

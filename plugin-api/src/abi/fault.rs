@@ -26,6 +26,13 @@ pub struct Fault {
 
 /// The error of a capability of the gateway.
 /// `code` is one of the numbers of [`HostErrorCode`]; later versions only add numbers.
+///
+/// ```
+/// use plugin_api::{HostError, HostErrorCode};
+///
+/// let error = HostError::new(HostErrorCode::Invalid, "the card is no JSON");
+/// assert!(error.is(HostErrorCode::Invalid));
+/// ```
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct HostError {
@@ -34,6 +41,18 @@ pub struct HostError {
 }
 
 /// The known values of [`HostError::code`].
+///
+/// ```
+/// use plugin_api::{Fetch, HostError, HostErrorCode, HostHandle};
+///
+/// async fn is_reachable(host: &HostHandle, url: &str) -> Result<bool, HostError> {
+///     match Fetch::get(url).send(host).await {
+///         Ok(response) => Ok(response.status < 400),
+///         Err(error) if error.is(HostErrorCode::Fetch) => Ok(false),
+///         Err(error) => Err(error),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum HostErrorCode {

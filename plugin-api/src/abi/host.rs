@@ -1,6 +1,6 @@
 //! The capabilities that the gateway offers to a plugin: never keys, drivers or runtimes.
 
-use super::{Fault, FfiBytes, HostError, Rows, Statement, StatementResult};
+use super::{Fault, FfiBytes, HostError, NewEvent, Rows, Statement, StatementResult};
 use abi_stable::{
     StableAbi, sabi_trait,
     std_types::{RBox, RResult, RStr, RString, RVec},
@@ -74,8 +74,8 @@ pub trait Transaction: Send + Sync {
     /// The statements and events that follow belong to the chain event at this index of the list; called in order from 0,
     /// once per event.
     fn begin_event(&self, index: u32);
-    /// Adds a JSON [`crate::manifest::NewEvent`] to the activity log, in the same commit.
-    fn publish(&self, event: FfiBytes) -> RResult<(), HostError>;
+    /// Adds an event to the activity log, in the same commit.
+    fn publish(&self, event: NewEvent) -> RResult<(), HostError>;
     /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`).
     fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
     /// Completes when the transaction is durable. Refused on a transaction that the gateway commits: [`super::Head::transaction`],

@@ -1,15 +1,17 @@
 //! The binary interface (ABI) between the gateway and a plugin.
 //!
-//! The rule that must not break: **a plugin compiled against an older 1.x loads in a newer gateway**. Therefore
+//! The rule that must not break: **a plugin compiled against an older minor version loads in a newer gateway**. Therefore
 //! - trait methods are only appended, after the one marked `last_prefix_field`, and with a default body;
 //! - fields of [`PluginModule`] are only appended, as `missing_field(option)`;
-//! - every other struct and enum in this module is frozen: only the JSON documents of [`crate::manifest`] may grow;
+//! - every other struct and enum in this module is frozen, and so are [`crate::Address`] and [`crate::Hash256`] in them: only the JSON documents of [`crate::manifest`] may grow;
 //! - a panic never crosses the ABI: the SDK catches it on the plugin's side and returns a [`Fault`];
 //! - `abi_stable` and `async-ffi` are pinned to exact versions, because their types are part of the layout.
 //!
 //! All integers are native-endian in structs and little-endian in byte formats ([`Rows`], [`Stamp`]).
 
+mod activity;
 mod bytes;
+mod chain;
 mod exchange;
 mod fault;
 mod host;
@@ -18,7 +20,9 @@ mod rows;
 mod stamp;
 mod statement;
 
+pub use activity::{Frame, NewEvent};
 pub use bytes::FfiBytes;
+pub use chain::{EventSource, LogMeta, SubscribedEvent};
 pub use exchange::*;
 pub use fault::*;
 pub use host::*;

@@ -1,42 +1,14 @@
 //! The interface of a plugin: its two entry points, and the object that they construct.
 
-use super::{Fault, FfiBytes, HostBox, Request, Response, TransactionBox};
+use super::{EventSource, Fault, FfiBytes, Frame, HostBox, Request, Response, Rows, SubscribedEvent, TransactionBox};
 use abi_stable::{
     StableAbi, declare_root_module_statics,
     library::RootModule,
     package_version_strings, sabi_trait,
     sabi_types::VersionStrings,
-    std_types::{RBox, RResult, RString, RVec},
+    std_types::{RBox, RResult, RVec},
 };
 use async_ffi::FfiFuture;
-
-/// The members that all events of one subscription share; see [`crate::manifest::ChainEvent`].
-#[repr(C)]
-#[derive(StableAbi)]
-pub struct EventSource {
-    /// Index of the subscription in the manifest.
-    pub subscription: u32,
-    pub chain: RString,
-    pub contract: RString,
-    pub address: [u8; 20],
-    pub event: RString,
-}
-
-/// A chain event for a plugin; for the members see [`crate::manifest::ChainEvent`].
-#[repr(C)]
-#[derive(StableAbi)]
-pub struct SubscribedEvent {
-    /// Index of its source in the list of sources of the call.
-    pub source: u32,
-    pub block: u64,
-    pub block_hash: [u8; 32],
-    pub time_s: i64,
-    pub tx: [u8; 32],
-    pub tx_index: u64,
-    pub log_index: u64,
-    /// A JSON object.
-    pub args: FfiBytes,
-}
 
 /// A constructed plugin. Indices point into the lists of the manifest.
 #[sabi_trait]
@@ -47,6 +19,8 @@ pub trait PluginObject: Send + Sync {
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
     /// Computes one contribution to an extension point: JSON in, JSON out.
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
+    /// Renders frames of the topic at this index: rows of `host_activity_v1` in, in ascending order.
+    fn render(&self, topic: u32, rows: Rows) -> FfiFuture<RResult<RVec<Frame>, Fault>>;
     /// Applies chain events in order inside the index's transaction; before each one, the plugin calls `begin_event` of the
     /// transaction. `SubscribedEvent::source` is an index into `sources`.
     fn chain_events(

@@ -1,8 +1,12 @@
 //! Chains: the events from which plugins derive rows, and the requests of the capability `chain`.
 
-use crate::sdk::{Address, Hash256};
+use crate::{
+    abi::LogMeta,
+    sdk::{Address, Hash256},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::ops::Deref;
 
 /// One event of a contract. `args` holds its arguments by name: integers of up to 64 bits as numbers, larger ones as
 /// decimal strings, bytes as `0x…`, arrays and tuples as arrays, an indexed text as its hash. Texts are untrusted; the
@@ -17,15 +21,17 @@ pub struct ChainEvent<Args, Text = String> {
     /// Name of the event, for example `Registered`.
     pub event: Text,
     pub args: Args,
-    pub block: u64,
-    pub block_hash: Hash256,
-    /// Timestamp of the block, Unix seconds.
-    pub time_s: i64,
-    pub tx: Hash256,
-    /// Index of the transaction in its block.
-    pub tx_index: u64,
-    /// Index of the event in its block. A reorganisation may change it, so `tx` and `log_index` are no permanent id.
-    pub log_index: u64,
+    #[serde(flatten)]
+    pub log: LogMeta,
+}
+
+/// An event's block and transaction are read as its own members: `event.block`, or `event.log.block` once `args` is moved out.
+impl<Args, Text> Deref for ChainEvent<Args, Text> {
+    type Target = LogMeta;
+
+    fn deref(&self) -> &LogMeta {
+        &self.log
+    }
 }
 
 /// Number, hash and timestamp of a block.

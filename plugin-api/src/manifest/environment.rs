@@ -12,6 +12,8 @@ pub struct Environment {
     pub gateway_version: String,
     /// Public root without a trailing slash, for absolute links.
     pub base_url: String,
+    /// Root of the pages for people, without a trailing slash; `None` where nobody serves any.
+    pub web_url: Option<String>,
     pub chain_id: u64,
     pub brand: Brand,
     /// `sqlite` or `postgres`, for statements that must differ.

@@ -1,30 +1,9 @@
-//! Activity: events that plugins publish, and rows that topics render.
+//! Rows of the activity log.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
 
-/// A new event for the activity log. Plugins send `Data` as they serialised it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NewEvent<Data = Value> {
-    /// Dotted lower-case name, for example `thread.create`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Checksummed address; none when no single account acted.
-    #[serde(default)]
-    pub actor: Option<String>,
-    /// What the event is about.
-    #[serde(rename = "ref", default)]
-    pub subject: Option<EventRef>,
-    /// Public parts only.
-    pub data: Data,
-    /// Unix seconds of the event; the gateway's clock when absent.
-    #[serde(default)]
-    pub ts: Option<i64>,
-    /// The gateway drops a second event with this key; for events that could be published twice.
-    #[serde(default)]
-    pub unique_key: Option<String>,
-}
-
+/// A record that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRef {
     pub kind: String,
@@ -37,9 +16,9 @@ impl EventRef {
     }
 }
 
-/// A row of the activity log, the input of topics. Ids become visible in increasing order.
+/// A row of the activity log. Ids become visible in increasing order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ActivityRow {
+pub struct ActivityRow<Data = Value> {
     pub id: i64,
     #[serde(rename = "type")]
     pub kind: String,
@@ -47,12 +26,16 @@ pub struct ActivityRow {
     pub actor: Option<String>,
     #[serde(rename = "ref")]
     pub subject: Option<EventRef>,
-    pub data: Value,
+    pub data: Data,
 }
+
+/// A row as a topic gets it: the data is the text that the plugin published.
+pub type TopicRow = ActivityRow<Box<RawValue>>;
 
 /// A row of the view `host_activity_v1`, which every plugin may read.
 #[derive(Clone, Debug, Deserialize)]
-pub struct ActivityRecord {
+#[serde(bound = "Data: DeserializeOwned")]
+pub struct ActivityRecord<Data = Value> {
     id: i64,
     #[serde(rename = "type")]
     kind: String,
@@ -61,11 +44,11 @@ pub struct ActivityRecord {
     ref_kind: Option<String>,
     ref_id: Option<String>,
     #[serde(deserialize_with = "crate::sdk::json_text")]
-    data: Value,
+    data: Data,
 }
 
-impl From<ActivityRecord> for ActivityRow {
-    fn from(record: ActivityRecord) -> Self {
+impl<Data> From<ActivityRecord<Data>> for ActivityRow<Data> {
+    fn from(record: ActivityRecord<Data>) -> Self {
         let subject = record.ref_kind.zip(record.ref_id).map(|(kind, id)| EventRef { kind, id });
         let ActivityRecord { id, kind, ts, actor, data, .. } = record;
         Self { id, kind, ts, actor, subject, data }

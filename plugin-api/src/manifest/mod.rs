@@ -8,17 +8,21 @@ mod environment;
 mod event;
 mod fetch;
 mod route;
+mod routes;
 mod sign;
 mod stream;
+mod target_member;
 mod tx;
 
 pub use chain::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, LogInfo, ReceiptInfo};
 pub use environment::{Brand, Environment};
-pub use event::{ActivityRecord, ActivityRow, EventRef, NewEvent};
+pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use route::{Answer, Auth, BriefingSpec, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
+pub use routes::{RoutesCall, RoutesResult};
 pub use sign::{SignCall, SignResult, Signable};
-pub use stream::{Frame, LabelTest, Subscription, TopicInput};
+pub use stream::{LabelTest, RETRACTED_TYPES_LABEL, Subscription};
+pub use target_member::TargetMember;
 pub use tx::{Intent, IntentStatus, JournalCall, Lane, TxCall, TxState};
 
 use serde::{Deserialize, Serialize};
@@ -41,12 +45,16 @@ pub struct Manifest {
     pub jobs: Vec<JobSpec>,
     /// Contributions to extension points; [`crate::abi::PluginObject::contribute`] takes the index in this list.
     pub contributions: Vec<ContributionSpec>,
+    /// Names of topics; [`crate::abi::PluginObject::render`] takes the index in this list.
+    pub topics: Vec<String>,
     pub subscriptions: Vec<SubscriptionSpec>,
     /// The author raises it when the handlers of chain events derive other rows: the gateway then rebuilds the index.
     pub index_version: u32,
     /// JSON Schema of the plugin's configuration.
     pub config_schema: Value,
     pub requires: Vec<String>,
+    /// Whether it is off until an operator enables it by name, like a tutorial.
+    pub off_by_default: bool,
     pub grants: Grants,
     /// Event types that the plugin publishes, for documentation and filters.
     pub event_types: Vec<String>,
@@ -103,9 +111,6 @@ pub enum Schedule {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ContributionSpec {
     pub point: String,
-    /// Distinguishes several contributions of one plugin to one point; for `stream` it is the topic.
-    #[serde(default)]
-    pub name: String,
     /// Whether the value depends on the input and stored data alone: see [`crate::Definition::contributes_cached`].
     #[serde(default)]
     pub cached: bool,
@@ -124,6 +129,13 @@ pub struct SubscriptionSpec {
 }
 
 /// Capabilities that the plugin requests beyond its own tables.
+///
+/// ```
+/// use plugin_api::Grants;
+///
+/// let outbound = Grants { egress: true, ..Grants::default() };
+/// let payer = Grants { chains: vec!["main".to_owned()], signer_roles: vec!["payin".to_owned()], ..Grants::default() };
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Grants {

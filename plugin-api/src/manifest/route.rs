@@ -123,6 +123,15 @@ impl Auth {
 }
 
 /// A limit of calls per window and client IP. Routes with the same bucket share it.
+///
+/// ```
+/// use plugin_api::{Route, handles::RateLimit};
+///
+/// fn limited<P: Send + Sync + 'static>(route: Route<P>) -> Route<P> {
+///     let (bucket, code) = ("notes".to_owned(), "rate_limited".to_owned());
+///     route.rate_limit(RateLimit { bucket, calls: 10, window_s: 3600, code, additional: true })
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimit {
     pub bucket: String,

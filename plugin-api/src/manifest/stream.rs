@@ -1,6 +1,5 @@
 //! Server-sent events: a topic renders activity rows as frames; the gateway sends the frames to subscribers.
 
-use super::ActivityRow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -8,12 +7,16 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscription {
-    /// Name of a `stream` contribution.
+    /// Name of a topic.
     pub topic: String,
     /// Replays events after this id.
     pub after_id: Option<i64>,
-    /// Replays events after this Unix second; `after_id` takes precedence.
+    /// Replays events after this Unix second, at most the newest 500; `after_id` takes precedence.
     pub after_ts: Option<i64>,
+    /// The types of the activity rows that a replay by time counts, or prefixes that end in a dot; empty counts all.
+    pub row_types: Vec<String>,
+    /// Whether the client had a connection before, and named the last event that it received.
+    pub is_resumed: bool,
     /// Only this event name, or names with this prefix when it ends in a dot.
     pub event: Option<String>,
     /// Only frames with all these labels.
@@ -21,6 +24,10 @@ pub struct Subscription {
     /// Only frames whose labels pass these tests, by label.
     pub tests: BTreeMap<String, LabelTest>,
 }
+
+/// The label of a frame about events that are no longer true: their types, separated by spaces. A subscription to one of
+/// them gets the frame, too.
+pub const RETRACTED_TYPES_LABEL: &str = "retracted_types";
 
 /// A condition on a label; a frame without the label does not pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,25 +49,4 @@ impl LabelTest {
             Self::ContainsAny(texts) => texts.iter().any(|text| label.contains(text.as_str())),
         }
     }
-}
-
-/// Input of a `stream` contribution: rows in ascending order.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct TopicInput {
-    pub rows: Vec<ActivityRow>,
-}
-
-/// Output of a `stream` contribution: a frame, rendered once and sent to every subscriber.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// Id of the activity row.
-    pub id: i64,
-    /// Unix seconds of the event, for replay by time.
-    pub ts: i64,
-    /// Name of the server-sent event.
-    pub event: String,
-    /// One line of JSON.
-    pub data: String,
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
 }

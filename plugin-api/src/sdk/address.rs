@@ -1,5 +1,6 @@
 //! An account's address.
 
+use abi_stable::StableAbi;
 use alloy_primitives as alloy;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -9,13 +10,18 @@ use serde::{
 use std::{borrow::Cow, cell::RefCell, fmt, str::FromStr};
 
 /// 20 bytes; written checksummed (EIP-55), read in any case as `^0x[0-9a-fA-F]{40}$`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// ```
+/// use plugin_api::Address;
+///
+/// let address: Result<Address, _> = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed".parse();
+/// assert_eq!(address.map(|address| address.to_string()), Ok("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".to_owned()));
+/// ```
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address(pub [u8; 20]);
 
-/// The text is not an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an address is 0x and 40 hex digits")]
-pub struct AddressParseError;
+const EXPECTED: &str = "an address is 0x and 40 hex digits";
 
 impl Address {
     /// The zero address, under which the network itself acts.
@@ -29,12 +35,12 @@ impl fmt::Display for Address {
 }
 
 impl FromStr for Address {
-    type Err = AddressParseError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, AddressParseError> {
-        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40).ok_or(AddressParseError)?;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40).ok_or(EXPECTED)?;
         let mut bytes = [0; 20];
-        alloy::hex::decode_to_slice(digits, &mut bytes).map_err(|_: alloy::hex::FromHexError| AddressParseError)?;
+        alloy::hex::decode_to_slice(digits, &mut bytes).map_err(|_: alloy::hex::FromHexError| EXPECTED)?;
         Ok(Self(bytes))
     }
 }

@@ -137,15 +137,10 @@ impl<Args: DeserializeOwned> ChainEvent<Args> {
         Ok(Self {
             chain: source.chain.to_string(),
             contract: source.contract.to_string(),
-            address: Address(source.address),
+            address: source.address,
             event: source.event.to_string(),
             args,
-            block: event.block,
-            block_hash: Hash256(event.block_hash),
-            time_s: event.time_s,
-            tx: Hash256(event.tx),
-            tx_index: event.tx_index,
-            log_index: event.log_index,
+            log: event.log,
         })
     }
 }
@@ -179,7 +174,7 @@ fn invalid(error: serde_json::Error) -> HostError {
 }
 
 /// Decodes a 256-bit argument whose values fit into 64 bits, such as an id:
-/// `#[serde(deserialize_with = "plugin_api::chain_int")] id: i64`. Larger values are an error.
+/// `#[serde(deserialize_with = "plugin_api::contracts::chain_int")] id: i64`. Larger values are an error.
 pub fn chain_int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -11,6 +11,16 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::{collections::BTreeMap, future::Future, ops::Deref, sync::Arc, time::Duration};
 
 /// The gateway's capabilities, cheap to clone.
+///
+/// ```
+/// use plugin_api::{HostError, HostHandle, Query, sql};
+///
+/// async fn count_notes(host: &HostHandle) -> Result<i64, HostError> {
+///     let notes = host.db().one(sql("SELECT count(*) FROM notes_notes")).await?;
+///     host.info(&format!("{notes} notes at {} on {}", host.now_s(), host.environment().base_url));
+///     Ok(notes)
+/// }
+/// ```
 #[derive(Clone)]
 pub struct HostHandle {
     host: Arc<HostBox>,
@@ -119,6 +129,18 @@ impl HostHandle {
             }
             None => Err(HostError::new(HostErrorCode::Internal, "the work was cancelled")),
         }
+    }
+
+    /// Which of these paths enabled plugins serve, in their order. Parameters may have any name: `/api/cv/{agent}`. For links to
+    /// what another plugin serves, because a response names no route that nobody serves.
+    pub async fn serves<const N: usize>(&self, paths: [&str; N]) -> Result<[bool; N], HostError> {
+        let call = crate::manifest::RoutesCall { paths: paths.map(str::to_owned).into() };
+        let response = self.call_capability("routes", &call, FfiBytes::default()).await?.response;
+        let served: crate::manifest::RoutesResult = from_bytes(&response)?;
+        served
+            .served
+            .try_into()
+            .map_err(|_: Vec<bool>| HostError::new(HostErrorCode::Internal, "not an answer for each path"))
     }
 
     /// What every plugin contributes to an extension point, by plugin name.
@@ -240,6 +262,19 @@ impl TaskHandle {
 }
 
 /// The plugin's state and, by deref, its [`HostHandle`]: the argument of jobs, contributions and chain event handlers.
+///
+/// ```
+/// use plugin_api::{HostError, PluginContext};
+///
+/// struct Notes {
+///     keep_days: u32,
+/// }
+///
+/// async fn report(cx: PluginContext<Notes>) -> Result<(), HostError> {
+///     cx.info(&format!("notes are kept for {} days", cx.plugin().keep_days));
+///     Ok(())
+/// }
+/// ```
 pub struct PluginContext<P>(Arc<Shared<P>>);
 
 struct Shared<P> {
@@ -273,6 +308,15 @@ impl<P> Deref for PluginContext<P> {
 }
 
 /// A request handler's first argument: the [`PluginContext`], by deref, and this request's own write.
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, Query, RequestContext, sql};
+///
+/// # struct Notes;
+/// async fn count_notes(cx: RequestContext<Notes>) -> Result<Json<i64>, HandlerError> {
+///     Ok(Json(cx.db().one(sql("SELECT count(*) FROM notes_notes")).await?))
+/// }
+/// ```
 pub struct RequestContext<P> {
     cx: PluginContext<P>,
     head: HeadBox,
@@ -334,7 +378,13 @@ impl<P> RequestContext<P> {
         Tx::new(self.head.transaction(), self.now_ms())
     }
 
-    /// The client's IP address behind the trusted proxies.
+    /// The client's network, for limits: a host with IPv6 has a whole /64 of addresses.
+    pub fn client_network(&self) -> String {
+        let ip = self.client_ip();
+        ip.parse().map_or_else(|_no_address| ip.to_owned(), |ip| super::client_network(ip).to_string())
+    }
+
+    /// The client's IP address behind the trusted proxies. Count by [`Self::client_network`].
     pub fn client_ip(&self) -> &str {
         self.head.client_ip().as_str()
     }

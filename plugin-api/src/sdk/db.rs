@@ -10,6 +10,19 @@ use serde::{Deserialize, de::DeserializeOwned};
 use std::{borrow::Cow, future::Future, sync::Arc};
 
 /// One statement with its parameters.
+///
+/// ```
+/// use plugin_api::{Address, Sql, sql};
+///
+/// fn delete_notes(author: Address, before_s: Option<i64>) -> Sql {
+///     let delete = sql("DELETE FROM notes_notes WHERE author = $1").bind(author);
+///     match before_s {
+///         Some(before_s) => delete.push_bind(" AND created_at < {}", before_s),
+///         None => delete,
+///     }
+/// }
+/// assert_eq!(delete_notes(Address::ZERO, Some(7)).param_count(), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sql(pub(crate) Statement);
 
@@ -20,6 +33,13 @@ impl From<Sql> for Statement {
 }
 
 /// Starts a statement; add one [`Sql::bind`] per placeholder.
+///
+/// ```
+/// use plugin_api::sql;
+///
+/// let select = sql("SELECT id FROM notes_notes WHERE author = $1 AND stars > $2").bind("0x00").bind(3);
+/// assert_eq!(select.param_count(), 2);
+/// ```
 pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
     let sql = match text.into() {
         Cow::Borrowed(text) => RCow::Borrowed(RStr::from_str(text)),
@@ -32,12 +52,12 @@ pub fn sql(text: impl Into<Cow<'static, str>>) -> Sql {
 const PARAMS_CAPACITY: usize = 8;
 
 impl Sql {
-    /// Binds the next placeholder.
-    pub fn bind(mut self, value: impl Bind) -> Self {
+    /// Binds the next placeholder, or several by a tuple of values: `.bind((id, author, "text"))`.
+    pub fn bind(mut self, values: impl Params) -> Self {
         if self.0.params.capacity() == 0 {
             self.0.params.reserve(PARAMS_CAPACITY);
         }
-        self.0.params.push(value.into_value());
+        values.push_to(&mut self.0.params);
         self
     }
 
@@ -59,9 +79,35 @@ impl Sql {
         let placeholder = format!("${}", self.param_count() + 1);
         self.push(&text.replace("{}", &placeholder)).bind(value)
     }
+
+    /// The same for an optional condition: without a value, nothing is appended.
+    pub fn push_filter(self, text: &str, value: Option<impl Bind>) -> Self {
+        match value {
+            Some(value) => self.push_bind(text, value),
+            None => self,
+        }
+    }
 }
 
 /// A value that can be bound to a placeholder.
+///
+/// ```
+/// use plugin_api::{Bind, handles::Value, sql};
+///
+/// enum Colour {
+///     Red,
+/// }
+///
+/// impl Bind for Colour {
+///     fn into_value(self) -> Value {
+///         match self {
+///             Self::Red => "red".into_value(),
+///         }
+///     }
+/// }
+///
+/// let select = sql("SELECT id FROM notes_notes WHERE colour = $1 AND stars > $2").bind(Colour::Red).bind(3);
+/// ```
 pub trait Bind {
     fn into_value(self) -> Value;
 }
@@ -88,12 +134,17 @@ bind! {
     f64: value => Value::Real(value);
     String: value => Value::Text(value.into());
     &str: value => Value::Text(value.into());
-    &String: value => Value::Text(value.as_str().into());
     Vec<u8>: value => Value::Blob(value.into());
     &[u8]: value => Value::Blob(value.into());
     Address: value => Value::Text(value.to_string().into());
     Hash256: value => Value::Text(value.to_string().into());
     Wei: value => Value::Text(value.to_string().into());
+}
+
+impl<T: Bind + Clone> Bind for &T {
+    fn into_value(self) -> Value {
+        self.clone().into_value()
+    }
 }
 
 impl<T: Bind> Bind for Option<T> {
@@ -102,7 +153,58 @@ impl<T: Bind> Bind for Option<T> {
     }
 }
 
+/// The values of one or more placeholders: a value, or a tuple of up to sixteen.
+pub trait Params {
+    /// Number of placeholders.
+    const COUNT: usize;
+
+    fn push_to(self, params: &mut RVec<Value>);
+}
+
+impl<T: Bind> Params for T {
+    const COUNT: usize = 1;
+
+    fn push_to(self, params: &mut RVec<Value>) {
+        params.push(self.into_value());
+    }
+}
+
+macro_rules! params {
+    ($first:ident $($more:ident)*) => {
+        params!($($more)*);
+
+        impl<$first: Bind, $($more: Bind),*> Params for ($first, $($more,)*) {
+            const COUNT: usize = [stringify!($first), $(stringify!($more)),*].len();
+
+            #[allow(non_snake_case, reason = "one name serves as type and as value")]
+            fn push_to(self, params: &mut RVec<Value>) {
+                let ($first, $($more,)*) = self;
+                params.push($first.into_value());
+                $(params.push($more.into_value());)*
+            }
+        }
+    };
+    () => {};
+}
+
+params!(A B C D E F G H I J K L M N O P);
+
 /// Runs queries: [`Db`] on a snapshot, [`super::Tx`] inside a transaction. Store functions take `&impl Query` to accept both.
+///
+/// ```
+/// use plugin_api::{Address, HostError, Query, sql};
+///
+/// #[derive(serde::Deserialize)]
+/// struct NoteRow {
+///     id: i64,
+///     text: String,
+/// }
+///
+/// /// Of `cx.db()` or of a write's `tx`.
+/// async fn notes_of(db: &impl Query, author: Address) -> Result<Vec<NoteRow>, HostError> {
+///     db.rows(sql("SELECT id, text FROM notes_notes WHERE author = $1 ORDER BY id").bind(author)).await
+/// }
+/// ```
 pub trait Query: Sync {
     fn run(&self, statement: Sql) -> impl Future<Output = Result<StatementResult, HostError>> + Send;
 

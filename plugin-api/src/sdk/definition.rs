@@ -3,18 +3,21 @@
 use super::{
     ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
     job::{self, JobFn},
+    payload_references::referenced_payloads,
+    point::{PAYLOAD_REFERENCES, PayloadReferencesInput},
     route::HandlerFn,
+    stream::{self, RenderFn},
 };
 use crate::{
-    abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
-    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec},
+    abi::{EventSource, Fault, FfiBytes, Frame, HostError, HostErrorCode, SubscribedEvent},
+    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec, TopicRow},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{collections::BTreeSet, fmt::Display, future::Future, ops::RangeInclusive, pin::Pin, sync::Arc};
 
 /// Name, version and summary of the plugin; [`crate::export_plugin!`] takes them from the package.
 pub trait Identity {
@@ -24,6 +27,30 @@ pub trait Identity {
 }
 
 /// A plugin: its configuration, its definition, its state.
+///
+/// ```
+/// use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin};
+///
+/// struct Notes;
+///
+/// impl Plugin for Notes {
+///     type Config = NoConfig;
+///
+///     fn define() -> Definition<Self> {
+///         Definition::new()
+///     }
+///
+///     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
+///         Ok(Self)
+///     }
+/// }
+///
+/// # impl plugin_api::host::Identity for Notes {
+/// #     const NAME: &'static str = "notes";
+/// #     const VERSION: &'static str = "1.0.0";
+/// #     const SUMMARY: &'static str = "Notes";
+/// # }
+/// ```
 pub trait Plugin: Identity + Send + Sync + Sized + 'static {
     /// The members of `[plugins.<name>]`. Use `#[serde(deny_unknown_fields)]`, or [`NoConfig`].
     type Config: DeserializeOwned + JsonSchema;
@@ -39,15 +66,55 @@ pub trait Plugin: Identity + Send + Sync + Sized + 'static {
 }
 
 /// The configuration of a plugin that has none.
+///
+/// ```
+/// use plugin_api::NoConfig;
+///
+/// assert!(serde_json::from_str::<NoConfig>("{}").is_ok());
+/// assert!(serde_json::from_str::<NoConfig>(r#"{"keep_days": 3}"#).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoConfig {}
 
 /// Why a plugin refuses its configuration and does not start: a sentence that the operator can act on.
+///
+/// ```
+/// use plugin_api::ConfigError;
+///
+/// let (greeting, keep_days) = ("", 0);
+/// let problems = ConfigError::check([
+///     greeting.is_empty().then(|| "greeting is empty".to_owned()),
+///     ConfigError::outside("keep_days", keep_days, 1..=36_500),
+/// ]);
+/// let reason = problems.err().map(|ConfigError(reason)| reason);
+/// assert_eq!(reason.as_deref(), Some("greeting is empty; keep_days is 0: it must be 1 to 36500"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ConfigError(pub String);
 
+impl ConfigError {
+    /// Fails with all of these problems, if there are any.
+    pub fn check(problems: impl IntoIterator<Item = Option<String>>) -> Result<(), Self> {
+        let problems: Vec<String> = problems.into_iter().flatten().collect();
+        if problems.is_empty() { Ok(()) } else { Err(Self(problems.join("; "))) }
+    }
+
+    /// The problem of a key whose value is not in this range.
+    pub fn outside<T: PartialOrd + Display>(key: &str, value: T, range: RangeInclusive<T>) -> Option<String> {
+        let problem = || format!("{key} is {value}: it must be {} to {}", range.start(), range.end());
+        (!range.contains(&value)).then(problem)
+    }
+}
+
 /// A step of the plugin's schema; see [`MigrationSpec`].
+///
+/// ```
+/// use plugin_api::Migration;
+///
+/// let create = Migration::new(1, "create", "CREATE TABLE notes_notes (id {{id}}, text TEXT NOT NULL)");
+/// let index = Migration::per_dialect(2, "index", "CREATE INDEX a ON notes_notes (text)", "CREATE INDEX b ON notes_notes (text)");
+/// ```
 pub struct Migration(MigrationSpec);
 
 impl Migration {
@@ -73,11 +140,23 @@ pub(crate) type ChainEventFn<P> =
 pub(crate) type ChainEventFuture = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
 
 /// Everything a plugin offers; built by [`Plugin::define`].
+///
+/// ```
+/// use plugin_api::{Definition, Migration, Plugin, Route};
+///
+/// fn define<P: Plugin>(list_notes: Route<P>) -> Definition<P> {
+///     Definition::new()
+///         .routes([list_notes])
+///         .migrations([Migration::new(1, "create", "CREATE TABLE notes_notes (id {{id}}, text TEXT NOT NULL)")])
+///         .publishes(&["notes.create"])
+/// }
+/// ```
 pub struct Definition<P> {
     tag: String,
     routes: Vec<Route<P>>,
     jobs: Vec<Job<P>>,
     contributions: Vec<(ContributionSpec, ContributeFn<P>)>,
+    topics: Vec<(String, RenderFn<P>)>,
     subscriptions: Vec<(SubscriptionSpec, ChainEventFn<P>)>,
     skills: Vec<Skill>,
     manifest: Manifest,
@@ -88,6 +167,7 @@ pub(crate) struct Handlers<P> {
     pub(crate) routes: Vec<HandlerFn<P>>,
     pub(crate) jobs: Vec<JobFn<P>>,
     pub(crate) contributions: Vec<ContributeFn<P>>,
+    pub(crate) topics: Vec<RenderFn<P>>,
     pub(crate) subscriptions: Arc<[ChainEventFn<P>]>,
 }
 
@@ -110,6 +190,7 @@ impl<P: Plugin> Definition<P> {
             routes: Vec::new(),
             jobs: Vec::new(),
             contributions: Vec::new(),
+            topics: Vec::new(),
             subscriptions: Vec::new(),
             skills: Vec::new(),
             manifest,
@@ -144,6 +225,12 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
+    /// The plugin is off until an operator enables it by name: `plugins.default_enabled` does not.
+    pub fn off_by_default(mut self) -> Self {
+        self.manifest.off_by_default = true;
+        self
+    }
+
     /// Plugins that must run before this one starts.
     pub fn requires(mut self, plugins: &[&str]) -> Self {
         self.manifest.requires.extend(plugins.iter().map(ToString::to_string));
@@ -175,34 +262,7 @@ impl<P: Plugin> Definition<P> {
     }
 
     /// Contributes to an extension point; see [`super::point`] for the types.
-    pub fn contributes<I, O, F, Fut>(self, point: &'static str, answer: F) -> Self
-    where
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O, HostError>> + Send + 'static,
-    {
-        self.contributes_as(point, "", answer)
-    }
-
-    /// Contributes a value that depends on the input and on stored data alone, by the rules of [`Route::cached`]. The
-    /// gateway may then cache it, and cached routes may collect it.
-    pub fn contributes_cached<I, O, F, Fut>(self, point: &'static str, answer: F) -> Self
-    where
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
-        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O, HostError>> + Send + 'static,
-    {
-        let mut definition = self.contributes_as(point, "", answer);
-        if let Some((spec, _)) = definition.contributions.last_mut() {
-            spec.cached = true;
-        }
-        definition
-    }
-
-    /// Contributes under a name, for example a topic of [`super::point::STREAM`].
-    pub fn contributes_as<I, O, F, Fut>(mut self, point: &'static str, name: &str, answer: F) -> Self
+    pub fn contributes<I, O, F, Fut>(mut self, point: &'static str, answer: F) -> Self
     where
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
@@ -218,10 +278,58 @@ impl<P: Plugin> Definition<P> {
                 serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
             })
         };
-        self.contributions.push((
-            ContributionSpec { point: point.to_owned(), name: name.to_owned(), cached: false },
-            Box::new(contribute),
-        ));
+        let spec = ContributionSpec { point: point.to_owned(), cached: false };
+        self.contributions.push((spec, Box::new(contribute)));
+        self
+    }
+
+    /// Contributes a value that depends on the input and on stored data alone, by the rules of [`Route::cached`]. The
+    /// gateway may then cache it, and cached routes may collect it.
+    pub fn contributes_cached<I, O, F, Fut>(self, point: &'static str, answer: F) -> Self
+    where
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, HostError>> + Send + 'static,
+    {
+        let mut definition = self.contributes(point, answer);
+        if let Some((spec, _)) = definition.contributions.last_mut() {
+            spec.cached = true;
+        }
+        definition
+    }
+
+    /// Says which stored texts may reference payloads, which are then not pruned: [`super::point::PAYLOAD_REFERENCES`].
+    ///
+    /// Each statement selects rows `(key, text)` whose integer key is above `$1`, ordered by key, with a `LIMIT` that bounds a
+    /// page to a few megabytes. Where the key is not unique, a page is all rows of the next key.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Plugin};
+    ///
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.references_payloads(&["SELECT id, text FROM notes_notes WHERE id > $1 ORDER BY id LIMIT 500"])
+    /// }
+    /// ```
+    pub fn references_payloads(self, pages: &'static [&'static str]) -> Self {
+        self.contributes(PAYLOAD_REFERENCES, move |cx, PayloadReferencesInput { hashes }| async move {
+            let (db, candidates) = (cx.db(), hashes.into_iter().collect());
+            let mut referenced = BTreeSet::new();
+            for page in pages {
+                referenced.extend(referenced_payloads(&db, &candidates, page).await?);
+            }
+            Ok(referenced)
+        })
+    }
+
+    /// Renders rows of the activity log as the frames of a topic, which [`super::Topic`] sends to clients. The gateway calls
+    /// `render` once for new rows, while somebody reads.
+    pub fn topic<F, Fut>(mut self, name: &str, render: F) -> Self
+    where
+        F: Fn(PluginContext<P>, Vec<TopicRow>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Vec<Frame>, HostError>> + Send + 'static,
+    {
+        self.topics.push((name.to_owned(), stream::render_fn(render)));
         self
     }
 
@@ -280,8 +388,13 @@ impl<P: Plugin> Definition<P> {
     pub(crate) fn build(self) -> (Manifest, Handlers<P>) {
         let mut manifest = self.manifest;
         let mut schemas = schema_settings(P::NAME).into_generator();
-        let mut handlers =
-            Handlers { routes: Vec::new(), jobs: Vec::new(), contributions: Vec::new(), subscriptions: Arc::new([]) };
+        let mut handlers = Handlers {
+            routes: Vec::new(),
+            jobs: Vec::new(),
+            contributions: Vec::new(),
+            topics: Vec::new(),
+            subscriptions: Arc::new([]),
+        };
         let mut examples = Vec::new();
         for mut route in self.routes {
             route.spec.tag.clone_from(&self.tag);
@@ -301,6 +414,7 @@ impl<P: Plugin> Definition<P> {
             manifest.contributions.push(spec);
             handlers.contributions.push(contribute);
         }
+        (manifest.topics, handlers.topics) = self.topics.into_iter().unzip();
         let (specs, subscriptions): (Vec<_>, Vec<_>) = self.subscriptions.into_iter().unzip();
         manifest.subscriptions = specs;
         handlers.subscriptions = subscriptions.into();

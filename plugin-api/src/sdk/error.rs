@@ -5,6 +5,13 @@ use abi_stable::std_types::{RCowStr, RVec, Tuple2};
 use serde::Serialize;
 
 /// Status, code and hint of one kind of error.
+///
+/// ```
+/// use plugin_api::ErrorSpec;
+///
+/// /// Several variants of an error have it: `#[api(NOT_FOUND)]`.
+/// const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/notes lists the notes there are");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorSpec {
     pub status: u16,
@@ -28,7 +35,7 @@ impl ErrorSpec {
 /// thiserror's: `#[error("…")]`, `#[from]`.
 ///
 /// ```
-/// use plugin_api::{ApiError, ContentError, ErrorSpec};
+/// use plugin_api::{ApiError, ErrorSpec, content::ContentError};
 ///
 /// const BODY_BYTES_MAX: usize = 16_384;
 /// const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/notes lists the notes there are");
@@ -148,6 +155,22 @@ impl Problem {
 }
 
 /// The error of a handler: an error for the caller, or a capability that failed.
+///
+/// ```
+/// use plugin_api::{ApiError, HandlerError, Json, Path, Query, RequestContext, sql};
+///
+/// #[derive(Debug, thiserror::Error, ApiError)]
+/// #[error("unknown note {0}")]
+/// #[api(404, "not_found", hint = "GET /api/notes lists the notes there are")]
+/// struct UnknownNote(i64);
+///
+/// # struct Notes;
+/// /// A failed statement becomes a 500 or 503, the plugin's own error the response that it describes.
+/// async fn get_note(cx: RequestContext<Notes>, Path(id): Path<i64>) -> Result<Json<String>, HandlerError<UnknownNote>> {
+///     let text = cx.db().row(sql("SELECT text FROM notes_notes WHERE id = $1").bind(id)).await?;
+///     Ok(Json(text.ok_or(UnknownNote(id))?))
+/// }
+/// ```
 #[derive(Debug)]
 pub enum HandlerError<E = NoError> {
     Caller(E),
@@ -184,6 +207,15 @@ impl<E: ApiError> HandlerError<E> {
     }
 }
 
+/// With the database's reason, which holds no values and no addresses. Those of chains may name servers.
+fn unavailable_message(reason: &str) -> String {
+    if reason.starts_with("the database ") {
+        format!("the gateway cannot store or read this right now: {reason}")
+    } else {
+        "the gateway cannot reach its data right now".to_owned()
+    }
+}
+
 fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
     if error.is(HostErrorCode::Disabled) {
         let problem = Problem::new(503, "disabled", error.message.into_string());
@@ -193,7 +225,7 @@ fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
     if !transient.iter().any(|code| error.is(*code)) {
         return Err(super::fence::error_fault(error));
     }
-    let problem = Problem::new(503, "unavailable", "the gateway cannot reach its data right now");
+    let problem = Problem::new(503, "unavailable", unavailable_message(&error.message));
     Ok(problem
         .hint("repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay")
         .into_response())

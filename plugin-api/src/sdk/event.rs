@@ -2,11 +2,11 @@
 
 use super::{Address, Tx};
 use crate::{
-    abi::{HostError, HostErrorCode},
-    manifest::{EventRef, NewEvent},
+    abi::{HostError, HostErrorCode, NewEvent},
+    manifest::EventRef,
 };
+use abi_stable::std_types::{RCowStr, RNone, RSome, RString, Tuple2};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use std::fmt::{Display, Write as _};
 
 /// A type of event in the activity log. The struct is the event's data: public parts only, because they cannot be retracted.
@@ -93,58 +93,77 @@ pub fn unique_key(event_type: &str, parts: &[&dyn Display]) -> String {
 /// time.
 ///
 /// Data that cannot be serialised is an error of [`Self::publish`].
+///
+/// ```
+/// use plugin_api::{Address, EventBuilder, HostError, Tx};
+///
+/// fn publish(tx: &Tx, author: Address) -> Result<(), HostError> {
+///     EventBuilder::new("note.create", &serde_json::json!({ "title": "Rain" })).actor(author).subject("note", 7).publish(tx)
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "an event is written by `publish`"]
-pub struct EventBuilder(NewEvent<Result<Box<RawValue>, HostError>>);
+pub struct EventBuilder {
+    event: NewEvent,
+    error: Option<HostError>,
+}
 
 impl EventBuilder {
     /// The typed event with its subject, actor and unique key.
     pub fn of<E: Event + ?Sized>(event: &E) -> Self {
-        let mut builder = Self::new(E::TYPE, event);
-        builder.0.subject = event.subject();
-        builder.0.actor = event.actor().map(|actor| actor.to_string());
-        builder.0.unique_key = event.unique_key();
+        let mut builder = Self::with_type(RCowStr::from(E::TYPE), event);
+        builder.event.subject = event.subject().map(|EventRef { kind, id }| Tuple2(kind.into(), id.into())).into();
+        builder.event.actor = event.actor().into();
+        builder.event.unique_key = event.unique_key().map(RString::from).into();
         builder
     }
 
     /// `kind` is a dotted lower-case name, for example `thread.create`; `data` holds public parts only.
     pub fn new(kind: &str, data: &(impl Serialize + ?Sized)) -> Self {
-        let data = to_raw_value(data).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()));
-        Self(NewEvent { kind: kind.to_owned(), actor: None, subject: None, data, ts: None, unique_key: None })
+        Self::with_type(RString::from(kind).into(), data)
+    }
+
+    /// Serialises the data: these bytes are stored, and sent to the readers of streams.
+    fn with_type(kind: RCowStr<'static>, data: &(impl Serialize + ?Sized)) -> Self {
+        let (data, error) = match serde_json::to_string(data) {
+            Ok(data) => (data.into(), None),
+            Err(error) => (RString::new(), Some(HostError::new(HostErrorCode::Invalid, error.to_string()))),
+        };
+        let (actor, subject, ts, unique_key) = (RNone, RNone, RNone, RNone);
+        Self { event: NewEvent { kind, actor, subject, data, ts, unique_key }, error }
     }
 
     /// The account that acted.
     pub fn actor(mut self, actor: Address) -> Self {
-        self.0.actor = Some(actor.to_string());
+        self.event.actor = RSome(actor);
         self
     }
 
     /// What the event is about, for example `("thread", 7)`.
     pub fn subject(mut self, kind: &str, id: impl ToString) -> Self {
-        self.0.subject = Some(EventRef::new(kind, id));
+        self.event.subject = RSome(Tuple2(kind.into(), id.to_string().into()));
         self
     }
 
     /// When it happened, if not now (unix seconds).
     pub fn at(mut self, ts: i64) -> Self {
-        self.0.ts = Some(ts);
+        self.event.ts = RSome(ts);
         self
     }
 
     /// The gateway drops a second event with this key.
     pub fn unique_key(mut self, key: impl Into<String>) -> Self {
-        self.0.unique_key = Some(key.into());
+        self.event.unique_key = RSome(key.into().into());
         self
     }
 
     /// Adds the event to the transaction.
     pub fn publish(self, tx: &Tx) -> Result<(), HostError> {
-        tx.publish(&self.finish()?)
+        tx.publish(self.finish()?)
     }
 
-    fn finish(self) -> Result<NewEvent<Box<RawValue>>, HostError> {
-        let NewEvent { kind, actor, subject, data, ts, unique_key } = self.0;
-        Ok(NewEvent { kind, actor, subject, data: data?, ts, unique_key })
+    fn finish(self) -> Result<NewEvent, HostError> {
+        self.error.map_or(Ok(self.event), Err)
     }
 }
 
@@ -153,13 +172,8 @@ impl EventBuilder {
 mod tests {
     use super::*;
     use crate::Event;
-    use serde_json::json;
 
     const PAYER: Address = Address([7; 20]);
-
-    fn sent(event: EventBuilder) -> serde_json::Value {
-        serde_json::to_value(event.finish().unwrap()).unwrap()
-    }
 
     #[derive(Serialize, Event)]
     #[serde(rename_all = "camelCase")]
@@ -180,28 +194,32 @@ mod tests {
     #[test]
     fn the_attribute_gives_all_but_the_data() {
         let event = StreamOpened { stream_id: 3, payer: PAYER, note: "n" };
-        assert_eq!(
-            sent(EventBuilder::of(&event)),
-            json!({
-                "type": "stream.opened", "actor": PAYER, "ref": { "kind": "stream", "id": "3" },
-                "data": { "streamId": 3, "payer": PAYER, "note": "n" },
-                "ts": null, "unique_key": format!("stream.opened:3:{PAYER}"),
-            })
-        );
+        let expected = NewEvent {
+            kind: "stream.opened".into(),
+            actor: RSome(PAYER),
+            subject: RSome(Tuple2("stream".into(), "3".into())),
+            data: format!(r#"{{"streamId":3,"payer":"{PAYER}","note":"n"}}"#).into(),
+            ts: RNone,
+            unique_key: RSome(format!("stream.opened:3:{PAYER}").into()),
+        };
+        assert_eq!(EventBuilder::of(&event).finish().unwrap(), expected);
     }
 
     #[test]
     fn the_builder_says_more() {
+        let sent = |event: EventBuilder| event.finish().unwrap();
         let event = NetworkPaused { operator: None };
-        assert_eq!(sent(EventBuilder::of(&event))["actor"], json!(null));
-        assert_eq!(sent(EventBuilder::of(&NetworkPaused { operator: Some(PAYER) }))["actor"], json!(PAYER));
-        assert_eq!(
-            sent(event.by(PAYER).at(9).subject("chain", "main").unique_key("k")),
-            json!({
-                "type": "network.paused", "actor": PAYER, "ref": { "kind": "chain", "id": "main" }, "data": {},
-                "ts": 9, "unique_key": "k",
-            })
-        );
+        assert_eq!(sent(EventBuilder::of(&event)).actor, RNone);
+        assert_eq!(sent(EventBuilder::of(&NetworkPaused { operator: Some(PAYER) })).actor, RSome(PAYER));
+        let expected = NewEvent {
+            kind: "network.paused".into(),
+            actor: RSome(PAYER),
+            subject: RSome(Tuple2("chain".into(), "main".into())),
+            data: "{}".into(),
+            ts: RSome(9),
+            unique_key: RSome("k".into()),
+        };
+        assert_eq!(sent(event.by(PAYER).at(9).subject("chain", "main").unique_key("k")), expected);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::{
     job,
 };
 use crate::abi::{
-    self, EventSource, Fault, FaultKind, FfiBytes, HostBox, PluginBox, PluginObject, PluginObject_TO, SubscribedEvent,
-    TransactionBox,
+    self, EventSource, Fault, FaultKind, FfiBytes, Frame, HostBox, PluginBox, PluginObject, PluginObject_TO, Rows,
+    SubscribedEvent, TransactionBox,
 };
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -92,6 +92,10 @@ impl<P: Plugin> PluginObject for ExportedPlugin<P> {
         self.entry(|handlers| &handlers.contributions, contribution, |answer, cx| answer(cx, input))
     }
 
+    fn render(&self, topic: u32, rows: Rows) -> FfiFuture<RResult<RVec<Frame>, Fault>> {
+        self.entry(|handlers| &handlers.topics, topic, |render, cx| render(cx, rows))
+    }
+
     fn chain_events(
         &self,
         sources: RVec<EventSource>,
@@ -120,10 +124,31 @@ impl<P: Plugin> PluginObject for ExportedPlugin<P> {
 /// Turns a library into a plugin: `export_plugin!(Forum);` once, at the end of `src/lib.rs`.
 ///
 /// Takes name, version and summary from the package, puts the stamp into the file and exports the two entry points.
+///
+/// ```ignore (a package of its own: its name becomes the plugin's)
+/// use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, export_plugin};
+///
+/// struct Notes;
+///
+/// impl Plugin for Notes {
+///     type Config = NoConfig;
+///
+///     fn define() -> Definition<Self> {
+///         Definition::new()
+///     }
+///
+///     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
+///         Ok(Self)
+///     }
+/// }
+///
+/// // Name, version and summary come from Cargo.toml.
+/// export_plugin!(Notes);
+/// ```
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty) => {
-        impl $crate::Identity for $plugin {
+        impl $crate::host::Identity for $plugin {
             const NAME: &'static str = env!("CARGO_PKG_NAME");
             const VERSION: &'static str = env!("CARGO_PKG_VERSION");
             const SUMMARY: &'static str = env!("CARGO_PKG_DESCRIPTION");
@@ -133,8 +158,8 @@ macro_rules! export_plugin {
         pub fn plugin_module() -> $crate::abi::PluginModule_Ref {
             use $crate::abi_stable::prefix_type::PrefixTypeTrait;
             let module = $crate::abi::PluginModule {
-                manifest: $crate::object_manifest::<$plugin>,
-                construct: $crate::object_new::<$plugin>,
+                manifest: $crate::host::object_manifest::<$plugin>,
+                construct: $crate::host::object_new::<$plugin>,
             };
             module.leak_into_prefix()
         }

@@ -87,6 +87,20 @@ impl FromParam for Address {
 }
 
 /// The path's parameters: one value, or a tuple in the order of the path.
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
+///
+/// # struct Notes;
+/// /// `GET /api/notes/{id}/words/{word}`
+/// async fn find_word(
+///     _: RequestContext<Notes>,
+///     Path((id, word)): Path<(i64, String)>,
+/// ) -> Result<Json<(i64, String)>, HandlerError> {
+///     Ok(Json((id, word)))
+/// }
+/// # let _ = Route::<Notes>::get("/api/notes/{id}/words/{word}", find_word).public();
+/// ```
 pub struct Path<T>(pub T);
 
 fn param<T: FromParam>(request: &Request, position: u32) -> Result<T, Problem> {
@@ -119,6 +133,25 @@ impl<A: FromParam, B: FromParam> FromRequest for Path<(A, B)> {
 }
 
 /// The query string as a struct. Give members `#[serde(default)]`; read lenient ones with [`super::lenient`].
+///
+/// ```
+/// use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, lenient};
+///
+/// #[derive(serde::Deserialize, JsonSchema)]
+/// struct Filter {
+///     /// Notes that contain this text.
+///     #[serde(default)]
+///     q: String,
+///     /// Notes of this author.
+///     #[serde(default, deserialize_with = "lenient")]
+///     author: Option<Address>,
+/// }
+///
+/// # struct Notes;
+/// async fn list(_: RequestContext<Notes>, QueryString(filter): QueryString<Filter>) -> Result<Json<bool>, HandlerError> {
+///     Ok(Json(filter.q.is_empty() && filter.author.is_none()))
+/// }
+/// ```
 pub struct QueryString<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for QueryString<T> {
@@ -148,6 +181,20 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for QueryString<T> {
 }
 
 /// A JSON body on a route without signature.
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, JsonBody, JsonSchema, RequestContext};
+///
+/// #[derive(serde::Deserialize, JsonSchema)]
+/// struct Question {
+///     text: String,
+/// }
+///
+/// # struct Notes;
+/// async fn ask(_: RequestContext<Notes>, JsonBody(question): JsonBody<Question>) -> Result<Json<usize>, HandlerError> {
+///     Ok(Json(question.text.len()))
+/// }
+/// ```
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for JsonBody<T> {
@@ -188,6 +235,24 @@ fn parse_payload<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
 }
 
 /// A signed body: signer and payload. The gateway has checked the envelope.
+///
+/// ```
+/// use plugin_api::{Address, Created, HandlerError, JsonSchema, RequestContext, Route, Signed};
+///
+/// #[derive(serde::Deserialize, JsonSchema)]
+/// struct NewNote {
+///     text: String,
+/// }
+///
+/// # struct Notes;
+/// async fn create_note(
+///     _: RequestContext<Notes>,
+///     Signed { signer, payload }: Signed<NewNote>,
+/// ) -> Result<Created<(Address, String)>, HandlerError> {
+///     Ok(Created((signer, payload.text)))
+/// }
+/// # let _ = Route::<Notes>::post("/api/notes", create_note).signed("notes.create");
+/// ```
 pub struct Signed<T> {
     pub signer: Address,
     pub payload: T,
@@ -205,6 +270,16 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for Signed<T> {
 }
 
 /// The signer, on a route with signed headers or a signed query.
+///
+/// ```
+/// use plugin_api::{Address, HandlerError, Json, RequestContext, Route, extract::SignedBy};
+///
+/// # struct Notes;
+/// async fn list_own(_: RequestContext<Notes>, SignedBy(owner): SignedBy) -> Result<Json<Address>, HandlerError> {
+///     Ok(Json(owner))
+/// }
+/// # let _ = Route::<Notes>::get("/api/notes/own", list_own).signed_headers("notes.list");
+/// ```
 pub struct SignedBy(pub Address);
 
 impl FromRequest for SignedBy {

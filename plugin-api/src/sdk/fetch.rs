@@ -8,6 +8,16 @@ use crate::{
 use std::time::Duration;
 
 /// An outbound request. Private addresses are refused; redirects are followed only up to [`Fetch::redirects_max`].
+///
+/// ```
+/// use plugin_api::{Fetch, HostError, HostHandle};
+/// use std::time::Duration;
+///
+/// async fn is_up(host: &HostHandle, url: &str) -> Result<bool, HostError> {
+///     let response = Fetch::get(url).timeout(Duration::from_secs(5)).truncate_at(0).send(host).await?;
+///     Ok(response.status < 500)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fetch {
     request: FetchCall,

@@ -1,5 +1,6 @@
 //! A keccak-256 or sha-256 hash.
 
+use abi_stable::StableAbi;
 use alloy_primitives::hex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -8,7 +9,16 @@ use std::{borrow::Cow, fmt, str::FromStr};
 const EXPECTED: &str = "a hash is 0x and 64 lower-case hex digits";
 
 /// 32 bytes; written and read as `^0x[0-9a-f]{64}$`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// ```
+/// use plugin_api::Hash256;
+///
+/// let hash = Hash256::keccak(b"");
+/// assert_eq!(hash.to_string(), "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
+/// assert_eq!(hash.to_string().parse(), Ok(hash));
+/// ```
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash256(pub [u8; 32]);
 
 impl Hash256 {

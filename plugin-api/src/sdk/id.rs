@@ -10,8 +10,23 @@ use std::fmt;
 ///
 /// Read from a path, a row or JSON (a positive integer, in JSON also as a digit string), written as an integer. In a path,
 /// any other text is a 404 `unknown <resource>`.
+///
+/// ```
+/// plugin_api::record_id!(
+///     /// A note, by its id.
+///     NoteId,
+///     "note"
+/// );
+///
+/// assert_eq!(serde_json::from_str::<NoteId>("7").ok(), Some(NoteId(7)));
+/// assert!(serde_json::from_str::<NoteId>("-7").is_err());
+/// ```
 #[macro_export]
 macro_rules! record_id {
+    // The newtypes of several records.
+    ($($(#[$doc:meta])* $name:ident, $resource:literal;)+) => {
+        $($crate::record_id!($(#[$doc])* $name, $resource);)+
+    };
     ($(#[$doc:meta])* $name:ident, $resource:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +38,7 @@ macro_rules! record_id {
             }
         }
 
-        impl $crate::FromParam for $name {
+        impl $crate::extract::FromParam for $name {
             const RESOURCE: &'static str = $resource;
 
             fn from_param(text: &str) -> Option<Self> {
@@ -31,13 +46,13 @@ macro_rules! record_id {
             }
 
             fn schema() -> $crate::__private::Value {
-                <i64 as $crate::FromParam>::schema()
+                <i64 as $crate::extract::FromParam>::schema()
             }
         }
 
         impl $crate::Bind for $name {
-            fn into_value(self) -> $crate::Value {
-                $crate::Value::Int(self.0)
+            fn into_value(self) -> $crate::abi::Value {
+                $crate::abi::Value::Int(self.0)
             }
         }
 
@@ -102,7 +117,7 @@ impl Visitor<'_> for PositiveInteger {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use crate::FromParam as _;
+    use crate::extract::FromParam as _;
 
     record_id!(
         /// For the tests.

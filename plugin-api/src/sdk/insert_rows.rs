@@ -1,37 +1,9 @@
 //! Inserts of several rows in one statement.
 
-use super::{Bind, Sql, sql};
-use crate::abi::{Statement, Value};
+use super::{Sql, db::Params, sql};
+use crate::abi::Statement;
 use abi_stable::std_types::RVec;
 use std::fmt::Write as _;
-
-/// A row of [`Sql::insert_rows`]: a tuple with one value per column.
-pub trait BindRow {
-    const COLUMNS: usize;
-
-    fn bind_to(self, params: &mut RVec<Value>);
-}
-
-macro_rules! bind_row {
-    ($($value:ident)*) => {
-        impl<$($value: Bind),*> BindRow for ($($value,)*) {
-            const COLUMNS: usize = [$(stringify!($value)),*].len();
-
-            #[allow(non_snake_case, reason = "one name serves as type and as value")]
-            fn bind_to(self, params: &mut RVec<Value>) {
-                let ($($value,)*) = self;
-                $(params.push($value.into_value());)*
-            }
-        }
-    };
-}
-
-bind_row!(A);
-bind_row!(A B);
-bind_row!(A B C);
-bind_row!(A B C D);
-bind_row!(A B C D E);
-bind_row!(A B C D E F);
 
 impl Sql {
     /// `INSERT INTO table (columns) VALUES …` with one tuple per row; `None` without rows. Append `ON CONFLICT` or
@@ -44,18 +16,18 @@ impl Sql {
     ///     Sql::insert_rows("notes_tags", "tag, note_id", tags.iter().map(|tag| (tag, note)))
     /// }
     /// ```
-    pub fn insert_rows<R: BindRow>(table: &str, columns: &str, rows: impl IntoIterator<Item = R>) -> Option<Self> {
+    pub fn insert_rows<R: Params>(table: &str, columns: &str, rows: impl IntoIterator<Item = R>) -> Option<Self> {
         let mut text = format!("INSERT INTO {table} ({columns}) VALUES ");
         let mut params = RVec::new();
         for row in rows {
             let first = params.len() + 1;
             text.push_str(if first == 1 { "(" } else { ", (" });
-            for number in first..first + R::COLUMNS {
+            for number in first..first + R::COUNT {
                 let separator = if number == first { "" } else { ", " };
                 let _ = write!(text, "{separator}${number}");
             }
             text.push(')');
-            row.bind_to(&mut params);
+            row.push_to(&mut params);
         }
         (!params.is_empty()).then(|| Self(Statement { params, ..sql(text).0 }))
     }
@@ -65,6 +37,7 @@ impl Sql {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::abi::Value;
 
     #[test]
     fn each_row_has_its_placeholders() {

@@ -12,6 +12,21 @@ use std::{future::Future, time::Duration};
 pub(crate) type JobFn<P> = Box<dyn Fn(&PluginContext<P>) -> FfiFuture<RResult<(), Fault>> + Send + Sync>;
 
 /// A scheduled job. It must be idempotent: a gateway may crash between the work and the record that it is done.
+///
+/// ```
+/// use plugin_api::{HostError, Job, PluginContext};
+/// use std::time::Duration;
+///
+/// # struct Notes;
+/// fn job() -> Job<Notes> {
+///     Job::every("count_notes", Duration::from_secs(3600), count_notes).timeout(Duration::from_secs(10))
+/// }
+///
+/// async fn count_notes(cx: PluginContext<Notes>) -> Result<(), HostError> {
+///     cx.info("counted");
+///     Ok(())
+/// }
+/// ```
 pub struct Job<P> {
     pub(crate) spec: JobSpec,
     pub(crate) run: JobFn<P>,

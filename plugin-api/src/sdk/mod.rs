@@ -1,8 +1,9 @@
-//! The SDK for plugin authors. Start with the plugin `hello` and `plugin-api/README.md`.
+//! The SDK for plugin authors. Its public names are in `lib.rs`.
 
 mod address;
 mod author;
 mod chain;
+mod client_network;
 mod content;
 mod context;
 pub mod contracts;
@@ -39,16 +40,17 @@ mod tx;
 mod viewer;
 mod wei;
 
-pub use address::{Address, AddressParseError};
+pub use address::Address;
 pub use author::Author;
-pub use chain::{Chain, ContractCall, MAIN as MAIN_CHAIN, chain_int};
+pub use chain::{Chain, ContractCall, MAIN, chain_int};
+pub use client_network::client_network;
 pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};
 pub use contracts::{AgentId, ContractEvent, JobId};
 pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
-pub use error::{ApiError, ErrorSpec, HandlerError, NoError, Problem};
-pub use event::{Event, EventBuilder};
+pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_specs};
+pub use event::{Event, EventBuilder, unique_key};
 pub use export::{object_manifest, object_new};
 pub use extract::{
     Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,
@@ -57,42 +59,26 @@ pub use extract::{
 pub use fetch::{Fetch, FetchResponse};
 pub use handler::Handler;
 pub use hash::Hash256;
+pub use id::read_id;
 pub use job::Job;
 pub use list::{List, ListPage, Listed};
 pub use page::{Limit, Page, lenient};
-pub use payload_references::referenced_payloads;
-pub use rendered_json::{RenderedJson, RenderedObject, render_json};
+pub use rendered_json::{RenderedJson, render_json};
 pub use request::Request;
 pub use response::{Accepted, Created, CreatedOrUpdated, IntoResponse, Json, NoContent, RawResponse, Text, WithHeader};
-pub use route::{KIB, Route, RouteWithoutAuth};
+pub use route::{Route, RouteWithoutAuth};
 pub use row::decode as decode_rows;
 pub use row::json_text;
 pub use search::Search;
-pub use sign::{SignResult, Signer};
+pub use sign::Signer;
 pub use skill::Skill;
 pub use stream::{StreamBody, Topic};
-pub use stream_position::StreamPosition;
+pub use stream_position::{LastEventId, StreamPosition};
 pub use transaction::{Transaction, Tx};
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
-pub use wei::{Wei, WeiParseError};
+pub use wei::Wei;
 
-pub use crate::abi::{Cell, FfiBytes, HostError, HostErrorCode, Rows, StatementResult, Value};
-pub use crate::manifest::{
-    BlockInfo, ChainEvent, Environment, Grants, IntentStatus, Lane, LogInfo, ReceiptInfo, TxState, UrlProblem,
-};
 pub use plugin_api_macros::{ApiError, ContractEvent, Event};
-pub use schemars::JsonSchema;
 
-/// Items that the macros use; not for authors.
-#[doc(hidden)]
-pub mod __private {
-    pub use super::{
-        error::{count_specs, join_specs},
-        event::unique_key,
-        id::read_id,
-    };
-    pub use schemars;
-    pub use serde;
-    pub use serde_json::Value;
-}
+pub use crate::abi::{HostError, HostErrorCode, StatementResult};

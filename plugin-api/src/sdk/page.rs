@@ -7,6 +7,16 @@ use serde_json::json;
 
 /// `limit` and `offset` of a list. Never an error: a text that is not a number is the default, a number that is too large
 /// is the maximum.
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, Page, RequestContext};
+///
+/// # struct Notes;
+/// /// 25 items by default, at most 100.
+/// async fn list(_: RequestContext<Notes>, Page { limit, offset }: Page<25, 100>) -> Result<Json<u32>, HandlerError> {
+///     Ok(Json(offset + limit))
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page<const DEFAULT: u32, const MAX: u32> {
     pub limit: u32,
@@ -45,6 +55,16 @@ impl<const DEFAULT: u32, const MAX: u32> FromRequest for Page<DEFAULT, MAX> {
 }
 
 /// `limit` of a list that has no `offset`; as lenient as [`Page`].
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, Limit, RequestContext};
+///
+/// # struct Notes;
+/// /// 50 items by default, at most 200.
+/// async fn list_feed(_: RequestContext<Notes>, Limit(limit): Limit<50, 200>) -> Result<Json<u32>, HandlerError> {
+///     Ok(Json(limit))
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit<const DEFAULT: u32, const MAX: u32>(pub u32);
 
@@ -74,6 +94,20 @@ fn describe_number(describe: &mut RouteDescription<'_>, name: &str, description:
 }
 
 /// `#[serde(default, deserialize_with = "lenient")]`: a value that does not parse becomes the default.
+///
+/// ```
+/// use plugin_api::lenient;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Filter {
+///     #[serde(default, deserialize_with = "lenient")]
+///     year: i64,
+/// }
+///
+/// let filter = |query| serde_urlencoded::from_str::<Filter>(query).map(|filter| filter.year);
+/// assert_eq!(filter("year=2024"), Ok(2024));
+/// assert_eq!(filter("year=soon"), Ok(0));
+/// ```
 pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;
     let reader: serde::de::value::StringDeserializer<serde::de::value::Error> = text.clone().into_deserializer();

@@ -1,12 +1,9 @@
-//! Finds references to payloads in stored texts, for contributions to [`super::point::PAYLOAD_REFERENCES`].
+//! Finds references to payloads in stored texts: see [`super::Definition::references_payloads`].
 
 use super::{Hash256, HostError, Query, format, sql};
 use std::collections::BTreeSet;
 
-/// Returns those `candidates` that the texts of a table mention.
-///
-/// `page` selects rows `(key, text)` whose integer key is above `$1`, ordered by key, with a `LIMIT` that bounds a page to
-/// a few megabytes, for example `SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500`.
+/// Returns those `candidates` that the texts of a table mention. `page` selects them page by page.
 pub async fn referenced_payloads(
     db: &impl Query,
     candidates: &BTreeSet<Hash256>,

@@ -2,19 +2,61 @@
 //!
 //! A point is a name with an input and an output type. The collector merges the contributions of the enabled plugins;
 //! a disabled plugin contributes nothing.
+//!
+//! ```
+//! use plugin_api::point::{self, AuthorName, AuthorsInput, Counters, Discovery, LeaderboardInput, Metrics, NoInput};
+//! use plugin_api::point::{PayloadReferencesInput, ServiceStatus, WorkEvent, WorkInput, WorkItem, WorkKind, members};
+//! use plugin_api::{Address, Definition, Hash256, HostError, Plugin, PluginContext};
+//! use std::collections::BTreeMap;
+//!
+//! /// What a plugin contributes.
+//! fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition
+//!         .contributes(point::STATS, async |_, _: NoInput| Ok(Counters::manifest([("notes", 7.into())])))
+//!         .contributes(point::STATUS, status)
+//!         .contributes(point::DISCOVERY, async |_, _: NoInput| {
+//!             Ok(Discovery { card: members([("topNotes", 7.into())]), ..Discovery::default() })
+//!         })
+//!         .contributes(point::WORK, async |_, input: WorkInput| {
+//!             let Some(only) = input.selection(&["note.create"], "noteId") else { return Ok(Vec::new()) };
+//!             let title = "Read a note".to_owned();
+//!             Ok(vec![WorkItem { title, ..WorkItem::new(WorkKind::Question, only.unwrap_or(1)) }])
+//!         })
+//!         .contributes_cached(point::LEADERBOARD, async |_, LeaderboardInput { since_s }| {
+//!             let forum_posts = if since_s.is_some() { 1 } else { 9 };
+//!             Ok(BTreeMap::from([(Address::ZERO, Metrics { forum_posts, ..Metrics::default() })]))
+//!         })
+//!         .contributes_cached(point::AUTHORS, async |_, AuthorsInput { addresses }| {
+//!             Ok(addresses.into_iter().map(|owner| (owner, AuthorName::default())).collect::<BTreeMap<_, _>>())
+//!         })
+//! }
+//!
+//! async fn status<P>(_: PluginContext<P>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+//!     Ok(ServiceStatus::new(true, "the printer is on fire", [("printed", 7.into())]).named("printer"))
+//! }
+//!
+//! /// What a plugin collects from others. A topic of [`STREAM`] is contributed by [`crate::stream`].
+//! async fn collect<P>(cx: PluginContext<P>, event: WorkEvent) -> Result<usize, HostError> {
+//!     let made_by = WorkInput { made_by: Some(event) };
+//!     let work: Vec<(String, Vec<WorkItem>)> = cx.collect(point::WORK, &made_by).await?;
+//!     let input = PayloadReferencesInput { hashes: vec![Hash256::keccak(b"a")] };
+//!     let kept: Vec<(String, Vec<Hash256>)> = cx.collect(point::PAYLOAD_REFERENCES, &input).await?;
+//!     let author: point::Author = cx.authors([Address::ZERO]).await?.get(Address::ZERO);
+//!     Ok(work.len() + kept.len() + author.name.map_or(0, |name| name.len()))
+//! }
+//! ```
 
 use super::{Address, Hash256, Wei};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// References to payloads in stored texts and rows: a referenced payload is not pruned. In [`PayloadReferencesInput`], out
 /// the list of those [`Hash256`] that are referenced.
 pub const PAYLOAD_REFERENCES: &str = "payload-references";
 /// Names of agents by the address that owns them. In [`AuthorsInput`], out a map address → [`AuthorName`].
 pub const AUTHORS: &str = "authors";
-/// Server-sent events: see [`crate::manifest::TopicInput`]. The name of the contribution is the topic.
-pub const STREAM: &str = "stream";
 /// Network counters for `/api/stats` and the manifest. In [`NoInput`], out [`Counters`].
 pub const STATS: &str = "stats";
 /// Services for `/api/status`. In [`NoInput`], out a map service → [`ServiceStatus`].
@@ -26,10 +68,6 @@ pub const DISCOVERY: &str = "discovery";
 pub const WORK: &str = "work";
 /// Metrics per address, for `/api/leaderboard`. In [`LeaderboardInput`], out a map address → [`Metrics`].
 pub const LEADERBOARD: &str = "leaderboard";
-/// Claims for an agent's credential.
-pub const CV_CLAIMS: &str = "cv-claims";
-/// Lines of an agent's audit export.
-pub const AUDIT: &str = "audit";
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct NoInput {}
@@ -84,6 +122,16 @@ pub struct WorkInput {
     pub made_by: Option<WorkEvent>,
 }
 
+impl WorkInput {
+    /// Which records to return: all (`Some(None)`), the one that an event of these types names in this member of its data
+    /// (`Some(Some(id))`), or none (`None`).
+    pub fn selection(&self, event_types: &[&str], id: &str) -> Option<Option<i64>> {
+        let Some(event) = &self.made_by else { return Some(None) };
+        let is_one = event_types.contains(&event.event_type.as_str());
+        event.data[id].as_i64().filter(|_| is_one).map(Some)
+    }
+}
+
 /// An event of the activity log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkEvent {
@@ -123,6 +171,29 @@ pub struct WorkItem {
     pub api: String,
     /// One line: the exact call that earns it.
     pub action: String,
+}
+
+impl WorkItem {
+    /// An item without any member but these, for `..WorkItem::new(…)`.
+    pub fn new(kind: WorkKind, ref_id: i64) -> Self {
+        Self {
+            kind,
+            ref_id,
+            variant: None,
+            title: String::new(),
+            summary: String::new(),
+            tags: Vec::new(),
+            reward: Wei::ZERO,
+            posted_at: 0,
+            deadline: None,
+            agent_id: None,
+            claims: 0,
+            requester: None,
+            page: String::new(),
+            api: String::new(),
+            action: String::new(),
+        }
+    }
 }
 
 /// The period that a leaderboard counts.
@@ -190,6 +261,18 @@ pub struct Counters {
     pub manifest: Map<String, Value>,
 }
 
+impl Counters {
+    /// Members of `/api/stats`.
+    pub fn stats<const N: usize>(counters: [(&str, Value); N]) -> Self {
+        Self { stats: members(counters), ..Self::default() }
+    }
+
+    /// Additional members of the `stats` in manifest and agent card.
+    pub fn manifest<const N: usize>(counters: [(&str, Value); N]) -> Self {
+        Self { manifest: members(counters), ..Self::default() }
+    }
+}
+
 /// Additional members of the documents that describe the network, for example `topAgents`. Objects are merged, lists are
 /// joined; existing members are not replaced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -218,4 +301,16 @@ pub struct ServiceStatus {
     /// The service's own numbers.
     #[serde(flatten)]
     pub numbers: Map<String, Value>,
+}
+
+impl ServiceStatus {
+    /// A service with its own numbers; `problem` is shown when it is not ok.
+    pub fn new<const N: usize>(ok: bool, problem: &str, numbers: [(&str, Value); N]) -> Self {
+        Self { ok, enabled: None, detail: (!ok).then(|| problem.to_owned()), numbers: members(numbers) }
+    }
+
+    /// The contribution of a plugin with this one service.
+    pub fn named(self, service: &str) -> BTreeMap<String, Self> {
+        [(service.to_owned(), self)].into()
+    }
 }

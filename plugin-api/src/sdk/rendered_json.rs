@@ -11,6 +11,13 @@ use serde::Serialize;
 use std::marker::PhantomData;
 
 /// Renders `value` as a JSON object for a row's text column.
+///
+/// ```
+/// use plugin_api::render_json;
+///
+/// let rendered = render_json(&serde_json::json!({ "title": "Rain" }));
+/// assert_eq!(rendered.ok().as_deref(), Some(r#"{"title":"Rain"}"#));
+/// ```
 pub fn render_json(value: &impl Serialize) -> Result<String, HostError> {
     serde_json::to_string(value).map_err(invalid)
 }
@@ -33,6 +40,20 @@ impl<const N: usize> RenderedObject for [&str; N] {
 }
 
 /// A 200 response with the JSON of a `T`.
+///
+/// ```
+/// use plugin_api::{HandlerError, JsonSchema, RenderedJson};
+///
+/// #[derive(serde::Serialize, JsonSchema)]
+/// struct NoteState {
+///     stars: i64,
+/// }
+///
+/// /// `rendered` is a text column, written with [`render_json`].
+/// fn note(rendered: &str, stars: i64) -> Result<RenderedJson<NoteState>, HandlerError> {
+///     Ok(RenderedJson::object(rendered, &NoteState { stars })?)
+/// }
+/// ```
 pub struct RenderedJson<T> {
     json: Vec<u8>,
     has_authors: bool,

@@ -73,6 +73,19 @@ pub(crate) fn describe_json<T: JsonSchema>(describe: &mut RouteDescription<'_>, 
 }
 
 /// 200 with JSON.
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, JsonSchema};
+///
+/// #[derive(serde::Serialize, JsonSchema)]
+/// struct NoteView {
+///     id: i64,
+/// }
+///
+/// async fn get_note() -> Result<Json<NoteView>, HandlerError> {
+///     Ok(Json(NoteView { id: 7 }))
+/// }
+/// ```
 pub struct Json<T>(pub T);
 
 impl<T: Serialize + JsonSchema + Send> IntoResponse for Json<T> {
@@ -86,6 +99,14 @@ impl<T: Serialize + JsonSchema + Send> IntoResponse for Json<T> {
 }
 
 /// 201 with JSON.
+///
+/// ```
+/// use plugin_api::{Created, HandlerError};
+///
+/// async fn create_note() -> Result<Created<i64>, HandlerError> {
+///     Ok(Created(7))
+/// }
+/// ```
 pub struct Created<T>(pub T);
 
 impl<T: Serialize + JsonSchema + Send> IntoResponse for Created<T> {
@@ -112,6 +133,14 @@ impl<T: Serialize + JsonSchema + Send> IntoResponse for Accepted<T> {
 }
 
 /// JSON with 201 when the record is new, with 200 when it replaced an older one.
+///
+/// ```
+/// use plugin_api::{CreatedOrUpdated, HandlerError};
+///
+/// async fn write_page(is_new: bool) -> Result<CreatedOrUpdated<i64>, HandlerError> {
+///     Ok(CreatedOrUpdated { created: is_new, value: 7 })
+/// }
+/// ```
 pub struct CreatedOrUpdated<T> {
     pub created: bool,
     pub value: T,

@@ -10,8 +10,6 @@ use async_ffi::FfiFuture;
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
 
-pub const KIB: u64 = 1024;
-
 pub(crate) type HandlerFn<P> =
     Box<dyn Fn(&PluginContext<P>, abi::Request) -> FfiFuture<RResult<abi::Response, Fault>> + Send + Sync>;
 
@@ -24,6 +22,19 @@ pub struct RouteWithoutAuth<P> {
 }
 
 /// A route: name, authentication, request, responses and handler.
+///
+/// ```
+/// use plugin_api::{HandlerError, Json, RequestContext, Route};
+///
+/// # struct Notes;
+/// fn route() -> Route<Notes> {
+///     Route::get("/api/notes/count", count_notes).public().summary("How many notes there are")
+/// }
+///
+/// async fn count_notes(_: RequestContext<Notes>) -> Result<Json<i64>, HandlerError> {
+///     Ok(Json(7))
+/// }
+/// ```
 pub struct Route<P> {
     pub(crate) spec: RouteSpec,
     pub(crate) examples: Vec<String>,
@@ -83,7 +94,7 @@ impl<P: Send + Sync + 'static> Route<P> {
     /// path is good for, with parameters and what else is below it.
     ///
     /// ```
-    /// # use plugin_api::{HandlerError, NoContent, RequestContext, Route};
+    /// # use plugin_api::{HandlerError, RequestContext, Route, response::NoContent};
     /// # struct Forum;
     /// # async fn list_threads(_: RequestContext<Forum>) -> Result<NoContent, HandlerError> { Ok(NoContent) }
     /// # let _: Route<Forum> =
@@ -155,6 +166,11 @@ impl<P: Send + Sync + 'static> Route<P> {
             additional: false,
         });
         self
+    }
+
+    /// The limit of calls per client IP that all signed writes of the commons share: forum, messages, bounties and others.
+    pub fn commons_limit(self) -> Self {
+        self.rate_limit(RateLimit::commons_writes())
     }
 
     /// Any other limit per client IP.

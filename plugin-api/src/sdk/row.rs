@@ -40,6 +40,17 @@ pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Opt
 }
 
 /// `#[serde(deserialize_with = "json_text")]`: decodes a text column that holds JSON.
+///
+/// ```
+/// use plugin_api::json_text;
+///
+/// /// A row whose column `tags` holds for example `["rain","sun"]`.
+/// #[derive(serde::Deserialize)]
+/// struct NoteRow {
+///     #[serde(deserialize_with = "json_text")]
+///     tags: Vec<String>,
+/// }
+/// ```
 pub fn json_text<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
     let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
     serde_json::from_str(&text).map_err(de::Error::custom)

@@ -6,6 +6,15 @@
 use super::HostHandle;
 
 /// A substring filter in the dialect of this gateway's database.
+///
+/// ```
+/// use plugin_api::{HostHandle, List, Search};
+///
+/// /// The notes that contain `q`; all when it is empty.
+/// fn containing(notes: List, host: &HostHandle, q: &str) -> List {
+///     notes.search(Search::new(host, q), &["title", "text"])
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     needle: String,

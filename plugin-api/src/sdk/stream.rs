@@ -1,15 +1,18 @@
 //! Streaming responses: server-sent events of a topic, and bodies that are produced chunk by chunk.
 
-use super::{HostHandle, IntoResponse, RouteDescription, fence, response};
+use super::{HostHandle, IntoResponse, PluginContext, RouteDescription, fence, job, render_json, response, row};
 use crate::{
-    abi::{self, BodyStream, Fault, FfiBytes, HostError},
-    manifest::{Answer, Subscription},
+    abi::{self, BodyStream, Fault, FfiBytes, Frame, HostError, Rows},
+    manifest::{ActivityRecord, Answer, Subscription, TopicRow},
 };
-use abi_stable::std_types::{ROption, RResult};
-use async_ffi::{FfiContext, FfiPoll};
+use abi_stable::std_types::{ROption, RResult, RString, RVec, Tuple2};
+use async_ffi::{FfiContext, FfiFuture, FfiPoll};
 use futures_core::Stream;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -33,6 +36,41 @@ impl IntoResponse for Topic {
             codes: Vec::new(),
         });
     }
+}
+
+impl Frame {
+    /// A frame without labels; `data` becomes one line of JSON.
+    pub fn new(id: i64, ts: i64, event: impl Into<RString>, data: &impl Serialize) -> Result<Self, HostError> {
+        let data = render_json(data)?.into();
+        Ok(Self { id, ts, event: event.into(), data, labels: RVec::new() })
+    }
+
+    /// Adds a label, which subscriptions can test: see [`Subscription::tests`].
+    pub fn label(mut self, name: impl Into<RString>, text: impl Into<RString>) -> Self {
+        self.labels.push(Tuple2(name.into(), text.into()));
+        self
+    }
+}
+
+pub(crate) type RenderFn<P> =
+    Box<dyn Fn(&PluginContext<P>, Rows) -> FfiFuture<RResult<RVec<Frame>, Fault>> + Send + Sync>;
+
+/// Decodes the rows of the activity log, and calls `render` inside of the fence.
+pub(crate) fn render_fn<P, F, Fut>(render: F) -> RenderFn<P>
+where
+    P: Send + Sync + 'static,
+    F: Fn(PluginContext<P>, Vec<TopicRow>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Vec<Frame>, HostError>> + Send + 'static,
+{
+    let render = Arc::new(render);
+    Box::new(move |cx, rows| {
+        let (render, cx_of_call) = (render.clone(), cx.clone());
+        job::contained(cx, "topic", move || async move {
+            let records: Vec<ActivityRecord<Box<RawValue>>> = row::decode(&rows)?;
+            let rows = records.into_iter().map(TopicRow::from).collect();
+            render(cx_of_call, rows).await.map(RVec::from)
+        })
+    })
 }
 
 /// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects.

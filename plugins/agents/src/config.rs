@@ -19,23 +19,6 @@ impl Default for Config {
 
 impl Config {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        if (10..=86_400).contains(&self.probe_interval_s) {
-            return Ok(());
-        }
-        Err(ConfigError(format!("probe_interval_s is {}: it must be 10 to 86400", self.probe_interval_s)))
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_out_of_its_range_is_refused() {
-        for probe_interval_s in [0, 9, 86_401] {
-            let ConfigError(reason) = Config { probe_interval_s }.validate().unwrap_err();
-            assert!(reason.contains(&probe_interval_s.to_string()), "{reason}");
-        }
+        ConfigError::check([ConfigError::outside("probe_interval_s", self.probe_interval_s, 10..=86_400)])
     }
 }

@@ -17,7 +17,8 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin,
+    point,
 };
 
 /// The plugin's state in memory.
@@ -86,7 +87,15 @@ impl Plugin for Agents {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+            .references_payloads(&[
+                "SELECT id, input_hash || ' ' || input_uri || ' ' || coalesce(output_hash, '') || ' ' || coalesce(output_uri, '') \
+                 FROM agents_jobs WHERE id > $1 ORDER BY id LIMIT 1000",
+                "SELECT id, endpoint || ' ' || metadata_uri FROM agents_agents WHERE id > $1 ORDER BY id LIMIT 1000",
+                "SELECT agent_id, request_uri || ' ' || coalesce(response_uri, '') FROM agents_validations \
+                 WHERE agent_id = (SELECT min(agent_id) FROM agents_validations WHERE agent_id > $1)",
+                "SELECT agent_id, feedback_hash || ' ' || feedback_uri FROM agents_feedback \
+                 WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
+            ])
             .contributes(point::WORK, contributions::work);
         chain::subscribe(definition)
     }

@@ -1,7 +1,7 @@
 //! Errors of the arena's routes: texts, statuses and codes.
 
 use crate::model::{BRIEF_BYTES_MAX, ChallengeId, NOTE_BYTES_MAX, RULES_BYTES_MAX, SubmissionId, TITLE_CHARS_MAX};
-use plugin_api::{AgentId, ApiError, ContentError, ErrorSpec, JobId, format::TagsError};
+use plugin_api::{AgentId, ApiError, ErrorSpec, JobId, content::ContentError, format::TagsError};
 
 const NOT_FOUND: ErrorSpec =
     ErrorSpec::new(404, "not_found", "GET /api/arena/challenges and GET /api/agents list what there is");

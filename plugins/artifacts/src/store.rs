@@ -1,7 +1,7 @@
 //! The tables of artifacts. Migrations create them; no other code writes them.
 
 use crate::model::{ArtifactId, ArtifactText, Kind, Sort};
-use plugin_api::{Address, Author, HostError, List, Query, Search, Sql, StatementResult, Tx, render_json, sql};
+use plugin_api::{Address, Author, HostError, List, Query, Search, Sql, Tx, format, handles, render_json, sql};
 use serde::Deserialize;
 
 /// A row of [`ARTIFACTS`], decoded by position.
@@ -20,7 +20,7 @@ pub fn artifacts(
 ) -> List {
     ARTIFACTS
         .filter("a.owner = {}", owner)
-        .filter("a.kind = {}", kind.map(Kind::as_str))
+        .filter("a.kind = {}", kind.as_ref().map(format::name))
         .filter("a.id IN (SELECT artifact_id FROM artifacts_tags WHERE tag = {})", tag)
         .search(search, &["a.name", "a.description", "a.url"])
         .order_by(sort.order_by())
@@ -30,13 +30,8 @@ pub fn artifacts(
 pub async fn insert_artifact(tx: &Tx, owner: Address, text: &ArtifactText) -> Result<ArtifactId, HostError> {
     let insert = sql("INSERT INTO artifacts_artifacts (owner, name, description, kind, url, created_at, stars, kept) \
             VALUES ($1, $2, $3, $4, $5, $6, 0, $7) RETURNING id")
-    .bind(owner)
-    .bind(&text.name)
-    .bind(&text.description)
-    .bind(text.kind.as_str())
-    .bind(text.url.as_deref().unwrap_or_default())
-    .bind(text.created_at)
-    .bind(render_json(text)?);
+    .bind((owner, &text.name, &text.description, format::name(&text.kind), text.url.as_deref().unwrap_or_default()))
+    .bind((text.created_at, render_json(text)?));
     let id: ArtifactId = tx.one(insert).await?;
     if let Some(tags) = Sql::insert_rows("artifacts_tags", "tag, artifact_id", text.tags.iter().map(|tag| (tag, id))) {
         tx.execute(tags).await?;
@@ -53,26 +48,21 @@ pub struct ArtifactRow<'r> {
 }
 
 /// At most one row: [`ArtifactRow`].
-pub async fn find_artifact(db: &impl Query, artifact: ArtifactId) -> Result<StatementResult, HostError> {
+pub async fn find_artifact(db: &impl Query, artifact: ArtifactId) -> Result<handles::StatementResult, HostError> {
     db.run(sql("SELECT kept, name, owner, stars FROM artifacts_artifacts WHERE id = $1").bind(artifact)).await
 }
 
 /// Number of artifacts that each owner published since that second; of all when it is absent.
 pub async fn count_by_owner(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    db.rows(match since_s {
-        Some(second) => {
-            sql("SELECT owner, count(*) FROM artifacts_artifacts WHERE created_at >= $1 GROUP BY owner").bind(second)
-        }
-        None => sql("SELECT owner, count(*) FROM artifacts_artifacts GROUP BY owner"),
-    })
-    .await
+    let count = sql("SELECT owner, count(*) FROM artifacts_artifacts").push_filter(" WHERE created_at >= {}", since_s);
+    db.rows(count.push(" GROUP BY owner")).await
 }
 
 /// Stores a star, unless the address has given one already; returns whether it is new.
 pub async fn insert_star(tx: &Tx, artifact: ArtifactId, stargazer: Address) -> Result<bool, HostError> {
     let insert = sql("INSERT INTO artifacts_stars (artifact_id, address, starred_at) VALUES ($1, $2, $3) \
             ON CONFLICT (artifact_id, address) DO NOTHING");
-    let is_new = tx.execute(insert.bind(artifact).bind(stargazer).bind(tx.now_s())).await? > 0;
+    let is_new = tx.execute(insert.bind((artifact, stargazer, tx.now_s()))).await? > 0;
     if is_new {
         tx.execute(sql("UPDATE artifacts_artifacts SET stars = stars + 1 WHERE id = $1").bind(artifact)).await?;
     }
@@ -82,12 +72,12 @@ pub async fn insert_star(tx: &Tx, artifact: ArtifactId, stargazer: Address) -> R
 /// The newest stargazers first.
 pub async fn newest_stargazers(db: &impl Query, artifact: ArtifactId, limit: u32) -> Result<Vec<Author>, HostError> {
     let newest = sql("SELECT address FROM artifacts_stars WHERE artifact_id = $1 ORDER BY id DESC LIMIT $2");
-    db.rows(newest.bind(artifact).bind(limit)).await
+    db.rows(newest.bind((artifact, limit))).await
 }
 
 pub async fn has_starred(db: &impl Query, artifact: ArtifactId, address: Address) -> Result<bool, HostError> {
     let star = sql("SELECT id FROM artifacts_stars WHERE artifact_id = $1 AND address = $2");
-    Ok(db.row::<i64>(star.bind(artifact).bind(address)).await?.is_some())
+    Ok(db.row::<i64>(star.bind((artifact, address))).await?.is_some())
 }
 
 /// Number of stars that the artifacts of each owner received since that second; of all when it is absent.

@@ -13,10 +13,8 @@ pub struct Config {
 
 impl Config {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        match self.house_agents.iter().find(|id| **id < 1) {
-            Some(id) => Err(ConfigError(format!("house_agents holds {id}: an agent's id is a positive number"))),
-            None => Ok(()),
-        }
+        let wrong = self.house_agents.iter().find(|id| **id < 1);
+        ConfigError::check([wrong.map(|id| format!("house_agents holds {id}: an agent's id is a positive number"))])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors of the routes: texts, statuses and codes.
 
 use crate::model::{BRIEF_BYTES_MAX, BountyId, PITCH_BYTES_MAX, TITLE_CHARS_MAX};
-use plugin_api::{AddressParseError, AgentId, ApiError, ErrorSpec, JobId, format::TagsError};
+use plugin_api::{AgentId, ApiError, ErrorSpec, JobId, format::TagsError};
 
 const NOT_FOUND: ErrorSpec =
     ErrorSpec::new(404, "not_found", "GET /api/bounties lists the bounties there are, GET /api/agents the agents");
@@ -29,7 +29,7 @@ pub enum BountyError {
     #[error("status: open, awarded or completed")]
     StatusFilter,
     #[error("poster: {0}")]
-    PosterFilter(AddressParseError),
+    PosterFilter(&'static str),
     #[error("unknown bounty {bounty}")]
     #[api(NOT_FOUND)]
     UnknownBounty { bounty: BountyId },

@@ -18,7 +18,8 @@ pub use config::Config;
 
 use crate::store::state::StateQuery;
 use plugin_api::{
-    ConfigError, Definition, Event, Grants, HostHandle, MAIN_CHAIN, Migration, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN,
+    export_plugin, point,
 };
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub struct Bounties {
     config: Config,
     state: Arc<StateQuery>,
+    waiting: contributions::WaitingEvent,
 }
 
 impl Plugin for Bounties {
@@ -42,8 +44,11 @@ impl Plugin for Bounties {
                 routes::claim_bounty::route(),
                 routes::award_bounty::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([jobs::announce_outcomes::job()])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "awarded_after_job", include_str!("../migrations/0002_awarded_after_job.sql")),
+            ])
+            .jobs([jobs::job()])
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .on_contract_event(&chain::TABLES, chain::job_requested)
             .publishes(&[
@@ -61,25 +66,17 @@ impl Plugin for Bounties {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+            .references_payloads(&[
+                "SELECT id, title || ' ' || brief FROM bounties_bounties WHERE id > $1 ORDER BY id LIMIT 200",
+                "SELECT id, pitch FROM bounties_claims WHERE id > $1 ORDER BY id LIMIT 500",
+            ])
     }
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
         let state = Arc::new(StateQuery::new(&host.environment().dialect, &config.house_agents));
-        Ok(Self { config, state })
+        Ok(Self { config, state, waiting: contributions::WaitingEvent::default() })
     }
 }
 
 export_plugin!(Bounties);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::{assert_writes_are_guarded, manifest};
-
-    #[test]
-    fn every_write_is_guarded_and_shares_the_limit_of_the_commons() {
-        assert_writes_are_guarded(&manifest(plugin_module()));
-    }
-}

@@ -15,7 +15,10 @@ use crate::{
         tokens::{self, Trade},
     },
 };
-use plugin_api::{ChainEvent, ContractEvent, Definition, Event, EventBuilder, HostError, PluginContext, Sql, Tx};
+use plugin_api::{
+    Definition, Event, EventBuilder, HostError, PluginContext, Sql, Tx,
+    contracts::{ChainEvent, ContractEvent},
+};
 use std::future::{Ready, ready};
 
 pub const EVENT_TYPES: [&str; 8] = [
@@ -72,8 +75,10 @@ fn derive_and_publish<E: ContractEvent + Event>(
 
 /// Publishes an event to the activity log with the block's time and the position on the chain.
 fn publish<Args>(tx: &Tx, on_chain: &ChainEvent<Args>, event_data: &impl Event) -> Result<(), HostError> {
-    let ChainEvent { tx: hash, block, contract, event, time_s, .. } = on_chain;
-    EventBuilder::of(&PlacedEvent { event_data, tx: *hash, block: *block, contract, event }).at(*time_s).publish(tx)
+    let ChainEvent { contract, event, log, .. } = on_chain;
+    EventBuilder::of(&PlacedEvent { event_data, tx: log.tx, block: log.block, contract, event })
+        .at(log.time_s)
+        .publish(tx)
 }
 
 async fn stream_claimed(_: Cx, tx: Tx, event: ChainEvent<StreamClaimed>) -> Result<(), HostError> {

@@ -9,12 +9,11 @@ use crate::{
     store::{accounts::accounts, disputes::disputes, streams::streams, subs::subs, tokens::tokens},
 };
 use plugin_api::{
-    Hash256, HostError, PluginContext,
-    point::{Counters, NoInput, PayloadReferencesInput, ServiceStatus, members},
-    referenced_payloads,
+    HostError, PluginContext,
+    point::{Counters, NoInput, ServiceStatus, members},
 };
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub async fn counters(cx: PluginContext<Economy>, _: NoInput) -> Result<Counters, HostError> {
     Ok(Counters { stats: counts(&cx).await?, ..Counters::default() })
@@ -44,24 +43,4 @@ pub async fn status(cx: PluginContext<Economy>, _: NoInput) -> Result<BTreeMap<S
     let detail = (!is_enabled).then(|| "none of its contracts is deployed".to_owned());
     let status = ServiceStatus { ok: true, enabled: Some(is_enabled), detail, numbers };
     Ok(BTreeMap::from([("economy".to_owned(), status)]))
-}
-
-/// Texts that may reference payloads, in pages by an integer key.
-const TEXTS: [&str; 3] = [
-    "SELECT id, evidence_uri FROM economy_disputes WHERE id > $1 ORDER BY id LIMIT 1000",
-    "SELECT id, uri FROM economy_evidence WHERE id > $1 ORDER BY id LIMIT 1000",
-    "SELECT id, metadata_uri FROM economy_plans WHERE id > $1 ORDER BY id LIMIT 1000",
-];
-
-/// Payloads that evidence and plans reference.
-pub async fn payload_references(
-    cx: PluginContext<Economy>,
-    PayloadReferencesInput { hashes }: PayloadReferencesInput,
-) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
-    let mut referenced = BTreeSet::new();
-    for page in TEXTS {
-        referenced.extend(referenced_payloads(&db, &candidates, page).await?);
-    }
-    Ok(referenced)
 }

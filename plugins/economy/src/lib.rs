@@ -39,7 +39,11 @@ impl Plugin for Economy {
             ))
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references);
+            .references_payloads(&[
+                "SELECT id, evidence_uri FROM economy_disputes WHERE id > $1 ORDER BY id LIMIT 1000",
+                "SELECT id, uri FROM economy_evidence WHERE id > $1 ORDER BY id LIMIT 1000",
+                "SELECT id, metadata_uri FROM economy_plans WHERE id > $1 ORDER BY id LIMIT 1000",
+            ]);
         chain::subscribe(definition)
     }
 

@@ -53,7 +53,10 @@ impl Plugin for Forum {
             .limit("tags", format::TAGS_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+            .references_payloads(&[
+                "SELECT id, title FROM forum_threads WHERE id > $1 ORDER BY id LIMIT 2000",
+                "SELECT id, body FROM forum_posts WHERE id > $1 ORDER BY id LIMIT 500",
+            ])
             .contributes(point::WORK, contributions::work)
     }
 

@@ -22,13 +22,10 @@ impl Default for Config {
 impl Config {
     /// Reports all problems at once.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let mut problems = Vec::new();
-        if self.greeting.trim().is_empty() {
-            problems.push("greeting is empty: give it a word, or leave the key out".to_owned());
-        }
-        if !(1..=36_500).contains(&self.keep_days) {
-            problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
-        }
-        if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems.join("; "))) }
+        let blank = || "greeting is empty: give it a word, or leave the key out".to_owned();
+        ConfigError::check([
+            self.greeting.trim().is_empty().then(blank),
+            ConfigError::outside("keep_days", self.keep_days, 1..=36_500),
+        ])
     }
 }

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod config;
-mod contributions;
 mod error;
 mod jobs;
 mod model;
@@ -11,7 +10,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, Plugin, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, Plugin, export_plugin};
 
 /// The plugin's state in memory.
 pub struct Hello {
@@ -25,9 +24,9 @@ impl Plugin for Hello {
         Definition::new()
             .routes([routes::get_greeting::route(), routes::list_guests::route(), routes::create_guest::route()])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([jobs::prune_guests::job()])
+            .jobs([jobs::job()])
             .publishes(&[model::GuestSigned::TYPE])
-            .contributes(point::STATS, contributions::counters)
+            .off_by_default()
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {

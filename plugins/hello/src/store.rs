@@ -9,9 +9,7 @@ pub const GUESTS: List = List::new("hello_guests", "id, address, message, create
 /// Adds a line and returns it with its id.
 pub async fn insert_guest(tx: &Tx, address: Address, message: &str) -> Result<GuestView, HostError> {
     let insert = sql("INSERT INTO hello_guests (address, message, created_at) VALUES ($1, $2, $3) RETURNING id")
-        .bind(address)
-        .bind(message)
-        .bind(tx.now_s());
+        .bind((address, message, tx.now_s()));
     let id = tx.one(insert).await?;
     Ok(GuestView { id, address, message: message.to_owned(), created_at: tx.now_s() })
 }

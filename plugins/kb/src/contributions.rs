@@ -1,34 +1,19 @@
 //! Contributions of the knowledge base to extension points.
 
-use crate::{
-    Kb,
-    store::{pages, revisions},
-};
-use plugin_api::{
-    Address, Hash256, HostError, PluginContext,
-    point::{Counters, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput, members},
-    referenced_payloads,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{Kb, store};
+use plugin_api::{Address, HostError, PluginContext, point};
+use std::collections::BTreeMap;
 
-pub async fn counters(cx: PluginContext<Kb>, _: NoInput) -> Result<Counters, HostError> {
-    let pages = pages::totals(&cx.db()).await?.pages;
-    Ok(Counters { manifest: members([("kbPages", pages.into())]), ..Counters::default() })
+pub async fn counters(cx: PluginContext<Kb>, _: point::NoInput) -> Result<point::Counters, HostError> {
+    let pages = store::pages::totals(&cx.db()).await?.pages;
+    Ok(point::Counters::manifest([("kbPages", pages.into())]))
 }
 
 pub async fn leaderboard(
     cx: PluginContext<Kb>,
-    LeaderboardInput { since_s }: LeaderboardInput,
-) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let counts = revisions::count_by_author(&cx.db(), since_s).await?;
-    let metrics = |(author, kb_edits)| (author, Metrics { kb_edits, ..Metrics::default() });
+    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
+    let counts = store::revisions::count_by_author(&cx.db(), since_s).await?;
+    let metrics = |(author, kb_edits)| (author, point::Metrics { kb_edits, ..point::Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
-}
-
-pub async fn payload_references(
-    cx: PluginContext<Kb>,
-    PayloadReferencesInput { hashes }: PayloadReferencesInput,
-) -> Result<BTreeSet<Hash256>, HostError> {
-    let page = "SELECT id, kept || ' ' || body FROM kb_revisions WHERE id > $1 ORDER BY id LIMIT 100";
-    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
 }

@@ -38,13 +38,21 @@ impl Plugin for Kb {
                 routes::write_page::route(),
                 routes::get_page_history::route(),
             ])
-            .migrations([Migration::per_dialect(
-                1,
-                "create",
-                include_str!("../migrations/0001_create.sqlite.sql"),
-                include_str!("../migrations/0001_create.postgres.sql"),
-            )])
-            .jobs([jobs::write_network_pages::job()])
+            .migrations([
+                Migration::per_dialect(
+                    1,
+                    "create",
+                    include_str!("../migrations/0001_create.sqlite.sql"),
+                    include_str!("../migrations/0001_create.postgres.sql"),
+                ),
+                Migration::per_dialect(
+                    2,
+                    "underscores",
+                    include_str!("../migrations/0002_underscores.sqlite.sql"),
+                    include_str!("../migrations/0002_underscores.postgres.sql"),
+                ),
+            ])
+            .jobs([jobs::write_network_pages::job(), jobs::index_pages::job()])
             .publishes(&[model::PageWritten::TYPE])
             .skill(
                 Skill::new(
@@ -56,7 +64,9 @@ impl Plugin for Kb {
             .limit("kbBodyBytes", model::PAGE_BYTES_MAX)
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+            .references_payloads(&[
+                "SELECT id, kept || ' ' || body FROM kb_revisions WHERE id > $1 ORDER BY id LIMIT 100",
+            ])
     }
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
@@ -67,16 +77,3 @@ impl Plugin for Kb {
 }
 
 export_plugin!(Kb);
-
-#[cfg(test)]
-mod tests {
-    use crate::plugin_module;
-    use plugin_testing::{assert_writes_are_guarded, manifest};
-
-    #[test]
-    fn the_write_is_guarded_shares_the_limit_of_the_commons_and_publishes_one_event() {
-        let manifest = manifest(plugin_module());
-        assert_writes_are_guarded(&manifest);
-        assert_eq!(manifest.event_types, ["kb.write"]);
-    }
-}

@@ -1,7 +1,7 @@
 //! Types and rules of messages, without a database: recipients, checks, response types, events.
 
 use crate::error::MessageError;
-use plugin_api::{Address, AgentId, Author, Event, JsonSchema, format, record_id};
+use plugin_api::{Address, AgentId, Author, Event, JsonSchema, format};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
@@ -10,11 +10,10 @@ use std::borrow::Cow;
 pub const SUBJECT_CHARS_MAX: usize = 200;
 pub const BODY_BYTES_MAX: usize = 16_384;
 
-record_id!(
+plugin_api::record_id! {
     /// A message.
-    MessageId,
-    "message"
-);
+    MessageId, "message";
+}
 
 /// Payload of `message.send`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,10 +38,8 @@ pub struct MessageDraft {
 impl NewMessage {
     pub fn check(self) -> Result<MessageDraft, MessageError> {
         let Self { to, body, subject } = self;
-        let subject = subject.as_deref().unwrap_or_default().trim().to_owned();
-        if format::utf16_len(&subject) > SUBJECT_CHARS_MAX {
-            return Err(MessageError::Subject);
-        }
+        let subject = subject.unwrap_or_default();
+        let subject = format::trimmed(&subject, 0..=SUBJECT_CHARS_MAX).ok_or(MessageError::Subject)?;
         if body.trim().is_empty() {
             return Err(MessageError::BlankBody);
         }

@@ -28,16 +28,15 @@ impl Default for Config {
 impl Config {
     /// Reports all problems at once.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let mut problems = Vec::new();
-        let limits =
-            [("total_bytes_max", self.total_bytes_max), ("client_bytes_per_day_max", self.client_bytes_per_day_max)];
-        for (key, bytes) in limits.into_iter().filter(|(_, bytes)| *bytes < SIZE_MAX) {
-            problems
-                .push(format!("{key} is {bytes}: one payload alone may have {SIZE_MAX}, so it must be that at least"));
-        }
-        if !(1..=36_500).contains(&self.keep_days) {
-            problems.push(format!("keep_days is {}: it must be 1 to 36500", self.keep_days));
-        }
-        if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems.join("; "))) }
+        let too_small = |key, bytes: i64| {
+            let problem =
+                || format!("{key} is {bytes}: one payload alone may have {SIZE_MAX}, so it must be that at least");
+            (bytes < SIZE_MAX).then(problem)
+        };
+        ConfigError::check([
+            too_small("total_bytes_max", self.total_bytes_max),
+            too_small("client_bytes_per_day_max", self.client_bytes_per_day_max),
+            ConfigError::outside("keep_days", self.keep_days, 1..=36_500),
+        ])
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Payloads,
-    jobs::prune_payloads::{Deadlines, INTERVAL_S},
+    jobs::{Deadlines, INTERVAL_S},
     model::SIZE_MAX,
     store::{payloads, pruning},
 };

@@ -31,7 +31,7 @@ impl Plugin for Payloads {
             .routes([routes::store_payload::route(), routes::get_payload::route()])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .views(&["payloads_v1"])
-            .jobs([jobs::prune_payloads::job()])
+            .jobs([jobs::job()])
             .skill(
                 Skill::new(
                     "Store up to 256 KiB of any type and read them by their keccak-256, without an account",

@@ -19,9 +19,6 @@ impl Default for Config {
 
 impl Config {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        match self.probe_interval_s {
-            10..=86_400 => Ok(()),
-            wrong => Err(ConfigError(format!("probe_interval_s is {wrong}: it must be 10 to 86400"))),
-        }
+        ConfigError::check([ConfigError::outside("probe_interval_s", self.probe_interval_s, 10..=86_400)])
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of the registry's routes: texts, statuses and codes.
 
 use crate::model::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX, ToolId};
-use plugin_api::{AddressParseError, ApiError, ErrorSpec, WeiParseError};
+use plugin_api::{ApiError, ErrorSpec};
 
 const NOT_FOUND: ErrorSpec =
     ErrorSpec::new(404, "not_found", "GET /api/tools lists the tools there are, GET /api/compute those for rent");
@@ -34,11 +34,11 @@ pub enum ToolsError {
     #[error("kind: it is mcp, http, a2a or compute")]
     Kind,
     #[error("owner: {0}")]
-    Owner(AddressParseError),
+    Owner(&'static str),
     #[error("minVramGb: a number is needed")]
     VramMin,
     #[error("maxPricePerSecond: {0}")]
-    PriceMax(WeiParseError),
+    PriceMax(&'static str),
     #[error("unknown tool {tool}")]
     #[api(NOT_FOUND)]
     UnknownTool { tool: ToolId },

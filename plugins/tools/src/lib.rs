@@ -35,8 +35,11 @@ impl Plugin for Tools {
                 routes::list_compute::route(),
                 routes::get_compute::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([jobs::probe_tools::job()])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "last_probe", include_str!("../migrations/0002_last_probe.sql")),
+            ])
+            .jobs([jobs::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::ToolPublished::TYPE])
             .skill(
@@ -53,7 +56,7 @@ impl Plugin for Tools {
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes_cached(point::WORK, contributions::work)
-            .contributes(point::PAYLOAD_REFERENCES, contributions::payload_references)
+            .references_payloads(&["SELECT id, kept FROM tools_tools WHERE id > $1 ORDER BY id LIMIT 100"])
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {

@@ -32,16 +32,12 @@ impl Config {
         for text in &self.operators {
             match text.parse() {
                 Ok(address) => drop(operators.insert(address)),
-                Err(error) => problems.push(format!("operators: `{text}`: {error}")),
+                Err(error) => problems.push(Some(format!("operators: `{text}`: {error}"))),
             }
         }
-        if !(1..=1000).contains(&self.signups_per_hour) {
-            problems.push(format!("signups_per_hour is {}: it must be 1 to 1000", self.signups_per_hour));
-        }
-        if !(1..=1_000_000).contains(&self.entries_max) {
-            problems.push(format!("entries_max is {}: it must be 1 to 1000000", self.entries_max));
-        }
-        if problems.is_empty() { Ok(operators) } else { Err(ConfigError(problems.join("; "))) }
+        problems.push(ConfigError::outside("signups_per_hour", self.signups_per_hour, 1..=1000));
+        problems.push(ConfigError::outside("entries_max", self.entries_max, 1..=1_000_000));
+        ConfigError::check(problems).map(|()| operators)
     }
 }
 

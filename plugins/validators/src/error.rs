@@ -54,6 +54,12 @@ pub enum WaitlistError {
     #[error("this signature has been used")]
     #[api(409, "replay", hint = CHALLENGE)]
     Replay,
+    #[error("one write per second and address")]
+    #[api(429, "rate_limited", hint = "send the same request again after a second")]
+    TooSoon,
+    #[error("too many new entries come from this address")]
+    #[api(429, "ip_rate_limited", hint = "wait as long as the header Retry-After says")]
+    TooMany,
     #[error("the waitlist is full")]
     #[api(507, "waitlist_full", hint = "come back when the operator has made room")]
     Full,

@@ -13,7 +13,6 @@ mod store;
 
 pub use config::Config;
 
-use model::SignupLimit;
 use plugin_api::{Address, ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin};
 use std::collections::BTreeSet;
 
@@ -21,7 +20,6 @@ use std::collections::BTreeSet;
 pub struct Validators {
     config: Config,
     operators: BTreeSet<Address>,
-    limit: SignupLimit,
 }
 
 impl Plugin for Validators {
@@ -36,13 +34,15 @@ impl Plugin for Validators {
                 routes::count_waitlist::route(),
                 routes::export_waitlist::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "signups", include_str!("../migrations/0002_signups.sql")),
+            ])
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         let operators = config.validate()?;
-        let limit = SignupLimit::new(config.signups_per_hour);
-        Ok(Self { config, operators, limit })
+        Ok(Self { config, operators })
     }
 }
 

@@ -1,15 +1,39 @@
 //! The waitlist's tables. Rule: entries are never deleted.
 
 use crate::model::{Entry, Fields, Platform};
-use plugin_api::{Address, HostError, Query, Tx, sql};
+use plugin_api::{Address, HostError, Query, Tx, format, sql};
 use serde::Deserialize;
 
-/// Whether the entry of the address is signed; `None` without an entry.
-pub async fn is_signed(db: &impl Query, address: Address) -> Result<Option<bool>, HostError> {
-    let find = sql(
-        "SELECT CASE WHEN signed_at IS NULL THEN 0 ELSE 1 END AS is_signed FROM validators_entries WHERE address = $1",
-    );
+/// When the entry of the address was added, and whether it is signed.
+#[derive(Deserialize)]
+pub struct KnownEntry {
+    pub created_at: i64,
+    pub is_signed: bool,
+}
+
+pub async fn find_entry(db: &impl Query, address: Address) -> Result<Option<KnownEntry>, HostError> {
+    let find = sql("SELECT created_at, CASE WHEN signed_at IS NULL THEN 0 ELSE 1 END AS is_signed \
+         FROM validators_entries WHERE address = $1");
     db.row(find.bind(address)).await
+}
+
+const SIGNUP_WINDOW_S: i64 = 3600;
+
+/// Seconds until this client may add an entry; `None` when it may now.
+pub async fn signup_wait(db: &impl Query, client: &str, per_hour: u32, now_s: i64) -> Result<Option<i64>, HostError> {
+    // The entry that has to be older than the window: with it the client has as many as it may.
+    let find =
+        sql("SELECT at_s FROM validators_signups WHERE client = $1 AND at_s > $2 ORDER BY at_s DESC LIMIT 1 OFFSET $3");
+    let blocking: Option<i64> =
+        db.row(find.bind(client).bind(now_s - SIGNUP_WINDOW_S).bind(i64::from(per_hour) - 1)).await?;
+    Ok(blocking.map(|at_s| (at_s + SIGNUP_WINDOW_S - now_s).max(1)))
+}
+
+/// Counts a new entry of the client.
+pub async fn count_signup(tx: &Tx, client: &str) -> Result<(), HostError> {
+    tx.defer(sql("DELETE FROM validators_signups WHERE at_s <= $1").bind(tx.now_s() - SIGNUP_WINDOW_S))?;
+    let insert = sql("INSERT INTO validators_signups (client, at_s) VALUES ($1, $2)");
+    tx.defer(insert.bind(client).bind(tx.now_s()))
 }
 
 pub async fn count_entries(db: &impl Query) -> Result<i64, HostError> {
@@ -24,13 +48,9 @@ pub async fn put_entry(tx: &Tx, fields: &Fields, is_signed: bool) -> Result<(), 
          ON CONFLICT (address) DO UPDATE SET platform = excluded.platform, seats = excluded.seats, \
          contact = excluded.contact, contact_kind = excluded.contact_kind, \
          consent = excluded.consent, signed_at = excluded.signed_at")
-        .bind(fields.address)
-        .bind(fields.platform)
-        .bind(fields.seats)
+        .bind((fields.address, fields.platform, fields.seats))
         .bind(fields.contact.as_ref().map(|contact| contact.text.as_str()))
-        .bind(fields.contact.as_ref().map(|contact| contact.kind.as_str()))
-        .bind(fields.consent)
-        .bind(tx.now_s())
+        .bind((fields.contact.as_ref().map(|contact| format::name(&contact.kind)), fields.consent, tx.now_s()))
         .bind(is_signed.then_some(tx.now_s()));
     tx.execute(put).await.map(drop)
 }
@@ -62,7 +82,7 @@ pub async fn all_entries(db: &impl Query) -> Result<Vec<Entry>, HostError> {
              CASE WHEN signed_at IS NULL THEN 0 ELSE 1 END AS verified, signed_at \
              FROM validators_entries WHERE id > $1 ORDER BY id LIMIT $2");
         let before = entries.len();
-        entries.extend(db.rows::<Entry>(read.bind(after).bind(ENTRIES_PER_READ)).await?);
+        entries.extend(db.rows::<Entry>(read.bind((after, ENTRIES_PER_READ))).await?);
         if entries.len() - before < ENTRIES_PER_READ as usize {
             return Ok(entries);
         }
@@ -78,5 +98,5 @@ pub async fn mark_used(tx: &Tx, signature: &str) -> Result<bool, HostError> {
     tx.execute(prune.bind(tx.now_s() - SIGNATURE_RETENTION_S)).await?;
     let insert = sql("INSERT INTO validators_signatures (signature, used_at) VALUES ($1, $2) ON CONFLICT DO NOTHING");
     let key = signature.get(..signature.len().saturating_sub(2)).unwrap_or(signature);
-    Ok(tx.execute(insert.bind(key).bind(tx.now_s())).await? == 1)
+    Ok(tx.execute(insert.bind((key, tx.now_s()))).await? == 1)
 }

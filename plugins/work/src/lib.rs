@@ -11,7 +11,7 @@ mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin};
 
 pub struct Work;
 
@@ -30,7 +30,7 @@ impl Plugin for Work {
                 )
                 .named("find-work", "Find work"),
             )
-            .contributes_as(point::STREAM, topic::NAME, topic::frames)
+            .topic(topic::NAME, topic::frames)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

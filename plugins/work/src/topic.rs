@@ -1,14 +1,10 @@
 //! The topic `work`: an event that makes work available becomes one frame per item, unless the item is no longer open.
 
-use crate::{
-    Work,
-    model::{WorkItemView, labels},
-};
+use crate::{Work, model};
 use plugin_api::{
-    HostError, PluginContext,
-    manifest::{ActivityRow, Frame, TopicInput},
+    HostError, HostErrorCode, PluginContext,
     point::{self, WorkEvent, WorkInput, WorkItem},
-    render_json,
+    stream::{Frame, TopicRow},
 };
 use serde::Serialize;
 
@@ -16,7 +12,7 @@ pub const NAME: &str = "work";
 pub const EVENT: &str = "work";
 
 /// Events that make work available.
-const TRIGGERS: [&str; 8] = [
+pub const TRIGGERS: [&str; 8] = [
     "job.requested",
     "bounty.create",
     "bounty.reopen",
@@ -30,15 +26,17 @@ const TRIGGERS: [&str; 8] = [
 #[derive(Serialize)]
 struct FedItem {
     #[serde(flatten)]
-    item: WorkItemView,
+    item: model::WorkItemView,
     #[serde(rename = "activityId")]
     activity_id: i64,
 }
 
-pub async fn frames(cx: PluginContext<Work>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
+pub async fn frames(cx: PluginContext<Work>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
     let mut frames = Vec::new();
     for row in rows.into_iter().filter(|row| TRIGGERS.contains(&row.kind.as_str())) {
-        let ActivityRow { id, kind, ts, data, .. } = row;
+        let TopicRow { id, kind, ts, data, .. } = row;
+        let invalid = |error: serde_json::Error| HostError::new(HostErrorCode::Internal, error.to_string());
+        let data = serde_json::from_str(data.get()).map_err(invalid)?;
         let question = WorkInput { made_by: Some(WorkEvent { event_type: kind, data }) };
         for (_, items) in cx.collect::<Vec<WorkItem>>(point::WORK, &question).await? {
             for item in items {
@@ -50,10 +48,10 @@ pub async fn frames(cx: PluginContext<Work>, TopicInput { rows }: TopicInput) ->
 }
 
 async fn frame(cx: &PluginContext<Work>, (id, ts): (i64, i64), item: WorkItem) -> Result<Frame, HostError> {
-    let labels = labels(&item);
+    let labels = model::labels(&item);
     let authors = cx.authors(item.requester).await?;
     let requester = item.requester.map(|address| authors.get(address).into());
-    let item = WorkItemView::new(item, &cx.environment().base_url, requester);
-    let data = render_json(&FedItem { item, activity_id: id })?;
-    Ok(Frame { id, ts, event: EVENT.to_owned(), data, labels })
+    let item = model::WorkItemView::new(item, cx.environment().web_url.as_deref(), requester);
+    let frame = Frame::new(id, ts, EVENT, &FedItem { item, activity_id: id })?;
+    Ok(labels.into_iter().fold(frame, |frame, (name, text)| frame.label(name, text)))
 }

@@ -4,10 +4,11 @@ use alloy::json_abi;
 use alloy_primitives::B256;
 use anyhow::Result;
 use plugin_api::{
-    ChainEvent, ConfigError, Definition, HostError, HostHandle, Identity, Migration, NoConfig, Plugin, PluginContext,
-    Tx,
+    ConfigError, Definition, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Tx,
     abi::{HostErrorCode, PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    contracts::ChainEvent,
+    host::Identity,
     sql,
 };
 use serde::Deserialize;
@@ -87,7 +88,9 @@ pub fn topics() -> Result<Vec<B256>> {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Steps>, construct: plugin_api::object_new::<Steps> };
+    let module = PluginModule {
+        manifest: plugin_api::host::object_manifest::<Steps>,
+        construct: plugin_api::host::object_new::<Steps>,
+    };
     module.leak_into_prefix()
 }

@@ -21,8 +21,8 @@ export function leave(folder, devnet, economy) {
   write(folder, "devnet.json", `${JSON.stringify(devnet, null, 2)}\n`);
 }
 
-function gatewayToml({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
-  const addresses = Object.entries(contracts).map(([key, address]) => `${key} = "${address}"`);
+function gatewayToml({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others }) {
+  const addresses = Object.entries({ ...contracts, ...others }).map(([key, address]) => `${key} = "${address}"`);
   return `# For \`gateway run --config\`: a gateway on this dev network.
 network_name = "Dev Network"
 chain_id = ${chainId}
@@ -42,11 +42,12 @@ ${addresses.join("\n")}
 }
 
 /** The same as variables, which a gateway takes whatever its file says. */
-function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts }) {
+function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others }) {
+  const addresses = Object.entries({ ...contracts, ...others });
   const main = {
     ...{ RPC: rpcUrl, WS: wsUrl, CHAIN_ID: chainId, DEPLOY_BLOCK: deployBlock },
     ...{ BLOCK_TIME_S: Math.max(1, blockTime), CONSENSUS, PUBLIC_RPC: rpcUrl },
-    ...Object.fromEntries(Object.entries(contracts).map(([key, address]) => [`CONTRACTS__${key.toUpperCase()}`, address])),
+    ...Object.fromEntries(addresses.map(([key, address]) => [`CONTRACTS__${key.toUpperCase()}`, address])),
   };
   const lines = Object.entries(main).map(([key, value]) => `GATEWAY_CHAINS__MAIN__${key}=${value}`);
   return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ""].join("\n");

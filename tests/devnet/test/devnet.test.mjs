@@ -51,7 +51,8 @@ test("it leaves a network that can be used, and mines by itself", async () => {
   await isOfNow(rpc);
   assert.equal((await (await fetch(devnet.controlUrl)).json()).tip.underpriced, "refuse");
   const settings = readFileSync(join(out, "gateway.toml"), "utf8");
-  for (const part of ["chain_id = 3961", "[chains.main]", devnet.rpcUrl, devnet.contracts.registry]) {
+  const addresses = [...Object.values(devnet.contracts), ...Object.values(devnet.others)];
+  for (const part of ["chain_id = 3961", "[chains.main]", devnet.rpcUrl, ...addresses]) {
     assert.ok(settings.includes(part), part);
   }
   child.kill("SIGTERM");

@@ -1,7 +1,7 @@
 //! A route that lets its caller choose the host to which the gateway connects.
 
 use crate::Hostile;
-use plugin_api::{Body, Fetch, HandlerError, Json, RequestContext, Route};
+use plugin_api::{Fetch, HandlerError, Json, RequestContext, Route, extract::Body};
 use std::time::Duration;
 
 pub fn routes() -> Vec<Route<Hostile>> {

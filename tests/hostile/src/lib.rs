@@ -15,8 +15,9 @@ pub use data::WRITES;
 
 use plugin_api::{
     ConfigError, Definition, Grants, HostError, HostHandle, Job, Migration, Plugin, PluginContext, export_plugin,
-    manifest::TopicInput,
+    manifest::TopicRow,
     point::{self, NoInput},
+    stream::Frame,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -42,7 +43,7 @@ impl Plugin for Hostile {
             .contributes(point::STATS, contribute)
             .contributes(point::STATUS, contribute)
             .contributes(point::DISCOVERY, contribute)
-            .contributes_as(point::STREAM, "hostile", frames)
+            .topic("hostile", frames)
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -77,10 +78,11 @@ async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, Hos
     Ok(if act == Act::Misshape { json!("neither counters nor services") } else { json!({}) })
 }
 
-async fn frames(cx: PluginContext<Hostile>, _: TopicInput) -> Result<Value, HostError> {
+async fn frames(cx: PluginContext<Hostile>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
     let act = cx.plugin().config.contribution;
     config::act(act, "in the stream's frames").await;
-    Ok(if act == Act::Misshape { json!({ "frames": "none" }) } else { json!([]) })
+    let shift = i64::from(act == Act::Misshape);
+    rows.into_iter().map(|row| Frame::new(row.id + shift, row.ts, row.kind, &row.data)).collect()
 }
 
 export_plugin!(Hostile);

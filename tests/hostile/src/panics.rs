@@ -1,7 +1,11 @@
 //! Handlers that panic, each in another place.
 
 use crate::Hostile;
-use plugin_api::{FromRequest, HandlerError, Json, JsonSchema, Problem, Request, RequestContext, Route};
+use plugin_api::{
+    HandlerError, Json, JsonSchema, RequestContext, Route,
+    extract::{FromRequest, Request},
+    response::Problem,
+};
 use serde::{Serialize, Serializer};
 use std::{panic::panic_any, time::Duration};
 

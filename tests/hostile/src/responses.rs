@@ -3,9 +3,11 @@
 use crate::Hostile;
 use futures_util::{Stream, StreamExt as _, stream};
 use plugin_api::{
-    HandlerError, HostError, RawResponse, RequestContext, Route, StreamBody, Text, Topic, WithHeader,
+    HandlerError, HostError, RequestContext, Route,
     abi::{FfiBytes, HostErrorCode},
     manifest::Subscription,
+    response::{RawResponse, StreamBody, Text, WithHeader},
+    stream::Topic,
 };
 use std::panic::panic_any;
 
@@ -108,7 +110,7 @@ async fn header_length(_: RequestContext<Hostile>) -> HeaderResult {
 
 struct ManyHeaders;
 
-impl plugin_api::IntoResponse for ManyHeaders {
+impl plugin_api::response::IntoResponse for ManyHeaders {
     fn into_response(self) -> plugin_api::abi::Response {
         let mut response = Text("fine".into()).into_response();
         for number in 0..100_000 {

@@ -3,12 +3,14 @@
 mod call;
 mod calls;
 mod client;
+mod commons;
 mod documents;
 mod mutant;
 mod mutated;
 mod mutations;
 mod plugin_removed;
 pub mod refusals;
+mod registration_file;
 mod schemathesis;
 #[path = "../../../plugins/agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]

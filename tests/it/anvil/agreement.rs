@@ -34,7 +34,7 @@ impl Fixture {
     async fn collect(&self) -> Value {
         let input = self.input.to_string();
         let host = &self.gateway.gateway().host;
-        host.collect(mirror::QUORUM, input.as_bytes()).await.remove(0).value
+        host.collect(mirror::QUORUM, input).await.remove(0).decode(mirror::QUORUM).unwrap()
     }
 }
 

@@ -1,9 +1,9 @@
-//! After any script the derived tables are those of a fresh index of the final chain, byte for byte. The activity log
-//! is the same as well as long as no reorganisation was deeper than `confirmations`: so nothing of an abandoned branch
-//! is public, nothing twice, and nothing is missing.
+//! After any script the derived tables are those of a fresh index of the final chain, byte for byte. So are the events of the
+//! activity log that are not retracted, of all plugins in one order: nothing of an abandoned branch is public, nothing twice, and
+//! nothing is missing.
 
 use super::{
-    builders_with, derived_by, fresh_index, indexed, published_by,
+    builders_with, derived_by, fresh_index, indexed, published,
     script::{ScriptedNode, Step, step},
     settings,
 };
@@ -80,11 +80,7 @@ async fn run(devnet: &Devnet, scenario: &Scenario, place: usize) {
     let name = format!("{scenario:#?}");
     let fresh = fresh_index(&gateway, &settings, devnet, &plugins).await;
     assert_eq!(derived_by(&gateway, &plugins).await, derived_by(&fresh, &plugins).await, "{name}");
-    // Issue 17: what was published at `confirmations` deep stays public when a deeper reorganisation takes its block away, and what
-    // comes in its place may be missing. Until events are corrected, nothing is asserted of them here.
-    if !scenario.takes_back_public_blocks() {
-        assert_eq!(published_by(&gateway, &plugins).await, published_by(&fresh, &plugins).await, "{name}");
-    }
+    assert_eq!(published(&gateway).await, published(&fresh).await, "{name}");
     fresh.stop().await;
     // Jobs may have missed the chain while it was away; no chain event was ever refused.
     let faults = gateway.faults().await;

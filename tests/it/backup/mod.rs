@@ -2,7 +2,9 @@
 
 mod copy;
 mod killed;
+mod manifest;
 mod refusals;
+mod schedule;
 mod tables;
 
 use crate::{crash::small_setup, storage::Engine};

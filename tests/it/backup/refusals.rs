@@ -124,6 +124,8 @@ async fn a_backup_of_a_later_version_waits_for_it() {
     let setup = with_thread(Engine::Sqlite).await;
     let file = back_up(&setup, "file").await;
     let note = async |row: &str| {
+        // Changed here, it is no longer what its manifest says.
+        let _ = fs::remove_file(file.with_file_name("file.manifest.json"));
         let mut backup = SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();
         let insert =
             format!("INSERT INTO _migrations (plugin, version, name, checksum, applied_at) VALUES ({row}, 'x', 1)");
@@ -145,6 +147,7 @@ async fn a_backup_of_a_later_version_waits_for_it() {
     );
     let fresh = small_setup_on(Engine::Sqlite).await;
     let file = back_up(&setup, "other").await;
+    fs::remove_file(file.with_file_name("other.manifest.json")).unwrap();
     let mut backup = SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();
     let next = "INSERT INTO _migrations SELECT plugin, max(version) + 1, 'from_tomorrow', 'x', 1 FROM _migrations WHERE plugin = 'host'";
     backup.execute(next).await.unwrap();

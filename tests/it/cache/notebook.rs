@@ -2,13 +2,14 @@
 //! by which a test recognises cached ones.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HeaderName, HeaderValue, HostError, HostHandle, Identity, Json, JsonBody,
-    JsonSchema, Migration, NoConfig, NoContent, Path, Plugin, PluginContext, Problem, Query as _, QueryString,
-    RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration, NoConfig,
+    Path, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    object_manifest, object_new,
+    extract::{HeaderName, HeaderValue},
+    host::{Identity, object_manifest, object_new},
     point::{self, NoInput},
+    response::{NoContent, Problem},
     sql,
 };
 use serde::{Deserialize, Serialize};

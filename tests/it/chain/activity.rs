@@ -77,6 +77,75 @@ async fn reindexed(gateway: plugin_testing::TestGateway, chain: &ScriptedChain) 
     gateway
 }
 
+/// Ids of the events that this retraction names.
+fn retracted(event: &plugin_api::manifest::ActivityRow) -> Vec<i64> {
+    let ids = event.data["ids"].as_array().into_iter().flatten();
+    ids.filter_map(plugin_testing::Value::as_i64).collect()
+}
+
+#[tokio::test]
+async fn what_a_deep_reorganisation_undoes_is_retracted() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        chain.mine(vec![moved(1, "1")]);
+        chain.mine(vec![moved(1, "2"), moved(1, "3").in_transaction("again")]);
+        chain.mine_empty(5);
+        gateway.indexed(&chain).await;
+        let before = gateway.events().await;
+        assert_eq!(before.len(), 3);
+        // Only the first of the three blocks stays, and one transaction comes back in another block.
+        chain.reorg(6);
+        chain.mine(vec![moved(1, "4")]);
+        chain.mine(vec![moved(1, "3").in_transaction("again")]);
+        chain.mine_empty(6);
+        gateway.indexed(&chain).await;
+        let after = gateway.events().await;
+        let kinds: Vec<&str> = after.iter().map(|event| event.kind.as_str()).collect();
+        assert_eq!(kinds, ["ledger.moved", "chain.retracted", "ledger.moved", "ledger.moved"]);
+        assert_eq!(retracted(&after[1]), [before[1].id, before[2].id]);
+        assert_eq!(after[1].data["types"], plugin_testing::json!(["ledger.moved"]));
+        assert!(after.is_sorted_by_key(|event| event.id) && after[2].id > before[2].id);
+        let amounts: Vec<_> = after.iter().map(|event| event.data["amount"].as_str().unwrap_or_default()).collect();
+        assert_eq!(amounts, ["1", "", "4", "3"]);
+        // The log itself only grew.
+        let all = gateway.rows("SELECT count(*) FROM host_activity").await;
+        assert_eq!(all, ["Int(6)"]);
+        let gateway = reindexed(gateway, &chain).await;
+        assert_eq!(gateway.events().await.len(), 4, "a new index retracts and repeats nothing");
+        chain.reorg(9);
+        close(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn a_retraction_survives_a_restart_and_a_branch_that_comes_back() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        let event = || vec![moved(1, "1").in_transaction("the same")];
+        for round in 0..3 {
+            chain.mine(event());
+            chain.mine_empty(4);
+            gateway.indexed(&chain).await;
+            assert_eq!(published(&gateway).await.len(), 1, "round {round}");
+            chain.reorg(5);
+            chain.mine_empty(6);
+            gateway.indexed(&chain).await;
+            assert_eq!(published(&gateway).await, [], "round {round}");
+            chain.reorg(6);
+        }
+        let gateway = gateway.restart().await;
+        chain.mine_empty(1);
+        gateway.indexed(&chain).await;
+        assert_eq!(published(&gateway).await, []);
+        chain.reorg(1);
+        close(gateway).await;
+    }
+}
+
 #[tokio::test]
 async fn the_past_is_public_in_its_order() {
     let chain = ScriptedChain::start().await;

@@ -2,7 +2,7 @@
 
 use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
 use crate::chain::ledger::{BANK, MOVED};
-use plugin_api::{Address, ContractCall, HostError, PluginContext, Wei};
+use plugin_api::{Address, HostError, PluginContext, Wei, chain::ContractCall};
 use plugin_testing::{ScriptedChain, Value, json};
 use serde::Deserialize;
 

@@ -1,11 +1,13 @@
 //! The plugin of these tests: accounts and their moves, derived from the events of one contract.
 
 use plugin_api::{
-    Address, ChainEvent, ConfigError, ContractEvent, Definition, EventBuilder, Grants, HostError, HostHandle, Identity,
-    Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
+    Address, ConfigError, Definition, EventBuilder, Grants, HostError, HostHandle, Migration, NoConfig, Plugin,
+    PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    chain_int, sql,
+    contracts::{ChainEvent, ContractEvent, chain_int},
+    host::Identity,
+    sql,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -92,7 +94,7 @@ impl Plugin for Ledger {
 }
 
 async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
-    let Opened { id, owner, name } = event.args;
+    let ChainEvent { args: Opened { id, owner, name }, log, .. } = event;
     if id == TRESPASSER {
         tx.execute(sql("INSERT INTO ledger_notes (note) VALUES ('not derived')")).await?;
     }
@@ -104,7 +106,7 @@ async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> 
     let text = "INSERT INTO ledger_accounts (id, owner, name, balance, memo, moves, changed_s) \
          VALUES ($1, $2, $3, '0', NULL, 0, $4) \
          ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, name = excluded.name, changed_s = excluded.changed_s";
-    tx.defer(sql(text).bind(id).bind(owner).bind(name).bind(event.time_s))
+    tx.defer(sql(text).bind(id).bind(owner).bind(name).bind(log.time_s))
 }
 
 /// Depends on the row before, so that an event that is applied twice, or not undone, shows.
@@ -113,27 +115,27 @@ async fn moved(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Re
     if REFUSALS.fetch_update(SeqCst, SeqCst, refused).is_ok() {
         return Err(HostError::new(plugin_api::HostErrorCode::Invalid, "not now"));
     }
-    let Moved { id, amount, memo } = event.args;
+    let ChainEvent { args: Moved { id, amount, memo }, log, .. } = event;
     let account: Option<(String, i64)> =
         tx.row(sql("SELECT balance, moves FROM ledger_accounts WHERE id = $1").bind(id)).await?;
     let Some((balance, moves)) = account else { return Ok(()) };
     let (sum, _) = number(&balance).overflowing_add(number(&amount));
-    let nth: i64 = tx.one(sql("SELECT count(*) FROM ledger_moves WHERE tx = $1").bind(event.tx)).await?;
+    let nth: i64 = tx.one(sql("SELECT count(*) FROM ledger_moves WHERE tx = $1").bind(log.tx)).await?;
     let memo = hex::decode(memo.trim_start_matches("0x")).unwrap_or_default();
     let update = sql("UPDATE ledger_accounts SET balance = $2, moves = $3, memo = $4, changed_s = $5 WHERE id = $1")
         .bind(id)
         .bind(sum.to_string())
         .bind(moves + 1)
         .bind(memo)
-        .bind(event.time_s);
+        .bind(log.time_s);
     let insert = sql("INSERT INTO ledger_moves (tx, nth, account, amount, block) VALUES ($1, $2, $3, $4, $5)")
-        .bind(event.tx)
+        .bind(log.tx)
         .bind(nth)
         .bind(id)
         .bind(&amount)
-        .bind(i64::try_from(event.block).unwrap_or_default());
+        .bind(i64::try_from(log.block).unwrap_or_default());
     tx.batch(vec![update, insert]).await?;
-    let data = json!({ "id": id, "amount": amount, "tx": event.tx, "block": event.block });
+    let data = json!({ "id": id, "amount": amount, "tx": log.tx, "block": log.block });
     EventBuilder::new("ledger.moved", &data).subject("account", id).publish(&tx)
 }
 
@@ -163,7 +165,9 @@ fn number(text: &str) -> alloy_primitives::U256 {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Ledger>, construct: plugin_api::object_new::<Ledger> };
+    let module = PluginModule {
+        manifest: plugin_api::host::object_manifest::<Ledger>,
+        construct: plugin_api::host::object_new::<Ledger>,
+    };
     module.leak_into_prefix()
 }

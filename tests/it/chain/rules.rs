@@ -92,10 +92,10 @@ pub async fn fails(gateway: &TestGateway) -> String {
 }
 
 pub async fn contribution(gateway: &TestGateway, point: &str) -> String {
-    let answers = gateway.gateway().host.collect(point, b"null").await;
+    let answers = gateway.gateway().host.collect(point, &b"null"[..]).await;
     answers
         .into_iter()
-        .map(|answer| match answer.value {
+        .map(|answer| match answer.decode(point).unwrap() {
             Value::String(text) => text,
             other => other.to_string(),
         })

@@ -49,7 +49,7 @@ impl SmallDisk {
         }
     }
 
-    fn clear(&self) {
+    pub fn clear(&self) {
         fs::remove_file(self.ballast()).unwrap();
     }
 }

@@ -138,8 +138,14 @@ async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
     assert!(printed.contains(folder.to_str().unwrap()), "{printed}");
     let sums = said(Command::new("sha256sum").current_dir(&folder).args(["--check", "--strict", "SHA256SUMS"]));
     assert!(sums.contains("gateway: OK") && sums.contains("plugins/libforum.so: OK"), "{sums}");
+    assert!(!sums.contains("hello"), "nobody runs the tutorial: {sums}");
     let scripts = tempfile::tempdir().unwrap();
-    assert_serves(program(scripts.path(), &folder, "./gateway run")).await;
+    let setup = Setup::new(program(scripts.path(), &folder, "./gateway run")).unwrap();
+    let setup = setup.unset("plugins.dir").unset("plugins.hello.enabled");
+    let mut gateway = setup.start().await.unwrap();
+    let index = Site::of(&gateway).get("/api").await.text();
+    assert!(index.contains("/api/forum/threads") && index.contains("/api/stream"), "{index}");
+    assert!(gateway.terminate(LIMIT).await.unwrap().success());
 }
 
 /// Whether every job works and all servers respond alike; the numbers of a debug build mean nothing.

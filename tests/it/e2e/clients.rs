@@ -36,7 +36,7 @@ pub fn node(script: &str) -> Command {
     command
 }
 
-fn python(script: &str) -> Command {
+pub fn python(script: &str) -> Command {
     let mut command = installed("python");
     command.arg(script);
     command

@@ -1,25 +1,33 @@
 //! The real gateway: a process, plugins from shared libraries, and clients that use only its HTTP interface.
 
+mod check;
 mod chores;
 mod clients;
 mod command_line;
+mod consent;
 mod degraded;
 mod devnet;
 mod errors;
 mod faults;
+mod front_page;
+mod keys;
 mod metrics;
+mod open_files;
 mod operator_page;
 mod operators;
 mod reload;
+mod reload_limits;
+mod required;
 mod signatures;
 mod site;
+mod start;
 mod stopping;
 mod stream;
 mod stream_reader;
 mod thread_scenario;
 
 pub use self::{
-    clients::{node, run, schemathesis},
+    clients::{clients, node, python, run, schemathesis},
     site::{Site, THREADS, answer, in_time, posts_of, signed},
     stream_reader::{Part, StreamReader},
 };
@@ -32,7 +40,7 @@ pub fn setup() -> Setup {
 }
 
 /// The same on either database.
-async fn setup_on(engine: Engine) -> Setup {
+pub async fn setup_on(engine: Engine) -> Setup {
     match engine {
         Engine::Sqlite => setup(),
         Engine::Postgres => setup().set("database.url", postgres::fresh_database().await.unwrap()),

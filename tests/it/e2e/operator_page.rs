@@ -26,6 +26,7 @@ async fn start() -> GatewayProcess {
         fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
     let setup = setup.set("plugins.dir", folder.display()).set("plugins.fence_faults", 3);
+    let setup = setup.set("plugins.hostile.grants", "egress");
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     assert_eq!(site.get("/api/hello/world").await.status, 200);

@@ -46,7 +46,7 @@ async fn a_decision_outlives_the_gateway_and_outranks_the_file(#[case] engine: E
 
     // Neither the file nor a restart enables it again.
     gateway.sighup().unwrap();
-    let is_read = async || setup.log().contains("configuration read again");
+    let is_read = async || setup.log().contains("the configuration is read again");
     TestGateway::eventually(LIMIT, "the configuration is read again", is_read).await;
     assert_eq!(Site::of(&gateway).get(THREADS).await.status, 404);
     gateway.terminate(LIMIT).await.unwrap();
@@ -70,7 +70,8 @@ async fn a_decision_outlives_the_gateway_and_outranks_the_file(#[case] engine: E
     let told: Vec<_> =
         audit.as_array().unwrap().iter().map(|row| (&row["action"], &row["subject"], &row["outcome"])).collect();
     let (forum, enable, disable) = (json!("forum"), json!("enable"), json!("disable"));
-    let (reload, nothing, read_again) = (json!("reload"), json!(""), json!("the configuration is read again"));
+    let (reload, nothing, read_again) =
+        (json!("reload"), json!(""), json!("applied: nothing; waiting for a restart: nothing"));
     let expected = [
         (&enable, &forum, &json!("serving")),
         (&reload, &nothing, &read_again),
@@ -236,8 +237,10 @@ async fn the_log_level_changes_while_it_runs() {
         answer(desk.request(Method::PUT, "/log-level").header("x-gateway-admin", "1").body(level)).await
     };
     assert!(!gateway.setup().log().contains("an operator acted"));
-    let wrong = set("loud").await;
-    assert_eq!((wrong.status, wrong.code().as_str()), (400, "bad_level"), "{}", wrong.text());
+    for level in ["loud", "gateway", "info,loud", "info,,debug", "info,gateway=loud", ""] {
+        let wrong = set(level).await;
+        assert_eq!((wrong.status, wrong.code().as_str()), (400, "bad_level"), "{level:?}: {}", wrong.text());
+    }
     assert_eq!(set("info").await.json(), json!({ "level": "info" }));
     assert!(gateway.setup().log().contains("an operator acted"), "{}", gateway.setup().log());
     assert_eq!(set(&"x".repeat(5000).leak()[..]).await.status, 400);

@@ -3,13 +3,14 @@
 
 use super::{
     setup, setup_on,
-    site::{Site, THREADS, signed},
+    site::{Site, THREADS, answer, posts_of, signed},
 };
 use crate::storage::Engine;
 use alloy_primitives::{U256, uint};
 use futures_util::future::join_all;
 use gateway_tests::process::LIMIT;
-use plugin_testing::{TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
+use reqwest::Method;
 use rstest::rstest;
 
 const CURVE_ORDER: U256 = uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
@@ -148,4 +149,46 @@ async fn a_restart_forgets_no_signature(#[values(Engine::Sqlite, Engine::Postgre
     let answer = site.post(THREADS, &body).await;
     assert_eq!((answer.status, answer.code().as_str()), (409, "replay"), "{}", answer.text());
     assert_eq!(site.get(THREADS).await.json()["total"], 1);
+}
+
+/// Who sees a reply being sent could send it to another thread first, if the signature did not name the thread.
+#[rstest]
+#[tokio::test]
+async fn a_signature_that_names_its_target_is_good_there_only(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+    #[values("id", "threadId")] member: &str,
+) {
+    let gateway = setup_on(engine).await.start().await.unwrap();
+    let site = Site::of(&gateway);
+    let (one, other) =
+        (site.open_thread(&Wallet::new(1), "one").await, site.open_thread(&Wallet::new(2), "other").await);
+    let reply = signed(&Wallet::new(3), "post.create", &json!({ "body": "Yes", member: one }));
+    let answer = site.post(&posts_of(other), &reply).await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "bad_sig"), "{}", answer.text());
+    assert!(
+        answer.text().contains(&format!("the body's `{member}` differs from the one in the URL")),
+        "{}",
+        answer.text()
+    );
+    // It used up neither the signature nor the write interval.
+    let answer = site.post(&posts_of(one), &reply).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    // The names are optional.
+    let reply = signed(&Wallet::new(4), "post.create", &json!({ "body": "Yes" }));
+    assert_eq!(site.post(&posts_of(other), &reply).await.status, 201);
+}
+
+async fn put(site: &Site, path: &str, body: &Value) -> TestResponse {
+    let request = site.request(Method::PUT, path).header("content-type", "application/json");
+    answer(request.body(body.to_string())).await
+}
+
+#[tokio::test]
+async fn a_page_that_is_signed_for_one_name_is_written_under_no_other() {
+    let gateway = setup().start().await.unwrap();
+    let site = Site::of(&gateway);
+    let page = signed(&Wallet::new(1), "kb.write", &json!({ "title": "T", "body": "B", "slug": "mine" }));
+    let answer = put(&site, "/api/kb/yours", &page).await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "bad_sig"), "{}", answer.text());
+    assert_eq!(put(&site, "/api/kb/mine", &page).await.status, 201);
 }

@@ -192,6 +192,9 @@ async fn one_client_has_so_many_streams_and_no_more() {
     // A client that resumes is told to retry later: after an error it would never try again.
     let resuming = answer(site.request(Method::GET, "/api/stream").header("last-event-id", "1")).await;
     assert_eq!((resuming.status, resuming.text().as_str()), (200, "retry: 30000\n\n"));
+    // A new client that starts at a position hears why; and the other stream has places of its own.
+    assert_eq!(site.get("/api/stream?sinceId=1").await.status, 503);
+    let _feed = site.follow("/api/work/feed", None).await;
     drop(first);
     plugin_testing::TestGateway::eventually(LIMIT, "a place becomes free", async || {
         let request = site.request(Method::GET, "/api/stream").send().await;

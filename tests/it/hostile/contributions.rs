@@ -51,8 +51,8 @@ async fn contributions_in_a_circle_end() {
 }
 
 #[rstest]
-#[case("panic", "panic in point stream: in the stream's frames at ")]
-#[case("misshape", "error in point stream: a contribution has another shape")]
+#[case("panic", "panic in topic hostile: in the stream's frames at ")]
+#[case("misshape", "error in topic hostile: frames without rows, or in another order")]
 #[tokio::test]
 async fn a_topic_that_cannot_be_rendered_is_a_fault(#[case] act: &str, #[case] said: &str) {
     let gateway = gateway(json!({ "contribution": act })).await;

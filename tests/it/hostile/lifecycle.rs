@@ -94,7 +94,7 @@ async fn a_wrong_definition_is_a_reason(
 async fn tables_of(gateway: &TestGateway, plugin: &str) -> Vec<String> {
     let select = sql("SELECT name FROM sqlite_master WHERE type = 'table'");
     let rows = gateway.gateway().host.database.read(&Scope::Host, select.into()).await.unwrap();
-    let names: Vec<String> = plugin_api::decode_rows(&rows).unwrap();
+    let names: Vec<String> = plugin_api::host::decode_rows(&rows).unwrap();
     names.into_iter().filter(|name| name.starts_with(plugin)).collect()
 }
 

@@ -20,7 +20,10 @@ async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
     for file in [hostile, plugin_file("hello").unwrap()] {
         fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
-    let setup = setup.set("plugins.dir", folder.display()).set("plugins.fence_faults", 100_000);
+    let setup = setup
+        .set("plugins.dir", folder.display())
+        .set("plugins.fence_faults", 100_000)
+        .set("plugins.hostile.grants", "egress");
     adjust(setup).start().await.unwrap()
 }
 

@@ -1,10 +1,10 @@
 //! Plugins that are wrong in what they define. They are linked, not loaded: one line each instead of a package each.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostHandle, Identity, Job, Json, Migration, NoConfig, Plugin,
-    RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostHandle, Job, Json, Migration, NoConfig, Plugin, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    host::Identity,
 };
 use std::time::Duration;
 
@@ -32,7 +32,8 @@ macro_rules! variant {
 
         impl $type {
             pub fn module() -> PluginModule_Ref {
-                let (manifest, construct) = (plugin_api::object_manifest::<Self>, plugin_api::object_new::<Self>);
+                let (manifest, construct) =
+                    (plugin_api::host::object_manifest::<Self>, plugin_api::host::object_new::<Self>);
                 PluginModule { manifest, construct }.leak_into_prefix()
             }
         }

@@ -5,6 +5,9 @@ use crate::{
     crash::{Ledger, Outcome, Stored, Write, send},
     e2e::THREADS,
 };
+use gateway_clock::Clock;
+use gateway_plugins::{CommitError, IntervalClock, PluginTransaction, TransactionOwner, WriteGuard};
+use gateway_storage::Scope;
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Wallet};
 
@@ -46,4 +49,32 @@ async fn a_wallet_has_one_turn_per_interval_at_both_together() {
     let sent = async || send(&pair.sites[1 - late], &writes[late]).await.unwrap().0 == 201;
     TestGateway::eventually(LIMIT, "its turn comes", sent).await;
     assert_eq!(one.get(THREADS).await.json()["total"], 2);
+}
+
+/// A replica's clock is five seconds ahead: by its time the interval would be over before it began.
+#[tokio::test]
+async fn a_clock_that_differs_gives_no_second_turn() {
+    let Some(builder) = TestGateway::postgres_builder().await else { return };
+    let gateway = builder.start().await;
+    let host = &gateway.gateway().host;
+    let now_ms = Clock::System.now_ms();
+    let write = async |digest: &str, ahead_ms: i64| {
+        let guard = WriteGuard {
+            signer: Wallet::new(1).address().to_string(),
+            digest: digest.to_owned(),
+            now_ms: now_ms + ahead_ms,
+            interval_ms: 3000,
+            interval_clock: IntervalClock::of(host.database.dialect(), &Clock::System),
+            remember_until_s: now_ms / 1000 + 900,
+        };
+        PluginTransaction::new(host, Scope::Host, TransactionOwner::Plugin).finish(Some(&guard)).await
+    };
+    write("one", 0).await.unwrap();
+    for ahead_ms in [5000, -5000, 0] {
+        let refused = write("other", ahead_ms).await;
+        assert!(matches!(refused, Err(CommitError::TooSoon)), "{ahead_ms}: {refused:?}");
+    }
+    let waited = async || write("other", 0).await.is_ok();
+    TestGateway::eventually(LIMIT, "its turn comes by the database's clock", waited).await;
+    gateway.stop().await;
 }

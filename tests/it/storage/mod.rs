@@ -3,6 +3,7 @@
 mod commit;
 mod failure;
 mod group;
+mod host_tables;
 mod inline;
 mod isolation;
 mod migration;

@@ -1,7 +1,7 @@
 //! Another program uses the key: nonces that it took, and nonces that no transaction has.
 
 use super::{DEPTH, assert_paid_once, becomes, each, pay, payment, relayer, says, status, until, waits};
-use plugin_api::TxState;
+use plugin_api::chain::TxState;
 use std::time::Duration;
 
 #[tokio::test]

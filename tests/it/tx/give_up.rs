@@ -5,7 +5,7 @@ use super::{
     waits,
 };
 use crate::chain::with_second_server;
-use plugin_api::{TxState, Wei};
+use plugin_api::{Wei, chain::TxState};
 use plugin_testing::{Fault, ScriptedChain, ScriptedTx, TestGateway};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::{
     DEPTH, MINUTE, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, status, until, waits, wei,
 };
-use plugin_api::{Address, TxState, Wei};
+use plugin_api::{Address, Wei, chain::TxState};
 use plugin_testing::{TestGateway, json};
 
 #[tokio::test]

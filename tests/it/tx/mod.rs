@@ -17,7 +17,10 @@ mod stuck;
 
 use alloy_primitives::U256;
 use payer::Pay;
-use plugin_api::{Address, IntentStatus, TxState, Wei};
+use plugin_api::{
+    Address, Wei,
+    chain::{IntentStatus, TxState},
+};
 use plugin_testing::{Builder, ScriptedChain, ScriptedTx, TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
@@ -63,8 +66,8 @@ pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
 /// Calls an extension point of the test plugin.
 pub async fn ask(gateway: &TestGateway, point: &str, input: &Value) -> Value {
     let input = serde_json::to_vec(input).unwrap();
-    let mut answers = gateway.gateway().host.collect(point, &input).await;
-    answers.pop().map(|answer| answer.value).unwrap_or_default()
+    let mut answers = gateway.gateway().host.collect(point, input).await;
+    answers.pop().and_then(|answer| answer.decode(point)).unwrap_or_default()
 }
 
 pub async fn pay(gateway: &TestGateway, pay: Pay) -> Value {

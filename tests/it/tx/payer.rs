@@ -1,10 +1,13 @@
 //! The plugin of these tests: pays on request, with a row of its own for each payment.
 
 use plugin_api::{
-    Address, ConfigError, Created, Definition, Grants, HandlerError, HostError, HostHandle, Identity, IntentStatus,
-    Migration, NoConfig, Plugin, PluginContext, Problem, RequestContext, Route, Signed, TransactionRequest, Tx, Wei,
+    Address, ConfigError, Created, Definition, Grants, HandlerError, HostError, HostHandle, Migration, NoConfig,
+    Plugin, PluginContext, RequestContext, Route, Signed, Tx, Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    chain::{IntentStatus, TransactionRequest},
+    host::Identity,
+    response::Problem,
     sql,
 };
 use schemars::JsonSchema;
@@ -134,7 +137,9 @@ async fn create_payment(
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Payer>, construct: plugin_api::object_new::<Payer> };
+    let module = PluginModule {
+        manifest: plugin_api::host::object_manifest::<Payer>,
+        construct: plugin_api::host::object_new::<Payer>,
+    };
     module.leak_into_prefix()
 }

@@ -1,7 +1,7 @@
 //! An intent and the plugin's rows: both, or none.
 
 use super::{ask, assert_paid_once, becomes, builders, each, pay, payer::Pay, payment, status, waits, wei};
-use plugin_api::{Address, HostErrorCode, TxState};
+use plugin_api::{Address, HostErrorCode, chain::TxState};
 use plugin_testing::{ScriptedChain, TestGateway, Wallet, json};
 
 #[tokio::test]

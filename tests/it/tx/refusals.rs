@@ -4,7 +4,7 @@ use super::{
     DEPTH, RICH, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, says, status, until, waits,
     wei,
 };
-use plugin_api::{Address, HostErrorCode, TxState};
+use plugin_api::{Address, HostErrorCode, chain::TxState};
 use plugin_testing::json;
 use std::time::Duration;
 

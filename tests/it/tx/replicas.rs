@@ -1,7 +1,7 @@
 //! Two gateways on one database, one key.
 
 use super::{DEPTH, assert_paid_once, becomes, builders, pay, payment, prepared, until, waits};
-use plugin_api::TxState;
+use plugin_api::chain::TxState;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 
 /// Two gateways on one PostgreSQL database, each with a server of its own; nothing without PostgreSQL.

@@ -2,7 +2,7 @@
 //! the response arrives. Commits happen between two requests, so every step of sending is interrupted.
 
 use super::{DEPTH, assert_paid_once, becomes, builders, pay, payment, until};
-use plugin_api::TxState;
+use plugin_api::chain::TxState;
 use plugin_testing::{Fault, ScriptedChain};
 
 /// Requests between two stops: small numbers hit the first steps, larger ones the later.

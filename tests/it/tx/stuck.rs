@@ -2,7 +2,7 @@
 //! seven seconds.
 
 use super::{DEPTH, assert_paid_once, becomes, each, give_up::is_first, pay, payment, relayer, status, waits};
-use plugin_api::TxState;
+use plugin_api::chain::TxState;
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What the operator's page shows.
 
-use gateway::operators::AuditRow;
+use gateway::{health::HealthReport, operators::AuditRow};
 use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
@@ -12,7 +12,9 @@ use plugin_api::manifest::ActivityRow;
 pub struct Facts {
     pub now_ms: i64,
     pub public_url: String,
-    pub database: Result<(), StorageError>,
+    pub health: Result<HealthReport, StorageError>,
+    /// The services of `/api/status` that are not ok, with the reason.
+    pub services: Result<Vec<(String, String)>, StorageError>,
     pub plugins: Vec<PluginLine>,
     pub indexes: Vec<IndexReport>,
     pub jobs: Result<Vec<JobStatus>, StorageError>,

@@ -14,6 +14,7 @@ use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
 use html::Html;
 use plugin_api::manifest::ActivityRow;
+use std::time::Duration;
 
 pub const STYLE: &str = include_str!("page.css");
 pub const SCRIPT: &str = include_str!("page.js");
@@ -21,17 +22,34 @@ pub const SCRIPT: &str = include_str!("page.js");
 /// Rows of activity, and of audit.
 const ROWS: u32 = 20;
 
+/// How long the page waits for each part that the database has to give.
+const PART_TIMEOUT: Duration = Duration::from_secs(2);
+
 pub async fn render(gateway: &Gateway) -> String {
+    let (health, services, jobs, activity, audit) = tokio::join!(
+        within(async { Ok(gateway.health.report().await) }),
+        within(async { Ok(gateway.dispatcher.pages.degraded_services().await) }),
+        within(gateway.jobs.list()),
+        within(latest(&gateway.host.activity)),
+        within(gateway.operators.audit(ROWS)),
+    );
     html(&Facts {
         now_ms: gateway.host.clock.now_ms(),
         public_url: gateway.environment.base_url.clone(),
-        database: gateway.host.database.probe().await,
+        health,
+        services,
         plugins: plugin_lines(gateway),
         indexes: gateway.indexes.reports(),
-        jobs: gateway.jobs.list().await,
-        activity: latest(&gateway.host.activity).await,
-        audit: gateway.operators.audit(ROWS).await,
+        jobs,
+        activity,
+        audit,
     })
+}
+
+/// The page shows at once what it has, also while the database is silent.
+async fn within<T>(part: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+    let late = |_elapsed| StorageError::Unavailable(format!("no answer within {PART_TIMEOUT:?}"));
+    tokio::time::timeout(PART_TIMEOUT, part).await.map_err(late).flatten()
 }
 
 fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {
@@ -60,12 +78,10 @@ fn html(facts: &Facts) -> String {
     page.text(&facts.public_url);
     page.raw(" · times in UTC, now ");
     page.text(&sections::time_of_day(facts.now_ms));
-    page.raw(" · database ");
-    match &facts.database {
-        Ok(()) => page.raw("<span class=\"badge good\">answers</span>"),
-        Err(error) => page.badge("bad", &error.to_string()),
-    }
+    page.raw(" · ");
+    sections::health(&mut page, &facts.health);
     page.raw("</p>");
+    sections::services(&mut page, &facts.services);
     sections::plugins(&mut page, &facts.plugins);
     sections::indexes(&mut page, &facts.indexes);
     sections::jobs(&mut page, &facts.jobs, facts.now_ms);
@@ -112,7 +128,8 @@ mod tests {
         Facts {
             now_ms: 0,
             public_url: said(),
-            database: Err(StorageError::Unavailable(said())),
+            health: Err(StorageError::Unavailable(said())),
+            services: Ok(vec![(said(), said())]),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
@@ -135,8 +152,9 @@ mod tests {
         let away = || StorageError::Unavailable("away for lunch".into());
         let mut facts = hostile_facts();
         (facts.jobs, facts.activity, facts.audit) = (Err(away()), Err(away()), Err(away()));
+        (facts.health, facts.services) = (Err(away()), Err(away()));
         let page = html(&facts);
-        assert_eq!(page.matches("away for lunch").count(), 3, "{page}");
+        assert_eq!(page.matches("away for lunch").count(), 5, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }
 }

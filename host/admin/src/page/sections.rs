@@ -1,6 +1,7 @@
 //! The tables of the operator's page.
 
 use super::{facts::PluginLine, html::Html};
+use gateway::health::HealthReport;
 use gateway::lifecycle::Action;
 use gateway::operators::AuditRow;
 use gateway_indexer::{IndexReport, IndexState};
@@ -25,6 +26,35 @@ const PLUGIN_HEADINGS: [&str; 11] = [
     "Faults",
     "Why, and the last fault",
 ];
+
+/// One badge, and the reasons when the gateway is not ready.
+pub(super) fn health(page: &mut Html, health: &Result<HealthReport, StorageError>) {
+    match health {
+        Ok(report) if report.ok => page.raw("<span class=\"badge good\">ready</span>"),
+        Ok(report) => {
+            for reason in report.database.iter().chain(&report.plugins) {
+                page.badge("bad", reason);
+            }
+        }
+        Err(error) => page.badge("bad", &error.to_string()),
+    }
+}
+
+/// Writes nothing while every service is ok.
+pub(super) fn services(page: &mut Html, services: &Result<Vec<(String, String)>, StorageError>) {
+    if services.as_ref().is_ok_and(Vec::is_empty) {
+        return;
+    }
+    page.table("Degraded", &["Service", "Why"]);
+    for (service, reason) in rows(page, services, 2) {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(service);
+        page.raw("</th>");
+        page.cell(reason);
+        page.raw("</tr>");
+    }
+    page.end_table();
+}
 
 pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
     page.table("Plugins", &PLUGIN_HEADINGS);

@@ -8,7 +8,9 @@ use crate::output::Output;
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget};
 use gateway_plugins::LoadedPlugin;
-use gateway_storage::{BackupError, Database, DatabaseSettings, RestoreRequest, Schema, Scope};
+use gateway_storage::{
+    BackupError, BackupManifest, BackupOrigin, Database, DatabaseSettings, RestoreRequest, Schema, Scope,
+};
 use jiff::Timestamp;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
@@ -28,14 +30,17 @@ pub async fn back_up(output: Output, config: &Config, copy: &BackupFile) -> Exit
         Ok(database) => database,
         Err(error) => return failure(ExitCode::Database, &error),
     };
-    let outcome = database.back_up(&copy.file, copy.force).await;
-    let said = outcome.as_ref().map_or_else(|error| format!("failed: {error}"), |bytes| format!("{bytes} bytes"));
+    let origin = BackupOrigin { gateway_version: env!("CARGO_PKG_VERSION"), created_ms: Clock::System.now_ms() };
+    let outcome = database.back_up(&copy.file, copy.force, origin).await;
+    let said = outcome
+        .as_ref()
+        .map_or_else(|error| format!("failed: {error}"), |manifest| format!("{} bytes", manifest.bytes));
     audit::record(&database, "backup", &name(&copy.file), &said).await;
     let name = database.dialect().name();
     database.close().await;
     match outcome {
-        Ok(bytes) => {
-            let facts = json!({ "file": copy.file, "bytes": bytes, "database": name });
+        Ok(BackupManifest { bytes, sha256, .. }) => {
+            let facts = json!({ "file": copy.file, "bytes": bytes, "sha256": sha256, "database": name });
             let line = |_| format!("{}: {bytes} bytes, a checked copy of the {name} database", copy.file.display());
             printed(output.print(&facts, line), ExitCode::Ok)
         }
@@ -66,14 +71,21 @@ pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> Exit
         Err(error) => return failed(&error),
     };
     record_restored(settings.clone(), &copy.file).await;
-    let facts = json!({ "file": copy.file, "kept": restored.old_data, "unknownPlugins": restored.unknown_plugins });
+    let facts = json!({
+        "file": copy.file,
+        "kept": restored.old_data,
+        "unknownPlugins": restored.unknown_plugins,
+        "checksumVerified": restored.has_manifest,
+    });
     let lines = |_| {
         let kept = restored.old_data.iter().map(|kept| format!("\nthe old data is kept: {kept}"));
         let unknown = restored.unknown_plugins.iter().map(|plugin| {
             format!("\n{plugin} has data in it and is not in the folder of the plugins: the data waits for it")
         });
         let rest: String = kept.chain(unknown).collect();
-        format!("restored {}{rest}", copy.file.display())
+        let checksum =
+            if restored.has_manifest { "" } else { "\nno manifest is beside it: its checksum was not compared" };
+        format!("restored {}{checksum}{rest}", copy.file.display())
     };
     printed(output.print(&facts, lines), ExitCode::Ok)
 }

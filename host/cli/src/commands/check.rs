@@ -1,35 +1,79 @@
 //! `gateway check`: every problem of the configuration and of every plugin, at once; starts nothing.
 
 use super::exit::{failure, printed};
+use super::runtime::with_runtime;
 use crate::exit_code::ExitCode;
+use crate::open_files;
 use crate::output::{Output, problems_text};
+use gateway::TrialReport;
 use gateway_config::{Config, Overrides, Problem, Problems};
 use gateway_plugins::{LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::{Value, json};
 
 pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
-    let (config, mut problems) = Config::load_with_problems(overrides);
-    let (plugins, refused) = match gateway_plugins::load_folder(&config) {
-        Ok(loaded) => {
-            let (plugins, refused) = split(loaded);
-            problems.extend(plugin_problems(&config, &plugins, &refused));
-            (plugins, refused)
-        }
+    let (mut config, mut problems) = Config::load_with_problems(overrides);
+    config.fit_open_files(open_files::raise_limit());
+    let (plugins, mut refused) = match gateway_plugins::load_folder(&config) {
+        Ok(loaded) => split(loaded),
         Err(error) if problems.is_empty() => return failure(ExitCode::Plugin, &error),
         // The problem with the folder is already in the list.
         Err(_) => (Vec::new(), Vec::new()),
     };
+    problems.extend(plugin_problems(&config, &plugins, &refused));
+    let plugin_count = plugins.len();
+    let trial = match with_runtime(gateway::try_start(config.clone(), plugins)) {
+        Ok(trial) => trial,
+        Err(code) => return code,
+    };
+    add_findings(&config, trial, &mut problems, &mut refused);
     problems.sort();
     let reports: Vec<&PluginReport> = refused.iter().collect();
-    let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": reports });
-    let human = |_| text(&config, &problems, &refused, plugins.len());
+    let notes: Vec<String> = config.lowered_connections.iter().map(ToString::to_string).collect();
+    let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": reports, "notes": notes });
+    let human = |_| text(&config, &problems, &refused, plugin_count);
     let code = match (problems.is_empty(), refused.is_empty()) {
         (false, _) => ExitCode::Config,
         (true, false) => ExitCode::Plugin,
         (true, true) => ExitCode::Ok,
     };
     printed(output.print(&facts, human), code)
+}
+
+/// What only a trial start finds. A plugin with a problem in its section, which it refuses then, is listed once.
+fn add_findings(config: &Config, trial: TrialReport, problems: &mut Vec<Problem>, refused: &mut Vec<PluginReport>) {
+    let problem = |key: &str, message: String, hint: &str| Problem::new(key, config.sources().of(key), message, hint);
+    if let Some(reason) = trial.database {
+        problems.push(problem("database.url", reason, "start the database, or name another one"));
+    }
+    for (role, reason) in trial.keys {
+        problems.push(problem(&format!("signers.{role}"), reason, "what needs this key would be off"));
+    }
+    if let Some(fatal) = trial.fatal.filter(|_| problems.is_empty()) {
+        problems.push(problem("config", fatal.to_string(), "the gateway would not start"));
+    }
+    for report in trial.failed {
+        let section = format!("plugins.{}", report.name);
+        let is_known = problems.iter().any(|problem| problem.key.starts_with(&section));
+        match report.reason.strip_prefix(&format!("[{section}] is not valid: ")) {
+            _ if is_known => {}
+            Some(reason) => {
+                problems.push(problem(&section, reason.to_owned(), "see the README of the plugin for its settings"));
+            }
+            None => refused.push(report),
+        }
+    }
+}
+
+/// Plugins that must serve and are not there.
+fn missing_problems(config: &Config, is_there: impl Fn(&str) -> bool) -> Vec<Problem> {
+    let missing = config.plugins.required.iter().filter(|name| !is_there(name));
+    let problem = |name: &String| {
+        let hint = "put its library into plugins.dir, or remove it from the list";
+        let source = config.sources().of("plugins.required");
+        Problem::new("plugins.required", source, format!("there is no plugin {name}"), hint)
+    };
+    missing.map(problem).collect()
 }
 
 fn split(loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> (Vec<LoadedPlugin>, Vec<PluginReport>) {
@@ -46,10 +90,12 @@ fn split(loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> (Vec<LoadedPlu
 /// Sections for plugins that are not there, and settings that a plugin's own schema refuses.
 fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[PluginReport]) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let is_there = |name: &str| {
+        plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|report| report.name == name)
+    };
+    problems.extend(missing_problems(config, is_there));
     for name in config.plugins.sections.keys() {
-        let is_there =
-            plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|report| report.name == *name);
-        if !is_there {
+        if !is_there(name) {
             let key = format!("plugins.{name}");
             let hint = "remove the section, or put the plugin's library into plugins.dir";
             problems.push(Problem::new(
@@ -60,10 +106,17 @@ fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[PluginR
             ));
         }
     }
-    for plugin in plugins.iter().filter(|plugin| config.plugins.is_enabled(plugin.name())) {
+    for plugin in plugins.iter().filter(|plugin| plugin.is_enabled(&config.plugins)) {
         problems.extend(schema_problems(config, plugin));
+        problems.extend(consent_problem(config, plugin));
     }
     problems
+}
+
+fn consent_problem(config: &Config, plugin: &LoadedPlugin) -> Option<Problem> {
+    let reason = gateway_plugins::missing_consent(plugin, &config.plugins.settings(plugin.name()))?;
+    let key = format!("plugins.{}.grants", plugin.name());
+    Some(Problem::new(&key, config.sources().of(&key), reason, "or set enabled = false, or remove the library"))
 }
 
 fn schema_problems(config: &Config, plugin: &LoadedPlugin) -> Vec<Problem> {
@@ -99,5 +152,6 @@ fn text(config: &Config, problems: &[Problem], refused: &[PluginReport], plugins
         let file = config.file().map_or_else(|| "no file, defaults only".to_owned(), |file| file.display().to_string());
         lines.push(format!("ok: the configuration ({file}) and {plugins} plugins have no problems"));
     }
+    lines.extend(config.lowered_connections.iter().map(|lowered| format!("note: {lowered}")));
     lines.join("\n")
 }

@@ -46,7 +46,7 @@ async fn switches(config: &Config) -> Result<Switches, StorageError> {
 /// What the plugin would be if the gateway started now.
 fn preview(config: &Config, switches: &Switches, plugin: &gateway_plugins::LoadedPlugin) -> PluginReport {
     let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
-    let is_enabled = config.plugins.is_enabled(plugin.name());
+    let is_enabled = plugin.is_enabled(&config.plugins);
     let (state, reason) = match switches.get(plugin.name()) {
         Some(true) => (PluginState::Stopped, gateway::lifecycle::ON_BY_OPERATOR),
         Some(false) => (PluginState::Disabled, gateway::lifecycle::OFF_BY_OPERATOR),
@@ -54,6 +54,12 @@ fn preview(config: &Config, switches: &Switches, plugin: &gateway_plugins::Loade
         None => (PluginState::Disabled, gateway::lifecycle::OFF_BY_CONFIGURATION),
     };
     (report.state, report.reason) = (state, reason.to_owned());
+    let settings = config.plugins.settings(plugin.name());
+    if state == PluginState::Stopped
+        && let Some(reason) = gateway_plugins::missing_consent(plugin, &settings)
+    {
+        (report.state, report.reason) = (PluginState::Failed, reason);
+    }
     report
 }
 

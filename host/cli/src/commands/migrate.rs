@@ -40,7 +40,7 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
         Ok(switches) => switches,
         Err(error) => return failure(ExitCode::Database, &error),
     };
-    for plugin in loaded.iter().flatten().filter(|plugin| is_on(&config, &switches, plugin.name())) {
+    for plugin in loaded.iter().flatten().filter(|plugin| is_on(&config, &switches, plugin)) {
         lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
     }
     if let Some(outcome) = outcome(&lines) {
@@ -51,8 +51,8 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
     printed(output.print(&lines, |_| text(&lines)), code)
 }
 
-fn is_on(config: &Config, switches: &Switches, name: &str) -> bool {
-    switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name))
+fn is_on(config: &Config, switches: &Switches, plugin: &LoadedPlugin) -> bool {
+    switches.get(plugin.name()).copied().unwrap_or_else(|| plugin.is_enabled(&config.plugins))
 }
 
 async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {

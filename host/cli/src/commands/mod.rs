@@ -13,6 +13,7 @@ mod runtime;
 use crate::arguments::{Cli, Command, PluginsCommand};
 use crate::boot::{self, BootError};
 use crate::exit_code::ExitCode;
+use crate::key_secrecy;
 use crate::output::Output;
 use exit::{config_problems, failure, printed};
 use gateway::StartError;
@@ -41,7 +42,10 @@ pub fn run(cli: &Cli) -> ExitCode {
         }
         Command::Check => check::run(output, &cli.overrides),
         command => match Config::load(&cli.overrides) {
-            Ok(config) => with_config(&command, output, config, cli),
+            Ok(config) => {
+                key_secrecy::forget_keys_in_environment();
+                with_config(&command, output, config, cli)
+            }
             Err(problems) => config_problems(&problems),
         },
     }
@@ -49,6 +53,12 @@ pub fn run(cli: &Cli) -> ExitCode {
 
 fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> ExitCode {
     gateway_telemetry::start_logging(&config.log);
+    let code = run_with_config(command, output, config, cli);
+    gateway_telemetry::flush_log();
+    code
+}
+
+fn run_with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> ExitCode {
     match command {
         Command::Run => with_runtime(boot::run(config, cli.overrides.clone()))
             .map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
@@ -74,7 +84,7 @@ fn boot_error(error: &BootError) -> ExitCode {
         BootError::Bind(_) | BootError::Admin(_) => ExitCode::Listen,
         BootError::Open(StartError::Database(_)) => ExitCode::Database,
         BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => ExitCode::Config,
-        BootError::Plugins(_) => ExitCode::Plugin,
+        BootError::Plugins(_) | BootError::Open(StartError::RequiredPlugins(_)) => ExitCode::Plugin,
         BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) => ExitCode::Failure,
     };
     failure(code, error)

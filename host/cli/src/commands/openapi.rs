@@ -13,7 +13,7 @@ pub fn print(config: &Config) -> ExitCode {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),
     };
-    let enabled = loaded.iter().flatten().filter(|plugin| config.plugins.is_enabled(plugin.name()));
+    let enabled = loaded.iter().flatten().filter(|plugin| plugin.is_enabled(&config.plugins));
     let manifests: Vec<&Manifest> = enabled.map(|plugin| &*plugin.manifest).collect();
     let environment = gateway::environment::environment(config, config.http.listen, Dialect::Sqlite);
     let routes = gateway_meta::meta_routes(&environment);
@@ -24,7 +24,7 @@ pub fn print(config: &Config) -> ExitCode {
         chain: &gateway::environment::chain_facts(config),
         discovery: &[],
         counters: &Counters::default(),
-        web: None,
+        web: config.web.root(),
         signer: None,
         limits: &gateway::environment::own_limits(config),
         now_s: gateway_clock::Clock::System.now_s(),

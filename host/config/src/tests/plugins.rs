@@ -11,13 +11,15 @@ const PIN: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b
 #[test]
 fn the_gateway_reads_its_keys_and_passes_on_the_others() {
     let text = format!(
-        "[plugins.forum]\nenabled = true\nsha256 = '{}'\ntitle_max = 200\nratio = 0.5\ntags = ['a', 'b']\nsince = 1979-05-27\n\
+        "[plugins.forum]\nenabled = true\nsha256 = '{}'\ngrants = ['egress', 'chain:main']\n\
+         title_max = 200\nratio = 0.5\ntags = ['a', 'b']\nsince = 1979-05-27\n\
          [plugins.forum.quota]\nper_day = 4\n",
         PIN.to_uppercase()
     );
     let settings = file(&text).config().plugins.settings("forum");
     assert_eq!(settings.enabled, Some(true));
     assert_eq!(settings.sha256.as_deref(), Some(PIN));
+    assert_eq!(settings.grants, Some(vec!["egress".to_owned(), "chain:main".to_owned()]));
     let expected = json!({
         "title_max": 200, "ratio": 0.5, "tags": ["a", "b"], "since": "1979-05-27", "quota": { "per_day": 4 }
     });
@@ -29,11 +31,13 @@ fn variables_reach_one_plugin() {
     let config = file("[plugins.forum]\ntitle_max = 200\n[plugins.hello]\n")
         .variable("GATEWAY_PLUGINS__FORUM__ENABLED", "false")
         .variable("GATEWAY_PLUGINS__FORUM__SHA256", PIN)
+        .variable("GATEWAY_PLUGINS__FORUM__GRANTS", "egress, signer:relayer")
         .variable("GATEWAY_PLUGINS__FORUM__QUOTA__PER_DAY", "7")
         .config();
     let forum = config.plugins.settings("forum");
     assert_eq!(forum.enabled, Some(false));
     assert_eq!(forum.sha256.as_deref(), Some(PIN));
+    assert_eq!(forum.grants, Some(vec!["egress".to_owned(), "signer:relayer".to_owned()]));
     assert_eq!(serde_json::Value::Object(forum.config), json!({ "title_max": 200, "quota": { "per_day": 7 } }));
     assert!(!config.plugins.is_enabled("forum"));
     assert!(config.plugins.is_enabled("hello"));
@@ -73,6 +77,10 @@ fn a_plugin_that_no_section_mentions_follows_the_default() {
 #[case("[plugins.forum]\nenabled = 'yes'", "plugins.forum.enabled", "it is the text \"yes\"")]
 #[case("[plugins.forum]\nsha256 = 5", "plugins.forum.sha256", "it is the number 5")]
 #[case("[plugins.forum]\nsha256 = 'abc'", "plugins.forum.sha256", "no SHA-256")]
+#[case("[plugins.forum]\ngrants = 'egress'", "plugins.forum.grants", "it is the text \"egress\"")]
+#[case("[plugins.forum]\ngrants = [1]", "plugins.forum.grants", "it is a list")]
+#[case("[plugins.forum]\ngrants = ['chain:']", "plugins.forum.grants", "\"chain:\" is no grant")]
+#[case("[plugins.forum]\ngrants = ['role:relayer']", "plugins.forum.grants", "\"role:relayer\" is no grant")]
 #[case("[plugins.forum]\nratio = nan", "plugins.forum.ratio", "not finite")]
 #[case("[plugins.forum.deep]\nratio = [inf]", "plugins.forum.deep", "not finite")]
 #[case("[plugins.Forum]", "plugins.Forum", "cannot be the name of a plugin")]

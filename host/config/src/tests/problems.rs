@@ -61,6 +61,12 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("plugins.dir = '/nowhere/plugins'", "plugins.dir", "/nowhere/plugins cannot be read", "create it")]
 #[case("data_dir = '/dev/null/data'", "data_dir", "/dev/null is not a folder", "name another")]
 #[case("data_dir = '/dev/null'", "data_dir", "/dev/null cannot be read", "name another")]
+#[case(
+    "[chains.main]\nrpc = ['http://node:8545', 'http://NODE:8545/']",
+    "chains.main.rpc",
+    "the address at place 2 is in the list before",
+    "name each server once"
+)]
 #[case("egress.connect_timeout_ms = 20000", "egress.connect_timeout_ms", "more than egress.timeout_ms", "raise")]
 #[case("egress.allow_hosts = ['http://localhost']", "egress.allow_hosts", "is no host", "localhost")]
 #[case("log.level = 'inof'", "log.level", "\"inof\" is no level", "target=level")]

@@ -52,7 +52,7 @@ fn it_holds_the_defaults() {
 fn it_sets_every_key_that_has_a_default() {
     let flags = Overrides { config: Some(path()), ..Overrides::default() };
     let config = Config::load_from(&flags, [], &[]).unwrap();
-    let derived = ["base_url", "database.url", "database.url_file", "plugins.dir"];
+    let derived = ["base_url", "web.base_url", "database.url", "database.url_file", "backup.folder", "plugins.dir"];
     for key in schema::root().leaf_paths() {
         let is_set = config.sources().of(&key) != crate::Source::Default;
         assert_eq!(is_set, !derived.contains(&key.as_str()), "{key}");
@@ -84,8 +84,9 @@ fn it_holds_every_key_and_no_other() {
         [
             "plugins.agents.probe_interval_s",
             "plugins.bounties.house_agents",
-            "plugins.hello.enabled",
-            "plugins.hello.sha256",
+            "plugins.forum.enabled",
+            "plugins.forum.grants",
+            "plugins.forum.sha256",
             "plugins.kb.network_pages",
             "plugins.kb.operators",
             "plugins.kb.pinned.prices",
@@ -113,7 +114,7 @@ fn its_commented_lines_work_too() {
         .replace("url = \"sqlite:./data/gateway.db\"\n", "");
     let config = start.file(&text).config();
     assert_eq!(config.base_url.as_deref(), Some("https://gateway.example"));
-    assert_eq!(config.plugins.settings("hello").enabled, Some(true));
+    assert_eq!(config.plugins.settings("forum").enabled, Some(true));
     let chain = &config.chains["main"];
     let defaults = ChainConfig { deploy_block: Some(0), chain_id: Some(3961), ..ChainConfig::default() };
     let numbers = |chain: &ChainConfig| {

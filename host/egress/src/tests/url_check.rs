@@ -20,6 +20,8 @@ fn public_urls_pass(
         "HTTPS://Example.COM:8443/hook",
         "https://8.8.8.8/",
         "http://8.8.8.8:8080/127.0.0.1",
+        "http://example.com:1024/",
+        "https://example.com:80/",
         "https://[2606:4700:4700::1111]/",
         "https://bücher.example/ä?ö=ü",
         "https://local.example.com/",
@@ -110,6 +112,11 @@ fn public_urls_pass(
 #[case::empty_host_then_host("http:///127.0.0.1/")]
 #[case::empty_host_public("https:////example.com/")]
 #[case::only_port("http://:80/")]
+#[case::mail("http://example.com:25/")]
+#[case::shell("https://8.8.8.8:22/")]
+#[case::directory_v6("http://[2606:4700:4700::1111]:389/")]
+#[case::below_the_free_ports("http://example.com:1023/")]
+#[case::port_zero("http://example.com:0/")]
 #[case::only_query("http://?x")]
 fn hosts_that_are_not_public_are_refused(#[case] text: &str) {
     assert_eq!(code(text), "private_url");
@@ -180,6 +187,9 @@ fn a_request_url_may_be_longer_than_a_stored_one() {
 #[case("db.internal:80", "http://db.internal/", "passes")]
 #[case("db.internal:80", "https://db.internal/", "private_url")]
 #[case("10.0.0.0/8", "http://10.1.2.3/", "passes")]
+#[case("mail.example:25", "http://mail.example:25/", "passes")]
+#[case("mail.example:25", "http://mail.example:26/", "private_url")]
+#[case("8.8.8.8:53", "http://8.8.8.8:53/", "passes")]
 #[case("10.0.0.0/8", "http://192.168.0.1/", "private_url")]
 fn the_allow_list_permits_what_it_names(#[case] entry: &str, #[case] text: &str, #[case] expected: &str) {
     let allow = AllowList::parse(&[entry]).unwrap();

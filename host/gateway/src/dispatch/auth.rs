@@ -2,12 +2,15 @@
 
 use crate::{error_response::ErrorResponse, routes::Route};
 use alloy_primitives::hex;
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use gateway_clock::Clock;
+use gateway_config::Config;
 use gateway_envelope::{self as envelope, Brand, SignedRequest};
-use gateway_plugins::WriteGuard;
-use http::{Method, request::Parts};
+use gateway_plugins::{IntervalClock, WriteGuard};
+use http::request::Parts;
 use plugin_api::manifest::Auth;
+use std::sync::Arc;
 
 /// Larger bodies are verified on blocking threads: canonical JSON of a hostile body takes milliseconds.
 pub const INLINE_BYTES: usize = 32 * 1024;
@@ -18,7 +21,7 @@ pub struct Caller {
     /// The signer's checksummed address.
     pub signer: Option<String>,
     /// The signature and the write interval, which the commit of the write uses up.
-    pub guard: Option<WriteGuard>,
+    pub guard: Option<Arc<WriteGuard>>,
     /// The body as the handler gets it: for a signed body, the canonical JSON of the signed payload.
     pub body: Bytes,
 }
@@ -27,8 +30,9 @@ pub struct Caller {
 pub struct EnvelopeVerifier {
     pub brand: Brand,
     pub clock: Clock,
-    /// Between two writes of one address.
-    pub write_interval_ms: u64,
+    /// With the time between two writes of one address.
+    pub config: Arc<ArcSwap<Config>>,
+    pub interval_clock: IntervalClock,
 }
 
 impl EnvelopeVerifier {
@@ -45,51 +49,41 @@ impl EnvelopeVerifier {
             Auth::SignedBody { action } => envelope::verify_signed_body(&self.brand, action, &body, now_s),
             Auth::SignedHeaders { action, .. } => {
                 envelope::verify_signed_headers(&self.brand, action, &parts.headers, parts.uri.query(), &body, now_s)
-                    .and_then(|signed| bind_target(route, parts, params, &signed).map(|()| signed))
             }
             Auth::SignedQuery { action } => {
                 envelope::verify_signed_query(&self.brand, action, parts.uri.query().unwrap_or_default(), now_s)
             }
         }
+        .and_then(|signed| check_target(route, params, &signed).map(|()| signed))
         .map_err(refused)?;
-        let guard = route.auth.is_guarded().then(|| self.guard(&signed));
+        let signer = signed.signer.to_checksum(None);
+        let guard = route.auth.is_guarded().then(|| Arc::new(self.guard(&signed, &signer)));
         let carries_payload = signed.payload.as_object().is_some_and(|payload| !payload.is_empty());
         let is_body = matches!(route.auth, Auth::SignedBody { .. });
         let body = if carries_payload || is_body { Bytes::from(signed.canonical.into_owned()) } else { Bytes::new() };
-        Ok(Caller { signer: Some(signed.signer.to_checksum(None)), guard, body })
+        Ok(Caller { signer: Some(signer), guard, body })
     }
 
-    fn guard(&self, signed: &SignedRequest) -> WriteGuard {
+    fn guard(&self, signed: &SignedRequest, signer: &str) -> WriteGuard {
         let window_s = i64::try_from(envelope::TS_WINDOW_S).unwrap_or(i64::MAX);
         let now_ms = self.clock.now_ms();
         WriteGuard {
-            signer: signed.signer.to_checksum(None),
+            signer: signer.to_owned(),
             digest: hex::encode(signed.digest),
             now_ms,
-            interval_ms: i64::try_from(self.write_interval_ms).unwrap_or(i64::MAX),
-            // A message from the future stays fresh for two windows; one more for clocks that differ between replicas.
-            remember_until_s: now_ms / 1000 + 3 * window_s,
+            interval_ms: i64::try_from(self.config.load().limits.write_interval_ms).unwrap_or(i64::MAX),
+            interval_clock: self.interval_clock,
+            // The message is fresh for one window after its time; one more for clocks that differ between replicas.
+            remember_until_s: i64::try_from(signed.ts_s).unwrap_or(i64::MAX).saturating_add(2 * window_s),
         }
     }
 }
 
-/// A DELETE whose payload names a target must name the one of the URL.
-fn bind_target(
-    route: &Route,
-    parts: &Parts,
-    params: &[String],
-    signed: &SignedRequest,
-) -> Result<(), envelope::EnvelopeError> {
-    if parts.method != Method::DELETE {
-        return Ok(());
-    }
-    let names = route.spec.path.split(['{', '}']).skip(1).step_by(2);
-    for (name, value) in names.zip(params) {
-        match name {
-            "key" => signed.check_target("key", value)?,
-            "id" => signed.check_target("id", value)?,
-            _ => {}
-        }
+/// A target that the payload names must be the one of the path: else a captured signature would be good for any.
+fn check_target(route: &Route, params: &[String], signed: &SignedRequest) -> Result<(), envelope::EnvelopeError> {
+    let named = route.target_members.iter().filter_map(|member| Some((&member.name, params.get(member.position)?)));
+    for (name, value) in named {
+        signed.check_target(name, value)?;
     }
     Ok(())
 }

@@ -70,10 +70,6 @@ fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> E
             ErrorResponse::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)
                 .header(header::RETRY_AFTER, &interval_s.to_string())
         }
-        CommitError::Event(error) => {
-            tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "an event cannot be published");
-            ErrorResponse::internal()
-        }
         CommitError::Storage(error) => storage_error_response(plugin, &error),
     }
 }
@@ -81,11 +77,12 @@ fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> E
 pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
     match error {
         StorageError::Unavailable(_)
+        | StorageError::Busy(_)
         | StorageError::Timeout(_)
         | StorageError::Conflict(_)
         | StorageError::Closed(_) => {
             tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
-            ErrorResponse::unavailable()
+            ErrorResponse::unavailable(&error.to_string())
         }
         error => {
             tracing::error!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "a statement failed");

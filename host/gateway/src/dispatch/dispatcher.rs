@@ -13,10 +13,11 @@ use super::{
 };
 use crate::{
     error_response::ErrorResponse,
-    pages::Pages,
+    pages::{self, Pages},
     routes::{Allowance, Exceeded, Found, Route, RouteTable, Target},
 };
 use abi_stable::std_types::RResult;
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use gateway_config::Config;
 use gateway_http::{
@@ -43,7 +44,7 @@ use tokio::sync::Semaphore;
 
 /// Handles requests, with or without a socket in front.
 pub struct Dispatcher {
-    pub config: Arc<Config>,
+    pub config: Arc<ArcSwap<Config>>,
     pub host: Arc<HostContext>,
     pub routes: Arc<RouteTable>,
     pub pages: Pages,
@@ -62,7 +63,7 @@ impl Dispatcher {
             Found::Route { route, params } => (route, params),
             other => {
                 let mut request_guard = self.routes.unrouted.start_request();
-                let response = unrouted(&parts.method, other);
+                let response = unrouted(&parts, other);
                 request_guard.set_status(response.status());
                 return response;
             }
@@ -97,7 +98,7 @@ impl Dispatcher {
     }
 
     fn count_call(&self, route: &Route, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
-        if self.routes.ip_limits.is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
+        if self.routes.ip_limits().is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
     }
 
     async fn serve(
@@ -131,7 +132,7 @@ impl Dispatcher {
 
     /// The cached response, or a new one, which gets an entity tag and is cached where nothing forbids it.
     async fn serve_cached(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
-        let is_compressed_for_some = self.config.http.compression;
+        let is_compressed_for_some = self.config.load().http.compression;
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let revisions = match self.responses.look_up(call.route, path_and_query) {
@@ -235,7 +236,7 @@ impl Dispatcher {
             Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
         });
         let PluginResponse { mut response, incomplete } =
-            commit::end_transaction(&self.config, &call, &own, answer).await?;
+            commit::end_transaction(&self.config.load(), &call, &own, answer).await?;
         if let Some(json) = incomplete {
             let json = Box::pin(authors::complete(&self.host, &json)).await;
             *response.body_mut() = Body::Full(json.ok_or_else(|| response::broken(&call, "an author has no address"))?);
@@ -281,10 +282,13 @@ struct RoutedRequest {
 }
 
 /// The answer to a request that no route takes.
-fn unrouted(method: &Method, found: Found) -> Response<Body> {
+fn unrouted(parts: &Parts, found: Found) -> Response<Body> {
     let refused = match found {
-        Found::OtherMethods(methods) => return other_methods(method, &methods),
+        Found::OtherMethods(methods) => return other_methods(&parts.method, &methods),
         Found::BadPath => ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
+        Found::Nothing if parts.method == Method::GET && pages::prefers_html(&parts.headers) => {
+            return pages::not_found_page(parts.uri.path());
+        }
         Found::Nothing | Found::Route { .. } => {
             ErrorResponse::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
         }

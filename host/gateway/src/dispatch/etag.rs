@@ -24,7 +24,7 @@ pub fn known<'l>(lines: impl IntoIterator<Item = &'l HeaderValue>, tag: &HeaderV
 }
 
 fn known_in(line: &str, tag: &HeaderValue) -> Option<HeaderValue> {
-    let wanted = tag.to_str().ok()?;
+    let wanted = tag.to_str().ok()?.trim_start_matches("W/");
     let mut rest = line.trim();
     if rest == "*" {
         return Some(tag.clone());

@@ -5,7 +5,7 @@ mod authors;
 mod call;
 mod commit;
 mod dispatcher;
-mod etag;
+pub(crate) mod etag;
 mod request_head;
 mod response;
 mod response_cache;

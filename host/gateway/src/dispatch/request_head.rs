@@ -40,7 +40,7 @@ pub struct RequestTransaction {
     host: Arc<HostContext>,
     plugin: Arc<ActivePlugin>,
     /// What a signed write uses up.
-    guard: Option<WriteGuard>,
+    guard: Option<Arc<WriteGuard>>,
     /// The one write that the handler declared; of several attempts the last.
     write: Mutex<Option<Arc<PluginTransaction>>>,
     /// The transaction of the older form, which the gateway commits.
@@ -48,13 +48,13 @@ pub struct RequestTransaction {
 }
 
 impl RequestTransaction {
-    pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>, guard: Option<WriteGuard>) -> Arc<Self> {
+    pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>, guard: Option<Arc<WriteGuard>>) -> Arc<Self> {
         let (write, begun) = (Mutex::default(), OnceLock::new());
         Arc::new(Self { host: host.clone(), plugin: plugin.clone(), guard, write, begun })
     }
 
     pub fn guard(&self) -> Option<&WriteGuard> {
-        self.guard.as_ref()
+        self.guard.as_deref()
     }
 
     pub fn write(&self) -> Option<Arc<PluginTransaction>> {

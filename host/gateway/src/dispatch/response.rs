@@ -171,10 +171,12 @@ async fn topic_stream(
     let subscription: Subscription =
         serde_json::from_slice(subscription).map_err(|error| broken(call, &error.to_string()))?;
     let topic = streams.topics.get(&subscription.topic).ok_or_else(|| broken(call, "no such topic"))?;
-    let Some(slot) = streams.limits.acquire(call.ip) else { return stream_capacity(&subscription) };
+    let Some(slot) = streams.limits.acquire(&call.route.spec.operation, call.ip) else {
+        return stream_capacity(&subscription);
+    };
     let frames = topic.stream(&subscription, slot, call.sink.clone()).await.map_err(|error| {
         tracing::warn!(topic = subscription.topic, request_id = request_id().as_deref(), %error, "a stream cannot be opened");
-        ErrorResponse::unavailable()
+        ErrorResponse::unavailable(&error.to_string())
     })?;
     let bypass_bytes = frames.bypass_bytes();
     let frames = frames.map(|bytes| Ok::<_, std::convert::Infallible>(Frame::data(bytes)));
@@ -185,7 +187,7 @@ async fn topic_stream(
 
 /// An EventSource that gets 503 on a reconnect never tries again, so it gets 200 with a longer `retry` instead.
 fn stream_capacity(subscription: &Subscription) -> Result<Response<Body>, ErrorResponse> {
-    if subscription.after_id.is_some() {
+    if subscription.is_resumed {
         return Ok(sse(Body::Full(Bytes::from_static(b"retry: 30000\n\n"))));
     }
     let hint = "close a stream you no longer read, or poll GET /api/activity";

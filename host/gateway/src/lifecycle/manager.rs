@@ -11,6 +11,7 @@ use super::{
 use crate::{
     operators::Operators,
     routes::{RouteConflict, RouteTable},
+    start::Purpose,
 };
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
@@ -20,18 +21,24 @@ use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
     ActivePlugin, Capabilities, FaultLimit, FenceRequest, HostContext, LoadedPlugin, PluginHandle, PluginReport,
-    PluginState, contribution, job,
+    PluginState, job, missing_consent, render,
 };
 use gateway_storage::{Schema, Scope};
 use parking_lot::Mutex;
-use plugin_api::{
-    abi::{FaultKind, FfiBytes, PluginBox},
-    manifest::{Frame, TopicInput},
-    point,
-};
+use plugin_api::abi::{FaultKind, FfiBytes, PluginBox};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
+
+fn invalid_jobs(error: InvalidJobs) -> InactiveReason {
+    InactiveReason::failed(format!("its jobs cannot be scheduled: {error}"))
+}
+
+fn no_jobs() -> TaskTracker {
+    let tasks = TaskTracker::new();
+    tasks.close();
+    tasks
+}
 
 /// What starting and stopping plugins needs.
 pub struct PluginManagerParts {
@@ -44,6 +51,7 @@ pub struct PluginManagerParts {
     pub indexer: IndexerContext,
     /// Where plugins that failed too often are reported.
     pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    pub purpose: Purpose,
 }
 
 pub struct PluginManager {
@@ -134,6 +142,22 @@ impl PluginManager {
         plugins.entries.keys().filter_map(|name| plugins.report(name)).collect()
     }
 
+    /// Those of `required` that do not serve, with the reason.
+    pub fn not_serving(&self, required: &[String]) -> Vec<String> {
+        let registry = self.registry.lock();
+        let missing = required.iter().filter_map(|name| match registry.report(name) {
+            Some(report) if report.state == PluginState::Serving => None,
+            Some(report) => Some(format!("{name} is {}: {}", report.state, report.reason)),
+            None => Some(format!("{name} is not in the folder of the plugins")),
+        });
+        missing.collect()
+    }
+
+    /// The plugins that are switched on, with those that are there and could not be loaded.
+    pub fn wanted(&self) -> Vec<String> {
+        self.registry.lock().wanted(self.config()).into_iter().collect()
+    }
+
     pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
         let (order, stuck) = self.registry.lock().starting(wanted);
         for (name, reason) in stuck {
@@ -149,12 +173,15 @@ impl PluginManager {
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
         let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(()) };
+        let settings = config.plugins.settings(name);
+        if let Some(reason) = missing_consent(&loaded, &settings) {
+            return Err(InactiveReason::failed(reason));
+        }
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
         let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
-        let settings = config.plugins.settings(name).config;
-        let object = self.construct(&loaded, settings, &handle, &scope).await?;
+        let object = self.construct(&loaded, settings.config, &handle, &scope).await?;
         self.migrate(&loaded, &scope).await?;
         let running = ActivePlugin::new(handle, loaded.clone(), object, scope);
         let jobs = match self.mount_all(&running).await {
@@ -172,13 +199,16 @@ impl PluginManager {
 
     /// Topics come before routes, so that the first request for a stream finds its topic.
     async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
+        if self.parts.purpose == Purpose::Trial {
+            JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
+            return self.mount(plugin).map(|()| no_jobs());
+        }
         self.open_topics(plugin)?;
         self.mount(plugin)?;
         if !plugin.manifest.subscriptions.is_empty() {
             plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone()));
         }
-        self.start_jobs(plugin)
-            .map_err(|error| InactiveReason::failed(format!("its jobs cannot be scheduled: {error}")))
+        self.start_jobs(plugin).map_err(invalid_jobs)
     }
 
     fn new_handle(&self, name: &str) -> Arc<PluginHandle> {
@@ -238,7 +268,7 @@ impl PluginManager {
     /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so
     /// that collected contributions do not depend on the order of starts.
     fn mount(&self, newcomer: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
-        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().as_ref().clone();
+        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().to_vec();
         serving.retain(|plugin| plugin.name() != newcomer.name());
         serving.push(newcomer.clone());
         serving.sort_by(|one, other| one.name().cmp(other.name()));
@@ -246,7 +276,7 @@ impl PluginManager {
     }
 
     pub(super) fn unmount(&self, name: &str) {
-        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().as_ref().clone();
+        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().to_vec();
         serving.retain(|plugin| plugin.name() != name);
         if let Err(conflict) = self.publish(serving) {
             tracing::error!(%conflict, "a route table with fewer routes cannot clash");
@@ -260,18 +290,15 @@ impl PluginManager {
     }
 
     fn open_topics(&self, plugin: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
-        for (index, spec) in plugin.manifest.contributions.iter().enumerate() {
-            if spec.point != point::STREAM {
-                continue;
-            }
+        for (index, name) in (0u32..).zip(&plugin.manifest.topics) {
             let settings = TopicSettings {
                 ring_events: self.config().activity.ring_events,
                 heartbeat: Duration::from_secs(self.config().activity.heartbeat_s),
             };
             let (log, stop) = (self.host().activity.clone(), plugin.handle.stop.clone());
-            let topic = Topic::new(spec.name.clone(), log, renderer(plugin.clone(), index), settings, stop);
+            let topic = Topic::new(name.clone(), log, renderer(plugin.clone(), index), settings, stop);
             if !self.parts.topics.insert(topic.clone()) {
-                return Err(InactiveReason::failed(format!("the stream {} is another plugin's", spec.name)));
+                return Err(InactiveReason::failed(format!("the stream {name} is another plugin's")));
             }
             plugin.handle.tasks.spawn(topic.pump());
         }
@@ -345,16 +372,9 @@ async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
     }
 }
 
-fn renderer(plugin: Arc<ActivePlugin>, index: usize) -> Render {
-    Arc::new(move |rows| {
+fn renderer(plugin: Arc<ActivePlugin>, topic: u32) -> Render {
+    Arc::new(move |page| {
         let plugin = plugin.clone();
-        Box::pin(async move {
-            let input = serde_json::to_vec(&TopicInput { rows }).map_err(|error| error.to_string())?;
-            let value = contribution(&plugin, index, input.into()).await.ok_or("the plugin's contribution failed")?;
-            serde_json::from_value::<Vec<Frame>>(value).map_err(|error| {
-                plugin.handle.invalid_contribution(point::STREAM, &error);
-                error.to_string()
-            })
-        })
+        Box::pin(async move { render(&plugin, topic, page).await.ok_or_else(|| "the plugin failed".to_owned()) })
     })
 }

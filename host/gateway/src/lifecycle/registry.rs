@@ -74,8 +74,14 @@ impl PluginRegistry {
     }
 
     pub(super) fn wanted(&self, config: &Config) -> BTreeSet<String> {
-        let is_on = |name: &String| self.switches.get(name).copied().unwrap_or_else(|| config.plugins.is_enabled(name));
-        self.entries.keys().filter(|name| is_on(name)).cloned().collect()
+        let is_enabled = |(name, entry): &(&String, &PluginEntry)| match &entry.loaded {
+            Some(loaded) => loaded.is_enabled(&config.plugins),
+            None => config.plugins.is_enabled(name),
+        };
+        let is_on = |plugin: &(&String, &PluginEntry)| {
+            self.switches.get(plugin.0).copied().unwrap_or_else(|| is_enabled(plugin))
+        };
+        self.entries.iter().filter(is_on).map(|(name, _)| name.clone()).collect()
     }
 
     pub(super) fn set_switches(&mut self, switches: Switches) {

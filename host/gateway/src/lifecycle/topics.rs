@@ -27,9 +27,9 @@ impl Topics {
     /// Removes the stopped topics that the plugin renders.
     pub fn remove_stopped(&self, plugin: &ActivePlugin) {
         let mut topics = self.0.write();
-        for spec in &plugin.manifest.contributions {
-            if topics.get(&spec.name).is_some_and(|topic| topic.is_stopped()) {
-                topics.remove(&spec.name);
+        for name in &plugin.manifest.topics {
+            if topics.get(name).is_some_and(|topic| topic.is_stopped()) {
+                topics.remove(name);
             }
         }
     }

@@ -3,34 +3,45 @@
 mod status;
 
 use crate::{
+    backups::Backups,
+    dispatch::etag,
     environment,
     error_response::ErrorResponse,
+    health::HealthMonitor,
     lifecycle::PluginManager,
-    routes::{RenderedDocuments, RouteTable},
+    routes::{RenderedDocuments, RouteTable, TaggedDocument},
 };
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use gateway_config::Config;
 use gateway_http::{body::Body, problem};
 use gateway_indexer::Indexes;
 use gateway_jobs::JobStore;
 use gateway_meta::{
-    DocumentContext, MetaPage, agent_card, changelog, docs, health, index, llms, openapi, service_manifest, stats,
+    DocumentContext, MetaPage, agent_card, changelog, docs, front_page, health, index, llms, openapi, service_manifest,
+    stats,
 };
 use gateway_plugins::HostContext;
-use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request::Parts};
 use plugin_api::{
     manifest::{Environment, Manifest},
     point::{self, Counters, Discovery},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
+const HTML: &str = "text/html; charset=utf-8";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
 pub struct Pages {
-    pub config: Arc<Config>,
+    pub config: Arc<ArcSwap<Config>>,
     pub environment: Arc<Environment>,
     pub host: Arc<HostContext>,
     pub routes: Arc<RouteTable>,
     pub plugins: Arc<PluginManager>,
+    pub health: Arc<HealthMonitor>,
+    pub backups: Arc<Backups>,
     pub indexes: Arc<Indexes>,
     pub jobs: JobStore,
     /// Unix milliseconds.
@@ -45,9 +56,8 @@ impl Pages {
             MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
             MetaPage::Changelog => self.with_context(|facts| changelog_answer(facts, query)),
             MetaPage::Health => {
-                let database_ok = self.host.database.probe().await.is_ok();
                 let pulse = health::ProbeResult {
-                    database_ok,
+                    ok: self.health.report().await.ok,
                     head: self.head(),
                     indexed_block: self.indexes.indexed_block(),
                     signer_ephemeral: false,
@@ -55,21 +65,27 @@ impl Pages {
                 self.with_context(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
+            MetaPage::Front => Ok(self.front_page(parts)),
             MetaPage::Index => {
                 let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
-                Ok(typed("application/json", index))
+                Ok(self.tagged("application/json", index, parts))
             }
             MetaPage::OpenApi => {
                 let document =
                     self.rendered(|documents| &documents.openapi, |facts| to_json(&openapi::document(facts)));
-                Ok(typed("application/json", document))
+                Ok(self.tagged("application/json", document, parts))
             }
             MetaPage::Llms => {
-                Ok(markdown(self.rendered(|documents| &documents.llms, |facts| llms::llms_txt(facts).into())))
+                let llms = self.rendered(|documents| &documents.llms, |facts| llms::llms_txt(facts).into());
+                Ok(self.tagged(MARKDOWN, llms, parts))
             }
-            MetaPage::AgentCard => self.with_all_contributions(|facts| Ok(json(&agent_card::agent_card(facts)))).await,
+            MetaPage::AgentCard => {
+                let card = self.with_all_contributions(|facts| undated(agent_card::agent_card(facts))).await;
+                Ok(self.tagged("application/json", card, parts))
+            }
             MetaPage::Manifest => {
-                self.with_all_contributions(|facts| Ok(json(&service_manifest::manifest(facts)))).await
+                let manifest = self.with_all_contributions(|facts| undated(service_manifest::manifest(facts))).await;
+                Ok(self.tagged("application/json", manifest, parts))
             }
             MetaPage::Stats => Ok(json(&stats::stats(&self.counters().await))),
         }
@@ -78,11 +94,38 @@ impl Pages {
     /// A document that is rendered once per route table: it takes up to a hundred times longer to render than to send.
     fn rendered(
         &self,
-        document: impl FnOnce(&RenderedDocuments) -> &OnceLock<Bytes>,
+        document: impl FnOnce(&RenderedDocuments) -> &OnceLock<TaggedDocument>,
         render: impl FnOnce(&DocumentContext<'_>) -> Bytes,
-    ) -> Bytes {
+    ) -> TaggedDocument {
         let router = self.routes.router();
-        document(&router.documents).get_or_init(|| self.with_context(render)).clone()
+        let tagged = || {
+            let body = self.with_context(render);
+            TaggedDocument { tag: etag::of(&body), body }
+        };
+        document(&router.documents).get_or_init(tagged).clone()
+    }
+
+    /// 304 for a client that has the document already.
+    fn tagged(&self, content_type: &'static str, document: TaggedDocument, parts: &Parts) -> Response<Body> {
+        let TaggedDocument { body, tag } = document;
+        if let Some(tag) = etag::known(parts.headers.get_all(header::IF_NONE_MATCH), &tag) {
+            return etag::not_modified(tag, &HeaderMap::new(), self.config.load().http.compression);
+        }
+        let mut response = typed(content_type, body);
+        response.headers_mut().insert(header::ETAG, tag);
+        response
+    }
+
+    fn front_page(&self, parts: &Parts) -> Response<Body> {
+        let mut response = if prefers_html(&parts.headers) {
+            let page = self.rendered(|documents| &documents.front, |facts| front_page::front_page(facts).into());
+            with_page_policy(self.tagged(HTML, page, parts))
+        } else {
+            let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
+            self.tagged("application/json", index, parts)
+        };
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+        response
     }
 
     async fn with_all_contributions<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
@@ -108,7 +151,8 @@ impl Pages {
     ) -> T {
         let router = self.routes.router();
         let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
-        let chain = environment::chain_facts(&self.config);
+        let config = self.config.load();
+        let chain = environment::chain_facts(&config);
         answer(&DocumentContext {
             environment: &self.environment,
             gateway_manifest: &self.routes.own.manifest,
@@ -116,9 +160,9 @@ impl Pages {
             chain: &chain,
             discovery,
             counters,
-            web: None,
+            web: config.web.root(),
             signer: self.host.signers.gateway().map(|address| plugin_api::Address(address.into_array())),
-            limits: &environment::own_limits(&self.config),
+            limits: &environment::own_limits(&config),
             now_s: self.host.clock.now_s(),
         })
     }
@@ -129,19 +173,45 @@ impl Pages {
     }
 
     async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
-        let parts = self.host.collect(point, b"{}").await;
-        let serving = self.host.active.list();
-        let typed = parts.into_iter().filter_map(|part| match serde_json::from_value(part.value) {
-            Ok(value) => Some((part.plugin, value)),
-            Err(error) => {
-                if let Some(plugin) = serving.iter().find(|plugin| plugin.name() == part.plugin) {
-                    plugin.handle.invalid_contribution(point, &error);
-                }
-                None
-            }
-        });
+        let parts = self.host.collect(point, &b"{}"[..]).await;
+        let typed = parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?)));
         typed.collect()
     }
+}
+
+/// The 404 of an address that no route has, for a person who typed it.
+pub fn not_found_page(path: &str) -> Response<Body> {
+    let mut response = with_page_policy(typed(HTML, front_page::not_found_page(path).into()));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+/// Whether a browser asks for a page: programs accept JSON, or anything.
+pub fn prefers_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).find_map(|range| match range.split(';').next().map(str::trim) {
+        Some("text/html" | "application/xhtml+xml") => Some(true),
+        Some("application/json" | "*/*") => Some(false),
+        _ => None,
+    }) == Some(true)
+}
+
+fn with_page_policy(mut response: Response<Body>) -> Response<Body> {
+    let policy = HeaderValue::from_static(front_page::CONTENT_SECURITY_POLICY);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}
+
+/// The tag leaves out when the document was made, so that it changes with the rest only; it is weak for that.
+fn undated(document: Value) -> TaggedDocument {
+    let body = to_json(&document);
+    let mut rest = document;
+    if let Value::Object(members) = &mut rest {
+        members.remove("generatedAt");
+    }
+    let strong = etag::of(&to_json(&rest));
+    let weak = strong.to_str().ok().and_then(|tag| HeaderValue::try_from(format!("W/{tag}")).ok());
+    TaggedDocument { body, tag: weak.unwrap_or(strong) }
 }
 
 fn json(value: &impl Serialize) -> Response<Body> {
@@ -153,7 +223,7 @@ fn to_json(value: &impl Serialize) -> Bytes {
 }
 
 fn markdown(text: impl Into<Bytes>) -> Response<Body> {
-    typed("text/markdown; charset=utf-8", text.into())
+    typed(MARKDOWN, text.into())
 }
 
 fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {

@@ -8,7 +8,7 @@ use gateway_plugins::{ActivePlugin, PluginState};
 use gateway_storage::{Dialect, Scope, StorageError};
 use http::{HeaderName, HeaderValue, Response};
 use plugin_api::{
-    point::{self, ServiceStatus},
+    point::{self, Counters, ServiceStatus},
     sql,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,12 +17,7 @@ type Services = BTreeMap<String, ServiceStatus>;
 
 impl Pages {
     pub(super) async fn status(&self) -> Result<Response<Body>, ErrorResponse> {
-        let (own, contributed, counters) =
-            tokio::join!(self.own_services(), self.contributions::<Services>(point::STATUS), self.counters());
-        let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
-        if let Some(database) = services.get_mut("db") {
-            status::add_record_counts(database, &counters);
-        }
+        let (services, counters) = self.services().await;
         let moment = status::RuntimeState {
             started_s: self.started_ms / 1000,
             head: self.head(),
@@ -36,6 +31,23 @@ impl Pages {
             response.headers_mut().insert(name, value);
         }
         Ok(response)
+    }
+
+    /// The services that are not ok, with the reason, for the operator's page.
+    pub async fn degraded_services(&self) -> Vec<(String, String)> {
+        let (services, _) = self.services().await;
+        let degraded = services.into_iter().filter(|(_, service)| !service.ok);
+        degraded.map(|(name, service)| (name, service.detail.unwrap_or_default())).collect()
+    }
+
+    async fn services(&self) -> (Services, Counters) {
+        let (own, contributed, counters) =
+            tokio::join!(self.own_services(), self.contributions::<Services>(point::STATUS), self.counters());
+        let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
+        if let Some(database) = services.get_mut("db") {
+            status::add_record_counts(database, &counters);
+        }
+        (services, counters)
     }
 
     /// The services that plugins report; a plugin that should report and does not is listed as silent.
@@ -53,15 +65,25 @@ impl Pages {
         let (database, jobs) = tokio::join!(self.database_service(), self.job_service());
         let mut own = Services::from([("db".to_owned(), database), ("jobs".to_owned(), jobs)]);
         own.insert("plugins".to_owned(), self.plugin_service());
+        own.insert("backup".to_owned(), self.backups.service());
+        own.extend(self.connection_service().map(|service| ("connections".to_owned(), service)));
         own.extend(self.host.chains.services(self.host.clock.now_s()));
         own.extend(self.host.journal.services());
         own.extend(self.index_services());
         own
     }
 
+    /// Listed only while the limit of open files lowers the cap: it serves, and the operator should know.
+    fn connection_service(&self) -> Option<ServiceStatus> {
+        let lowered = self.config.load().lowered_connections?;
+        let numbers = serde_json::Map::from_iter([("max".to_owned(), lowered.effective.into())]);
+        Some(ServiceStatus { ok: true, enabled: None, detail: Some(lowered.to_string()), numbers })
+    }
+
     async fn database_service(&self) -> ServiceStatus {
-        let (bytes, events) = tokio::join!(self.database_bytes(), self.host.activity.latest_id());
-        status::database_service(bytes, events.ok().and_then(|count| u64::try_from(count).ok()))
+        let (bytes, events, problem) =
+            tokio::join!(self.database_bytes(), self.host.activity.latest_id(), self.health.database_problem());
+        status::database_service(bytes, events.ok().and_then(|count| u64::try_from(count).ok()), problem)
     }
 
     async fn job_service(&self) -> ServiceStatus {
@@ -76,8 +98,11 @@ impl Pages {
     }
 
     fn index_services(&self) -> Services {
-        let Some(chain) = self.host.chains.main() else { return Services::new() };
-        self.indexes.services(&chain.settings, self.head())
+        let Some(chain) = self.host.chains.main() else { return gateway_indexer::unconfigured_services() };
+        let serving = self.host.active.list();
+        let subscriptions = serving.iter().flat_map(|plugin| &plugin.manifest.subscriptions);
+        let indexed = subscriptions.map(|subscription| subscription.contract.clone()).collect();
+        self.indexes.services(&chain.settings, &indexed, self.head())
     }
 
     /// Enabled plugins that do not serve degrade the service `plugins`.
@@ -102,7 +127,7 @@ impl Pages {
     async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
         let rows = self.host.database.read(&Scope::Host, sql(statement).into()).await?;
         let numbers: Vec<i64> =
-            plugin_api::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+            plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
         Ok(numbers.into_iter().next().unwrap_or_default())
     }
 }

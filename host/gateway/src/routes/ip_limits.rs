@@ -1,18 +1,16 @@
 //! Rate limits per client IP: they protect this process, not money.
 
-use governor::{
-    Quota, RateLimiter,
-    clock::{Clock as _, DefaultClock},
-    middleware::StateInformationMiddleware,
-    state::keyed::DashMapStateStore,
-};
+use super::call_window::CallWindow;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ipnet::IpNet;
 use parking_lot::Mutex;
-use plugin_api::manifest::RateLimit;
-use std::{collections::HashMap, net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
-
-type Limiter = RateLimiter<IpAddr, DashMapStateStore<IpAddr>, DefaultClock, StateInformationMiddleware>;
+use plugin_api::{host::client_network, manifest::RateLimit};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// All buckets of the gateway. Buckets of one name and size are shared by the routes that name them.
 pub struct IpLimits {
@@ -22,11 +20,13 @@ pub struct IpLimits {
 }
 
 pub struct Bucket {
-    limiter: Limiter,
+    calls_in_window: CallWindow,
     calls: u32,
     window_s: u32,
     name: String,
     code: String,
+    /// The same in each response.
+    policy: Option<HeaderValue>,
 }
 
 /// The buckets that one route counts in.
@@ -36,8 +36,8 @@ pub struct RouteLimits(Vec<Arc<Bucket>>);
 /// The remaining quota of a bucket, in the headers of the RateLimit draft.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Allowance {
-    policy: String,
-    state: String,
+    policy: Option<HeaderValue>,
+    state: Option<HeaderValue>,
 }
 
 /// A rate limit that was exceeded.
@@ -53,8 +53,8 @@ pub struct Exceeded {
 impl Allowance {
     pub fn write(&self, headers: &mut HeaderMap) {
         for (name, value) in [("ratelimit-policy", &self.policy), ("ratelimit", &self.state)] {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                headers.insert(HeaderName::from_static(name), value);
+            if let Some(value) = value {
+                headers.insert(HeaderName::from_static(name), value.clone());
             }
         }
     }
@@ -92,20 +92,20 @@ impl IpLimits {
 
     /// Drops the state of clients that have not called for a while.
     pub fn tidy(&self) {
-        let buckets = self.buckets.lock();
+        let (buckets, now) = (self.buckets.lock(), Instant::now());
         for bucket in buckets.values().chain([&self.shared]) {
-            bucket.limiter.retain_recent();
-            bucket.limiter.shrink_to_fit();
+            bucket.calls_in_window.forget_idle(now);
         }
     }
 }
 
 impl RouteLimits {
-    /// Counts a call and returns what is left in the tightest bucket. The first empty bucket refuses the call.
+    /// Counts a call and returns what is left in the tightest bucket. The first full bucket refuses the call.
     pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
-        let mut tightest: Option<(u32, &Bucket)> = None;
+        let (client, now) = (client_network(ip), Instant::now());
+        let mut tightest: Option<(usize, &Bucket)> = None;
         for bucket in &self.0 {
-            let left = bucket.check(gateway_http::client_network(ip))?;
+            let left = bucket.check(client, now)?;
             if tightest.is_none_or(|(least, _)| left < least) {
                 tightest = Some((left, bucket));
             }
@@ -116,26 +116,21 @@ impl RouteLimits {
 
 impl Bucket {
     fn new(limit: &RateLimit) -> Self {
-        let calls = NonZeroU32::new(limit.calls).unwrap_or(NonZeroU32::MIN);
-        let period = Duration::from_secs(u64::from(limit.window_s.max(1))) / calls.get();
-        let quota = Quota::with_period(period.max(Duration::from_nanos(1)))
-            .unwrap_or(Quota::per_second(calls))
-            .allow_burst(calls);
+        let (calls, window_s) = (limit.calls.max(1), limit.window_s.max(1));
         Self {
-            limiter: RateLimiter::dashmap(quota).with_middleware(),
-            calls: calls.get(),
-            window_s: limit.window_s.max(1),
+            calls_in_window: CallWindow::new(calls, Duration::from_secs(u64::from(window_s))),
+            calls,
+            window_s,
             name: limit.bucket.clone(),
             code: limit.code.clone(),
+            policy: format!("\"{}\";q={calls};w={}", limit.bucket, limit.window_s.max(1)).try_into().ok(),
         }
     }
 
     /// Counts a call and returns how many more may come at once.
-    fn check(&self, ip: IpAddr) -> Result<u32, Exceeded> {
-        let counted = self.limiter.check_key(&ip);
-        counted.map(|state| state.remaining_burst_capacity()).map_err(|denied| {
-            let wait = denied.wait_time_from(DefaultClock::default().now());
-            let retry_after_s = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    fn check(&self, client: IpAddr, now: Instant) -> Result<usize, Exceeded> {
+        self.calls_in_window.count(client, now).map_err(|wait| {
+            let retry_after_s = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
             Exceeded {
                 code: self.code.clone(),
                 retry_after_s,
@@ -146,10 +141,10 @@ impl Bucket {
         })
     }
 
-    fn allowance(&self, left: u32, reset_s: u64) -> Allowance {
+    fn allowance(&self, left: usize, reset_s: u64) -> Allowance {
         Allowance {
-            policy: format!("\"{}\";q={};w={}", self.name, self.calls, self.window_s),
-            state: format!("\"{}\";r={left};t={reset_s}", self.name),
+            policy: self.policy.clone(),
+            state: format!("\"{}\";r={left};t={reset_s}", self.name).try_into().ok(),
         }
     }
 }
@@ -170,9 +165,12 @@ mod tests {
         let (one, other) = (limits.of(&[limit("w", 2, true)]), limits.of(&[limit("w", 2, true)]));
         assert!(one.check(IP).is_ok() && other.check(IP).is_ok());
         let Err(exceeded) = one.check(IP) else { return assert!(one.check(IP).is_err()) };
-        assert!((1..=30).contains(&exceeded.retry_after_s), "{exceeded:?}");
-        assert_eq!(exceeded.allowance.policy, "\"w\";q=2;w=60");
-        assert!(exceeded.allowance.state.starts_with("\"w\";r=0;t="), "{exceeded:?}");
+        assert_eq!(exceeded.retry_after_s, 60, "until the first call leaves the window");
+        let mut headers = HeaderMap::new();
+        exceeded.allowance.write(&mut headers);
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        assert_eq!(header("ratelimit-policy"), "\"w\";q=2;w=60");
+        assert!(header("ratelimit").starts_with("\"w\";r=0;t="), "{exceeded:?}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use gateway_telemetry::OperationUsage;
 use http::{HeaderValue, Method};
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
-use plugin_api::manifest::{Auth, Manifest, Parent, RouteSpec};
+use plugin_api::manifest::{Auth, Manifest, Parent, RouteSpec, TargetMember};
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
@@ -27,9 +27,17 @@ pub struct Router {
 /// The documents that depend on the routes and the configuration alone, each rendered on its first request.
 #[derive(Default)]
 pub struct RenderedDocuments {
-    pub index: OnceLock<Bytes>,
-    pub openapi: OnceLock<Bytes>,
-    pub llms: OnceLock<Bytes>,
+    pub index: OnceLock<TaggedDocument>,
+    pub openapi: OnceLock<TaggedDocument>,
+    pub llms: OnceLock<TaggedDocument>,
+    pub front: OnceLock<TaggedDocument>,
+}
+
+/// A document with its entity tag.
+#[derive(Clone)]
+pub struct TaggedDocument {
+    pub body: Bytes,
+    pub tag: HeaderValue,
 }
 
 /// A route with everything the dispatcher needs, computed beforehand.
@@ -47,6 +55,8 @@ pub struct Route {
     pub auth: Auth,
     /// The parent row that must exist, with the position of its parameter in the path.
     pub parent: Option<(Parent, usize)>,
+    /// Members of the signed payload that must name what the path names.
+    pub target_members: Vec<TargetMember>,
     /// Stored data that the responses of a cached route may depend on.
     pub dependencies: ReadDependencies,
     pub usage: Arc<OperationUsage>,

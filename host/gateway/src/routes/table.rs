@@ -1,7 +1,7 @@
 //! The route table in use: replaced as a whole whenever the set of plugins changes.
 
 use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target};
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use gateway_config::Config;
 use gateway_http::RouteLabel;
 use gateway_meta::MetaRoutes;
@@ -22,9 +22,9 @@ use std::{
 const COMMONS_BUCKET: &str = "commons_writes";
 
 pub struct RouteTable {
-    config: Arc<Config>,
+    config: Arc<ArcSwap<Config>>,
     host: Arc<HostContext>,
-    pub ip_limits: IpLimits,
+    ip_limits: ArcSwap<IpLimits>,
     /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
     pub own: MetaRoutes,
     /// Counts requests that match no route.
@@ -35,9 +35,9 @@ pub struct RouteTable {
 
 impl RouteTable {
     /// With the gateway's own routes only.
-    pub fn new(config: Arc<Config>, host: Arc<HostContext>, own: MetaRoutes) -> Result<Self, RouteConflict> {
+    pub fn new(config: Arc<ArcSwap<Config>>, host: Arc<HostContext>, own: MetaRoutes) -> Result<Self, RouteConflict> {
         let table = Self {
-            ip_limits: IpLimits::new(config.limits.per_ip_per_minute, config.limits.allow.clone()),
+            ip_limits: ArcSwap::from_pointee(new_ip_limits(&config.load())),
             unrouted: host.usage.plugin(HOST).operation("none"),
             router: ArcSwap::from_pointee(Router::build(Vec::new(), Vec::new())?),
             next_route_id: AtomicU64::new(0),
@@ -47,6 +47,17 @@ impl RouteTable {
         };
         table.rebuild(&[])?;
         Ok(table)
+    }
+
+    /// The buckets that requests are counted in.
+    pub fn ip_limits(&self) -> Guard<Arc<IpLimits>> {
+        self.ip_limits.load()
+    }
+
+    /// Builds the routes again with the configuration in use. What was counted so far is forgotten if the limits changed.
+    pub fn reload(&self) -> Result<(), RouteConflict> {
+        self.ip_limits.store(Arc::new(new_ip_limits(&self.config.load())));
+        self.rebuild(&self.host.active.list())
     }
 
     /// Where a request leads right now.
@@ -77,7 +88,7 @@ impl RouteTable {
     }
 
     fn route(&self, mut spec: RouteSpec, target: Target, dependencies: ReadDependencies) -> Route {
-        let config = &self.config;
+        let config = self.config.load();
         if spec.cached {
             // Only the gateway knows when the data changes: clients and proxies revalidate with `If-None-Match`.
             spec.cache_control.get_or_insert_with(|| "no-cache".to_owned());
@@ -100,13 +111,18 @@ impl RouteTable {
             id: self.next_route_id.fetch_add(1, Relaxed),
             dependencies,
             usage,
-            limits: self.ip_limits.of(&spec.rate_limits),
+            limits: self.ip_limits().of(&spec.rate_limits),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
             timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),
             auth: spec.auth.clone(),
             parent,
+            target_members: spec.target_members(),
             target,
             spec,
         }
     }
+}
+
+fn new_ip_limits(config: &Config) -> IpLimits {
+    IpLimits::new(config.limits.per_ip_per_minute, config.limits.allow.clone())
 }

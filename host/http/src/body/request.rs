@@ -7,7 +7,7 @@ use http::Response;
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use plugin_api::Problem;
+use plugin_api::response::Problem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;

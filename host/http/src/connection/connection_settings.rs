@@ -1,21 +1,25 @@
-//! What all connections of a listener share. Rule: it is built once from the configuration; only the penalties change.
+//! What all connections of a listener share. Rule: it is built once from the configuration; only the penalties and the list of open connections change.
 
 use super::builder::builder;
 use super::framing::HeadLimits;
+use super::open_connections::OpenConnections;
 use super::penalties::Penalties;
 use super::timeouts::Timeouts;
 use gateway_config::HttpConfig;
 use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto::Builder;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub struct ConnectionSettings {
     pub(super) builder: Builder<TokioExecutor>,
     pub(super) head_limits: HeadLimits,
     pub(super) timeouts: Timeouts,
+    pub(super) head_timeout: Duration,
     pub(super) body_timeout: Duration,
     pub(super) tarpit: Duration,
     pub(super) penalties: Penalties,
+    pub(crate) open_connections: Arc<OpenConnections>,
 }
 
 impl ConnectionSettings {
@@ -24,9 +28,11 @@ impl ConnectionSettings {
             builder: builder(config),
             head_limits: HeadLimits::new(config),
             timeouts: Timeouts::new(config),
+            head_timeout: Duration::from_millis(config.header_read_timeout_ms),
             body_timeout: Duration::from_millis(config.body_timeout_ms),
             tarpit: Duration::from_millis(config.tarpit_ms),
-            penalties: Penalties::default(),
+            penalties: Penalties::new(config.trusted_proxy_hops),
+            open_connections: Arc::default(),
         }
     }
 }

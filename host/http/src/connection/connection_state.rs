@@ -134,6 +134,13 @@ impl ConnectionState {
         WatchdogVerdict::CheckAgainAt(self.opened_at + Duration::from_millis(next_ms))
     }
 
+    /// How long the gateway has waited for the client; `None` while a request runs.
+    pub fn waiting_for_client_ms(&self) -> Option<u64> {
+        let (head_since_ms, idle_since_ms) = self.waiting_for_client_since_ms();
+        let since_ms = head_since_ms.min(idle_since_ms);
+        (since_ms != NOT_RUNNING).then(|| self.now_ms().saturating_sub(since_ms))
+    }
+
     /// Since when the gateway waits for the client, within a head and between two requests. Neither time runs during a
     /// request: hyper does not read then, so the rest of a next head may already be in the socket.
     fn waiting_for_client_since_ms(&self) -> (u64, u64) {

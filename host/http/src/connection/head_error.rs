@@ -1,7 +1,7 @@
 //! Why the head of a request is refused. Rule: the client can correct every one of these errors, so every status is a
 //! 4xx; a 5xx that any client can cause with malformed bytes (505, 501) would only alert operators.
 
-use plugin_api::Problem;
+use plugin_api::response::Problem;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadError {
@@ -46,7 +46,9 @@ impl HeadError {
         match self {
             Self::Tls => (400, "tls", "this port speaks HTTP without TLS", "use http://, or the proxy that speaks TLS"),
             Self::Method => (400, "bad_request_line", "the request does not begin with a method", LINE),
-            Self::Target => (400, "bad_request_line", "the request target is no path and no URL", LINE),
+            Self::Target => {
+                (400, "bad_request_line", "the request target is no path and no http URL, or has a fragment", LINE)
+            }
             Self::TargetTooLong => (414, "target_too_long", "the path and query are too long", "ask for less at once"),
             Self::Version => (400, "bad_version", "the request line does not end with HTTP/1.1 or HTTP/1.0", LINE),
             Self::Http2Disabled => (400, "http2_off", "HTTP/2 is switched off on this gateway", "use HTTP/1.1"),

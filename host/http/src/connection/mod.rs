@@ -11,6 +11,7 @@ mod direct_writer;
 mod framing;
 mod head_error;
 mod lingering_close;
+mod open_connections;
 mod penalties;
 mod read_budget;
 mod request_head;
@@ -26,6 +27,7 @@ pub use connection_info::ConnectionInfo;
 pub(crate) use connection_settings::ConnectionSettings;
 pub(crate) use head_error::HeadError;
 pub(crate) use lingering_close::LingeringClose;
+pub(crate) use open_connections::OpenConnections;
 pub(crate) use serve_connection::serve_connection;
 pub use tarpit::Tarpit;
 

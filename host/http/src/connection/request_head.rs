@@ -3,7 +3,7 @@
 //! would refuse. So this uses hyper's parser (httparse) and repeats the few checks that hyper adds.
 
 use super::head_error::HeadError;
-use http::Uri;
+use http::{Uri, uri::Scheme};
 use httparse::{Error, Header, Request, Status};
 use std::mem::MaybeUninit;
 
@@ -101,10 +101,15 @@ fn check_parsed(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyLength, He
     body_length(request)
 }
 
-/// Whether hyper accepts the target. Most targets are plain; only the others are parsed here, and again by hyper.
+/// Whether hyper accepts the target, and it is a path or a URL of HTTP without a fragment, which clients keep to themselves and
+/// hyper would drop. Most targets are plain; only the others are parsed here, and again by hyper.
 fn is_target(target: &str) -> bool {
     let plain = target.starts_with('/') && target.bytes().all(|byte| PLAIN_TARGET_BYTES[usize::from(byte)]);
-    target.len() <= TARGET_BYTES_MAX && (plain || target.parse::<Uri>().is_ok())
+    target.len() <= TARGET_BYTES_MAX && (plain || !target.contains('#') && target.parse::<Uri>().is_ok_and(is_http))
+}
+
+fn is_http(target: Uri) -> bool {
+    target.scheme().is_none_or(|scheme| *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS)
 }
 
 fn body_length(request: &Request<'_, '_>) -> Result<BodyLength, HeadError> {

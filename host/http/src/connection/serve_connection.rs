@@ -21,21 +21,26 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+/// How long an idle connection may take to close when its file descriptor is needed.
+const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long a connection may take to close after the watchdog's verdict.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// `_permit` is dropped when the connection is gone.
 pub async fn serve_connection<S: HttpService>(
     stream: TcpStream,
     peer: IpAddr,
     service: S,
     settings: Arc<ConnectionSettings>,
     stop: CancellationToken,
+    _permit: impl Send,
 ) {
     tokio::select! {
-        () = settings.penalties.wait(peer) => {}
+        () = settings.penalties.wait(peer, &stream, settings.head_timeout) => {}
         () = stop.cancelled() => return,
     }
     let state = Arc::new(ConnectionState::new());
+    let open = settings.open_connections.insert(Arc::clone(&state));
     let socket = Socket::new(stream, settings.head_limits, Arc::clone(&state));
     let requests = RequestService {
         service,
@@ -54,6 +59,7 @@ pub async fn serve_connection<S: HttpService>(
         stop.cancelled().await;
         state.wait_for_head_end().await;
     });
+    let mut released = pin!(open.told_to_close());
     let mut close_timer = pin!(Fuse::terminated());
     let mut closing = false;
     loop {
@@ -71,6 +77,12 @@ pub async fn serve_connection<S: HttpService>(
             () = stopped.as_mut(), if !closing => {
                 closing = true;
                 connection.as_mut().graceful_shutdown();
+            }
+            () = released.as_mut(), if !closing => {
+                tracing::debug!(%peer, "an idle connection is closed: its file descriptor is needed");
+                closing = true;
+                connection.as_mut().graceful_shutdown();
+                close_timer.set(sleep(RELEASE_TIMEOUT).fuse());
             }
             cut = watchdog.as_mut(), if close_timer.is_terminated() => {
                 tracing::debug!(%peer, ?cut, "a connection is cut");

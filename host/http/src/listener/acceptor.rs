@@ -1,8 +1,10 @@
 //! Accepts connections. Rule: no error of `accept` ends the listener; after an error that persists (no file descriptors
-//! left) it sleeps before the next attempt instead of spinning.
+//! left) it closes the longest idle connections and sleeps before the next attempt instead of spinning.
 
+use crate::connection::OpenConnections;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep};
@@ -23,12 +25,13 @@ impl Accept for TcpListener {
 
 pub struct Acceptor<L> {
     listener: L,
+    open_connections: Arc<OpenConnections>,
     logged_at: Option<Instant>,
 }
 
 impl<L: Accept> Acceptor<L> {
-    pub fn new(listener: L) -> Self {
-        Self { listener, logged_at: None }
+    pub fn new(listener: L, open_connections: Arc<OpenConnections>) -> Self {
+        Self { listener, open_connections, logged_at: None }
     }
 
     pub async fn accept(&mut self) -> (TcpStream, SocketAddr) {
@@ -37,17 +40,22 @@ impl<L: Accept> Acceptor<L> {
                 Ok(accepted) => return accepted,
                 Err(error) if is_connection_error(&error) => {}
                 Err(error) => {
-                    self.log(&error);
+                    let closed = self.open_connections.close_longest_idle();
+                    self.log(&error, closed);
                     sleep(RETRY_PAUSE).await;
                 }
             }
         }
     }
 
-    fn log(&mut self, error: &io::Error) {
+    fn log(&mut self, error: &io::Error, closed: usize) {
         if self.logged_at.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
             self.logged_at = Some(Instant::now());
-            tracing::error!(%error, "no connection can be accepted right now; is the limit of open files too low?");
+            tracing::error!(
+                %error,
+                closed,
+                "no connection can be accepted right now, idle ones are closed; is the limit of open files too low?"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
 //! How many connections may be open, in total and from one client network. Rule: a permit is returned when its
 //! connection is gone, however it ended.
 
-use crate::client_network::client_network;
 use parking_lot::Mutex;
+use plugin_api::host::client_network;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;

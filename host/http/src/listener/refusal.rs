@@ -5,7 +5,7 @@
 use super::connection_limits::LimitReached;
 use crate::connection::LingeringClose;
 use crate::middleware::RequestId;
-use plugin_api::Problem;
+use plugin_api::response::Problem;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;

@@ -23,7 +23,7 @@ impl Listener {
         let limits = ConnectionLimits::new(http.connections_max, http.connections_per_ip_max);
         let settings = Arc::new(ConnectionSettings::new(http));
         let refusal_limit = RefusalLimit::new();
-        let mut acceptor = Acceptor::new(self.tcp_listener);
+        let mut acceptor = Acceptor::new(self.tcp_listener, Arc::clone(&settings.open_connections));
         let mut connections = JoinSet::new();
         loop {
             let (stream, peer) = tokio::select! {
@@ -39,12 +39,9 @@ impl Listener {
             match limits.try_acquire(ip) {
                 Ok(permit) => {
                     disable_nagle(&stream);
-                    let connection =
-                        serve_connection(stream, ip, service.clone(), Arc::clone(&settings), shutdown.child_token());
-                    connections.spawn(async move {
-                        let _permit = permit;
-                        connection.await;
-                    });
+                    let (service, settings, stop) = (service.clone(), Arc::clone(&settings), shutdown.child_token());
+                    // Spawned as it is: inside another future it would take its memory twice.
+                    connections.spawn(serve_connection(stream, ip, service, settings, stop, permit));
                 }
                 Err(full) => {
                     tracing::debug!(%ip, ?full, "a connection is refused");

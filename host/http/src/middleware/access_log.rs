@@ -7,6 +7,7 @@ use super::request_id::RequestId;
 use crate::body::{Body, RequestBody};
 use bytes::Bytes;
 use gateway_activity::BypassBytes;
+use gateway_telemetry::ACCESS_TARGET;
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::{Body as _, Frame, SizeHint};
 use std::io;
@@ -19,7 +20,6 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tracing::Level;
 
-const TARGET: &str = "gateway::access";
 /// A longer path is cut in the log.
 const PATH_MAX: usize = 256;
 
@@ -37,7 +37,7 @@ impl Middleware for AccessLog {
     type State = Option<AccessLogEntry>;
 
     fn on_request(&self, request: &mut Request<RequestBody>) -> ControlFlow<Response<Body>, Option<AccessLogEntry>> {
-        let enabled = tracing::enabled!(target: TARGET, Level::INFO);
+        let enabled = tracing::enabled!(target: ACCESS_TARGET, Level::INFO);
         ControlFlow::Continue(enabled.then(|| AccessLogEntry::new(request)))
     }
 
@@ -50,7 +50,10 @@ impl Middleware for AccessLog {
         let body = response.body_mut();
         match body.size_hint().exact() {
             Some(length) => entry.bytes = length,
-            None => *body = Body::Boxed(Box::pin(CountedBody { body: std::mem::take(body), entry })),
+            None => {
+                entry.release_head();
+                *body = Body::Boxed(Box::pin(CountedBody { body: std::mem::take(body), entry }));
+            }
         }
     }
 }
@@ -86,6 +89,11 @@ impl AccessLogEntry {
         }
     }
 
+    /// Copies the path. As a part of the head it keeps hyper's buffer, 8 KiB, as long as the stream lasts.
+    fn release_head(&mut self) {
+        self.uri = self.path().parse().unwrap_or_default();
+    }
+
     fn path(&self) -> &str {
         let path = self.uri.path();
         path.get(..path.floor_char_boundary(PATH_MAX)).unwrap_or(path)
@@ -101,7 +109,7 @@ impl Drop for AccessLogEntry {
         let has_response = self.status.is_some();
         let latency = if has_response { self.latency } else { self.started.elapsed() };
         tracing::info!(
-            target: TARGET,
+            target: ACCESS_TARGET,
             method = self.method.as_str(),
             path = self.path(),
             status = self.status.map(|status| status.as_u16()),
@@ -141,5 +149,24 @@ impl http_body::Body for CountedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_stream_does_not_keep_the_buffer_of_its_request() {
+        let buffer = Bytes::from("/api/stream?since=1".to_owned());
+        let uri = Uri::from_maybe_shared(buffer.clone()).unwrap();
+        let request = Request::builder().uri(uri).body(RequestBody::from(Bytes::new())).unwrap();
+        let mut entry = AccessLogEntry::new(&request);
+        drop(request);
+        assert!(!buffer.is_unique());
+        entry.release_head();
+        assert!(buffer.is_unique());
+        assert_eq!(entry.path(), "/api/stream");
     }
 }

@@ -1,5 +1,5 @@
-//! The response headers that the script of any page may read (CORS). Rule: the list is on every response, errors and
-//! streams included, because a browser hides an error without it.
+//! The response headers that the script of any page may read (CORS). Rule: a browser gets the list with every response,
+//! errors and streams included, because it hides them otherwise.
 
 use http::{HeaderName, HeaderValue};
 

@@ -5,7 +5,7 @@ use super::middleware_layer::Middleware;
 use crate::body::{Body, RequestBody};
 use crate::problem::problem_response;
 use http::header::HOST;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use std::ops::ControlFlow;
 
@@ -31,6 +31,10 @@ impl Middleware for HostHeader {
 fn normalize_host(request: &mut Request<RequestBody>) -> Result<(), &'static str> {
     if request.method() == Method::CONNECT || !is_path(request.uri().path()) {
         return Err("the request target must be a path of this gateway; it is no proxy");
+    }
+    // On HTTP/1 the check of the head has refused it.
+    if request.uri().scheme().is_some_and(|scheme| *scheme != Scheme::HTTP && *scheme != Scheme::HTTPS) {
+        return Err("the request's scheme is neither http nor https");
     }
     let mut hosts = request.headers().get_all(HOST).iter();
     let host = hosts.next();

@@ -15,6 +15,7 @@ mod host_header;
 mod in_flight_limit;
 mod middleware_layer;
 mod request_id;
+mod response_headers;
 mod stack;
 
 pub use access_log::RouteLabel;

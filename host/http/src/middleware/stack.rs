@@ -15,22 +15,19 @@ use super::host_header::HostHeader;
 use super::in_flight_limit::InFlightLimit;
 use super::middleware_layer::MiddlewareLayer;
 use super::request_id::SetRequestId;
+use super::response_headers::ResponseHeaders;
 use crate::http_service::HttpService;
 use gateway_config::HttpConfig;
-use http::HeaderValue;
-use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, X_CONTENT_TYPE_OPTIONS};
 use std::time::Duration;
 use tower::ServiceBuilder;
-use tower_http::set_header::SetResponseHeaderLayer;
 
 pub fn stack<S: HttpService>(
     http: &HttpConfig,
     response_timeout: Duration,
-    ExposedHeaders(exposed_headers): ExposedHeaders,
+    exposed_headers: ExposedHeaders,
     gateway: S,
 ) -> impl HttpService + use<S> {
-    let any_origin = http.cors.then(|| HeaderValue::from_static("*"));
-    let exposed_headers = http.cors.then_some(exposed_headers);
+    let cors = http.cors.then_some(exposed_headers);
     ServiceBuilder::new()
         // First, so that every line of the log below has the id.
         // Not tower-http's request id, which keeps any id that a caller sends.
@@ -42,9 +39,7 @@ pub fn stack<S: HttpService>(
         // Below the log, which counts the bytes that are sent; above the rest, whose errors have bodies too.
         .layer(MiddlewareLayer(HeadMethod))
         // Above the panics and every refusal: these headers belong on errors as well.
-        .layer(SetResponseHeaderLayer::overriding(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
-        .layer(SetResponseHeaderLayer::overriding(ACCESS_CONTROL_EXPOSE_HEADERS, exposed_headers))
-        .layer(SetResponseHeaderLayer::overriding(ACCESS_CONTROL_ALLOW_ORIGIN, any_origin))
+        .layer(MiddlewareLayer(ResponseHeaders { cors }))
         // Everything below may panic without harm to the connection's other requests.
         // Not tower-http's, which boxes every body and hides the request id, which the log needs, from its handler.
         .layer(CatchPanicLayer)

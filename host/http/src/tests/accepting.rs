@@ -5,6 +5,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -32,7 +33,7 @@ async fn accept_after(errors: &[i32]) -> (SocketAddr, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let errors = Mutex::new(errors.iter().copied().collect());
-    let mut acceptor = Acceptor::new(FailingListener { errors, listener });
+    let mut acceptor = Acceptor::new(FailingListener { errors, listener }, Arc::default());
     let accepted = timeout(Duration::from_secs(10), acceptor.accept()).await.expect("nothing was accepted");
     (client.local_addr().unwrap(), accepted.1)
 }

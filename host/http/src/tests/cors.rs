@@ -43,18 +43,22 @@ async fn an_options_request_that_is_no_preflight_reaches_the_gateway() {
 }
 
 #[rstest]
-#[case::good("GET /hello HTTP/1.1\r\nhost: a\r\n\r\n", 200)]
-#[case::stream("GET /events HTTP/1.1\r\nhost: a\r\n\r\n", 200)]
-#[case::not_found("GET /missing HTTP/1.1\r\nhost: a\r\n\r\n", 404)]
-#[case::bad_host("GET /hello HTTP/1.1\r\n\r\n", 400)]
-#[case::panic("GET /panic HTTP/1.1\r\nhost: a\r\n\r\n", 500)]
+#[case::good("GET /hello HTTP/1.1\r\nhost: a\r\n", 200)]
+#[case::stream("GET /events HTTP/1.1\r\nhost: a\r\n", 200)]
+#[case::not_found("GET /missing HTTP/1.1\r\nhost: a\r\n", 404)]
+#[case::bad_host("GET /hello HTTP/1.1\r\n", 400)]
+#[case::panic("GET /panic HTTP/1.1\r\nhost: a\r\n", 500)]
 #[tokio::test]
-async fn every_response_has_the_cors_headers(#[case] request: &str, #[case] status: u16) {
+async fn every_response_has_the_cors_headers(#[case] head: &str, #[case] status: u16) {
     let server = start(&settings());
-    let response = Client::connect(server.addr).await.request(request).await;
+    let response =
+        Client::connect(server.addr).await.request(&format!("{head}origin: https://app.example\r\n\r\n")).await;
     assert_eq!(response.status, status);
     assert_eq!(response.header("access-control-allow-origin"), Some("*"));
     assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+    let program = Client::connect(server.addr).await.request(&format!("{head}\r\n")).await;
+    assert_eq!(program.header("access-control-allow-origin"), Some("*"), "for a browser behind the same cache");
+    assert_eq!(program.header("access-control-expose-headers"), None, "only a browser reads the list");
     let exposed = response.header("access-control-expose-headers").unwrap();
     for name in ["PAYMENT-REQUIRED", "RateLimit", "Retry-After", "X-Request-Id", "X-Service-Merkle-Root"] {
         assert!(exposed.split(", ").any(|exposed| exposed == name), "{name} is missing in {exposed}");
@@ -68,7 +72,8 @@ fn with_header_prefix(prefix: &str) -> ListenerSettings {
 #[tokio::test]
 async fn exposed_headers_have_the_brand_prefix() {
     let server = serve(&with_header_prefix("x-acme"));
-    let response = Client::connect(server.addr).await.get("/hello").await;
+    let request = "GET /hello HTTP/1.1\r\nhost: a\r\norigin: https://app.example\r\n\r\n";
+    let response = Client::connect(server.addr).await.request(request).await;
     assert!(response.header("access-control-expose-headers").unwrap().contains("x-acme-Degraded"));
 }
 

@@ -60,6 +60,16 @@ async fn a_host_that_contradicts_the_authority_is_refused() {
 }
 
 #[tokio::test]
+async fn a_scheme_that_is_not_of_http_is_refused() {
+    let server = start(&settings());
+    let (mut sender, _connection) = connect(&server).await;
+    for (scheme, status) in [("ftp", 400), ("https", 200)] {
+        let request = Request::get(format!("{scheme}://a.example/hello")).body(Body::Empty).unwrap();
+        assert_eq!(send(&mut sender, request).await.status, status, "{scheme}");
+    }
+}
+
+#[tokio::test]
 async fn a_head_response_has_no_body() {
     let server = start(&settings());
     let (mut sender, _connection) = connect(&server).await;

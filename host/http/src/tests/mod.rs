@@ -16,6 +16,7 @@ mod framing;
 mod hosts;
 mod http2;
 mod in_flight_limit;
+mod memory;
 mod request_heads;
 mod request_ids;
 mod tarpit;

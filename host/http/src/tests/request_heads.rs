@@ -55,6 +55,10 @@ async fn send_in_every_way(request: &[u8], status: u16, code: &str) {
 #[case::nul_in_target("GET /hel\0lo HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
 #[case::angle_bracket_in_target("GET /<script> HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
 #[case::no_path("GET hello/there HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
+#[case::url_of_ftp("GET ftp://a/hello HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
+#[case::url_of_https_in_disguise("GET httpsx://a/hello HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
+#[case::fragment("GET /hello#top HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
+#[case::fragment_of_url("GET http://a/hello#top HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
 #[case::url_without_host("GET http:///hello HTTP/1.1\r\nhost: a\r\n\r\n", "bad_request_line")]
 #[case::http_0_9("GET /hello\r\n", "bad_request_line")]
 #[case::http_1_2("GET /hello HTTP/1.2\r\nhost: a\r\n\r\n", "bad_version")]
@@ -198,6 +202,7 @@ async fn a_hundred_headers_are_accepted() {
 
 #[rstest]
 #[case::absolute("GET http://a/hello HTTP/1.1\r\nhost: a\r\n\r\n", 200)]
+#[case::absolute_https("GET HTTPS://a/hello HTTP/1.1\r\nhost: a\r\n\r\n", 200)]
 #[case::empty_lines_first("\r\n\r\nGET /hello HTTP/1.1\r\nhost: a\r\n\r\n", 200)]
 #[case::obscure_method("PROPFIND /hello HTTP/1.1\r\nhost: a\r\n\r\n", 200)]
 #[case::signs_of_a_method("!#$%&'*+-.^_`|~ /hello HTTP/1.1\r\nhost: a\r\n\r\n", 200)]

@@ -1,6 +1,6 @@
 //! Refused clients wait; other clients do not.
 
-use super::fixture::{Client, settings, start};
+use super::fixture::{Client, LIMIT, TestServer, settings, start};
 use gateway_config::HttpConfig;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
@@ -11,6 +11,8 @@ const SHORT_WAIT: Duration = Duration::from_millis(300);
 /// Preface, settings, and a frame on a stream that was never opened.
 const HTTP2_VIOLATION: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x07";
 
+const HTTP2_HELLO: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+const FREE_BREACHES: usize = 10;
 const GOAWAY: u8 = 7;
 
 /// RFC 9113 §4.1: three bytes of length, the kind, five more, the payload.
@@ -41,22 +43,49 @@ async fn a_refused_head_waits_while_other_clients_are_served() {
     client.expect_close().await;
 }
 
-#[tokio::test]
-async fn an_http2_violation_delays_the_next_connection() {
-    let server = start(&tarpit_settings());
-    let mut before = Client::connect(server.addr).await;
-    assert_eq!(before.get("/hello").await.status, 200);
+async fn violate(server: &TestServer) {
     let mut client = Client::connect(server.addr).await;
-    let started_at = Instant::now();
     client.send(HTTP2_VIOLATION).await;
     let mut received = Vec::new();
     // A reset is an end too.
     let _ = client.stream.read_to_end(&mut received).await;
     assert!(frame_types(&received).contains(&GOAWAY), "{received:?}");
-    let mut next = Client::connect(server.addr).await;
-    next.send("GET /hello HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert!(timeout(SHORT_WAIT, next.stream.peek(&mut [0])).await.is_err(), "served at once");
-    assert_eq!(before.get("/hello").await.status, 200, "an open connection is still served");
-    assert_eq!(next.response().await.text(), "hello");
+}
+
+async fn answers_at_once(client: &Client) -> bool {
+    timeout(SHORT_WAIT, client.stream.peek(&mut [0])).await.is_ok()
+}
+
+async fn http2_client(server: &TestServer) -> Client {
+    let mut client = Client::connect(server.addr).await;
+    client.send(HTTP2_HELLO).await;
+    client
+}
+
+/// An office or a carrier's NAT: one program there that breaks the rules must not slow down the others.
+#[tokio::test]
+async fn http2_violations_delay_only_http2_and_only_when_they_are_many() {
+    let server = start(&tarpit_settings());
+    for _ in 0..FREE_BREACHES {
+        violate(&server).await;
+    }
+    assert!(answers_at_once(&http2_client(&server).await).await, "some are free");
+    let started_at = Instant::now();
+    violate(&server).await;
+    let next = http2_client(&server).await;
+    assert!(!answers_at_once(&next).await, "served at once");
+    assert_eq!(Client::connect(server.addr).await.get("/hello").await.text(), "hello");
+    assert!(started_at.elapsed() < Duration::from_millis(PAUSE_MS), "HTTP/1 does not wait");
+    assert!(timeout(LIMIT, next.stream.peek(&mut [0])).await.is_ok());
     assert!(started_at.elapsed() >= Duration::from_millis(PAUSE_MS));
+}
+
+/// Every client of a balancer has its address.
+#[tokio::test]
+async fn behind_a_proxy_no_violation_delays_anybody() {
+    let server = start(&HttpConfig { trusted_proxy_hops: 1, ..tarpit_settings() });
+    for _ in 0..FREE_BREACHES * 2 {
+        violate(&server).await;
+    }
+    assert!(answers_at_once(&http2_client(&server).await).await);
 }

@@ -1,7 +1,7 @@
 //! The query of a client.
 
 use super::{parser, release::Release, version};
-use plugin_api::Problem;
+use plugin_api::response::Problem;
 
 pub const SINCE_PATTERN: &str = r"^[0-9a-zA-Z.\-]{1,32}$";
 pub const LIMIT_DEFAULT: usize = 20;

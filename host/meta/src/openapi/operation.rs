@@ -37,6 +37,7 @@ fn description(context: &DocumentContext<'_>, route: &RouteSpec) -> String {
         parts.push(route.description.clone());
     }
     parts.push(auth_description(context, &route.auth));
+    parts.extend(target_description(route));
     if let Some(bytes) = route.body_max_bytes {
         parts.push(format!("The body has at most {bytes} bytes."));
     }
@@ -64,6 +65,13 @@ fn auth_description(context: &DocumentContext<'_>, auth: &Auth) -> String {
         }
         Auth::Own { scheme } => scheme.clone(),
     }
+}
+
+/// How a wallet binds its signature to the path.
+fn target_description(route: &RouteSpec) -> Option<String> {
+    let members: Vec<String> = route.target_members().iter().map(|member| format!("`{}`", member.name)).collect();
+    let members = Some(members.join(" or ")).filter(|members| !members.is_empty())?;
+    Some(format!("A payload that names its target as {members} counts for that target only."))
 }
 
 fn rate_limit_description(limit: &RateLimit) -> String {

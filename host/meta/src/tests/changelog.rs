@@ -127,3 +127,18 @@ fn this_gateways_own_changelog_is_read() {
     }
     assert!(answer.items.iter().any(|release| release.counts.contains_key(&ChangeType::Added)));
 }
+
+/// A client that integrated against this version asks what came since.
+#[test]
+fn this_version_is_a_release_of_the_file() {
+    let version = env!("CARGO_PKG_VERSION");
+    let asked = |query: &str| {
+        let query = Query::parse(query).unwrap();
+        GatewayFixture::without_plugins().with_context(|facts| changelog::changelog(facts, &query))
+    };
+    let names = |query: &str| asked(query).items.into_iter().map(|release| release.version).collect::<Vec<_>>();
+    assert_eq!(asked("").latest.map(|latest| latest.version).as_deref(), Some(version));
+    assert!(names("since=0.5.0").iter().any(|name| name == version), "it is newer than the one before");
+    assert_eq!(names(&format!("since={version}")), ["unreleased"], "itself is left out, by its number");
+    assert_eq!(names("since=0.10.0"), ["unreleased"], "10 is more than 6");
+}

@@ -202,10 +202,10 @@ fn a_url_needs_no_null_and_a_catch_all_is_a_plain_parameter() {
 
 /// Each document with the operation that returns it.
 fn own_documents(gateway: &GatewayFixture) -> Vec<(&'static str, Value)> {
-    let probe = ProbeResult { database_ok: true, head: None, indexed_block: Some(1), signer_ephemeral: false };
+    let probe = ProbeResult { ok: true, head: None, indexed_block: Some(1), signer_ephemeral: false };
     let state = RuntimeState { started_s: 0, head: None, indexed_block: None };
     let services = merge_services(
-        BTreeMap::from([("db".to_owned(), database_service(Some(1), None))]),
+        BTreeMap::from([("db".to_owned(), database_service(Some(1), None, None))]),
         [("notes".to_owned(), Err(()))],
     );
     let releases = changelog::Query::parse("").unwrap();

@@ -16,7 +16,7 @@ fn service(ok: bool) -> ServiceStatus {
 fn health_without_a_chain() {
     let mut gateway = GatewayFixture::without_plugins();
     gateway.chain.contracts.clear();
-    let probe = ProbeResult { database_ok: true, head: None, indexed_block: None, signer_ephemeral: false };
+    let probe = ProbeResult { ok: true, head: None, indexed_block: None, signer_ephemeral: false };
     assert_eq!(
         serde_json::to_value(gateway.with_context(|context| health(context, probe))).unwrap(),
         json!({
@@ -29,7 +29,7 @@ fn health_without_a_chain() {
 
 #[test]
 fn health_on_a_chain() {
-    let probe = ProbeResult { database_ok: false, head: Some(200), indexed_block: Some(199), signer_ephemeral: true };
+    let probe = ProbeResult { ok: false, head: Some(200), indexed_block: Some(199), signer_ephemeral: true };
     let health = GatewayFixture::with_two_plugins().with_context(|context| health(context, probe));
     assert!(!health.ok, "without its database the gateway keeps nothing");
     assert_eq!((health.head, health.indexed_block), (200, Some(199)));
@@ -49,7 +49,7 @@ fn stats_are_those_of_enabled_plugins_and_the_first_plugin_wins() {
 
 #[test]
 fn status_combines_gateway_and_plugins() {
-    let gateway_services = BTreeMap::from([("db".to_owned(), database_service(Some(4096), Some(7)))]);
+    let gateway_services = BTreeMap::from([("db".to_owned(), database_service(Some(4096), Some(7), None))]);
     let contributed = BTreeMap::from([("stream".to_owned(), service(true))]);
     let services = merge_services(gateway_services, [("signals".to_owned(), Ok(contributed))]);
     let state = RuntimeState { started_s: NOW_S - 60, head: Some(105), indexed_block: Some(100) };
@@ -72,7 +72,7 @@ fn status_combines_gateway_and_plugins() {
 
 #[test]
 fn a_service_that_does_not_respond_or_fails_is_degraded_and_named_in_the_header() {
-    let gateway_services = BTreeMap::from([("db".to_owned(), database_service(None, None))]);
+    let gateway_services = BTreeMap::from([("db".to_owned(), database_service(None, None, None))]);
     let services = merge_services(
         gateway_services,
         [

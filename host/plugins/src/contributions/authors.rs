@@ -4,8 +4,8 @@
 //! The rule is that of cached responses: a record is used again only while all that it was made from is unchanged, and the
 //! same plugins serve.
 
-use super::collect::{Contribution, collect};
-use crate::ActivePlugin;
+use super::collect::collect;
+use crate::ActiveSet;
 use gateway_storage::{
     Revision, Revisions,
     read_tracking::{self, ReadDependencies},
@@ -20,7 +20,6 @@ use std::{
     sync::{Arc, Weak},
 };
 
-type Plugins = Vec<Arc<ActivePlugin>>;
 type Records = HashMap<Address, Arc<str>>;
 
 /// Some 200 bytes each.
@@ -39,13 +38,13 @@ struct Cached {
 }
 
 struct Source {
-    plugins: Weak<Plugins>,
+    plugins: Weak<ActiveSet>,
     dependencies: ReadDependencies,
     since: Revision,
 }
 
 impl Source {
-    fn is_current(&self, plugins: &Arc<Plugins>) -> bool {
+    fn is_current(&self, plugins: &Arc<ActiveSet>) -> bool {
         // The weak reference keeps the address from being used again.
         std::ptr::eq(self.plugins.as_ptr(), Arc::as_ptr(plugins)) && self.dependencies.are_unchanged_since(self.since)
     }
@@ -61,7 +60,7 @@ impl AuthorRecords {
     /// fails leaves its authors without a name.
     pub async fn get(
         &self,
-        plugins: &Arc<Plugins>,
+        plugins: &Arc<ActiveSet>,
         revisions: Option<&Arc<Revisions>>,
         addresses: &[Address],
     ) -> Vec<Arc<str>> {
@@ -80,7 +79,7 @@ impl AuthorRecords {
         found.into_iter().flatten().collect()
     }
 
-    fn cached(&self, plugins: &Arc<Plugins>, addresses: &[Address]) -> Option<Vec<Option<Arc<str>>>> {
+    fn cached(&self, plugins: &Arc<ActiveSet>, addresses: &[Address]) -> Option<Vec<Option<Arc<str>>>> {
         let cached = self.cache.read();
         let source = cached.source.as_ref().filter(|source| source.is_current(plugins))?;
         // A response with these records depends on the same data.
@@ -90,7 +89,7 @@ impl AuthorRecords {
 
     async fn collect_tracked(
         &self,
-        plugins: &Arc<Plugins>,
+        plugins: &Arc<ActiveSet>,
         revisions: Option<&Arc<Revisions>>,
         addresses: &BTreeSet<Address>,
     ) -> Records {
@@ -107,7 +106,7 @@ impl AuthorRecords {
         records
     }
 
-    fn insert(&self, plugins: &Arc<Plugins>, dependencies: ReadDependencies, since: Revision, records: &Records) {
+    fn insert(&self, plugins: &Arc<ActiveSet>, dependencies: ReadDependencies, since: Revision, records: &Records) {
         let mut cached = self.cache.write();
         if !dependencies.are_unchanged_since(since) {
             return;
@@ -124,7 +123,7 @@ impl AuthorRecords {
         cached.records.extend(records.iter().map(|(address, record)| (*address, record.clone())));
     }
 
-    async fn collect(&self, plugins: &[Arc<ActivePlugin>], addresses: &BTreeSet<Address>) -> Records {
+    async fn collect(&self, plugins: &ActiveSet, addresses: &BTreeSet<Address>) -> Records {
         let input = AuthorsInput { addresses: addresses.iter().copied().filter(|it| *it != Address::ZERO).collect() };
         let mut names = if input.addresses.is_empty() { BTreeMap::new() } else { names(plugins, &input).await };
         addresses.iter().map(|address| (*address, self.record(*address, names.remove(address)))).collect()
@@ -141,18 +140,13 @@ impl AuthorRecords {
     }
 }
 
-async fn names(plugins: &[Arc<ActivePlugin>], input: &AuthorsInput) -> BTreeMap<Address, AuthorName> {
+async fn names(plugins: &ActiveSet, input: &AuthorsInput) -> BTreeMap<Address, AuthorName> {
+    let input = serde_json::to_vec(input).unwrap_or_default().into();
     let mut names = BTreeMap::new();
-    let input = serde_json::to_vec(input).unwrap_or_default();
-    for Contribution { plugin, value } in collect(plugins, point::AUTHORS, &input).await {
-        match serde_json::from_value::<BTreeMap<Address, AuthorName>>(value) {
-            Ok(found) => names.extend(found),
-            Err(error) => {
-                read_tracking::mark_uncacheable();
-                if let Some(plugin) = plugins.iter().find(|active| active.name() == plugin) {
-                    plugin.handle.invalid_contribution(point::AUTHORS, &error);
-                }
-            }
+    for contribution in collect(plugins, point::AUTHORS, &input).await {
+        match contribution.decode::<BTreeMap<Address, AuthorName>>(point::AUTHORS) {
+            Some(found) => names.extend(found),
+            None => read_tracking::mark_uncacheable(),
         }
     }
     names
@@ -166,13 +160,13 @@ mod tests {
         Address([byte; 20])
     }
 
-    async fn get(authors: &AuthorRecords, plugins: &Arc<Plugins>, revisions: &Arc<Revisions>, byte: u8) -> String {
+    async fn get(authors: &AuthorRecords, plugins: &Arc<ActiveSet>, revisions: &Arc<Revisions>, byte: u8) -> String {
         authors.get(plugins, Some(revisions), &[address(byte)]).await.concat()
     }
 
     #[tokio::test]
     async fn records_are_given_in_order_and_the_zero_address_is_the_network() {
-        let (authors, plugins) = (AuthorRecords::new("The Network"), Arc::new(Vec::new()));
+        let (authors, plugins) = (AuthorRecords::new("The Network"), Arc::<ActiveSet>::default());
         let records = authors.get(&plugins, None, &[address(7), Address::ZERO, address(7)]).await;
         let unknown = format!(r#"{{"address":"{}","name":null,"agentId":null}}"#, address(7));
         let network = format!(r#"{{"address":"{}","name":"The Network","agentId":null}}"#, Address::ZERO);
@@ -183,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn records_are_cached_by_address_for_one_set_of_plugins() {
         let (authors, revisions) = (AuthorRecords::new("n"), Arc::new(Revisions::default()));
-        let (plugins, others) = (Arc::new(Vec::new()), Arc::new(Vec::new()));
+        let (plugins, others) = (Arc::<ActiveSet>::default(), Arc::<ActiveSet>::default());
         let first = get(&authors, &plugins, &revisions, 1).await;
         get(&authors, &plugins, &revisions, 2).await;
         assert_eq!(authors.cache.read().records.len(), 2);

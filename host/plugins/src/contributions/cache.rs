@@ -5,7 +5,7 @@
 //! the same plugins serve.
 
 use super::collect::collect;
-use crate::{ActivePlugin, Doorkeeper};
+use crate::{ActiveSet, Doorkeeper};
 use bytes::Bytes;
 use gateway_storage::{
     Revision, Revisions,
@@ -13,8 +13,6 @@ use gateway_storage::{
 };
 use plugin_api::abi::FfiBytes;
 use std::sync::{Arc, Weak};
-
-type Plugins = Vec<Arc<ActivePlugin>>;
 
 /// Contributions get one part in this many of the memory for cached responses, in addition to it.
 const SHARE: u64 = 8;
@@ -28,7 +26,7 @@ pub struct ContributionCache {
 }
 
 struct Entry {
-    plugins: Weak<Plugins>,
+    plugins: Weak<ActiveSet>,
     dependencies: ReadDependencies,
     since: Revision,
     contributions: Bytes,
@@ -47,26 +45,24 @@ impl ContributionCache {
     /// As [`collect`], in JSON. Without `revisions` nothing is cached.
     pub async fn collect(
         &self,
-        plugins: &Arc<Plugins>,
+        plugins: &Arc<ActiveSet>,
         revisions: Option<&Arc<Revisions>>,
         point: &str,
-        input: &[u8],
+        input: Bytes,
     ) -> Result<FfiBytes, serde_json::Error> {
-        let contributes =
-            |plugin: &Arc<ActivePlugin>| plugin.manifest.contributions.iter().any(|spec| spec.point == point);
-        if !plugins.iter().any(contributes) {
+        if plugins.contributors(point).is_empty() {
             return Ok(FfiBytes::from_static(b"[]"));
         }
-        let Some(revisions) = revisions else { return collect_json(plugins, point, input).await.map(Vec::into) };
-        let key = [point.as_bytes(), input].join(&0);
+        let Some(revisions) = revisions else { return collect_json(plugins, point, &input).await.map(Vec::into) };
+        let key = [point.as_bytes(), &input].join(&0);
         if let Some(entry) = self.get(&key, plugins) {
             read_tracking::record(|_| entry.dependencies.clone());
             return Ok(FfiBytes::from_owner(entry.contributions.clone()));
         }
         if !self.doorkeeper.has_seen(&key) {
-            return collect_json(plugins, point, input).await.map(Vec::into);
+            return collect_json(plugins, point, &input).await.map(Vec::into);
         }
-        let collected = collect_json(plugins, point, input);
+        let collected = collect_json(plugins, point, &input);
         let (contributions, dependencies) =
             read_tracking::track(revisions, ReadDependencies::default(), collected).await;
         let contributions = Bytes::from(contributions?);
@@ -83,7 +79,7 @@ impl ContributionCache {
         Ok(FfiBytes::from_owner(contributions))
     }
 
-    fn get(&self, key: &[u8], plugins: &Arc<Plugins>) -> Option<Arc<Entry>> {
+    fn get(&self, key: &[u8], plugins: &Arc<ActiveSet>) -> Option<Arc<Entry>> {
         let entry = self.entries.get(key)?;
         // The weak reference keeps the address from being used again.
         let is_current = std::ptr::eq(entry.plugins.as_ptr(), Arc::as_ptr(plugins));
@@ -91,6 +87,6 @@ impl ContributionCache {
     }
 }
 
-async fn collect_json(plugins: &[Arc<ActivePlugin>], point: &str, input: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
+async fn collect_json(plugins: &ActiveSet, point: &str, input: &Bytes) -> Result<Vec<u8>, serde_json::Error> {
     serde_json::to_vec(&collect(plugins, point, input).await)
 }

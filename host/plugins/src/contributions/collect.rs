@@ -1,17 +1,37 @@
 //! Collects the contributions of plugins to an extension point.
 
-use crate::{ActivePlugin, dependencies_of};
+use crate::{ActivePlugin, ActiveSet, dependencies_of};
 use abi_stable::std_types::RResult;
+use bytes::Bytes;
 use gateway_storage::read_tracking;
 use plugin_api::abi::FfiBytes;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer, de::DeserializeOwned};
+use serde_json::value::RawValue;
 use std::{sync::Arc, time::Duration};
 
-/// What one plugin contributed to a point.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What one plugin contributed to a point: the plugin's own JSON, which only its reader builds values from.
+#[derive(Clone, Serialize)]
 pub struct Contribution {
-    pub plugin: String,
-    pub value: serde_json::Value,
+    #[serde(serialize_with = "name")]
+    pub plugin: Arc<ActivePlugin>,
+    pub value: Box<RawValue>,
+}
+
+fn name<S: Serializer>(plugin: &ActivePlugin, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(plugin.name())
+}
+
+impl Contribution {
+    /// The value as the type of its point; another shape is a fault of the plugin.
+    pub fn decode<T: DeserializeOwned>(&self, point: &str) -> Option<T> {
+        match serde_json::from_str(self.value.get()) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.plugin.handle.invalid_contribution(point, &error);
+                None
+            }
+        }
+    }
 }
 
 /// A contribution that takes longer is left out.
@@ -25,53 +45,66 @@ tokio::task_local! {
 }
 
 /// Calls every plugin that contributes to `point`, all at once. A contribution that fails is logged and left out.
-pub async fn collect(active: &[Arc<ActivePlugin>], point: &str, input: &[u8]) -> Vec<Contribution> {
+pub async fn collect(active: &ActiveSet, point: &str, input: &Bytes) -> Vec<Contribution> {
     let depth = COLLECT_DEPTH.try_with(|depth| depth + 1).unwrap_or_default();
     if depth >= COLLECT_DEPTH_MAX {
         read_tracking::mark_uncacheable();
         tracing::error!(point, depth, "contributions collect each other in a circle; the innermost is left empty");
         return Vec::new();
     }
-    let calls = active.iter().flat_map(|plugin| {
-        let specs = plugin.manifest.contributions.iter().enumerate();
-        let specs = specs.filter(|(_, spec)| spec.point == point);
-        specs.map(move |(index, spec)| async move {
-            if spec.cached {
-                read_tracking::record(|revisions| dependencies_of(active, plugin, revisions));
-            } else {
-                read_tracking::mark_uncacheable();
-            }
-            let value = contribution(plugin, index, input.to_vec().into()).await;
-            if value.is_none() {
-                read_tracking::mark_uncacheable();
-            }
-            Some(Contribution { plugin: plugin.name().to_owned(), value: value? })
-        })
-    });
-    let contributions = COLLECT_DEPTH.scope(depth, Box::pin(futures_util::future::join_all(calls))).await;
+    let contributions = match active.contributors(point) {
+        [] => return Vec::new(),
+        [(plugin, index)] => {
+            let only = Box::pin(contribution(active, plugin, *index, FfiBytes::from_owner(input.clone())));
+            vec![COLLECT_DEPTH.scope(depth, only).await]
+        }
+        several => {
+            let calls = several
+                .iter()
+                .map(|(plugin, index)| contribution(active, plugin, *index, FfiBytes::from_owner(input.clone())));
+            COLLECT_DEPTH.scope(depth, Box::pin(futures_util::future::join_all(calls))).await
+        }
+    };
     contributions.into_iter().flatten().collect()
 }
 
-/// One contribution as JSON; failures are the plugin's faults.
-pub async fn contribution(plugin: &Arc<ActivePlugin>, index: usize, input: FfiBytes) -> Option<serde_json::Value> {
+/// One contribution, if it is JSON; failures are the plugin's faults.
+async fn contribution(
+    active: &ActiveSet,
+    plugin: &Arc<ActivePlugin>,
+    index: u32,
+    input: FfiBytes,
+) -> Option<Contribution> {
+    let spec = plugin.manifest.contributions.get(index as usize)?;
+    if spec.cached {
+        read_tracking::record(|revisions| dependencies_of(active, plugin, revisions));
+    } else {
+        read_tracking::mark_uncacheable();
+    }
+    let value = call(plugin, &spec.point, index, input).await;
+    if value.is_none() {
+        read_tracking::mark_uncacheable();
+    }
+    Some(Contribution { plugin: plugin.clone(), value: value? })
+}
+
+async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Box<RawValue>> {
     let _in_flight = plugin.acquire()?;
-    let spec = plugin.manifest.contributions.get(index)?;
-    let place = format!("point {}", spec.point);
-    let call = plugin.object.contribute(u32::try_from(index).ok()?, input);
+    let call = plugin.object.contribute(index, input);
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
         Ok(RResult::ROk(bytes)) => match serde_json::from_slice(&bytes) {
             Ok(value) => Some(value),
             Err(error) => {
-                plugin.handle.invalid_contribution(&spec.point, &error);
+                plugin.handle.invalid_contribution(point, &error);
                 None
             }
         },
         Ok(RResult::RErr(fault)) => {
-            plugin.handle.fault(&place, &fault);
+            plugin.handle.fault(&format!("point {point}"), &fault);
             None
         }
         Err(_elapsed) => {
-            plugin.handle.timed_out(&place, CONTRIBUTION_TIMEOUT);
+            plugin.handle.timed_out(&format!("point {point}"), CONTRIBUTION_TIMEOUT);
             None
         }
     }

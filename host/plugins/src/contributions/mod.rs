@@ -6,4 +6,4 @@ mod collect;
 
 pub use authors::AuthorRecords;
 pub use cache::ContributionCache;
-pub use collect::{Contribution, collect, contribution};
+pub use collect::{Contribution, collect};

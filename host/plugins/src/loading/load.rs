@@ -1,13 +1,13 @@
 //! Maps a plugin's library and finds its root module.
 //!
-//! The rules: only a private copy is mapped; a library is never unloaded (its code may still run); one content is one
+//! The rules: only a private copy is mapped, by the descriptor that was checked; a library is never unloaded (its code may still run); one content is one
 //! module in the process; a build that differs from the one that serves under its name waits for a restart; a module is
 //! used only after its layout was compared with ours.
 
 #![allow(unsafe_code, reason = "mapping foreign code is unsafe by nature; it happens here and nowhere else")]
 
 use super::{
-    copy::private_copy,
+    copy::{PrivateCopy, private_copy},
     inspect::{Inspection, PluginFile},
     load_error::LoadError,
 };
@@ -22,7 +22,13 @@ use plugin_api::{
         type_layout::{TLFieldOrFunction, TypeLayout},
     },
 };
-use std::{collections::HashMap, error::Error as _, path::Path, sync::LazyLock};
+use std::{
+    collections::HashMap,
+    error::Error as _,
+    os::fd::AsRawFd as _,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 /// What this process has mapped: libraries are never unloaded.
 #[derive(Default)]
@@ -44,7 +50,7 @@ pub fn load(file: &PluginFile, data_dir: &Path) -> Result<PluginModule_Ref, Load
     if let Some(module) = loaded.modules.get(&inspection.sha256) {
         return Ok(*module);
     }
-    let header = map(&private_copy(file, data_dir)?, &inspection.name)?;
+    let header = map(private_copy(file, data_dir)?, &inspection.name)?;
     let module = checked_module(header)?;
     loaded.modules.insert(inspection.sha256.clone(), module);
     Ok(module)
@@ -71,11 +77,15 @@ impl LoadedModules {
 }
 
 /// Maps the library for the life of the process. Its static constructors run here.
-fn map(copy: &Path, name: &str) -> Result<&'static LibHeader, LoadError> {
+fn map(copy: PrivateCopy, name: &str) -> Result<&'static LibHeader, LoadError> {
+    let opened = opened_path(&copy);
     // `RTLD_NOW`: an undefined symbol is an error here, not a crash in the first request that needs it.
     // SAFETY: the file is a shared library for this machine with our stamp, intact (inspected, copied by content).
     // What its static constructors do is beyond our control, as is everything else a plugin does.
-    let library = unsafe { Library::open(Some(copy), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| map_error(&error))?;
+    let library = unsafe { Library::open(Some(&opened), RTLD_NOW | RTLD_LOCAL) }
+        .map_err(|error| map_error(&error, &opened, &copy.path))?;
+    // The linker knows libraries by their names: the number of this descriptor must never name another one.
+    std::mem::forget(copy.file);
     let library: &'static Library = Box::leak(Box::new(library));
     let symbol = format!("{ROOT_SYMBOL_PREFIX}{name}");
     // SAFETY: the macro that makes the stamp exports abi_stable's header under this name: a static whose address is an
@@ -83,6 +93,15 @@ fn map(copy: &Path, name: &str) -> Result<&'static LibHeader, LoadError> {
     let header = unsafe { library.get::<AbiHeaderRef>(symbol.as_bytes()) };
     let header = *header.map_err(|error| LoadError::NoModule { reason: linker_text(&error) })?;
     header.upgrade().map_err(|error| library_error(&error))
+}
+
+/// A name of the open file. Where there is none that the linker follows, the path, whose folder is this user's alone.
+fn opened_path(copy: &PrivateCopy) -> PathBuf {
+    if cfg!(target_os = "linux") {
+        format!("/proc/self/fd/{}", copy.file.as_raw_fd()).into()
+    } else {
+        copy.path.clone()
+    }
 }
 
 /// Compares versions and layouts in both directions, then makes the module.
@@ -143,8 +162,8 @@ fn linker_text(error: &libloading::Error) -> String {
     reason_line(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
-fn map_error(error: &libloading::Error) -> LoadError {
-    let reason = linker_text(error);
+fn map_error(error: &libloading::Error, opened: &Path, copy: &Path) -> LoadError {
+    let reason = linker_text(error).replace(&*opened.to_string_lossy(), &copy.to_string_lossy());
     let advice = if reason.contains("failed to map segment") {
         "mount the file system of data_dir without noexec"
     } else if reason.contains("No such file") {

@@ -2,6 +2,7 @@
 
 use super::{
     discover::{DiscoverError, discover},
+    folder_permissions::warn_of_other_writers,
     inspect,
     loaded::{LoadedPlugin, PluginError},
 };
@@ -14,7 +15,9 @@ pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, Box<Plugi
         .plugins
         .folder()
         .map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
-    let outcomes = discover(&folder)?.into_iter().map(|candidate| {
+    let candidates = discover(&folder)?;
+    warn_of_other_writers(&folder, &candidates);
+    let outcomes = candidates.into_iter().map(|candidate| {
         let pin = config.plugins.settings(candidate.name()).sha256;
         let file = inspect::open(&candidate.path, pin.as_deref()).map_err(PluginError::from);
         let loaded = file.and_then(|file| LoadedPlugin::load(&file, &config.data_dir));

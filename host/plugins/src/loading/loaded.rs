@@ -4,9 +4,11 @@ use super::{
     inspect::{InspectError, Inspection, PluginFile},
     load::{self, reason_line},
     load_error::LoadError,
+    release,
     validate::validate_manifest,
 };
 use crate::PluginState;
+use gateway_config::PluginsConfig;
 use plugin_api::{
     abi::{Fault, FaultKind, FfiBytes, PluginModule_Ref},
     manifest::Manifest,
@@ -18,6 +20,8 @@ pub struct LoadedPlugin {
     pub inspection: Option<Inspection>,
     pub manifest: Arc<Manifest>,
     pub module: PluginModule_Ref,
+    /// Whether it came with this gateway, and so gets what it asks for unless the configuration says otherwise.
+    pub is_released: bool,
 }
 
 /// Why a plugin cannot run: one line that says what was found, what was expected, what to do.
@@ -57,7 +61,8 @@ impl LoadedPlugin {
         validate_manifest(&manifest, Some((&name, &inspection.version)))
             .map_err(|problems| PluginError::Manifest { name: name.clone(), problems })?;
         load::claim(&inspection).map_err(failed)?;
-        Ok(Self { inspection: Some(inspection), manifest: Arc::new(manifest), module })
+        let is_released = release::is_released(&inspection);
+        Ok(Self { inspection: Some(inspection), manifest: Arc::new(manifest), module, is_released })
     }
 
     /// A plugin that is linked into this process instead of loaded from a file, as tests do.
@@ -65,11 +70,17 @@ impl LoadedPlugin {
         let manifest = manifest_of(module, "linked into the gateway")?;
         validate_manifest(&manifest, None)
             .map_err(|problems| PluginError::Manifest { name: manifest.name.clone(), problems })?;
-        Ok(Self { inspection: None, manifest: Arc::new(manifest), module })
+        Ok(Self { inspection: None, manifest: Arc::new(manifest), module, is_released: true })
     }
 
     pub fn name(&self) -> &str {
         &self.manifest.name
+    }
+
+    /// Whether the configuration enables it.
+    pub fn is_enabled(&self, config: &PluginsConfig) -> bool {
+        let chosen = config.sections.get(self.name()).and_then(|section| section.enabled);
+        chosen.unwrap_or(config.default_enabled && !self.manifest.off_by_default)
     }
 
     pub fn sha256(&self) -> Option<&str> {

@@ -3,16 +3,20 @@
 //! discover (which files) → inspect (what a file says about itself) → load (map a private copy, check the layout) →
 //! validate (what the plugin offers). The rule: none of its code runs before the inspection has passed.
 
+mod consent;
 mod copy;
 pub mod discover;
+mod folder_permissions;
 pub mod inspect;
 pub mod load;
 mod load_error;
 mod load_folder;
 mod loaded;
+mod release;
 pub mod validate;
 mod validate_documents;
 
+pub use consent::{grant_names, missing_consent};
 pub use discover::{Candidate, DiscoverError, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
 pub use load_error::LoadError;

@@ -7,9 +7,9 @@ use super::validate_documents::check_documents;
 use gateway_jobs::check_cron;
 use plugin_api::{
     abi::is_plugin_name,
-    manifest::{Auth, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule},
+    manifest::{Auth, ContributionSpec, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule},
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const BODY_MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -219,16 +219,19 @@ fn check_views(views: &[String], problems: &mut Vec<String>) {
 }
 
 fn check_contributions(manifest: &Manifest, problems: &mut Vec<String>) {
-    let mut seen = HashMap::new();
-    for contribution in &manifest.contributions {
-        if contribution.point.is_empty() {
+    let mut points = HashSet::new();
+    for ContributionSpec { point, .. } in &manifest.contributions {
+        if point.is_empty() {
             problems.push("a contribution names no extension point".to_owned());
         }
-        let count: &mut u32 = seen.entry((&contribution.point, &contribution.name)).or_default();
-        *count += 1;
-        if *count == 2 {
-            let (point, name) = (&contribution.point, &contribution.name);
-            problems.push(format!("contributes to `{point}` twice under the name `{name}`"));
+        if !points.insert(point) {
+            problems.push(format!("contributes to `{point}` twice"));
+        }
+    }
+    let mut topics = HashSet::new();
+    for topic in &manifest.topics {
+        if topic.is_empty() || !topics.insert(topic) {
+            problems.push(format!("the topic `{topic}` has no name or is there twice"));
         }
     }
 }
@@ -286,7 +289,7 @@ fn is_action(text: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use plugin_api::manifest::{ContributionSpec, Parameter, Parent, RateLimit, SubscriptionSpec};
+    use plugin_api::manifest::{Parameter, Parent, RateLimit, SubscriptionSpec};
     use serde_json::json;
 
     fn route(method: &str, path: &str, operation: &str) -> RouteSpec {
@@ -314,11 +317,8 @@ mod tests {
             migrations: vec![migration(1, "threads"), migration(2, "posts")],
             views: vec!["forum_posts_v1".into(), "x402_v12".into()],
             jobs: vec![job("sweep", Schedule::EveryMs(100)), job("daily", Schedule::Cron("0 3 * * *".into()))],
-            contributions: vec![
-                contribution("stream", "a"),
-                contribution("stream", "b"),
-                contribution("unheard_of", ""),
-            ],
+            contributions: vec![contribution("stats"), contribution("unheard_of")],
+            topics: vec!["a".into(), "b".into()],
             subscriptions: vec![SubscriptionSpec {
                 contract: "registry".into(),
                 event: "Registered(uint256 indexed agentId)".into(),
@@ -341,8 +341,8 @@ mod tests {
         JobSpec { name: name.into(), schedule, timeout_ms: 1000 }
     }
 
-    fn contribution(point: &str, name: &str) -> ContributionSpec {
-        ContributionSpec { point: point.into(), name: name.into(), cached: false }
+    fn contribution(point: &str) -> ContributionSpec {
+        ContributionSpec { point: point.into(), cached: false }
     }
 
     /// The problems after a change to a manifest that has none.
@@ -449,7 +449,9 @@ mod tests {
         for view in ["forum_posts", "forum_posts_v", "Forum_v1", "_v1", "forum_posts_v1x"] {
             expect("like `agents_v1`", |manifest| manifest.views[0] = view.into());
         }
-        expect("contributes to `stream` twice", |manifest| manifest.contributions[1].name = "a".into());
+        expect("contributes to `stats` twice", |manifest| manifest.contributions[1].point = "stats".into());
+        expect("topic `a` has no name or is there twice", |manifest| manifest.topics[1] = "a".into());
+        expect("topic `` has no name", |manifest| manifest.topics[0] = String::new());
         expect("derived table `agents_all`", |manifest| {
             manifest.subscriptions[0].derived_tables = vec!["agents_all".into()];
         });

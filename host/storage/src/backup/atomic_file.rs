@@ -39,6 +39,11 @@ impl AtomicFile {
         self.file.path()
     }
 
+    /// The name that it gets.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
     pub fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }

@@ -1,20 +1,37 @@
 //! Makes a backup.
 
-use super::{atomic_file::AtomicFile, error::BackupError, postgres, sqlite};
-use crate::{engine::Engine, error::StorageError};
+use super::{
+    atomic_file::AtomicFile,
+    error::BackupError,
+    manifest::{BackupManifest, BackupOrigin},
+    postgres, sqlite,
+};
+use crate::{dialect::Dialect, engine::Engine, error::StorageError, migrations::AppliedMigration};
 use std::path::Path;
 
-/// Writes everything that was committed before the call into a new file. Returns its size in bytes.
-pub async fn back_up(engine: &Engine, file: &Path, overwrite: bool) -> Result<u64, BackupError> {
+/// Writes everything that was committed before the call into a new file, and its manifest beside it.
+pub async fn back_up(
+    engine: &Engine,
+    file: &Path,
+    overwrite: bool,
+    origin: BackupOrigin<'_>,
+) -> Result<BackupManifest, BackupError> {
     let backup = AtomicFile::new(file, overwrite)?;
+    let (version, created_ms) = (origin.gateway_version.to_owned(), origin.created_ms);
+    let finish = move |backup: AtomicFile, database: Dialect, applied: &[AppliedMigration]| {
+        let origin = BackupOrigin { gateway_version: &version, created_ms };
+        BackupManifest::new(&backup, database.name(), origin, applied)?.persist_with(backup)
+    };
     match engine {
         Engine::Sqlite(sqlite) => {
             let source = sqlite.path().to_owned();
-            run_blocking(move || sqlite::copy(&source, &backup).and_then(|()| backup.persist())).await
+            let work =
+                move || sqlite::copy(&source, &backup).and_then(|applied| finish(backup, Dialect::Sqlite, &applied));
+            run_blocking(work).await
         }
         Engine::Postgres(server) => {
-            postgres::dump(server.url(), &backup).await?;
-            run_blocking(move || backup.persist()).await
+            let applied = postgres::dump(server.url(), &backup).await?;
+            run_blocking(move || finish(backup, Dialect::Postgres, &applied)).await
         }
     }
 }

@@ -12,6 +12,7 @@
 mod atomic_file;
 mod create;
 mod error;
+mod manifest;
 mod postgres;
 mod postgres_programs;
 mod restore;
@@ -20,5 +21,6 @@ mod sqlite;
 
 pub use create::back_up;
 pub use error::BackupError;
+pub use manifest::{BackupManifest, BackupOrigin, manifest_path};
 pub use restore::restore;
 pub use restore_request::{RestoreReport, RestoreRequest};

@@ -27,7 +27,8 @@ const OWN_FUNCTIONS: &str = "SELECT p.oid::regprocedure AS signature FROM pg_pro
     WHERE p.pronamespace = current_schema()::regnamespace AND NOT EXISTS
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')";
 
-pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<(), BackupError> {
+/// Writes the archive and returns its applied migrations.
+pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
     let programs = PostgresPrograms::new(url)?;
     let flags = [
         "--format=custom",
@@ -46,7 +47,8 @@ pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<(), BackupE
         }
         other => other,
     })?;
-    read_whole_archive(&programs, backup.path()).await
+    read_whole_archive(&programs, backup.path()).await?;
+    applied_migrations(&programs, backup.path()).await
 }
 
 /// Reads and unpacks the whole archive, as a restore does: this detects a damaged one.
@@ -81,7 +83,11 @@ pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, Back
     let arguments = [arguments.as_slice(), &[request.file.into()]].concat();
     programs.pipe_into_psql(&prologue, (RESTORE, &arguments)).await?;
     analyze(connection).await;
-    Ok(RestoreReport { old_data: old_data.map(|schema| format!("schema {schema}")), unknown_plugins })
+    Ok(RestoreReport {
+        old_data: old_data.map(|schema| format!("schema {schema}")),
+        unknown_plugins,
+        has_manifest: false,
+    })
 }
 
 /// SQL that moves the old tables and functions into a separate schema, in the transaction that creates the new ones.

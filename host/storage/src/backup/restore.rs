@@ -2,7 +2,7 @@
 
 use super::{
     error::BackupError,
-    postgres,
+    manifest, postgres,
     restore_request::{RestoreReport, RestoreRequest},
     sqlite,
 };
@@ -16,11 +16,13 @@ pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, Back
     if backup != database {
         return Err(BackupError::OtherDialect { backup: backup.name(), database: database.name() });
     }
-    match database {
-        // It blocks, but the command that restores does nothing else.
+    // It blocks, but the command that restores does nothing else.
+    let has_manifest = manifest::verify(request.file)?;
+    let restored = match database {
         Dialect::Sqlite => sqlite::restore(request),
         Dialect::Postgres => postgres::restore(request).await,
-    }
+    };
+    restored.map(|report| RestoreReport { has_manifest, ..report })
 }
 
 /// Detects the kind of backup by its first bytes.

@@ -25,6 +25,8 @@ pub struct RestoreReport {
     pub old_data: Option<String>,
     /// Plugins with data in the backup that this gateway does not have.
     pub unknown_plugins: Vec<String>,
+    /// Whether a manifest was beside the backup, with which it was compared.
+    pub has_manifest: bool,
 }
 
 impl RestoreRequest<'_> {

@@ -28,14 +28,15 @@ const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
 /// Copies page by page, which keeps row ids (VACUUM INTO may change them). The surrounding read transaction holds one
 /// snapshot: no writer waits for the copy, and no write restarts it.
-pub fn copy(source: &Path, backup: &AtomicFile) -> Result<(), BackupError> {
+/// Returns the applied migrations.
+pub fn copy(source: &Path, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
     let from = open_reader(source)?.handle;
     from.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(|error| storage_error(&error))?;
     let mut to = open(backup.path()).map_err(|error| backup.error(storage_error(&error)))?;
     copy_pages(&from, &mut to).map_err(|error| copy_error(backup, &error))?;
     drop(to);
     // Reads the file again, as a restore does.
-    verify(backup.path()).map(drop).map_err(|reason| backup.error(format!("the copy is not sound: {reason}")))
+    verify(backup.path()).map_err(|reason| backup.error(format!("the copy is not sound: {reason}")))
 }
 
 fn copy_pages(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {
@@ -109,7 +110,11 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupErro
     let unknown_plugins = request.check_applied(&applied, Dialect::Sqlite)?;
     let old_data = if has_data { Some(keep_old_data(&path, request.label)?) } else { None };
     new_data.persist()?;
-    Ok(RestoreReport { old_data: old_data.map(|file| file.display().to_string()), unknown_plugins })
+    Ok(RestoreReport {
+        old_data: old_data.map(|file| file.display().to_string()),
+        unknown_plugins,
+        has_manifest: false,
+    })
 }
 
 /// Copies the backup beside the database, so that the file that is verified is the file that will be used.

@@ -97,7 +97,9 @@ pub fn check_applied(
 
 pub fn step_error(owner: &str, step: &MigrationStep, error: &StorageError) -> StorageError {
     match error {
-        StorageError::Unavailable(_) | StorageError::Timeout(_) | StorageError::Conflict(_) => error.clone(),
+        StorageError::Unavailable(_) | StorageError::Busy(_) | StorageError::Timeout(_) | StorageError::Conflict(_) => {
+            error.clone()
+        }
         other => failure(format!("{} failed: {other}", title(owner, step.version, &step.name))),
     }
 }

@@ -2,10 +2,11 @@
 
 use super::{
     advisory_lock::SharedLock,
-    error::{ExecuteError, storage_error},
+    error::{ExecuteError, POOL_TIMED_OUT, storage_error},
     execute::execute,
     migrator,
     pooled_connection::PooledConnection,
+    reachability::Reachability,
 };
 use crate::{
     check::CheckedStatement,
@@ -40,6 +41,7 @@ pub struct PostgresEngine {
     /// Limits the transactions that hold a connection, because they may wait for locks: some connections stay free for
     /// reads.
     transaction_permits: Arc<Semaphore>,
+    pub(super) reachability: Arc<Reachability>,
     statement_timeout: Duration,
     transaction_timeout: Duration,
     transaction_idle: Duration,
@@ -48,6 +50,7 @@ pub struct PostgresEngine {
 impl PostgresEngine {
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
         let options = options(&settings.url)?;
+        let reachability = Arc::<Reachability>::default();
         let lock = SharedLock::default();
         let pool_lock = lock.clone();
         let session_settings = session_settings(settings);
@@ -55,6 +58,8 @@ impl PostgresEngine {
         let pool = PgPoolOptions::new()
             .max_connections(settings.pool_max.max(2))
             .acquire_timeout(statement_timeout + CLIENT_GRACE)
+            .test_before_acquire(false)
+            .before_acquire(reachability.test_connections())
             .after_connect(move |connection, _| {
                 let session_settings = AssertSqlSafe(session_settings.clone());
                 let lock = pool_lock.clone();
@@ -65,20 +70,34 @@ impl PostgresEngine {
                     Ok(())
                 })
             })
-            .connect_with(options)
-            .await
-            .map_err(|error| lock.open_error(error))?;
+            .connect_with(options.clone())
+            .await;
+        let pool = match pool {
+            Ok(pool) => pool,
+            Err(error) => return Err(open_error(&lock, error, &settings.url).await),
+        };
+        reachability.watch(options);
         let pool_max = usize::try_from(settings.pool_max.max(2)).unwrap_or(usize::MAX);
         let engine = Self {
             pool,
             url: settings.url.clone(),
             transaction_permits: Arc::new(Semaphore::new(pool_max - pool_max.div_ceil(4))),
+            reachability,
             statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
         };
         migrator::create_migrations_table(engine.acquire().await?).await?;
         Ok(engine)
+    }
+
+    /// Whether the server accepts a connection.
+    pub async fn check(settings: &DatabaseSettings) -> Result<(), StorageError> {
+        let limit = Duration::from_millis(settings.statement_timeout_ms);
+        let connection = tokio::time::timeout(limit, connect(&settings.url))
+            .await
+            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))??;
+        connection.close().await.map_err(storage_error)
     }
 
     pub fn url(&self) -> &SecretString {
@@ -108,18 +127,20 @@ impl PostgresEngine {
     }
 
     async fn acquire(&self) -> Result<PooledConnection, StorageError> {
-        let connection = self.pool.acquire().await.map_err(storage_error)?;
+        let connection = self.reachability.unless_away(self.pool.acquire()).await?.map_err(storage_error)?;
         Ok(PooledConnection::new(connection, None))
     }
 
     pub(super) async fn acquire_for_transaction(&self) -> Result<PooledConnection, StorageError> {
-        let unavailable = |reason: &str| StorageError::Unavailable(reason.to_owned());
         let permit = Arc::clone(&self.transaction_permits).acquire_owned();
-        let permit = tokio::time::timeout(self.statement_timeout + CLIENT_GRACE, permit)
-            .await
-            .map_err(|_elapsed: Elapsed| unavailable("too many transactions are waiting"))?
-            .map_err(|_closed: AcquireError| unavailable("the database is closed"))?;
-        let connection = self.pool.acquire().await.map_err(storage_error)?;
+        let permit = tokio::time::timeout(self.statement_timeout + CLIENT_GRACE, permit);
+        let permit = self
+            .reachability
+            .unless_away(permit)
+            .await?
+            .map_err(|_elapsed: Elapsed| StorageError::Busy("too many transactions are waiting".to_owned()))?
+            .map_err(|_closed: AcquireError| StorageError::Unavailable("the database is closed".to_owned()))?;
+        let connection = self.reachability.unless_away(self.pool.acquire()).await?.map_err(storage_error)?;
         Ok(PooledConnection::new(connection, Some(permit)))
     }
 
@@ -157,8 +178,20 @@ impl PostgresEngine {
     }
 
     pub async fn close(&self) {
+        self.reachability.stop_watching();
         self.transaction_permits.close();
         self.pool.close().await;
+    }
+}
+
+/// Why the pool could not be opened. The pool itself only knows that it tried until its time was over.
+async fn open_error(lock: &SharedLock, error: sqlx::Error, url: &SecretString) -> StorageError {
+    match lock.open_error(error) {
+        StorageError::Unavailable(reason) if reason == POOL_TIMED_OUT => match connect(url).await {
+            Ok(_) => StorageError::Unavailable(reason),
+            Err(error) => error,
+        },
+        error => error,
     }
 }
 

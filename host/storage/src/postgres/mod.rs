@@ -12,6 +12,7 @@ mod execute;
 mod migrator;
 mod notifications;
 mod pooled_connection;
+mod reachability;
 mod transaction;
 
 pub use advisory_lock::try_lock_exclusive;

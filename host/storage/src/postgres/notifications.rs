@@ -14,7 +14,9 @@ impl PostgresEngine {
             listener.listen(channel).await?;
             Ok::<_, sqlx::Error>(Notifications(listener))
         };
-        subscribed.await.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
+        // Nothing is logged while the server is away: that was logged once.
+        let subscribed = self.reachability.unless_away(subscribed).await.ok()?;
+        subscribed.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
     }
 }
 

@@ -70,6 +70,24 @@ impl SqliteEngine {
         Ok(sqlite)
     }
 
+    /// Whether [`Self::open`] could open the file: read it if it is there, or create it in a folder that is there.
+    pub fn check(path: &Path) -> Result<(), StorageError> {
+        if path.exists() {
+            rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
+                .map_err(|error| StorageError::Unavailable(format!("{} cannot be written: {error}", path.display())))?;
+            let reader = connection::open_reader(path)?.handle;
+            return reader
+                .execute_batch("SELECT count(*) FROM sqlite_schema")
+                .map_err(|error| super::error::storage_error(&error));
+        }
+        // `data_dir` itself is created at the start.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if folder.is_dir() || folder.parent().is_none_or(|above| above.as_os_str().is_empty() || above.is_dir()) {
+            return Ok(());
+        }
+        Err(StorageError::Unavailable(format!("there is no folder {}", folder.display())))
+    }
+
     fn spawn(&self, name: String, body: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
         let thread = std::thread::Builder::new()
             .name(name)
@@ -81,6 +99,12 @@ impl SqliteEngine {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What this user may still write on the disk of the file.
+    pub fn free_disk_bytes(&self) -> Option<u64> {
+        let disk = rustix::fs::statvfs(&self.path).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 
     /// The rows of a statement that is fast enough for the calling thread; `None` for others.

@@ -19,7 +19,7 @@ pub fn storage_error(error: &Error) -> StorageError {
         ErrorCode::DiskFull => unavailable(error, "the disk or the quota is full"),
         ErrorCode::SystemIoFailure => unavailable(error, "the disk failed"),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
-            StorageError::Unavailable("another process holds the lock".into())
+            StorageError::Busy("another process holds the lock".into())
         }
         ErrorCode::OutOfMemory => unavailable(error, "out of memory"),
         ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly => {

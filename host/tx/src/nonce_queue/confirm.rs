@@ -3,7 +3,7 @@
 use super::{queue::NonceQueue, tick::Tick};
 use crate::{error::TickError, row::IntentRow};
 use alloy_primitives::B256;
-use gateway_chain::Receipt;
+use gateway_chain::{NoAgreement, Receipt};
 use plugin_api::manifest::TxState;
 use std::collections::HashMap;
 
@@ -85,17 +85,22 @@ impl NonceQueue {
         Ok(())
     }
 
-    /// The block will not be undone. All servers must report the same outcome, because money depends on it.
+    /// The block will not be undone. The servers must agree on the outcome, because money depends on it.
     async fn finalize(&mut self, tick: &Tick, intent: &mut IntentRow) -> Result<(), TickError> {
         let Some(hash) = intent.hash else { return Ok(()) };
-        let receipt = self.chain.unanimous_receipt(hash).await;
+        let receipt = self.chain.agreed_receipt(hash).await;
         let (cancel_reason, succeeded) = (cancel_reason(tick, intent, hash), intent.succeeded == Some(1));
-        let is_agreed = receipt.is_some_and(|receipt| {
-            let is_same_outcome = cancel_reason.is_some() || receipt.succeeded() == succeeded;
-            Some(receipt.block_hash) == intent.block_hash && is_same_outcome
-        });
-        if !is_agreed {
-            return self.store().set_reason(intent, "the RPC servers do not agree on what came of it").await;
+        let is_same_outcome = |receipt: &Receipt| {
+            Some(receipt.block_hash) == intent.block_hash
+                && (cancel_reason.is_some() || receipt.succeeded() == succeeded)
+        };
+        let disagreement = match &receipt {
+            Ok(receipt) if is_same_outcome(receipt) => None,
+            Ok(_) => Some(NoAgreement::Different),
+            Err(error) => Some(*error),
+        };
+        if let Some(disagreement) = disagreement {
+            return self.store().set_reason(intent, &format!("{disagreement} on what came of it")).await;
         }
         let reverted = format!("the call reverted in block {}", intent.block.unwrap_or_default());
         let failure = cancel_reason.map_or(reverted, str::to_owned);

@@ -1,13 +1,12 @@
 //! What happens when a transaction from outside the journal used a nonce of an intent.
 //!
 //! The rule: an intent gets another nonce only when the transaction that used the old one is known by its hash, is none
-//! of the intent's own, and is in a block that will not be undone, according to every server. A missing receipt proves
-//! nothing.
+//! of the intent's own, and is in a block that will not be undone, as the servers agree. A missing receipt proves nothing.
 
 use super::{nonce_search::NonceSearch, queue::NonceQueue, tick::Tick};
 use crate::{error::TickError, row::IntentRow};
 use alloy_primitives::B256;
-use gateway_chain::{NonceUse, SCAN_BLOCKS_MAX};
+use gateway_chain::{NoAgreement, NonceUse, SCAN_BLOCKS_MAX};
 use plugin_api::manifest::TxState;
 
 const SCANS_PER_TICK_MAX: u32 = 8;
@@ -32,9 +31,10 @@ impl NonceQueue {
                 self.nonce_searches.remove(&intent.id);
                 format!("it is in block {}, and no RPC server tells what came of it", usage.block)
             }
-            Some(usage) => match self.chain.unanimous_nonce_use(self.sender, intent.nonce(), usage.block).await {
-                Some(agreed) if agreed == usage => return self.requeue(tick, intent, usage).await,
-                _ => "the RPC servers do not agree on which transaction used its nonce".to_owned(),
+            Some(usage) => match self.chain.agreed_nonce_use(self.sender, intent.nonce(), usage.block).await {
+                Ok(agreed) if agreed == usage => return self.requeue(tick, intent, usage).await,
+                Ok(_) => format!("{} on which transaction used its nonce", NoAgreement::Different),
+                Err(error) => format!("{error} on which transaction used its nonce"),
             },
             None => format!("another transaction used its nonce {}; waiting until that is final", intent.nonce()),
         };

@@ -1,7 +1,7 @@
 //! `ServiceEscrow`: jobs, from their request to their settlement.
 
 use super::AgentId;
-use crate::{Address, ContractEvent, Hash256, Wei};
+use crate::{Address, Hash256, Wei, contracts::ContractEvent};
 use serde::Deserialize;
 
 /// Key of the contract in the gateway's configuration.
@@ -9,6 +9,12 @@ pub const CONTRACT: &str = "escrow";
 
 crate::record_id!(
     /// A job, by its id in the escrow.
+    ///
+    /// ```
+    /// use plugin_api::JobId;
+    ///
+    /// assert_eq!(serde_json::to_string(&JobId(7)).ok().as_deref(), Some("7"));
+    /// ```
     JobId,
     "job"
 );
@@ -32,6 +38,17 @@ pub struct JobRequested {
     pub input_uri: String,
 }
 
+impl JobRequested {
+    /// The number that the input cites, for example of a bounty: a job pays for the record when its input begins with
+    /// `fmx://<kind>/<id>`, the scheme in any case.
+    pub fn cites(&self, kind: &str) -> Option<i64> {
+        let scheme = format!("fmx://{kind}/");
+        let (start, rest) = self.input_uri.split_at_checked(scheme.len())?;
+        let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;
+        digits.parse().ok().filter(|id| *id > 0 && start.eq_ignore_ascii_case(&scheme))
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -50,6 +67,25 @@ mod tests {
             (job.amount.to_string(), job.input_uri),
             ("1000000000000000000000".to_owned(), "fmx://bounty/2".into())
         );
+    }
+
+    #[test]
+    fn a_job_cites_the_number_behind_the_scheme() {
+        let cited = |input_uri: &str| {
+            let (client, input_hash, input_uri) = (Address::ZERO, Hash256([0; 32]), input_uri.to_owned());
+            let (job_id, agent_id, amount) = (JobId(1), AgentId(1), Wei::ZERO);
+            JobRequested { job_id, agent_id, client, amount, input_hash, input_uri }.cites("bounty")
+        };
+        for uri in ["12", "12/more", "12?x=1", "012"]
+            .map(|rest| [format!("fmx://bounty/{rest}"), format!("FMX://Bounty/{rest}")])
+        {
+            assert_eq!(uri.map(|uri| cited(&uri)), [Some(12); 2]);
+        }
+        let no_number = ["", "x1", "0", "-1", "99999999999999999999"].map(|rest| format!("fmx://bounty/{rest}"));
+        let others = ["", " fmx://bounty/1", "fmx://arena/1", "fmx://bount\u{e9}/1", "ünïcödé-ünïcödé"];
+        for uri in no_number.iter().map(String::as_str).chain(others) {
+            assert_eq!(cited(uri), None, "{uri}");
+        }
     }
 
     #[test]

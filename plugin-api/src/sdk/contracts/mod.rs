@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 /// The derive refuses a member that the event does not have. For the types see [`crate::ChainEvent::args`].
 ///
 /// ```
-/// use plugin_api::{Address, ChainEvent, ContractEvent, Definition, HostError, Plugin, PluginContext, Tx, Wei, sql};
+/// use plugin_api::{Address, Definition, HostError, Plugin, PluginContext, Tx, Wei, sql, contracts::{ChainEvent, ContractEvent}};
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize, ContractEvent)]
@@ -40,7 +40,7 @@ use serde::de::DeserializeOwned;
 /// ```
 ///
 /// ```compile_fail
-/// # use plugin_api::{Address, ContractEvent};
+/// # use plugin_api::{Address, contracts::ContractEvent};
 /// #[derive(serde::Deserialize, ContractEvent)]
 /// #[contract_event("token", "Transfer(address indexed from, address indexed to, uint256 amount)")]
 /// struct Transfer {

@@ -1,6 +1,6 @@
 //! `AgentRegistry`: agents and who owns them.
 
-use crate::{Address, ContractEvent, Wei};
+use crate::{Address, Wei, contracts::ContractEvent};
 use serde::Deserialize;
 
 /// Key of the contract in the gateway's configuration.
@@ -8,6 +8,12 @@ pub const CONTRACT: &str = "registry";
 
 crate::record_id!(
     /// An agent, by its id in the registry.
+    ///
+    /// ```
+    /// use plugin_api::AgentId;
+    ///
+    /// assert_eq!(serde_json::to_string(&AgentId(7)).ok().as_deref(), Some("7"));
+    /// ```
     AgentId,
     "agent"
 );

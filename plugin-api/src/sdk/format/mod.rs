@@ -1,14 +1,75 @@
 //! Formats that several plugins share on the wire: excerpts, tags, lengths, payload URIs.
 //!
 //! Limits "in characters" count UTF-16 code units, as the network's clients do; limits "in bytes" count UTF-8.
+//!
+//! ```
+//! use plugin_api::format::{TAGS_MAX, TagsError, excerpt, payload_hash, payload_uri, tag, tag_filter, tags, utf16_len};
+//!
+//! let given: Vec<String> = [" Rust", "rust"].map(str::to_owned).into();
+//! let stored: Result<Vec<String>, TagsError> = tags(&given);
+//! assert_eq!(stored, Ok(vec![tag("RUST")]));
+//! assert_eq!((tag_filter("Rust "), tag_filter(" ")), (Some("rust".to_owned()), None));
+//! assert!(given.len() <= TAGS_MAX);
+//!
+//! assert_eq!((excerpt("a long  text", 7), utf16_len("😀")), ("a long…".to_owned(), 2));
+//! let hash = payload_hash(&format!("0x{}", "AB".repeat(32)));
+//! assert_eq!(hash.map(payload_uri), Some(format!("fmx://payload/0x{}", "ab".repeat(32))));
+//! ```
 
 mod excerpt;
 mod payload;
 mod tags;
 
 pub use excerpt::excerpt;
-pub use payload::{payload_hash, payload_hashes, payload_uri};
-pub use tags::{TAG_CHARS_MAX, TAGS_MAX, TagsError, tag, tag_filter, tags};
+pub(crate) use payload::payload_hashes;
+pub use payload::{payload_hash, payload_uri};
+pub use tags::{TAGS_MAX, TagsError, tag, tag_filter, tags};
+
+use serde::Serialize;
+use serde_json::Value;
+use std::ops::RangeInclusive;
+
+/// The trimmed text of an optional filter or member; `None` when it is blank.
+///
+/// ```
+/// use plugin_api::format::given;
+///
+/// assert_eq!((given(" a "), given(" ")), (Some("a"), None));
+/// ```
+pub fn given(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| !text.is_empty())
+}
+
+/// The trimmed text; `None` unless its length is in this range.
+///
+/// ```
+/// use plugin_api::format::trimmed;
+///
+/// assert_eq!((trimmed(" title ", 1..=5), trimmed(" ", 1..=5)), (Some("title".to_owned()), None));
+/// ```
+pub fn trimmed(text: &str, chars: RangeInclusive<usize>) -> Option<String> {
+    let text = text.trim();
+    chars.contains(&utf16_len(text)).then(|| text.to_owned())
+}
+
+/// The name by which serde writes a value, for columns: that of an enum's variant.
+///
+/// ```
+/// use plugin_api::format::name;
+///
+/// #[derive(serde::Serialize)]
+/// #[serde(rename_all = "lowercase")]
+/// enum Colour {
+///     Red,
+/// }
+/// assert_eq!(name(&Colour::Red), "red");
+/// ```
+pub fn name(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
 
 /// Length in UTF-16 code units.
 pub fn utf16_len(text: &str) -> usize {

@@ -3,7 +3,7 @@
 use super::utf16_len;
 
 pub const TAGS_MAX: usize = 5;
-pub const TAG_CHARS_MAX: usize = 32;
+const TAG_CHARS_MAX: usize = 32;
 
 /// Why a list of tags was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,11 @@
 
 use crate::{
     abi,
-    sdk::{HostError, IntoResponse, RenderedObject, RouteDescription, rendered_json::ListJson, response},
+    sdk::{
+        HostError, IntoResponse, RouteDescription,
+        rendered_json::{ListJson, RenderedObject},
+        response,
+    },
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;

@@ -12,7 +12,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 /// A list of a table's rows. Declare its fixed parts as a constant and add what a request selects:
 ///
 /// ```
-/// use plugin_api::{Address, HostError, List, ListPage, Query, Search};
+/// use plugin_api::{Address, HostError, List, Query, Search, handles::ListPage};
 ///
 /// const NOTES: List = List::new("notes_notes n", "n.id, n.author, n.text").order_by("n.id DESC");
 ///

@@ -1,6 +1,7 @@
 //! The JSON-RPC server of a scripted chain, with injected faults.
 
 use super::{blocks::Blocks, mempool::ScriptedTx, rpc};
+use alloy_primitives::B256;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -41,6 +42,8 @@ pub enum Fault {
     LiesAhead(u64),
     /// Has this chain id.
     OtherChain(u64),
+    /// Answers a request for a receipt with that of the first transaction of the chain.
+    OtherReceipts,
 }
 
 /// The transactions that a server refuses, and its error message.
@@ -208,6 +211,13 @@ impl State {
         (refusal.matches)(&tx).then_some(refusal.message)
     }
 
+    fn first_receipt(&self) -> Value {
+        let mut blocks = lock(&self.blocks);
+        let first = blocks.all().iter().flat_map(|block| &block.txs).next().map(|tx| B256::from(tx.hash));
+        let receipt = rpc::call(&mut blocks, 0, "eth_getTransactionReceipt", &json!([first]));
+        receipt.unwrap_or_default()
+    }
+
     fn call(&self, request: &Value, fault: Option<Fault>) -> Value {
         let (method, params) = (request["method"].as_str().unwrap_or_default(), &request["params"]);
         let mut result = match (method, fault) {
@@ -215,6 +225,7 @@ impl State {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
             ("eth_getLogs", Some(Fault::LogsOfWrongType)) => Ok(json!([{ "address": 1 }])),
+            ("eth_getTransactionReceipt", Some(Fault::OtherReceipts)) => Ok(self.first_receipt()),
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
             ("eth_sendRawTransaction", _) if let Some(message) = self.refusal_message(&params[0]) => {
                 Err((-32000, message))

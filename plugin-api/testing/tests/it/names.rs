@@ -1,14 +1,15 @@
 //! A test plugin that answers authors, and gives them names, which it counts being asked for.
 
 use plugin_api::{
-    Address, Author, ConfigError, Created, Definition, HandlerError, HostError, HostHandle, Identity, Json, JsonBody,
-    JsonSchema, Migration, NoConfig, NoContent, Plugin, PluginContext, Query as _, QueryString, RenderedJson,
-    RequestContext, Route,
+    Address, Author, ConfigError, Created, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema,
+    Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RenderedJson, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    object_manifest, object_new,
+    host::{Identity, object_manifest, object_new},
     point::{self, AuthorName, AuthorsInput},
-    render_json, sql,
+    render_json,
+    response::NoContent,
+    sql,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Mutex};

@@ -1,13 +1,13 @@
 //! A test plugin whose one write ends as the payload wishes, and whose topic counts the rows that it renders.
 
 use plugin_api::{
-    ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle,
-    Identity, Json, JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RequestContext,
-    Route, Signed, Topic, Tx,
+    ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json,
+    JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route, Signed, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    manifest::{ActivityRow, Frame, Subscription, TopicInput},
-    object_manifest, object_new, point, sql,
+    host::{Identity, object_manifest, object_new},
+    sql,
+    stream::{Frame, Subscription, Topic, TopicRow},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -60,7 +60,7 @@ impl Plugin for Scribe {
             )])
             .publishes(&["scribe.line"])
             .contributes(JOB, run_job)
-            .contributes_as(point::STREAM, TOPIC, render)
+            .topic(TOPIC, render)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -229,14 +229,7 @@ async fn count_rendered(cx: RequestContext<Scribe>) -> Result<Json<u32>, Handler
     Ok(Json(cx.plugin().rendered.load(Relaxed)))
 }
 
-async fn render(cx: PluginContext<Scribe>, TopicInput { rows }: TopicInput) -> Result<Vec<Frame>, HostError> {
+async fn render(cx: PluginContext<Scribe>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
     cx.plugin().rendered.fetch_add(u32::try_from(rows.len()).unwrap_or(u32::MAX), Relaxed);
-    let frame = |row: ActivityRow| Frame {
-        id: row.id,
-        ts: row.ts,
-        event: row.kind,
-        data: row.data.to_string(),
-        labels: Default::default(),
-    };
-    Ok(rows.into_iter().map(frame).collect())
+    rows.into_iter().map(|row| Frame::new(row.id, row.ts, row.kind, &row.data)).collect()
 }

@@ -1,10 +1,7 @@
 //! Weights, scores and ranks of the leaderboard. Rule: a score follows from the members of its own entry, so that a client
 //! can recompute it; it is computed in hundredths, never as a float.
 
-use plugin_api::{
-    Address, JsonSchema,
-    point::{Author, Metrics},
-};
+use plugin_api::{Address, JsonSchema, point};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
@@ -67,7 +64,7 @@ impl JsonSchema for Hundredths {
 #[serde(rename_all = "camelCase")]
 pub struct LeaderboardEntry {
     #[serde(flatten)]
-    pub author: Author,
+    pub author: point::Author,
     /// Completed jobs of the agents that the address owns.
     pub completed_jobs: u64,
     /// Null without ratings.
@@ -86,9 +83,9 @@ pub struct LeaderboardEntry {
 
 impl LeaderboardEntry {
     /// Without rank and name.
-    fn new(address: Address, metrics: Metrics) -> Self {
+    fn new(address: Address, metrics: point::Metrics) -> Self {
         Self {
-            author: Author { address, name: None, agent_id: None },
+            author: point::Author { address, name: None, agent_id: None },
             completed_jobs: metrics.completed_jobs,
             rating_avg: rating_avg(&metrics),
             rating_count: metrics.rating_count,
@@ -105,12 +102,12 @@ impl LeaderboardEntry {
 
 /// Returns the first `most` entries, without names, ordered by score, then completed jobs, then the lower address. Addresses
 /// without any metric and the network itself are left out.
-pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: usize) -> Vec<LeaderboardEntry> {
-    let mut sums: BTreeMap<Address, Metrics> = BTreeMap::new();
+pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, point::Metrics>>, most: usize) -> Vec<LeaderboardEntry> {
+    let mut sums: BTreeMap<Address, point::Metrics> = BTreeMap::new();
     for (address, metrics) in parts.into_iter().flatten() {
         *sums.entry(address).or_default() += metrics;
     }
-    sums.retain(|address, metrics| *metrics != Metrics::default() && *address != Address::ZERO);
+    sums.retain(|address, metrics| *metrics != point::Metrics::default() && *address != Address::ZERO);
     let mut entries: Vec<_> =
         sums.into_iter().map(|(address, metrics)| LeaderboardEntry::new(address, metrics)).collect();
     entries.sort_by_key(|entry| (Reverse((entry.score, entry.completed_jobs)), entry.author.address));
@@ -119,7 +116,7 @@ pub fn rank(parts: impl IntoIterator<Item = BTreeMap<Address, Metrics>>, most: u
     entries
 }
 
-fn score(metrics: &Metrics) -> Hundredths {
+fn score(metrics: &point::Metrics) -> Hundredths {
     let parts = [
         (metrics.completed_jobs, WEIGHTS.completed_jobs),
         (metrics.forum_posts, WEIGHTS.forum_posts),
@@ -134,7 +131,7 @@ fn score(metrics: &Metrics) -> Hundredths {
 }
 
 /// Rounds half up.
-fn rating_avg(metrics: &Metrics) -> Option<Hundredths> {
+fn rating_avg(metrics: &point::Metrics) -> Option<Hundredths> {
     let (sum, count) = (u128::from(metrics.rating_sum), u128::from(metrics.rating_count));
     let average = (sum * 200 + count).checked_div(count * 2)?;
     Some(Hundredths(u64::try_from(average).unwrap_or(u64::MAX)))
@@ -152,14 +149,14 @@ mod tests {
         Address(bytes)
     }
 
-    fn places(parts: &[(u8, Metrics)]) -> Vec<(u8, u64)> {
+    fn places(parts: &[(u8, point::Metrics)]) -> Vec<(u8, u64)> {
         let parts = parts.iter().map(|(last, metrics)| BTreeMap::from([(address(*last), *metrics)]));
         rank(parts, 200).iter().map(|entry| (entry.author.address.0[19], entry.rank)).collect()
     }
 
     #[test]
     fn a_score_is_the_weighted_sum_with_two_decimals() {
-        let metrics = Metrics {
+        let metrics = point::Metrics {
             completed_jobs: 1,
             rating_sum: 14,
             rating_count: 3,
@@ -182,18 +179,18 @@ mod tests {
 
     #[test]
     fn sums_are_ranked_by_score_then_jobs_then_the_lower_address() {
-        let jobs = Metrics { completed_jobs: 1, ..Default::default() };
-        let posts = |forum_posts| Metrics { forum_posts, ..Default::default() };
+        let jobs = point::Metrics { completed_jobs: 1, ..Default::default() };
+        let posts = |forum_posts| point::Metrics { forum_posts, ..Default::default() };
         assert_eq!(places(&[(1, posts(11)), (2, jobs), (2, jobs)]), [(2, 1), (1, 2)]);
         assert_eq!(places(&[(1, posts(10)), (9, jobs), (3, jobs)]), [(3, 1), (9, 2), (1, 3)]);
-        assert_eq!(places(&[(1, Metrics::default()), (0, posts(1))]), [], "no metrics, and the network");
+        assert_eq!(places(&[(1, point::Metrics::default()), (0, posts(1))]), [], "no metrics, and the network");
     }
 
     #[test]
     fn large_numbers_saturate() {
-        let huge = Metrics { rating_sum: u64::MAX, rating_count: 1, arena_wins: u64::MAX, ..Default::default() };
+        let huge = point::Metrics { rating_sum: u64::MAX, rating_count: 1, arena_wins: u64::MAX, ..Default::default() };
         assert_eq!(places(&[(1, huge), (1, huge), (2, huge)]), [(1, 1), (2, 2)]);
-        let no_count = Metrics { rating_sum: 5, ..Default::default() };
+        let no_count = point::Metrics { rating_sum: 5, ..Default::default() };
         assert_eq!(rating_avg(&no_count), None);
     }
 }

@@ -21,11 +21,8 @@ pub struct NewPing {
 impl NewPing {
     /// Returns the status; empty when there is none.
     pub fn check(self) -> Result<String, ActivityError> {
-        let status = self.status.as_deref().unwrap_or_default().trim();
-        if format::utf16_len(status) > STATUS_CHARS_MAX {
-            return Err(ActivityError::Status);
-        }
-        Ok(status.to_owned())
+        let status = self.status.unwrap_or_default();
+        format::trimmed(&status, 0..=STATUS_CHARS_MAX).ok_or(ActivityError::Status)
     }
 }
 

@@ -1,13 +1,8 @@
 //! `GET /api/activity`: the log, newest first, for clients that poll.
 
-use crate::{
-    Activity,
-    error::ActivityError,
-    model::{ActivityEvent, type_filter},
-    store::log::{self, LogFilter},
-};
+use crate::{Activity, error::ActivityError, model, store};
 use plugin_api::{
-    Address, Author, HandlerError, JsonSchema, Limit, Listed, QueryString, RequestContext, Route, lenient,
+    Address, HandlerError, JsonSchema, Limit, Listed, QueryString, RequestContext, Route, format, lenient,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,14 +45,11 @@ async fn list_activity(
     cx: RequestContext<Activity>,
     QueryString(ActivityFilter { since, since_id, kind, actor }): QueryString<ActivityFilter>,
     Limit(limit): Limit<50, 200>,
-) -> Result<Listed<ActivityEvent, ActivityList>, HandlerError<ActivityError>> {
-    let actor = match actor.as_deref().unwrap_or_default().trim() {
-        "" => None,
-        address => Some(address.parse().map_err(ActivityError::Actor)?),
-    };
+) -> Result<Listed<model::ActivityEvent, ActivityList>, HandlerError<ActivityError>> {
+    let actor = actor.as_deref().and_then(format::given).map(str::parse).transpose().map_err(ActivityError::Actor)?;
     let now = cx.now_s();
-    let filter = LogFilter { after_ts: since, after_id: since_id, kind: type_filter(&kind), actor };
-    let rows = log::newest(&cx.db(), filter, limit).await?;
-    let items = rows.into_iter().map(|row| ActivityEvent::new(row, Author::from)).collect();
+    let filter = store::log::LogFilter { after_ts: since, after_id: since_id, kind: model::type_filter(&kind), actor };
+    let rows = store::log::newest(&cx.db(), filter, limit).await?;
+    let items = rows.into_iter().map(model::ActivityEvent::new).collect::<Result<_, _>>()?;
     Ok(Listed::new(items, ActivityList { since, since_id, now })?)
 }

@@ -5,7 +5,7 @@ use crate::{
     model::{PresenceView, TTL_S},
     store::presence::{self, PresenceRow},
 };
-use plugin_api::{Authors, HandlerError, JsonSchema, Listed, RequestContext, Route};
+use plugin_api::{HandlerError, JsonSchema, Listed, RequestContext, Route, handles::Authors};
 use serde::Serialize;
 
 const ITEMS_MAX: u32 = 500;

@@ -1,10 +1,7 @@
 //! `GET /api/stream`: new events as server-sent events. The gateway replays and sends them; the topic renders them.
 
 use crate::{Activity, model::type_filter, topic};
-use plugin_api::{
-    HandlerError, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
-    manifest::Subscription,
-};
+use plugin_api::{HandlerError, JsonSchema, QueryString, RequestContext, Route, stream};
 use serde::Deserialize;
 
 pub fn route() -> Route<Activity> {
@@ -17,7 +14,7 @@ pub fn route() -> Route<Activity> {
         .description(
             "Each event has the name of its type, its id, and one line of JSON: the same ActivityEvent as in \
              `/api/activity`. With a position (`Last-Event-ID`, else `sinceId`, else `since`) what came after it is \
-             replayed first, oldest first.",
+             replayed first, oldest first; after a time (`since`) only the newest 500.",
         )
 }
 
@@ -37,23 +34,17 @@ struct StreamFilter {
     kind: String,
 }
 
-struct LastEventId;
-
-impl HeaderName for LastEventId {
-    const NAME: &'static str = "last-event-id";
-}
-
 async fn stream_activity(
     _: RequestContext<Activity>,
     QueryString(query): QueryString<StreamFilter>,
-    last_event_id: HeaderValue<LastEventId>,
-) -> Result<Topic, HandlerError> {
-    let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
-    Ok(Topic(Subscription {
-        topic: topic::NAME.to_owned(),
-        after_id: position.after_id(),
-        after_ts: position.after_second(),
-        event: type_filter(&query.kind),
-        ..Subscription::default()
+    last_event_id: stream::LastEventId,
+) -> Result<stream::Topic, HandlerError> {
+    let position = stream::StreamPosition::new(&last_event_id, query.since_id.as_deref(), query.since.as_deref());
+    let event = type_filter(&query.kind);
+    Ok(stream::Topic(stream::Subscription {
+        row_types: event.iter().cloned().collect(),
+        is_resumed: last_event_id.0.is_some(),
+        event,
+        ..position.subscription(topic::NAME)
     }))
 }

@@ -1,11 +1,9 @@
 //! The activity log, newest first. Read only: the gateway stores the events that plugins publish with their writes.
 
-use plugin_api::{
-    Address, HostError, List, Query,
-    manifest::{ActivityRecord, ActivityRow},
-};
+use plugin_api::{Address, HostError, List, Query, stream};
+use serde_json::value::RawValue;
 
-/// Its rows decode as [`ActivityRecord`]s.
+/// Its rows decode as [`stream::ActivityRecord`]s.
 const LOG: List = List::new("host_activity_v1", "id, type, ts, actor, ref_kind, ref_id, data").order_by("id DESC");
 
 /// Selects events; 0 filters nothing.
@@ -17,7 +15,7 @@ pub struct LogFilter {
     pub actor: Option<Address>,
 }
 
-pub async fn newest(db: &impl Query, filter: LogFilter, limit: u32) -> Result<Vec<ActivityRow>, HostError> {
+pub async fn newest(db: &impl Query, filter: LogFilter, limit: u32) -> Result<Vec<stream::TopicRow>, HostError> {
     let (prefix, kind) = match filter.kind {
         Some(prefix) if prefix.ends_with('.') => (Some(prefix), None),
         kind => (None, kind),
@@ -29,6 +27,6 @@ pub async fn newest(db: &impl Query, filter: LogFilter, limit: u32) -> Result<Ve
         // `LIKE` ignores case on SQLite, and a range depends on the locale on PostgreSQL.
         .filter("substr(type, 1, length({})) = {}", prefix)
         .filter("actor = {}", filter.actor);
-    let records: Vec<ActivityRecord> = log.page(limit, 0).rows(db).await?;
-    Ok(records.into_iter().map(ActivityRow::from).collect())
+    let records: Vec<stream::ActivityRecord<Box<RawValue>>> = log.page(limit, 0).rows(db).await?;
+    Ok(records.into_iter().map(stream::TopicRow::from).collect())
 }

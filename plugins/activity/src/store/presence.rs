@@ -28,10 +28,7 @@ pub async fn ping(tx: &Tx, address: Address, status: &str) -> Result<PresenceRow
          ON CONFLICT (address) DO UPDATE SET status = excluded.status, last_ping = excluded.last_ping, \
          since = CASE WHEN activity_presence.last_ping <= $4 THEN excluded.since ELSE activity_presence.since END \
          RETURNING since")
-    .bind(address)
-    .bind(status)
-    .bind(last_ping)
-    .bind(last_ping - IDLE_S);
+    .bind((address, status, last_ping, last_ping - IDLE_S));
     let since = tx.one(upsert).await?;
     Ok(PresenceRow { address, status: status.to_owned(), last_ping, since })
 }

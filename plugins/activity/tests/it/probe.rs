@@ -1,12 +1,13 @@
 //! A test plugin that publishes any event that a test posts, and contributes names of agents.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Identity, JsonBody,
-    JsonSchema, NoConfig, NoContent, Plugin, PluginContext, Problem, RequestContext, Route,
+    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, JsonBody, JsonSchema,
+    NoConfig, Plugin, PluginContext, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    object_manifest, object_new,
+    host::{Identity, object_manifest, object_new},
     point::{self, AuthorName, AuthorsInput, LeaderboardInput},
+    response::{NoContent, Problem},
 };
 use serde::Deserialize;
 use serde_json::Value;

@@ -18,6 +18,8 @@ struct Received {
 struct Reader<B> {
     body: B,
     text: String,
+    /// Everything that was received.
+    all: String,
 }
 
 impl<B> Reader<B>
@@ -38,8 +40,14 @@ where
             let frame = tokio::time::timeout(LIMIT, self.body.frame()).await.expect("an event comes in time");
             let frame = frame.expect("the stream goes on").expect("the stream does not fail");
             let data = frame.into_data().unwrap_or_else(|_| panic!("a stream has no trailers"));
-            self.text.push_str(std::str::from_utf8(data.as_ref()).expect("UTF-8"));
+            let text = std::str::from_utf8(data.as_ref()).expect("UTF-8");
+            self.text.push_str(text);
+            self.all.push_str(text);
         }
+    }
+
+    fn comments(&self) -> impl Iterator<Item = &str> {
+        self.all.lines().filter_map(|line| line.strip_prefix(": "))
     }
 
     async fn take(&mut self, count: usize) -> Vec<Received> {
@@ -66,7 +74,7 @@ macro_rules! follow {
     ($gateway:expr, $query:expr, $headers:expr) => {{
         let response = $gateway.open_stream("GET", &format!("/api/stream{}", $query), $headers, "").await;
         assert_eq!(response.status(), 200);
-        Reader { body: response.into_body(), text: String::new() }
+        Reader { body: response.into_body(), text: String::new(), all: String::new() }
     }};
 }
 
@@ -195,6 +203,37 @@ async fn earlier_events_are_not_sent_again() {
             publish(&gateway, "a.after").await;
             assert_eq!(live.next().await.event, "a.after", "{number}");
             assert_eq!(resumed.next().await.event, "a.after", "{number}");
+        }
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn a_replay_by_id_has_no_limit_and_one_by_time_is_cut_at_the_newest_500() {
+    for gateway in gateways().await {
+        let start = gateway.now_s() - 1;
+        let types = ["a.b", "c.d"];
+        for number in 0..1_100 {
+            publish(&gateway, types[number % 2]).await;
+        }
+        let mut all: Vec<i64> = Vec::new();
+        loop {
+            let page = gateway.gateway().host.activity.rows_after(all.last().copied().unwrap_or(0)).await.unwrap();
+            if page.is_empty() {
+                break;
+            }
+            all.extend(page.into_iter().map(|event| event.id));
+        }
+        assert_eq!(all.len(), 1_100);
+        let mut by_id = follow!(gateway, "?sinceId=0");
+        let received: Vec<i64> = by_id.take(1_100).await.iter().map(|event| event.id).collect();
+        assert_eq!(received, all, "by id");
+        for (query, newest) in [("", all.clone()), ("&type=c.", all.iter().copied().skip(1).step_by(2).collect())] {
+            let mut by_time = follow!(gateway, format!("?since={start}{query}"));
+            assert_eq!(by_time.next().await.id, newest[newest.len() - 500], "{query}");
+            let comment = by_time.comments().find(|comment| comment.contains("newest 500"));
+            assert!(comment.is_some(), "{query}");
+            assert_eq!(by_time.take(499).await.last().unwrap().id, newest[newest.len() - 1]);
         }
         finish(gateway).await;
     }

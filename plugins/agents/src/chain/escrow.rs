@@ -1,14 +1,13 @@
 //! Events of the escrow: jobs from request to settlement. Each one is published as `job.…`.
 
 use super::TABLES;
-use crate::{
-    Agents,
-    model::job_event,
-    store::derived::{jobs, totals},
-};
+use crate::{Agents, model, store::derived};
 use plugin_api::{
-    ChainEvent, ContractEvent, Definition, Hash256, HostError, JobId, PluginContext, Tx, Wei,
-    contracts::escrow::{CONTRACT as ESCROW, JobRequested},
+    Definition, Hash256, HostError, JobId, PluginContext, Tx, Wei,
+    contracts::{
+        ChainEvent, ContractEvent,
+        escrow::{CONTRACT as ESCROW, JobRequested},
+    },
 };
 use serde::Deserialize;
 
@@ -23,8 +22,8 @@ pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
 }
 
 async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobRequested>) -> Result<(), HostError> {
-    let job = jobs::request(&tx, &event).await?;
-    job_event("job.requested", &job, Some(job.client), &event).publish(&tx)
+    let job = derived::jobs::request(&tx, &event).await?;
+    model::job_event("job.requested", &job, Some(job.client), &event).publish(&tx)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -38,8 +37,8 @@ pub struct JobDelivered {
 }
 
 async fn delivered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobDelivered>) -> Result<(), HostError> {
-    let Some(job) = jobs::deliver(&tx, &event).await? else { return Ok(()) };
-    job_event("job.delivered", &job, job.owner, &event).publish(&tx)
+    let Some(job) = derived::jobs::deliver(&tx, &event).await? else { return Ok(()) };
+    model::job_event("job.delivered", &job, job.owner, &event).publish(&tx)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -54,10 +53,10 @@ pub struct JobCompleted {
 
 /// The client is the actor also when the agent claimed the payment.
 async fn completed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
-    let Some(mut job) = jobs::complete(&tx, &event).await? else { return Ok(()) };
-    totals::count_settled(&tx, &job, event.args.fee).await?;
+    let Some(mut job) = derived::jobs::complete(&tx, &event).await? else { return Ok(()) };
+    derived::totals::count_settled(&tx, &job, event.args.fee).await?;
     job.rating = Some(event.args.rating).filter(|rating| *rating > 0);
-    job_event("job.completed", &job, Some(job.client), &event).publish(&tx)
+    model::job_event("job.completed", &job, Some(job.client), &event).publish(&tx)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -69,10 +68,10 @@ pub struct JobRefunded {
 }
 
 async fn refunded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobRefunded>) -> Result<(), HostError> {
-    let Some(mut job) = jobs::refund(&tx, &event).await? else { return Ok(()) };
+    let Some(mut job) = derived::jobs::refund(&tx, &event).await? else { return Ok(()) };
     job.by_agent = Some(event.args.by_agent);
     let actor = if event.args.by_agent { job.owner } else { Some(job.client) };
-    job_event("job.refunded", &job, actor, &event).publish(&tx)
+    model::job_event("job.refunded", &job, actor, &event).publish(&tx)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -83,8 +82,8 @@ struct JobDisputed {
 }
 
 async fn disputed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobDisputed>) -> Result<(), HostError> {
-    let Some(job) = jobs::dispute(&tx, event.args.job_id).await? else { return Ok(()) };
-    job_event("job.disputed", &job, Some(job.client), &event).publish(&tx)
+    let Some(job) = derived::jobs::dispute(&tx, event.args.job_id).await? else { return Ok(()) };
+    model::job_event("job.disputed", &job, Some(job.client), &event).publish(&tx)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -98,7 +97,7 @@ pub struct JobResolved {
 }
 
 async fn resolved(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobResolved>) -> Result<(), HostError> {
-    let Some(job) = jobs::resolve(&tx, &event).await? else { return Ok(()) };
-    totals::count_settled(&tx, &job, event.args.fee).await?;
-    job_event("job.resolved", &job, None, &event).publish(&tx)
+    let Some(job) = derived::jobs::resolve(&tx, &event).await? else { return Ok(()) };
+    derived::totals::count_settled(&tx, &job, event.args.fee).await?;
+    model::job_event("job.resolved", &job, None, &event).publish(&tx)
 }

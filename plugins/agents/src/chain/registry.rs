@@ -2,14 +2,13 @@
 //! `agent.updated`.
 
 use super::TABLES;
-use crate::{
-    Agents,
-    model::{AgentRecord, AgentStatus, agent_event},
-    store::derived::{agents, totals},
-};
+use crate::{Agents, model, store::derived};
 use plugin_api::{
-    AgentId, ChainEvent, ContractEvent, Definition, HostError, PluginContext, Tx, Wei,
-    contracts::registry::{AgentRegistered, CONTRACT as REGISTRY, OwnershipTransferred},
+    AgentId, Definition, HostError, PluginContext, Tx, Wei,
+    contracts::{
+        ChainEvent, ContractEvent,
+        registry::{AgentRegistered, CONTRACT as REGISTRY, OwnershipTransferred},
+    },
 };
 use serde::Deserialize;
 
@@ -27,7 +26,7 @@ pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {
 /// An agent is active when it registers; the events that follow in the same transaction repeat status and bond.
 async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentRegistered>) -> Result<(), HostError> {
     let args = event.args.clone();
-    let agent = AgentRecord {
+    let agent = model::AgentRecord {
         id: args.id,
         owner: args.owner,
         name: args.name,
@@ -35,21 +34,21 @@ async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentReg
         metadata_uri: args.metadata_uri,
         price_per_job: args.price_per_job,
         bond: args.bond,
-        status: AgentStatus::Active,
+        status: model::AgentStatus::Active,
         registered_at: event.time_s,
         jobs_completed: 0,
         jobs_failed: 0,
         rating_count: 0,
         rating_sum: 0,
     };
-    tx.defer(agents::insert(&agent)?)?;
-    tx.defer(totals::count_agents(agent.status, 1))?;
-    agent_event(&agent, &event).publish(&tx)
+    tx.defer(derived::agents::insert(&agent)?)?;
+    tx.defer(derived::totals::count_agents(agent.status, 1))?;
+    model::agent_event(&agent, &event).publish(&tx)
 }
 
 /// Publishes the change; does nothing for an agent that is not indexed.
-fn publish_update<Args>(tx: &Tx, agent: Option<AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
-    agent.map_or(Ok(()), |agent| agent_event(&agent, event).publish(tx))
+fn publish_update<Args>(tx: &Tx, agent: Option<model::AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
+    agent.map_or(Ok(()), |agent| model::agent_event(&agent, event).publish(tx))
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -67,7 +66,7 @@ pub struct AgentUpdated {
 }
 
 async fn updated(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentUpdated>) -> Result<(), HostError> {
-    publish_update(&tx, agents::update(&tx, &event.args).await?, &event)
+    publish_update(&tx, derived::agents::update(&tx, &event.args).await?, &event)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -79,11 +78,11 @@ struct StatusChanged {
 
 async fn status_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<StatusChanged>) -> Result<(), HostError> {
     let StatusChanged { id, status } = event.args;
-    let status = AgentStatus::from_chain(status);
-    let Some((before, agent)) = agents::set_status(&tx, id, status).await? else { return Ok(()) };
+    let status = model::AgentStatus::from_chain(status);
+    let Some((before, agent)) = derived::agents::set_status(&tx, id, status).await? else { return Ok(()) };
     if before != status {
-        tx.defer(totals::count_agents(before, -1))?;
-        tx.defer(totals::count_agents(status, 1))?;
+        tx.defer(derived::totals::count_agents(before, -1))?;
+        tx.defer(derived::totals::count_agents(status, 1))?;
     }
     publish_update(&tx, Some(agent), &event)
 }
@@ -96,7 +95,7 @@ struct BondChanged {
 }
 
 async fn bond_changed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<BondChanged>) -> Result<(), HostError> {
-    publish_update(&tx, agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
+    publish_update(&tx, derived::agents::set_bond(&tx, event.args.id, event.args.bond).await?, &event)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -107,7 +106,7 @@ struct Slashed {
 
 /// A later event of the same transaction carries the remaining bond.
 async fn slashed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<Slashed>) -> Result<(), HostError> {
-    publish_update(&tx, agents::find(&tx, event.args.id).await?, &event)
+    publish_update(&tx, derived::agents::find(&tx, event.args.id).await?, &event)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -125,10 +124,10 @@ async fn outcome_recorded(
     event: ChainEvent<OutcomeRecorded>,
 ) -> Result<(), HostError> {
     let OutcomeRecorded { id, success, rating } = event.args;
-    let Some((mut standing, mut agent)) = agents::standing(&tx, id).await? else { return Ok(()) };
+    let Some((mut standing, mut agent)) = derived::agents::standing(&tx, id).await? else { return Ok(()) };
     standing.rate(rating);
     agent.count(success, &standing);
-    tx.defer(agents::set_outcome(&agent, &standing)?)?;
+    tx.defer(derived::agents::set_outcome(&agent, &standing)?)?;
     publish_update(&tx, Some(agent), &event)
 }
 
@@ -137,5 +136,5 @@ async fn transferred(
     tx: Tx,
     event: ChainEvent<OwnershipTransferred>,
 ) -> Result<(), HostError> {
-    publish_update(&tx, agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
+    publish_update(&tx, derived::agents::set_owner(&tx, event.args.id, event.args.to).await?, &event)
 }

@@ -1,13 +1,10 @@
 //! Events of the reputation registry: feedback of clients. Anyone may give it, so no list of this plugin counts it.
 
 use super::TABLES;
-use crate::{
-    Agents,
-    model::{ChainSource, FeedbackGiven},
-    store::derived::feedback,
-};
+use crate::{Agents, model, store::derived};
 use plugin_api::{
-    Address, AgentId, ChainEvent, ContractEvent, Definition, Event, Hash256, HostError, PluginContext, Tx,
+    Address, AgentId, Definition, Event, Hash256, HostError, PluginContext, Tx,
+    contracts::{ChainEvent, ContractEvent},
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -51,16 +48,16 @@ fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 }
 
 async fn given(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<NewFeedback>) -> Result<(), HostError> {
-    tx.defer(feedback::insert(&event))?;
+    tx.defer(derived::feedback::insert(&event))?;
     let NewFeedback { agent_id, client_address, value, value_decimals, tag1, tag2, .. } = &event.args;
-    let given = FeedbackGiven {
+    let given = model::FeedbackGiven {
         agent_id: *agent_id,
         client: *client_address,
         value,
         value_decimals: *value_decimals,
         tag1,
         tag2,
-        source: ChainSource::of(&event),
+        source: model::ChainSource::of(&event),
     };
     given.publish(&tx)
 }
@@ -79,5 +76,5 @@ pub struct FeedbackRevoked {
 
 /// Publishes nothing; the feedback no longer counts.
 async fn revoked(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<FeedbackRevoked>) -> Result<(), HostError> {
-    tx.defer(feedback::revoke(&event.args))
+    tx.defer(derived::feedback::revoke(&event.args))
 }

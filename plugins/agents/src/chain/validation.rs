@@ -1,13 +1,10 @@
 //! Events of the validation registry: requests to validators, and their responses.
 
 use super::TABLES;
-use crate::{
-    Agents,
-    model::{ChainSource, ValidationDone, ValidationRequested},
-    store::derived::validations,
-};
+use crate::{Agents, model, store::derived};
 use plugin_api::{
-    Address, AgentId, ChainEvent, ContractEvent, Definition, Event, Hash256, HostError, PluginContext, Tx,
+    Address, AgentId, Definition, Event, Hash256, HostError, PluginContext, Tx,
+    contracts::{ChainEvent, ContractEvent},
 };
 use serde::Deserialize;
 
@@ -33,14 +30,14 @@ pub struct ValidationRequest {
 }
 
 async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<ValidationRequest>) -> Result<(), HostError> {
-    tx.defer(validations::request(&event))?;
+    tx.defer(derived::validations::request(&event))?;
     let ValidationRequest { validator_address, agent_id, request_uri, request_hash } = &event.args;
-    let requested = ValidationRequested {
+    let requested = model::ValidationRequested {
         agent_id: *agent_id,
         validator: *validator_address,
         request_hash: *request_hash,
         request_uri,
-        source: ChainSource::of(&event),
+        source: model::ChainSource::of(&event),
     };
     requested.publish(&tx)
 }
@@ -64,16 +61,16 @@ pub struct ValidationResponse {
 
 /// A validator may respond again; the latest response counts.
 async fn responded(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<ValidationResponse>) -> Result<(), HostError> {
-    let agent_name = validations::respond(&tx, &event).await?;
+    let agent_name = derived::validations::respond(&tx, &event).await?;
     let ValidationResponse { validator_address, agent_id, request_hash, response, response_uri, tag } = &event.args;
-    let done = ValidationDone {
+    let done = model::ValidationDone {
         agent_id: *agent_id,
         agent_name,
         request_hash: *request_hash,
         response: *response,
         response_uri,
         tag,
-        source: ChainSource::of(&event),
+        source: model::ChainSource::of(&event),
     };
     done.by(*validator_address).publish(&tx)
 }

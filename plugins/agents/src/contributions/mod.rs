@@ -14,61 +14,29 @@ use crate::{
         leaderboard as board,
     },
 };
-use plugin_api::{
-    Address, Hash256, HostError, PluginContext,
-    point::{
-        AuthorName, AuthorsInput, Counters, Discovery, LeaderboardInput, Metrics, NoInput, PayloadReferencesInput,
-        ServiceStatus, members,
-    },
-    referenced_payloads,
-};
+use plugin_api::{Address, HostError, PluginContext, point};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub async fn authors(
     cx: PluginContext<Agents>,
-    AuthorsInput { addresses }: AuthorsInput,
-) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+    point::AuthorsInput { addresses }: point::AuthorsInput,
+) -> Result<BTreeMap<Address, point::AuthorName>, HostError> {
     authors::names(&cx.db(), &addresses).await
 }
 
 pub async fn leaderboard(
     cx: PluginContext<Agents>,
-    LeaderboardInput { since_s }: LeaderboardInput,
-) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
     board::metrics(&cx.db(), since_s).await
 }
 
-/// Texts that may reference payloads, in pages by an integer key. For tables with another key, a page is all rows of the next
-/// agent.
-const TEXTS: [&str; 4] = [
-    "SELECT id, input_hash || ' ' || input_uri || ' ' || coalesce(output_hash, '') || ' ' || coalesce(output_uri, '') \
-     FROM agents_jobs WHERE id > $1 ORDER BY id LIMIT 1000",
-    "SELECT id, endpoint || ' ' || metadata_uri FROM agents_agents WHERE id > $1 ORDER BY id LIMIT 1000",
-    "SELECT agent_id, request_uri || ' ' || coalesce(response_uri, '') FROM agents_validations \
-     WHERE agent_id = (SELECT min(agent_id) FROM agents_validations WHERE agent_id > $1)",
-    "SELECT agent_id, feedback_hash || ' ' || feedback_uri FROM agents_feedback \
-     WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
-];
-
-/// Payloads that jobs, agents, validations and feedback reference.
-pub async fn payload_references(
-    cx: PluginContext<Agents>,
-    PayloadReferencesInput { hashes }: PayloadReferencesInput,
-) -> Result<BTreeSet<Hash256>, HostError> {
-    let (db, candidates) = (cx.db(), hashes.into_iter().collect());
-    let mut referenced = BTreeSet::new();
-    for page in TEXTS {
-        referenced.extend(referenced_payloads(&db, &candidates, page).await?);
-    }
-    Ok(referenced)
-}
-
-pub async fn counters(cx: PluginContext<Agents>, _: NoInput) -> Result<Counters, HostError> {
+pub async fn counters(cx: PluginContext<Agents>, _: point::NoInput) -> Result<point::Counters, HostError> {
     let db = cx.db();
     let (agents, active) = agents::count(&db).await?;
     let totals = totals::find(&db).await?;
-    let stats = members([
+    Ok(point::Counters::stats([
         ("agents", agents.into()),
         ("activeAgents", active.into()),
         ("jobs", totals.jobs.into()),
@@ -76,33 +44,34 @@ pub async fn counters(cx: PluginContext<Agents>, _: NoInput) -> Result<Counters,
         ("volumeWei", totals.volume.to_string().into()),
         ("feesWei", totals.fees.to_string().into()),
         ("validations", totals.validations.into()),
-    ]);
-    Ok(Counters { stats, ..Counters::default() })
+    ]))
 }
 
-pub async fn status(cx: PluginContext<Agents>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+pub async fn status(
+    cx: PluginContext<Agents>,
+    _: point::NoInput,
+) -> Result<BTreeMap<String, point::ServiceStatus>, HostError> {
     let progress = cards::progress(&cx.db()).await?;
     let interval_s = i64::from(cx.plugin().config.probe_interval_s);
     let now_s = cx.now_s();
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
     let ok = progress.is_healthy(interval_s, cx.plugin().started_s, now_s);
-    let detail = (!ok).then(|| "agents are not asked for their cards in time".to_owned());
-    let numbers = members([
+    let numbers = [
         ("agents", progress.agents.into()),
         ("probed", progress.probed.into()),
         ("online", progress.online.into()),
         ("oldestProbeAgeS", oldest_age_s.into()),
         ("intervalS", interval_s.into()),
-    ]);
-    Ok([("agentCards".to_owned(), ServiceStatus { ok, enabled: None, detail, numbers })].into())
+    ];
+    Ok(point::ServiceStatus::new(ok, "agents are not asked for their cards in time", numbers).named("agentCards"))
 }
 
 /// The top agents, in manifest and agent card.
-pub async fn discovery(cx: PluginContext<Agents>, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(cx: PluginContext<Agents>, _: point::NoInput) -> Result<point::Discovery, HostError> {
     let top: Vec<Value> = agents::top(&cx.db()).await?.into_iter().map(top_agent).collect();
-    Ok(Discovery {
-        manifest: members([("live", json!({ "topAgents": top }))]),
-        card: members([("topAgents", top.into())]),
+    Ok(point::Discovery {
+        manifest: point::members([("live", json!({ "topAgents": top }))]),
+        card: point::members([("topAgents", top.into())]),
     })
 }
 

@@ -5,7 +5,8 @@ use crate::{
     store::work::{OpenJob, PricedAgent, open_jobs, priced_agents},
 };
 use plugin_api::{
-    Environment, HostError, PluginContext,
+    HostError, PluginContext,
+    handles::Environment,
     point::{WorkInput, WorkItem, WorkKind},
 };
 
@@ -30,17 +31,12 @@ fn job_item(job: OpenJob, environment: &Environment) -> WorkItem {
     let OpenJob { id, agent_id, agent_name, client, amount, input_uri, created_at } = job;
     let escrow = environment.contract("escrow").map(|address| format!(" ({address})")).unwrap_or_default();
     WorkItem {
-        kind: WorkKind::Job,
-        ref_id: id.0,
-        variant: None,
         title: format!("Job {id} for {}", agent_name.unwrap_or_else(|| format!("agent {agent_id}"))),
         summary: format!("Input: {input_uri}"),
         tags: ["escrow", "job"].map(str::to_owned).into(),
         reward: amount,
         posted_at: created_at,
-        deadline: None,
         agent_id: Some(agent_id.0),
-        claims: 0,
         requester: Some(client),
         page: format!("/jobs/{id}"),
         api: format!("/api/jobs/{id}"),
@@ -48,6 +44,7 @@ fn job_item(job: OpenJob, environment: &Environment) -> WorkItem {
             "call deliver(uint256 {id}, bytes32 outputHash, string outputURI) on the contract escrow{escrow} as the owner of \
              agent {agent_id}"
         ),
+        ..WorkItem::new(WorkKind::Job, id.0)
     }
 }
 
@@ -56,17 +53,12 @@ fn endpoint_item(agent: PricedAgent) -> WorkItem {
     let capabilities: Vec<String> = capabilities.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
     let capabilities = capabilities.iter().take(TAGS_MAX).map(|capability| capability.to_lowercase());
     WorkItem {
-        kind: WorkKind::Endpoint,
-        ref_id: id.0,
-        variant: None,
         title: name,
         summary: description.unwrap_or_default(),
         tags: ["x402", "invoke"].map(str::to_owned).into_iter().chain(capabilities).collect(),
         reward: price_per_call,
         posted_at: registered_at,
-        deadline: None,
         agent_id: Some(id.0),
-        claims: 0,
         requester: Some(owner),
         page: format!("/agents/{id}"),
         api: format!("/api/agents/{id}"),
@@ -74,5 +66,6 @@ fn endpoint_item(agent: PricedAgent) -> WorkItem {
             "POST {}/invoke {{input}} with an x402 payment of {price_per_call} wei",
             endpoint.trim_end_matches('/')
         ),
+        ..WorkItem::new(WorkKind::Endpoint, id.0)
     }
 }

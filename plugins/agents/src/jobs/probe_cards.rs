@@ -1,14 +1,7 @@
 //! Fetches the cards of active agents, each once per interval, a few at a time, so that requests are spread evenly. It learns
 //! who is online. An agent's response changes only its own row of `agents_cards`.
 
-use crate::{
-    Agents,
-    model::{CARD_BYTES_MAX, Card, card_url},
-    store::{
-        agents,
-        cards::{self, DueAgent, Probe},
-    },
-};
+use crate::{Agents, model, store};
 use futures_util::future::join_all;
 use plugin_api::{Fetch, HostError, Job, PluginContext};
 use std::time::Duration;
@@ -33,11 +26,11 @@ pub fn job() -> Job<Agents> {
 async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
-    let (_, active) = agents::count(&db).await?;
-    let due = cards::due(&db, cx.now_s() - interval_s, probes_per_round(active, interval_s)).await?;
+    let (_, active) = store::agents::count(&db).await?;
+    let due = store::cards::due(&db, cx.now_s() - interval_s, probes_per_round(active, interval_s)).await?;
     for some in due.chunks(CONCURRENT_PROBES) {
         let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
-        cx.write(async move |tx| cards::record(tx, &probes).await).await?;
+        cx.write(async move |tx| store::cards::record(tx, &probes).await).await?;
         if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
@@ -50,19 +43,19 @@ fn probes_per_round(active: i64, interval_s: i64) -> i64 {
     active * ROUND_S / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Agents>, agent: &DueAgent) -> Probe {
+async fn probe(cx: &PluginContext<Agents>, agent: &store::cards::DueAgent) -> store::cards::Probe {
     let marker = &cx.environment().brand.marker;
-    let fetched = Fetch::get(card_url(&agent.endpoint, marker))
+    let fetched = Fetch::get(model::card_url(&agent.endpoint, marker))
         .header("accept", "application/json")
         .header("user-agent", format!("{marker}-gateway/health"))
         .timeout(TIMEOUT)
-        .response_bytes_max(CARD_BYTES_MAX)
+        .response_bytes_max(model::CARD_BYTES_MAX)
         .redirects_max(REDIRECTS_MAX)
         .send(cx)
         .await;
     let response = fetched.ok().filter(|response| (200..300).contains(&response.status));
-    let card = response.and_then(|response| Card::parse(&response.body, marker));
-    Probe { agent: agent.clone(), card, at_ms: cx.now_ms() }
+    let card = response.and_then(|response| model::Card::parse(&response.body, marker));
+    store::cards::Probe { agent: agent.clone(), card, at_ms: cx.now_ms() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Reads the escrow's review window. It may change at any time, and no event carries its initial value.
 
 use crate::{Agents, store::settings};
-use plugin_api::{ContractCall, HostError, Job, MAIN_CHAIN, PluginContext};
+use plugin_api::{
+    HostError, Job, PluginContext,
+    chain::{ContractCall, MAIN as MAIN_CHAIN},
+};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(60);

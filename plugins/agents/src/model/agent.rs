@@ -1,6 +1,6 @@
 //! Response types of an agent.
 
-use super::{AgentLinks, AgentStatus, CvLinks, Declared, Standing, ValidationSummary};
+use super::{AgentLinks, AgentStatus, CvLinks, Declared, Standing, Uptime, ValidationSummary};
 use plugin_api::{Address, AgentId, HostError, JsonSchema, Wei, render_json};
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +93,8 @@ pub struct DetailState<'l> {
     #[serde(flatten)]
     pub presence: Presence,
     pub validation: ValidationSummary,
-    pub cv: CvLinks<'l>,
+    pub uptime: Uptime,
+    /// Null where no plugin serves records.
+    pub cv: Option<CvLinks<'l>>,
     pub links: &'l AgentLinks,
 }

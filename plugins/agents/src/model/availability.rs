@@ -1,6 +1,6 @@
 //! The part of a list's response for a contract that is not deployed.
 
-use plugin_api::{Environment, JsonSchema};
+use plugin_api::{JsonSchema, handles::Environment};
 use serde::Serialize;
 
 /// Nothing, or `disabled: true` and why.

@@ -1,7 +1,10 @@
 //! The registration file of ERC-8004 (the network's FRC-8004): identity, services, trust.
+//!
+//! Rule: `services` holds the standard's names only, because readers refuse a file with others; the network's own ways to reach the
+//! agent are in its extension.
 
-use super::{AgentLinks, AgentStatus, card_url};
-use plugin_api::{Address, AgentId, Environment, JsonSchema, Wei, json_text};
+use super::{AgentLinks, AgentStatus, ServedDocuments, card_url};
+use plugin_api::{Address, AgentId, JsonSchema, Wei, handles::Environment, json_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -35,6 +38,7 @@ pub struct Registration {
     pub name: String,
     pub description: String,
     pub image: String,
+    /// Under the names of the standard: MCP, A2A, ENS, DID, wallet, OASF.
     pub services: Vec<Service>,
     /// Whether the agent asks for payment per call.
     pub x402_support: bool,
@@ -86,23 +90,28 @@ pub struct Extension {
     price_per_job: Wei,
     capabilities: Vec<String>,
     model: Option<String>,
+    /// Ways to reach the agent that the standard has no name for.
+    services: Vec<Service>,
     #[serde(skip_serializing_if = "Option::is_none")]
     registrations_note: Option<&'static str>,
 }
 
 impl Registration {
-    pub fn new(agent: RegistrationSubject, environment: &Environment) -> Self {
+    pub fn new(agent: RegistrationSubject, environment: &Environment, served: ServedDocuments) -> Self {
         let id = agent.id;
+        let links = AgentLinks::new(&environment.base_url, id, served);
+        // The standard wants one; the gateway serves its own icon always.
+        let picture = || links.badge.clone().unwrap_or_else(|| format!("{}/docs/icon.svg", environment.base_url));
         let identity = environment.contract("identity8004");
         let listing =
             |identity| Listing { agent_id: id, agent_registry: format!("eip155:{}:{identity}", environment.chain_id) };
         let unnamed = || format!("Agent {id} of the {} network", environment.brand.network_name);
         Self {
             kind: TYPE,
-            services: services(&agent, environment),
-            name: agent.name,
-            description: agent.description.filter(|text| !text.is_empty()).unwrap_or_else(unnamed),
-            image: agent.image.unwrap_or_else(|| AgentLinks::new(&environment.base_url, id).badge),
+            services: links.a2a.clone().map(a2a_service).into_iter().collect(),
+            name: agent.name.clone(),
+            description: agent.description.clone().filter(|text| !text.is_empty()).unwrap_or_else(unnamed),
+            image: agent.image.clone().unwrap_or_else(picture),
             x402_support: agent.price_per_call.is_some_and(|price| price > Wei::ZERO),
             active: agent.status == AgentStatus::Active,
             registrations: identity.map(listing).into_iter().collect(),
@@ -118,6 +127,7 @@ impl Registration {
                     validation_registry: environment.contract("validation8004"),
                     chain_id: environment.chain_id,
                     price_per_job: agent.price_per_job,
+                    services: own_services(&agent, environment, served),
                     capabilities: agent.capabilities,
                     model: agent.model,
                     registrations_note: identity.is_none().then_some(NOT_DEPLOYED),
@@ -127,22 +137,24 @@ impl Registration {
     }
 }
 
-fn services(agent: &RegistrationSubject, environment: &Environment) -> Vec<Service> {
+fn service(name: &str, endpoint: String, version: Option<&'static str>) -> Service {
+    Service { name: name.to_owned(), endpoint, version, card: None, price_per_call: None }
+}
+
+fn a2a_service(card: String) -> Service {
+    service("A2A", card, Some("0.3"))
+}
+
+fn own_services(agent: &RegistrationSubject, environment: &Environment, served: ServedDocuments) -> Vec<Service> {
     let (base, id, marker) = (&environment.base_url, agent.id, &environment.brand.marker);
-    let service = |name: &str, endpoint: String, version| Service {
-        name: name.to_owned(),
-        endpoint,
-        version,
-        card: None,
-        price_per_call: None,
-    };
     let own = (!agent.endpoint.is_empty()).then(|| Service {
         card: Some(card_url(&agent.endpoint, marker)),
         ..service(marker, agent.endpoint.clone(), Some("1"))
     });
-    let paid =
-        Service { price_per_call: agent.price_per_call, ..service("x402", format!("{base}/a/{id}/invoke"), Some("1")) };
-    let a2a = service("a2a", AgentLinks::new(base, id).a2a, Some("0.3"));
+    let paid = served.invoke.then(|| Service {
+        price_per_call: agent.price_per_call,
+        ..service("x402", format!("{base}/a/{id}/invoke"), Some("1"))
+    });
     let gateway = service("gateway", format!("{base}/api/agents/{id}"), None);
-    own.into_iter().chain([a2a, paid, gateway]).collect()
+    own.into_iter().chain(paid).chain([gateway]).collect()
 }

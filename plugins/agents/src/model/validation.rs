@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A request to a validator, with the answer once there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all(serialize = "camelCase"))]
+#[schemars(rename_all = "camelCase")]
 pub struct ValidationView {
     pub request_hash: Hash256,
     pub validator: Address,
@@ -13,10 +14,12 @@ pub struct ValidationView {
     /// The job that the request names, if it names one of this agent.
     pub job_id: Option<JobId>,
     #[serde(rename(serialize = "requestURI"))]
+    #[schemars(rename = "requestURI")]
     pub request_uri: String,
     /// 0 to 100; null until there is an answer. The latest, if there were several.
     pub response: Option<u8>,
     #[serde(rename(serialize = "responseURI"))]
+    #[schemars(rename = "responseURI")]
     pub response_uri: Option<String>,
     pub tag: Option<String>,
     /// Unix seconds.

@@ -1,6 +1,11 @@
 //! `GET /api/agents/{id}/erc8004.json`: the agent's registration file, to which the identity registry points.
 
-use crate::{Agents, error::UnknownRecord, model::Registration, store::agents};
+use crate::{
+    Agents,
+    error::UnknownRecord,
+    model::{Registration, ServedDocuments},
+    store::agents,
+};
 use plugin_api::{AgentId, HandlerError, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
@@ -17,5 +22,6 @@ async fn get_agent_registration(
     Path(id): Path<AgentId>,
 ) -> Result<Json<Registration>, HandlerError<UnknownRecord>> {
     let subject = agents::subject(&cx.db(), id).await?.ok_or(UnknownRecord::Agent(id))?;
-    Ok(Json(Registration::new(subject, cx.environment())))
+    let served = ServedDocuments::read(&cx).await?;
+    Ok(Json(Registration::new(subject, cx.environment(), served)))
 }

@@ -1,11 +1,6 @@
 //! `GET /api/jobs/{id}`: a job, and the validation of its delivery.
 
-use crate::{
-    Agents,
-    error::UnknownRecord,
-    model::JobDetail,
-    store::{jobs, validations},
-};
+use crate::{Agents, error::UnknownRecord, model, store};
 use plugin_api::{HandlerError, JobId, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Agents> {
@@ -15,9 +10,9 @@ pub fn route() -> Route<Agents> {
 async fn get_job(
     cx: RequestContext<Agents>,
     Path(id): Path<JobId>,
-) -> Result<Json<JobDetail>, HandlerError<UnknownRecord>> {
+) -> Result<Json<model::JobDetail>, HandlerError<UnknownRecord>> {
     let db = cx.db();
-    let job = jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
-    let validation = validations::of_job(&db, &job).await?;
-    Ok(Json(JobDetail { job, validation }))
+    let job = store::jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
+    let validation = store::validations::of_job(&db, &job).await?;
+    Ok(Json(model::JobDetail { job, validation }))
 }

@@ -1,10 +1,6 @@
 //! `GET /api/agents/{id}/jobs`: the jobs of an agent, newest first. Agents poll it for open jobs.
 
-use crate::{
-    Agents,
-    model::{Availability, JobList, JobStatus, JobView, status_filter},
-    store::jobs,
-};
+use crate::{Agents, model, store};
 use plugin_api::{AgentId, HandlerError, JsonSchema, Listed, Page, Path, QueryString, RequestContext, Route};
 use serde::Deserialize;
 
@@ -15,12 +11,12 @@ pub fn route() -> Route<Agents> {
 #[derive(Deserialize, JsonSchema)]
 struct StatusFilter {
     /// An unknown status filters nothing.
-    #[serde(default, deserialize_with = "status_filter")]
+    #[serde(default, deserialize_with = "model::status_filter")]
     #[schemars(
         with = "String",
         extend("enum" = ["open", "delivered", "completed", "refunded", "disputed", "resolved"])
     )]
-    status: Option<JobStatus>,
+    status: Option<model::JobStatus>,
 }
 
 async fn list_agent_jobs(
@@ -28,7 +24,7 @@ async fn list_agent_jobs(
     Path(agent): Path<AgentId>,
     QueryString(StatusFilter { status }): QueryString<StatusFilter>,
     Page { limit, offset }: Page<500, 2000>,
-) -> Result<Listed<JobView, JobList>, HandlerError> {
-    let items = jobs::read(&cx.db(), jobs::of_agent(agent, status).page(limit, offset)).await?;
-    Ok(Listed::new(items, JobList { availability: Availability::of("escrow", cx.environment()) })?)
+) -> Result<Listed<model::JobView, model::JobList>, HandlerError> {
+    let items = store::jobs::read(&cx.db(), store::jobs::of_agent(agent, status).page(limit, offset)).await?;
+    Ok(Listed::new(items, model::JobList { availability: model::Availability::of("escrow", cx.environment()) })?)
 }

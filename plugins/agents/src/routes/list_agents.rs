@@ -1,10 +1,6 @@
 //! `GET /api/agents`: agents by age, rating, jobs or earnings; filtered by status or text.
 
-use crate::{
-    Agents,
-    model::{AgentStatus, AgentView, Availability, Card, Presence, Sort, status_filter},
-    store::agents::{self, AgentRow},
-};
+use crate::{Agents, model, store};
 use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, lenient};
 use serde::{Deserialize, Serialize};
 
@@ -24,15 +20,15 @@ pub fn route() -> Route<Agents> {
 #[derive(Deserialize, JsonSchema)]
 struct AgentFilter {
     /// An unknown status filters nothing.
-    #[serde(default, deserialize_with = "status_filter")]
+    #[serde(default, deserialize_with = "model::status_filter")]
     #[schemars(with = "String", extend("enum" = ["active", "paused", "retired", "none"]))]
-    status: Option<AgentStatus>,
+    status: Option<model::AgentStatus>,
     /// A part of the name or of the endpoint; ASCII letters match in either case.
     #[serde(default)]
     q: String,
     /// An unknown order is `newest`.
     #[serde(default, deserialize_with = "lenient")]
-    sort: Sort,
+    sort: model::Sort,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -40,21 +36,21 @@ struct AgentList {
     /// How many agents match, on all pages.
     total: i64,
     #[serde(flatten)]
-    availability: Availability,
+    availability: model::Availability,
 }
 
 async fn list_agents(
     cx: RequestContext<Agents>,
     QueryString(AgentFilter { status, q, sort }): QueryString<AgentFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<AgentView, AgentList>, HandlerError> {
-    let agents = agents::agents(sort, status, Search::new(&cx, &q));
+) -> Result<Listed<model::AgentView, AgentList>, HandlerError> {
+    let agents = store::agents::agents(sort, status, Search::new(&cx, &q));
     let page = agents.page(limit, offset).fetch(&cx.db()).await?;
-    let rows: Vec<AgentRow<'_>> = page.rows()?;
+    let rows: Vec<store::agents::AgentRow<'_>> = page.rows()?;
     let items = rows.iter().map(|row| {
-        let rendered = [row.kept, row.card.unwrap_or(Card::NO_CARD_JSON)];
-        (rendered, Presence { online: row.online })
+        let rendered = [row.kept, row.card.unwrap_or(model::Card::NO_CARD_JSON)];
+        (rendered, model::Presence { online: row.online })
     });
-    let availability = Availability::of("registry", cx.environment());
+    let availability = model::Availability::of("registry", cx.environment());
     Ok(Listed::rendered(items, AgentList { total: page.total, availability })?)
 }

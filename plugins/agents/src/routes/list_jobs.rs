@@ -1,12 +1,7 @@
 //! `GET /api/jobs`: jobs of all agents, newest first; filtered by client or by the owner of the agent.
 
-use crate::{
-    Agents,
-    error::AddressFilterError,
-    model::{Availability, JobList, JobView},
-    store::jobs,
-};
-use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
+use crate::{Agents, error::AddressFilterError, model, store};
+use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, format};
 use serde::Deserialize;
 
 pub fn route() -> Route<Agents> {
@@ -35,16 +30,14 @@ async fn list_jobs(
     cx: RequestContext<Agents>,
     QueryString(JobFilter { client, agent_owner }): QueryString<JobFilter>,
     Page { limit, offset }: Page<500, 2000>,
-) -> Result<Listed<JobView, JobList>, HandlerError<AddressFilterError>> {
-    let jobs = jobs::of_accounts(account("client", client)?, account("agentOwner", agent_owner)?);
-    let items = jobs::read(&cx.db(), jobs.page(limit, offset)).await?;
-    Ok(Listed::new(items, JobList { availability: Availability::of("escrow", cx.environment()) })?)
+) -> Result<Listed<model::JobView, model::JobList>, HandlerError<AddressFilterError>> {
+    let jobs =
+        store::jobs::of_accounts(account("client", client.as_deref())?, account("agentOwner", agent_owner.as_deref())?);
+    let items = store::jobs::read(&cx.db(), jobs.page(limit, offset)).await?;
+    Ok(Listed::new(items, model::JobList { availability: model::Availability::of("escrow", cx.environment()) })?)
 }
 
 /// An empty filter counts as absent.
-fn account(member: &'static str, text: Option<String>) -> Result<Option<Address>, AddressFilterError> {
-    match text.as_deref().unwrap_or_default().trim() {
-        "" => Ok(None),
-        text => text.parse().map(Some).map_err(|reason| AddressFilterError { member, reason }),
-    }
+fn account(member: &'static str, text: Option<&str>) -> Result<Option<Address>, AddressFilterError> {
+    text.and_then(format::given).map(str::parse).transpose().map_err(|reason| AddressFilterError { member, reason })
 }

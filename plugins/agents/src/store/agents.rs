@@ -91,9 +91,9 @@ const TOP_AGENTS: List = List::new(
      coalesce(c.online, 0) AS online",
 )
 .join(CARD)
-.order_by("a.paid_jobs DESC, a.payers DESC, a.rating_rank DESC, a.id");
+.order_by("a.paid_jobs DESC, a.rating_rank DESC, a.payers DESC, a.id");
 
-/// The first ten active agents by paid jobs, then by paying clients, then by average rating.
+/// The first ten active agents by paid jobs, then by average rating, then by paying clients.
 pub async fn top(db: &impl Query) -> Result<Vec<TopAgent>, HostError> {
     TOP_AGENTS.filter_if(true, "a.active = 1").page(10, 0).rows(db).await
 }

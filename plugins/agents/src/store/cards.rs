@@ -1,6 +1,6 @@
 //! Cards and probes. None of these rows is derived from the chain.
 
-use crate::model::Card;
+use crate::model::{Card, UPTIME_DAYS, Uptime};
 use plugin_api::{AgentId, HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueAg
          AND (c.agent_id IS NULL OR c.endpoint <> a.endpoint OR c.checked_at <= $1) \
          ORDER BY coalesce(c.checked_at, 0), a.id LIMIT $2"
     ));
-    db.rows(due.bind(before_s).bind(limit)).await
+    db.rows(due.bind((before_s, limit))).await
 }
 
 /// Progress of the probes.
@@ -77,13 +77,10 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
             // A card of another endpoint is deleted; the card of this endpoint stays as the last good one.
             None => statements.extend([
                 sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2")
-                    .bind(agent.id)
-                    .bind(&agent.endpoint),
+                    .bind((agent.id, &agent.endpoint)),
                 sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
                      ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at, online = 0")
-                .bind(agent.id)
-                .bind(&agent.endpoint)
-                .bind(at_ms / 1000),
+                .bind((agent.id, &agent.endpoint, at_ms / 1000)),
             ]),
         }
         let count =
@@ -91,7 +88,7 @@ pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
              ON CONFLICT (agent_id, day) DO UPDATE SET ok = agents_probe_days.ok + excluded.ok, \
              failed = agents_probe_days.failed + excluded.failed, last_ms = excluded.last_ms");
         let day = at_ms / 1000 / DAY_S;
-        statements.push(count.bind(agent.id).bind(day).bind(card.is_some()).bind(card.is_none()).bind(*at_ms));
+        statements.push(count.bind((agent.id, day, card.is_some(), card.is_none(), at_ms)));
     }
     tx.batch(statements).await.map(drop)
 }
@@ -103,18 +100,19 @@ fn store(agent: &DueAgent, card: &Card, at_ms: i64) -> Result<Sql, HostError> {
          card = excluded.card, description = excluded.description, capabilities = excluded.capabilities, \
          model = excluded.model, image = excluded.image, price_per_call = excluded.price_per_call, \
          last_seen_ms = excluded.last_seen_ms, kept = excluded.kept")
-    .bind(agent.id)
-    .bind(&agent.endpoint)
-    .bind(at_ms / 1000)
-    .bind(&card.text)
-    .bind(card.description.as_deref())
-    .bind(json!(card.capabilities).to_string())
-    .bind(card.model.as_deref())
-    .bind(card.image.as_deref())
-    .bind(card.price_per_call)
-    .bind(at_ms)
-    .bind(card.rendered(at_ms)?);
+    .bind((agent.id, &agent.endpoint, at_ms / 1000, &card.text, card.description.as_deref()))
+    .bind((json!(card.capabilities).to_string(), card.model.as_deref(), card.image.as_deref()))
+    .bind((card.price_per_call, at_ms, card.rendered(at_ms)?));
     Ok(store)
+}
+
+/// The answered probes of an agent, up to the last day with one.
+pub async fn uptime(db: &impl Query, agent: AgentId) -> Result<Uptime, HostError> {
+    let sums = sql("SELECT count(*), cast(coalesce(sum(ok), 0) AS BIGINT), cast(coalesce(sum(failed), 0) AS BIGINT), \
+         max(last_ms) FROM agents_probe_days WHERE agent_id = $1 \
+         AND day > (SELECT max(day) FROM agents_probe_days WHERE agent_id = $1) - $2");
+    let (days, ok, fail, last_ms) = db.one(sums.bind(agent).bind(UPTIME_DAYS)).await?;
+    Ok(Uptime::new(days, ok, fail, last_ms))
 }
 
 /// `day` counts from 1970-01-01.

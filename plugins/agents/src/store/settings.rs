@@ -11,5 +11,5 @@ pub async fn review_window_s(db: &impl Query) -> Result<Option<i64>, HostError> 
 pub async fn set_review_window_s(tx: &Tx, seconds: i64) -> Result<(), HostError> {
     let upsert = "INSERT INTO agents_settings (name, value) VALUES ($1, $2) \
          ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    tx.execute(sql(upsert).bind(REVIEW_WINDOW).bind(seconds)).await.map(drop)
+    tx.execute(sql(upsert).bind((REVIEW_WINDOW, seconds))).await.map(drop)
 }

@@ -1,17 +1,34 @@
 //! `GET /api/agents/{id}`
 
 use super::{
+    records,
     script::{
         PAUSED, RETIRED, account, agent, bond, done, hash, outcome, registered, slashed, status, transferred, updated,
         validated, validation_requested,
     },
-    sites,
+    sites, sites_with,
 };
-use plugin_testing::json;
+use plugin_testing::{Builder, json};
+
+/// The other documents are other plugins'.
+#[tokio::test]
+async fn an_agent_names_no_document_that_nobody_serves() {
+    for site in sites(vec![agent(1)]).await {
+        let agent = site.read("/api/agents/1").await;
+        let own = "http://127.0.0.1:8080/api/agents/1/erc8004.json";
+        assert_eq!(
+            agent["links"],
+            json!({ "a2a": null, "erc8004": own, "audit": null, "cv": null, "credential": null, "badge": null })
+        );
+        assert_eq!(agent["cv"], json!(null));
+        site.close().await;
+    }
+}
 
 #[tokio::test]
 async fn an_agent_names_its_other_documents() {
-    for site in sites(vec![registered(1, 7, "Data Miner é", "")]).await {
+    let with_records = |builder: Builder| builder.plugin(records::plugin_module());
+    for site in sites_with(vec![registered(1, 7, "Data Miner é", "")], with_records).await {
         let base = "http://127.0.0.1:8080";
         let agent = site.read("/api/agents/1").await;
         assert_eq!(

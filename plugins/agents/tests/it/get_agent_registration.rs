@@ -1,11 +1,11 @@
 //! `GET /api/agents/{id}/erc8004.json`
 
 use super::{
-    CONTRACTS, Site,
+    CONTRACTS, Site, records,
     script::{PAUSED, account, agent, registered, status},
     sites, sites_with,
 };
-use plugin_testing::{ScriptedChain, TestGateway, Value, json};
+use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 
 /// Checks the requirements of ERC-8004 on a registration file.
 fn assert_valid(file: &Value) {
@@ -18,11 +18,12 @@ fn assert_valid(file: &Value) {
             "description": { "type": "string", "minLength": 1 },
             "image": { "type": "string", "pattern": "^https?://" },
             "services": {
-                "type": "array", "minItems": 1,
+                "type": "array",
                 "items": {
                     "type": "object", "required": ["name", "endpoint"],
                     "properties": {
-                        "name": { "type": "string", "minLength": 1 }, "endpoint": { "type": "string", "minLength": 1 },
+                        // Readers refuse a file with any other name.
+                        "name": { "enum": ["MCP", "A2A", "ENS", "DID", "wallet", "OASF"] }, "endpoint": { "type": "string", "minLength": 1 },
                         "version": { "type": "string" }
                     }
                 }
@@ -53,7 +54,8 @@ async fn file(site: &Site, id: u64) -> Value {
 
 #[tokio::test]
 async fn the_file_is_what_the_standard_asks_for() {
-    for site in sites(vec![registered(1, 7, "Miner", "https://a.example/")]).await {
+    let with_records = |builder: Builder| builder.plugin(records::plugin_module());
+    for site in sites_with(vec![registered(1, 7, "Miner", "https://a.example/")], with_records).await {
         let response = site.gateway.get("/api/agents/1/erc8004.json").await;
         assert_eq!(response.headers["cache-control"], "public, max-age=60");
         let file = response.json();
@@ -70,15 +72,7 @@ async fn the_file_is_what_the_standard_asks_for() {
         );
         assert_eq!(
             file["services"],
-            json!([
-                {
-                    "name": "service", "endpoint": "https://a.example/", "version": "1",
-                    "card": "https://a.example/.well-known/service-agent.json",
-                },
-                { "name": "a2a", "endpoint": format!("{base}/a/1/.well-known/agent.json"), "version": "0.3" },
-                { "name": "x402", "endpoint": format!("{base}/a/1/invoke"), "version": "1" },
-                { "name": "gateway", "endpoint": format!("{base}/api/agents/1") },
-            ])
+            json!([{ "name": "A2A", "endpoint": format!("{base}/a/1/.well-known/agent.json"), "version": "0.3" }])
         );
         assert_eq!(
             file["x-service"],
@@ -87,6 +81,14 @@ async fn the_file_is_what_the_standard_asks_for() {
                 "identityRegistry": identity, "reputationRegistry": ScriptedChain::address_of("reputation8004"),
                 "validationRegistry": ScriptedChain::address_of("validation8004"), "chainId": 3961,
                 "pricePerJob": "5", "capabilities": [], "model": null,
+                "services": [
+                    {
+                        "name": "service", "endpoint": "https://a.example/", "version": "1",
+                        "card": "https://a.example/.well-known/service-agent.json",
+                    },
+                    { "name": "x402", "endpoint": format!("{base}/a/1/invoke"), "version": "1" },
+                    { "name": "gateway", "endpoint": format!("{base}/api/agents/1") },
+                ],
             })
         );
         site.close().await;
@@ -99,8 +101,11 @@ async fn an_agent_without_endpoint_that_is_paused_has_a_file() {
         let file = file(&site, 1).await;
         assert_valid(&file);
         assert_eq!(file["active"], false);
-        let names: Vec<&Value> = file["services"].as_array().unwrap().iter().map(|service| &service["name"]).collect();
-        assert_eq!(names, ["a2a", "x402", "gateway"]);
+        assert_eq!(file["services"], json!([]), "no plugin serves cards");
+        assert_eq!(file["image"], "http://127.0.0.1:8080/docs/icon.svg");
+        let own: Vec<&Value> =
+            file["x-service"]["services"].as_array().unwrap().iter().map(|own| &own["name"]).collect();
+        assert_eq!(own, ["gateway"]);
         site.close().await;
     }
 }
@@ -127,8 +132,9 @@ async fn the_brand_is_the_deployments() {
     for site in sites_with(vec![registered(1, 1, "x", "https://a.example")], branded).await {
         let file = file(&site, 1).await;
         assert_valid(&file);
-        assert_eq!(file["services"][0]["name"], "ferminux");
-        assert_eq!(file["services"][0]["card"], "https://a.example/.well-known/ferminux-agent.json");
+        let own = &file["x-ferminux"]["services"][0];
+        assert_eq!(own["name"], "ferminux");
+        assert_eq!(own["card"], "https://a.example/.well-known/ferminux-agent.json");
         assert_eq!(file["x-ferminux"]["agentId"], 1);
         site.close().await;
     }

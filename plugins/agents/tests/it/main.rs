@@ -15,6 +15,7 @@ mod probe;
 mod probe_cards;
 mod prune_probe_days;
 mod read_review_window;
+mod records;
 mod reorganisation;
 mod script;
 mod sort_agents;

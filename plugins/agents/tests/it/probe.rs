@@ -1,10 +1,11 @@
 //! A test plugin that collects authors and metrics, as any other plugin does.
 
 use plugin_api::{
-    Address, ConfigError, Definition, HandlerError, HostHandle, Identity, Json, JsonBody, JsonSchema, NoConfig, Plugin,
+    Address, ConfigError, Definition, HandlerError, HostHandle, Json, JsonBody, JsonSchema, NoConfig, Plugin,
     RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    host::Identity,
     point::{self, Author, LeaderboardInput},
 };
 use serde::Deserialize;
@@ -57,7 +58,9 @@ async fn collect_metrics(
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Probe>, construct: plugin_api::object_new::<Probe> };
+    let module = PluginModule {
+        manifest: plugin_api::host::object_manifest::<Probe>,
+        construct: plugin_api::host::object_new::<Probe>,
+    };
     module.leak_into_prefix()
 }

@@ -91,6 +91,10 @@ async fn an_agent_that_stops_answering_is_offline_and_its_last_card_stays() {
         assert_eq!((&after["card"], &after["lastSeen"]), (&before["card"], &before["lastSeen"]));
         let days = site.gateway.rows("SELECT cast(sum(ok) AS BIGINT), min(failed) FROM agents_probe_days").await;
         assert!(days[0].starts_with("Int(") && days[0] != "Int(0) Int(0)", "{days:?}");
+        let uptime = &site.read("/api/agents/1").await["uptime"];
+        let count = |member: &str| uptime[member].as_i64().unwrap_or_default();
+        assert!(count("ok") > 0 && count("fail") > 0 && count("ok") + count("fail") == count("probes"), "{uptime}");
+        assert_eq!((&uptime["windowDays"], &uptime["uptimePct"]), (&json!(30), &json!(null)), "{uptime}");
         serve(&server, ResponseTemplate::new(200).set_body_json(card())).await;
         assert!(is_online(&probed(&site, 1, is_online).await));
         site.close().await;

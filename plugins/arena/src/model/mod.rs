@@ -13,15 +13,9 @@ pub use submission::{
 };
 pub use view::{ChallengeDetail, ChallengeView, SubmissionView, VotedSubmission, YourVote};
 
-use plugin_api::record_id;
-
-record_id!(
+plugin_api::record_id! {
     /// A challenge.
-    ChallengeId,
-    "challenge"
-);
-record_id!(
+    ChallengeId, "challenge";
     /// A submission to a challenge.
-    SubmissionId,
-    "submission"
-);
+    SubmissionId, "submission";
+}

@@ -1,7 +1,7 @@
 //! Request payloads, and their checked forms.
 
 use crate::error::ArenaError;
-use plugin_api::{AgentId, JobId, JsonSchema, NewContent, Wei, format};
+use plugin_api::{AgentId, JobId, JsonSchema, Wei, content::NewContent, format};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -47,10 +47,7 @@ pub struct ChallengeDraft {
 
 impl NewChallenge {
     pub fn check(self, now_s: i64) -> Result<ChallengeDraft, ArenaError> {
-        let title = self.title.trim().to_owned();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(&title)) {
-            return Err(ArenaError::Title);
-        }
+        let title = format::trimmed(&self.title, 1..=TITLE_CHARS_MAX).ok_or(ArenaError::Title)?;
         if self.brief.trim().is_empty() {
             return Err(ArenaError::BlankBrief);
         }

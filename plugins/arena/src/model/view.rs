@@ -39,7 +39,7 @@ pub struct ChallengeView {
     /// The best ranked submission that anyone voted for, once the challenge is closed.
     pub winner_submission_id: Option<SubmissionId>,
     pub winner: Option<SubmissionView>,
-    /// Equals `endsAt`.
+    /// `endsAt`, or when the creator hired an agent for the challenge before.
     pub closed_at: Option<i64>,
     pub awarded_agent_id: Option<AgentId>,
     pub awarded_agent_name: Option<String>,

@@ -1,17 +1,12 @@
 //! `POST /api/arena/challenges/{id}/award`: the creator's award, optionally with the escrow job that pays it.
 
-use crate::{
-    Arena,
-    error::ArenaError,
-    model::{Award, ChallengeAwarded, ChallengeDetail, ChallengeId},
-    store::{agents, awards, challenges, closing},
-};
-use plugin_api::{Address, Event, HandlerError, Json, Path, RequestContext, Route, Signed, Tx, manifest::RateLimit};
+use crate::{Arena, error::ArenaError, model, store};
+use plugin_api::{Address, Event, HandlerError, Json, Path, RequestContext, Route, Signed, Tx};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/challenges/{id}/award", award_challenge)
         .signed("arena.award")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .needs_row("challenge", "id", "SELECT 1 FROM arena_challenges WHERE id = $1")
         .summary("Award your challenge to an agent")
         .description(
@@ -22,24 +17,25 @@ pub fn route() -> Route<Arena> {
 
 async fn award_challenge(
     cx: RequestContext<Arena>,
-    Path(challenge): Path<ChallengeId>,
-    Signed { signer, payload: award }: Signed<Award>,
-) -> Result<Json<ChallengeDetail>, HandlerError<ArenaError>> {
-    closing::close_due(&cx, Some(challenge)).await?;
+    Path(challenge): Path<model::ChallengeId>,
+    Signed { signer, payload: award }: Signed<model::Award>,
+) -> Result<Json<model::ChallengeDetail>, HandlerError<ArenaError>> {
+    store::closing::close_due(&cx, Some(challenge)).await?;
     let detail = cx
         .write(async move |tx| {
-            let row = challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
+            let row =
+                store::challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
             if row.creator != signer {
                 return Err(ArenaError::NotCreator.into());
             }
             if row.closed_at.is_none() {
                 return Err(ArenaError::NotClosed { ends_at: row.ends_at }.into());
             }
-            let agent = agents::find(tx, award.agent_id).await?;
+            let agent = store::agents::find(tx, award.agent_id).await?;
             let agent = agent.ok_or(ArenaError::UnknownAgent { agent: award.agent_id })?;
             check_job(tx, award, signer).await?;
-            awards::store_signed(tx, challenge, award).await?;
-            let event = ChallengeAwarded {
+            store::awards::store_signed(tx, challenge, award).await?;
+            let event = model::ChallengeAwarded {
                 challenge_id: challenge,
                 title: &row.title,
                 agent_id: award.agent_id,
@@ -51,7 +47,7 @@ async fn award_challenge(
                 prev: None,
             };
             event.by(signer).at(tx.now_s()).publish(tx)?;
-            let detail = challenges::find_detail(tx, challenge, None).await?;
+            let detail = store::challenges::find_detail(tx, challenge, None).await?;
             Ok(detail.ok_or(ArenaError::UnknownChallenge { challenge })?)
         })
         .await?;
@@ -59,9 +55,9 @@ async fn award_challenge(
 }
 
 /// A job that is already indexed must be the creator's and for this agent.
-async fn check_job(tx: &Tx, award: Award, signer: Address) -> Result<(), HandlerError<ArenaError>> {
+async fn check_job(tx: &Tx, award: model::Award, signer: Address) -> Result<(), HandlerError<ArenaError>> {
     let Some(job) = award.job_id else { return Ok(()) };
-    match agents::find_job(tx, job).await? {
+    match store::agents::find_job(tx, job).await? {
         Some((agent, _)) if agent != award.agent_id => Err(ArenaError::OtherAgent { job }.into()),
         Some((_, client)) if client != signer => Err(ArenaError::NotClient { job }.into()),
         _ => Ok(()),

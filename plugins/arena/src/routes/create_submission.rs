@@ -1,22 +1,12 @@
 //! `POST /api/arena/challenges/{id}/submissions`: a submission, one per address and challenge.
 
-use crate::{
-    Arena,
-    error::ArenaError,
-    model::{ChallengeId, NewSubmission, SubmissionCreated, SubmissionView},
-    store::{
-        agents, challenges, closing,
-        submissions::{self, SubmissionDraft},
-    },
-};
-use plugin_api::{
-    Created, Event, HandlerError, Path, RequestContext, Route, Signed, format::excerpt, manifest::RateLimit,
-};
+use crate::{Arena, error::ArenaError, model, store};
+use plugin_api::{Created, Event, HandlerError, Path, RequestContext, Route, Signed, format::excerpt};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/challenges/{id}/submissions", create_submission)
         .signed("arena.submit")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .needs_row("challenge", "id", "SELECT 1 FROM arena_challenges WHERE id = $1")
         .summary("Submit to a challenge")
         .example("POST /api/arena/challenges/{id}/submissions {url, note} signed as arena.submit")
@@ -26,31 +16,32 @@ const NOTE_EXCERPT_CHARS: usize = 160;
 
 async fn create_submission(
     cx: RequestContext<Arena>,
-    Path(challenge): Path<ChallengeId>,
-    Signed { signer, payload }: Signed<NewSubmission>,
-) -> Result<Created<SubmissionView>, HandlerError<ArenaError>> {
-    closing::close_due(&cx, Some(challenge)).await?;
+    Path(challenge): Path<model::ChallengeId>,
+    Signed { signer, payload }: Signed<model::NewSubmission>,
+) -> Result<Created<model::SubmissionView>, HandlerError<ArenaError>> {
+    store::closing::close_due(&cx, Some(challenge)).await?;
     let (db, unknown) = (cx.db(), move || ArenaError::UnknownChallenge { challenge });
-    challenges::find(&db, challenge).await?.ok_or_else(unknown)?.check_open(cx.now_s())?;
+    store::challenges::find(&db, challenge).await?.ok_or_else(unknown)?.check_open(cx.now_s())?;
     let agent_id = payload.agent_id;
     if let Some(agent) = agent_id {
-        let found = agents::find(&db, agent).await?.ok_or(ArenaError::UnknownAgent { agent })?;
+        let found = store::agents::find(&db, agent).await?.ok_or(ArenaError::UnknownAgent { agent })?;
         if found.owner != signer {
             return Err(ArenaError::NotOwner { agent }.into());
         }
     }
     let (note, content) = payload.check()?;
     let content = content.check(&cx).await?;
-    let draft = SubmissionDraft { challenge, submitter: signer, agent: agent_id, content, note };
+    let draft = store::submissions::SubmissionDraft { challenge, submitter: signer, agent: agent_id, content, note };
     let submission = cx
         .write(async move |tx| {
             // Once more: the transaction holds the write lock from here on, so every earlier write is committed.
-            let row = challenges::find(tx, challenge).await?.ok_or_else(unknown)?;
+            let row = store::challenges::find(tx, challenge).await?.ok_or_else(unknown)?;
             row.check_open(tx.now_s())?;
             draft.content.payload_info::<ArenaError>(tx).await?;
-            let id = submissions::insert(tx, &draft).await?.ok_or(ArenaError::AlreadySubmitted)?;
-            let stored = submissions::find(tx, id).await?.ok_or(ArenaError::UnknownSubmission { submission: id })?;
-            let event = SubmissionCreated {
+            let id = store::submissions::insert(tx, &draft).await?.ok_or(ArenaError::AlreadySubmitted)?;
+            let stored =
+                store::submissions::find(tx, id).await?.ok_or(ArenaError::UnknownSubmission { submission: id })?;
+            let event = model::SubmissionCreated {
                 challenge_id: challenge,
                 title: &row.title,
                 submission_id: id,

@@ -1,10 +1,6 @@
 //! `GET /api/arena/challenges`: open challenges first, the soonest deadline first; filtered by status, tag or text.
 
-use crate::{
-    Arena,
-    model::{ChallengeId, ChallengeView, SubmissionId, SubmissionView},
-    store::{challenges, closing, submissions},
-};
+use crate::{Arena, model, store};
 use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,16 +51,16 @@ async fn list_challenges(
     cx: RequestContext<Arena>,
     QueryString(query): QueryString<ChallengeFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<Listed<ChallengeView, ChallengeList>, HandlerError> {
-    closing::close_due(&cx, None).await?;
+) -> Result<Listed<model::ChallengeView, ChallengeList>, HandlerError> {
+    store::closing::close_due(&cx, None).await?;
     let is_open = query.status.map(|status| status == StatusFilter::Open);
-    let challenges = challenges::list(is_open, format::tag_filter(&query.tag), Search::new(&cx, &query.q));
+    let challenges = store::challenges::list(is_open, format::tag_filter(&query.tag), Search::new(&cx, &query.q));
     let db = cx.db();
     let page = challenges.page(limit, offset).fetch(&db).await?;
-    let mut items: Vec<ChallengeView> = page.rows()?;
-    let winners: Vec<SubmissionId> = items.iter().filter_map(|item| item.winner_submission_id).collect();
-    let winners = submissions::winners(&db, &winners).await?;
-    let mut winners: BTreeMap<ChallengeId, SubmissionView> =
+    let mut items: Vec<model::ChallengeView> = page.rows()?;
+    let winners: Vec<model::SubmissionId> = items.iter().filter_map(|item| item.winner_submission_id).collect();
+    let winners = store::submissions::winners(&db, &winners).await?;
+    let mut winners: BTreeMap<model::ChallengeId, model::SubmissionView> =
         winners.into_iter().map(|winner| (winner.challenge_id, winner)).collect();
     for item in &mut items {
         item.winner = winners.remove(&item.id);

@@ -1,20 +1,12 @@
 //! `POST /api/arena/submissions/{id}/vote`: a score, signed by a peer. The last vote of an address counts.
 
-use crate::{
-    Arena,
-    error::ArenaError,
-    model::{NewVote, SubmissionId, SubmissionVoted, VotedSubmission, YourVote},
-    store::{
-        agents, challenges, closing, submissions,
-        votes::{self, Vote},
-    },
-};
-use plugin_api::{Event, HandlerError, Json, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use crate::{Arena, error::ArenaError, model, store};
+use plugin_api::{Event, HandlerError, Json, Path, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Arena> {
     Route::post("/api/arena/submissions/{id}/vote", vote_submission)
         .signed("arena.vote")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .needs_row("submission", "id", "SELECT 1 FROM arena_submissions WHERE id = $1")
         .summary("Vote for a submission, or change your vote")
         .example("POST /api/arena/submissions/{id}/vote {score} signed as arena.vote")
@@ -23,24 +15,27 @@ pub fn route() -> Route<Arena> {
 
 async fn vote_submission(
     cx: RequestContext<Arena>,
-    Path(submission): Path<SubmissionId>,
-    Signed { signer, payload }: Signed<NewVote>,
-) -> Result<Json<VotedSubmission>, HandlerError<ArenaError>> {
+    Path(submission): Path<model::SubmissionId>,
+    Signed { signer, payload }: Signed<model::NewVote>,
+) -> Result<Json<model::VotedSubmission>, HandlerError<ArenaError>> {
     let unknown = move || ArenaError::UnknownSubmission { submission };
-    let (challenge, submitter) = submissions::find_origin(&cx.db(), submission).await?.ok_or_else(unknown)?;
-    closing::close_due(&cx, Some(challenge)).await?;
+    let (challenge, submitter) = store::submissions::find_origin(&cx.db(), submission).await?.ok_or_else(unknown)?;
+    store::closing::close_due(&cx, Some(challenge)).await?;
     let voted = cx
         .write(async move |tx| {
             // The transaction holds the write lock from its first statement on, so every earlier write is committed.
-            let row = challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
+            let row =
+                store::challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
             row.check_open(tx.now_s())?;
             let score = payload.check()?;
             if submitter == signer {
                 return Err(ArenaError::SelfVote.into());
             }
-            let weight = if agents::owns_active(tx, signer).await? { 2 } else { 1 };
-            let updated = votes::count(tx, &Vote { challenge, submission, voter: signer, score, weight }).await?;
-            let event = SubmissionVoted {
+            let weight = if store::agents::owns_active(tx, signer).await? { 2 } else { 1 };
+            let updated =
+                store::votes::count(tx, &store::votes::Vote { challenge, submission, voter: signer, score, weight })
+                    .await?;
+            let event = model::SubmissionVoted {
                 challenge_id: challenge,
                 title: &row.title,
                 submission_id: submission,
@@ -49,8 +44,8 @@ async fn vote_submission(
                 updated,
             };
             event.by(signer).at(tx.now_s()).publish(tx)?;
-            let submission = submissions::find(tx, submission).await?.ok_or_else(unknown)?;
-            Ok(VotedSubmission { submission, your_vote: YourVote { score, weight, updated } })
+            let submission = store::submissions::find(tx, submission).await?.ok_or_else(unknown)?;
+            Ok(model::VotedSubmission { submission, your_vote: model::YourVote { score, weight, updated } })
         })
         .await?;
     Ok(Json(voted))

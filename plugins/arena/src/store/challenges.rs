@@ -1,17 +1,14 @@
 //! Challenges: inserts, lists, details and counts.
 
 use super::{submissions, votes};
-use crate::{
-    error::ArenaError,
-    model::{ChallengeDetail, ChallengeDraft, ChallengeId, ChallengeView, SubmissionId},
-};
+use crate::{error::ArenaError, model};
 use plugin_api::{Address, HostError, List, Query, Search, Sql, Tx, Wei, json_text, sql};
 use serde::Deserialize;
 
 /// What rules and events need of a challenge.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ChallengeRow {
-    pub id: ChallengeId,
+    pub id: model::ChallengeId,
     pub creator: Address,
     pub title: String,
     pub brief: String,
@@ -21,13 +18,21 @@ pub struct ChallengeRow {
     pub created_at: i64,
     pub ends_at: i64,
     pub closed_at: Option<i64>,
-    pub winner_id: Option<SubmissionId>,
+    pub winner_id: Option<model::SubmissionId>,
     pub submissions: i64,
 }
 
 pub const ROW_COLUMNS: &str =
     "id, creator, title, brief, prize, tags, created_at, ends_at, closed_at, winner_id, submissions";
-const ROWS: List = List::new("arena_challenges", ROW_COLUMNS);
+/// The same, closed by a job of the creator as well.
+const ROWS: List = List::new(
+    "arena_challenges c",
+    "c.id, c.creator, c.title, c.brief, c.prize, c.tags, c.created_at, c.ends_at, coalesce(c.closed_at, \
+        (SELECT min(l.requested_at) FROM arena_links l WHERE l.challenge_id = c.id AND l.client = c.creator)) \
+        AS closed_at, c.winner_id, c.submissions",
+);
+/// No job of the creator has closed it.
+const NOT_HIRED: &str = "NOT EXISTS (SELECT 1 FROM arena_links l WHERE l.challenge_id = c.id AND l.client = c.creator)";
 
 impl ChallengeRow {
     pub fn check_open(&self, now_s: i64) -> Result<(), ArenaError> {
@@ -36,45 +41,44 @@ impl ChallengeRow {
     }
 }
 
-pub async fn find(db: &impl Query, challenge: ChallengeId) -> Result<Option<ChallengeRow>, HostError> {
-    Ok(ROWS.filter("id = {}", Some(challenge)).rows(db).await?.pop())
+pub async fn find(db: &impl Query, challenge: model::ChallengeId) -> Result<Option<ChallengeRow>, HostError> {
+    Ok(ROWS.filter("c.id = {}", Some(challenge)).rows(db).await?.pop())
 }
 
 /// Open challenges, newest first.
 pub fn open(now_s: i64) -> List {
-    ROWS.filter_if(true, "closed_at IS NULL").filter("ends_at > {}", Some(now_s)).order_by("created_at DESC, id DESC")
+    ROWS.filter_if(true, "c.closed_at IS NULL")
+        .filter_if(true, NOT_HIRED)
+        .filter("c.ends_at > {}", Some(now_s))
+        .order_by("c.created_at DESC, c.id DESC")
 }
 
-pub async fn insert(tx: &Tx, creator: Address, draft: &ChallengeDraft) -> Result<ChallengeId, HostError> {
+pub async fn insert(tx: &Tx, creator: Address, draft: &model::ChallengeDraft) -> Result<model::ChallengeId, HostError> {
     let insert = sql("INSERT INTO arena_challenges \
             (creator, title, brief, rules, prize, tags, created_at, ends_at, submissions, votes) \
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0) RETURNING id")
-    .bind(creator)
-    .bind(&draft.title)
-    .bind(&draft.brief)
-    .bind(&draft.rules)
-    .bind(draft.prize)
-    .bind(serde_json::Value::from(draft.tags.clone()).to_string())
-    .bind(tx.now_s())
-    .bind(draft.ends_at);
-    let id: ChallengeId = tx.one(insert).await?;
+    .bind((creator, &draft.title, &draft.brief, &draft.rules, draft.prize))
+    .bind((serde_json::Value::from(draft.tags.clone()).to_string(), tx.now_s(), draft.ends_at));
+    let id: model::ChallengeId = tx.one(insert).await?;
     if let Some(tags) = Sql::insert_rows("arena_tags", "tag, challenge_id", draft.tags.iter().map(|tag| (tag, id))) {
         tx.defer(tags)?;
     }
     Ok(id)
 }
 
-/// Rows that decode as [`ChallengeView`]s without their winners.
+/// Rows that decode as [`model::ChallengeView`]s without their winners.
 ///
-/// `l` is the award by a job: the first job of the creator that cites the challenge, once it is closed and unless the signed
-/// award names a job. A paying job that is indexed as somebody else's, or for another agent, is not shown.
+/// `l` is the award by a job: the first job of the creator that cites the challenge, unless the signed award names a job. One that
+/// was requested before `endsAt` closes the challenge. A paying job that is indexed as somebody else's, or for another agent, is not shown.
 const VIEWS: List = List::new(
     "arena_challenges c",
     "c.id, c.title, c.brief, c.rules, c.prize AS prize_wei, c.tags, c.ends_at, \
-        CASE WHEN c.closed_at IS NULL THEN 'open' WHEN coalesce(l.agent_id, c.award_agent) IS NULL THEN 'closed' \
+        CASE WHEN c.closed_at IS NULL AND l.job_id IS NULL THEN 'open' WHEN coalesce(l.agent_id, c.award_agent) IS NULL THEN 'closed' \
             ELSE 'awarded' END AS status, \
         c.creator, c.creator AS author, c.submissions AS submission_count, c.votes AS vote_count, \
-        c.winner_id AS winner_submission_id, c.closed_at, coalesce(l.agent_id, c.award_agent) AS awarded_agent_id, \
+        c.winner_id AS winner_submission_id, \
+        coalesce(c.closed_at, CASE WHEN l.requested_at < c.ends_at THEN l.requested_at WHEN l.requested_at >= c.ends_at \
+            THEN c.ends_at END) AS closed_at, coalesce(l.agent_id, c.award_agent) AS awarded_agent_id, \
         (SELECT a.name FROM agents_v1 a WHERE a.agent_id = coalesce(l.agent_id, c.award_agent)) AS awarded_agent_name, \
         CASE WHEN EXISTS (SELECT 1 FROM jobs_v1 j WHERE j.job_id = coalesce(l.job_id, c.award_job) \
                 AND (j.client <> c.creator OR j.agent_id <> coalesce(l.agent_id, c.award_agent))) THEN NULL \
@@ -86,7 +90,7 @@ const VIEWS: List = List::new(
         c.created_at",
 )
 .join(
-    "LEFT JOIN arena_links l ON c.closed_at IS NOT NULL AND c.award_job IS NULL AND l.job_id = \
+    "LEFT JOIN arena_links l ON c.award_job IS NULL AND l.job_id = \
         (SELECT min(x.job_id) FROM arena_links x WHERE x.challenge_id = c.id AND x.client = c.creator)",
 );
 
@@ -94,14 +98,14 @@ const VIEWS: List = List::new(
 /// ones first. The caller must have closed the challenges that are due.
 pub fn list(is_open: Option<bool>, tag: Option<String>, search: Option<Search>) -> List {
     VIEWS
-        .filter_if(is_open == Some(true), "c.closed_at IS NULL")
-        .filter_if(is_open == Some(false), "c.closed_at IS NOT NULL")
+        .filter_if(is_open == Some(true), "c.closed_at IS NULL AND l.job_id IS NULL")
+        .filter_if(is_open == Some(false), "(c.closed_at IS NOT NULL OR l.job_id IS NOT NULL)")
         .filter("c.id IN (SELECT challenge_id FROM arena_tags WHERE tag = {})", tag)
         .search(search, &["c.title", "c.brief"])
         .order_by(match is_open {
             Some(true) => "c.ends_at, c.id DESC",
-            // A closed challenge has `closed_at` equal to `ends_at`, so these orders walk the index of deadlines.
-            Some(false) => "c.closed_at DESC, c.ends_at DESC, c.id DESC",
+            Some(false) => "c.ends_at DESC, c.id DESC",
+            // An index has this order. A challenge that a job closed is among the open ones until its award is published.
             None => "c.closed_at NULLS FIRST, c.ends_at, c.id DESC",
         })
 }
@@ -109,10 +113,10 @@ pub fn list(is_open: Option<bool>, tag: Option<String>, search: Option<Search>) 
 /// A challenge with all submissions, and the viewer's score of each.
 pub async fn find_detail(
     db: &impl Query,
-    challenge: ChallengeId,
+    challenge: model::ChallengeId,
     viewer: Option<Address>,
-) -> Result<Option<ChallengeDetail>, HostError> {
-    let found: Option<ChallengeView> = VIEWS.filter("c.id = {}", Some(challenge)).rows(db).await?.pop();
+) -> Result<Option<model::ChallengeDetail>, HostError> {
+    let found: Option<model::ChallengeView> = VIEWS.filter("c.id = {}", Some(challenge)).rows(db).await?.pop();
     let Some(mut challenge) = found else { return Ok(None) };
     let mut submissions = submissions::of_challenge(db, challenge.id).await?;
     let my_votes = match viewer {
@@ -124,15 +128,11 @@ pub async fn find_detail(
     }
     let winner = submissions.iter().find(|submission| challenge.winner_submission_id == Some(submission.id));
     challenge.winner = winner.cloned();
-    Ok(Some(ChallengeDetail { challenge, submissions, viewer, my_votes }))
+    Ok(Some(model::ChallengeDetail { challenge, submissions, viewer, my_votes }))
 }
 
 /// Number of challenges that each address won, of those that closed since that second; of all when it is absent.
 pub async fn count_wins(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let all = "SELECT s.submitter, count(*) FROM arena_challenges c JOIN arena_submissions s ON s.id = c.winner_id";
-    db.rows(match since_s {
-        Some(second) => sql(format!("{all} WHERE c.closed_at >= $1 GROUP BY s.submitter")).bind(second),
-        None => sql(format!("{all} GROUP BY s.submitter")),
-    })
-    .await
+    let wins = "SELECT s.submitter, count(*) FROM arena_challenges c JOIN arena_submissions s ON s.id = c.winner_id";
+    db.rows(sql(wins).push_filter(" WHERE c.closed_at >= {}", since_s).push(" GROUP BY s.submitter")).await
 }

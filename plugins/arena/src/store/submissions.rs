@@ -1,7 +1,7 @@
 //! Submissions: inserts, and reads by rank.
 
 use crate::model::{ChallengeId, SubmissionId, SubmissionView};
-use plugin_api::{Address, AgentId, Content, HostError, List, Query, Sql, Tx, sql};
+use plugin_api::{Address, AgentId, HostError, List, Query, Sql, Tx, content::Content, sql};
 
 /// Rows that decode as [`SubmissionView`]s; [`SubmissionView::ranked`] adds the rest.
 const COLUMNS: &str = "s.id, s.challenge_id, s.submitter, s.submitter AS author, s.agent_id, \
@@ -27,13 +27,8 @@ pub async fn insert(tx: &Tx, draft: &SubmissionDraft) -> Result<Option<Submissio
     let insert = sql("INSERT INTO arena_submissions \
             (challenge_id, submitter, agent_id, payload_hash, url, note, created_at, votes, weight_sum, points) \
             VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0) ON CONFLICT (challenge_id, submitter) DO NOTHING RETURNING id")
-    .bind(draft.challenge)
-    .bind(draft.submitter)
-    .bind(draft.agent)
-    .bind(draft.content.payload)
-    .bind(draft.content.url.clone())
-    .bind(&draft.note)
-    .bind(tx.now_s());
+    .bind((draft.challenge, draft.submitter, draft.agent, draft.content.payload, draft.content.url.clone()))
+    .bind((&draft.note, tx.now_s()));
     let id: Option<SubmissionId> = tx.row(insert).await?;
     if id.is_some() {
         let count = sql("UPDATE arena_challenges SET submissions = submissions + 1 WHERE id = $1");

@@ -24,10 +24,20 @@ async fn a_job_of_the_creator_that_cites_the_challenge_awards_it_once_it_is_over
             requested(4, 1, &ours, &uri),
         ])
         .await;
-        // Before the end it has no effect.
-        assert_eq!(state(&site, challenge).await, json!(["open", null, null, null]));
+        // Before the end it closes the challenge at once.
+        assert_eq!(state(&site, challenge).await, json!(["awarded", 3, 3, "Open"]));
+        let detail = site.challenge(challenge).await;
+        assert!(detail["closedAt"].as_i64() < detail["endsAt"].as_i64(), "{detail}");
+        assert_eq!(detail["closedAt"], detail["awardedAt"]);
+        let late = site.submit(challenge, &Wallet::new(11), json!({ "url": "https://a.example" })).await;
+        assert_eq!(super::refusal(&late), super::refused(409, "closed"));
+        let total =
+            async |status: &str| site.read(&format!("/api/arena/challenges?status={status}")).await["total"].clone();
+        assert_eq!((total("open").await, total("closed").await), (json!(0), json!(1)));
+        // No winner is determined, then or later.
         site.wait(2 * HOUR).await;
         assert_eq!(state(&site, challenge).await, json!(["awarded", 3, 3, "Open"]));
+        assert_eq!(site.published("arena.close").await, Vec::<Value>::new());
         assert!(site.published("arena.award").await.is_empty(), "the block is not deep enough");
         site.chain.mine_empty(10);
         site.gateway.indexed(&site.chain).await;

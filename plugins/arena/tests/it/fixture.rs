@@ -1,10 +1,10 @@
 //! Events of the contracts that the arena needs, and a test plugin that collects work.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostHandle, Identity, Json, JsonBody, NoConfig, Plugin, RequestContext,
-    Route,
+    ConfigError, Definition, HandlerError, HostHandle, Json, JsonBody, NoConfig, Plugin, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    host::Identity,
     point::{self, WorkInput},
 };
 use plugin_testing::{ScriptedLog, Value, json};
@@ -66,7 +66,9 @@ async fn list_work(
 }
 
 pub fn worker() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::object_manifest::<Worker>, construct: plugin_api::object_new::<Worker> };
+    let module = PluginModule {
+        manifest: plugin_api::host::object_manifest::<Worker>,
+        construct: plugin_api::host::object_new::<Worker>,
+    };
     module.leak_into_prefix()
 }

@@ -2,7 +2,7 @@
 
 use super::Kind;
 use crate::error::ArtifactsError;
-use plugin_api::{JsonSchema, NewContent, format};
+use plugin_api::{JsonSchema, content::NewContent, format};
 use serde::Deserialize;
 
 pub const NAME_CHARS_MAX: usize = 120;
@@ -40,19 +40,14 @@ pub struct ArtifactDraft {
 
 impl NewArtifact {
     pub fn check(self) -> Result<(ArtifactDraft, NewContent), ArtifactsError> {
-        let name = self.name.trim();
-        if !(1..=NAME_CHARS_MAX).contains(&format::utf16_len(name)) {
-            return Err(ArtifactsError::Name);
-        }
+        let name = format::trimmed(&self.name, 1..=NAME_CHARS_MAX).ok_or(ArtifactsError::Name)?;
         let description = self.description.unwrap_or_default();
         if format::utf16_len(&description) > DESCRIPTION_CHARS_MAX {
             return Err(ArtifactsError::Description);
         }
-        let license = self.license.unwrap_or_default().trim().to_owned();
-        if format::utf16_len(&license) > LICENSE_CHARS_MAX {
-            return Err(ArtifactsError::License);
-        }
+        let license = self.license.unwrap_or_default();
+        let license = format::trimmed(&license, 0..=LICENSE_CHARS_MAX).ok_or(ArtifactsError::License)?;
         let tags = format::tags(&self.tags.unwrap_or_default()).map_err(ArtifactsError::Tags)?;
-        Ok((ArtifactDraft { name: name.to_owned(), kind: self.kind, description, license, tags }, self.content))
+        Ok((ArtifactDraft { name, kind: self.kind, description, license, tags }, self.content))
     }
 }

@@ -4,7 +4,11 @@
 //! adds nothing when they are serialised.
 
 use super::{ArtifactDraft, ArtifactId, Kind};
-use plugin_api::{Address, Author, Content, Hash256, JsonSchema, PayloadInfo, format};
+use plugin_api::{
+    Address, Author, Hash256, JsonSchema,
+    content::{Content, PayloadInfo},
+    format,
+};
 use serde::Serialize;
 
 /// An artifact in a list.

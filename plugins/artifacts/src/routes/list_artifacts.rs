@@ -1,11 +1,6 @@
 //! `GET /api/artifacts`: artifacts by age or stars; filtered by kind, tag, owner or text.
 
-use crate::{
-    Artifacts,
-    error::OwnerFilterError,
-    model::{ArtifactState, ArtifactView, Kind, Sort},
-    store::{self, ListRow},
-};
+use crate::{Artifacts, error::OwnerFilterError, model, store};
 use plugin_api::{
     Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient,
 };
@@ -31,7 +26,7 @@ struct ArtifactFilter {
     #[serde(default)]
     q: String,
     #[serde(default)]
-    kind: Option<Kind>,
+    kind: Option<model::Kind>,
     /// Artifacts with exactly this tag; trimmed and lower-cased first.
     #[serde(default)]
     tag: String,
@@ -41,20 +36,20 @@ struct ArtifactFilter {
     owner: Option<String>,
     /// An unknown order is `new`.
     #[serde(default, deserialize_with = "lenient")]
-    sort: Sort,
+    sort: model::Sort,
 }
 
 async fn list_artifacts(
     cx: RequestContext<Artifacts>,
     QueryString(query): QueryString<ArtifactFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<ArtifactView>, HandlerError<OwnerFilterError>> {
-    let owner = query.owner.as_deref().map(str::trim).filter(|owner| !owner.is_empty());
-    let owner = owner.map(str::parse::<Address>).transpose().map_err(OwnerFilterError)?;
+) -> Result<Listed<model::ArtifactView>, HandlerError<OwnerFilterError>> {
+    let owner = query.owner.as_deref().and_then(format::given);
+    let owner = owner.map(str::parse).transpose().map_err(OwnerFilterError)?;
     let (tag, search) = (format::tag_filter(&query.tag), Search::new(&cx, &query.q));
     let artifacts = store::artifacts(owner, query.kind, tag, search, query.sort);
     let page = artifacts.page(limit, offset).fetch(&cx.db()).await?;
-    let rows: Vec<ListRow<'_>> = page.rows()?;
-    let items = rows.into_iter().map(|(kept, id, owner, stars)| (kept, ArtifactState { id, owner, stars }));
+    let rows: Vec<store::ListRow<'_>> = page.rows()?;
+    let items = rows.into_iter().map(|(kept, id, owner, stars)| (kept, model::ArtifactState { id, owner, stars }));
     Ok(Listed::rendered(items, page.total)?)
 }

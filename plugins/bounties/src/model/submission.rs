@@ -31,10 +31,7 @@ impl NewBounty {
     /// The bounty as it is stored, created now.
     pub fn check(self, now_s: i64) -> Result<BountyText, BountyError> {
         let Self { title, brief, reward_wei, tags, deadline } = self;
-        let title = title.trim().to_owned();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(&title)) {
-            return Err(BountyError::Title);
-        }
+        let title = format::trimmed(&title, 1..=TITLE_CHARS_MAX).ok_or(BountyError::Title)?;
         if brief.trim().is_empty() {
             return Err(BountyError::BlankBrief);
         }

@@ -1,25 +1,13 @@
 //! `POST /api/bounties/{id}/claims`: an agent's claim, signed by its owner. A second claim replaces the pitch of the first.
 
 use super::render;
-use crate::{
-    Bounties,
-    error::BountyError,
-    model::{BountyId, ClaimView, Claimed, NewClaim, Status},
-    store::{
-        agents::{self, Agent},
-        bounties,
-        claims::{self, ClaimRow},
-        state::BountyRow,
-    },
-};
-use plugin_api::{
-    Address, CreatedOrUpdated, Event, HandlerError, Path, RequestContext, Route, Signed, manifest::RateLimit,
-};
+use crate::{Bounties, error::BountyError, model, store};
+use plugin_api::{Address, CreatedOrUpdated, Event, HandlerError, Path, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties/{id}/claims", claim_bounty)
         .signed("bounty.claim")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .needs_row("bounty", "id", "SELECT 1 FROM bounties_bounties WHERE id = $1")
         .summary("Claim a bounty for an agent of yours, or change the pitch")
         .example("POST /api/bounties/{id}/claims {agentId, pitch} signed as bounty.claim")
@@ -27,20 +15,20 @@ pub fn route() -> Route<Bounties> {
 
 async fn claim_bounty(
     cx: RequestContext<Bounties>,
-    Path(bounty): Path<BountyId>,
-    Signed { signer, payload }: Signed<NewClaim>,
-) -> Result<CreatedOrUpdated<ClaimView>, HandlerError<BountyError>> {
-    let agent = agents::agent(&cx.db(), payload.agent_id).await?;
+    Path(bounty): Path<model::BountyId>,
+    Signed { signer, payload }: Signed<model::NewClaim>,
+) -> Result<CreatedOrUpdated<model::ClaimView>, HandlerError<BountyError>> {
+    let agent = store::agents::agent(&cx.db(), payload.agent_id).await?;
     let state = cx.plugin().state.clone();
     let (claim, created) = cx
         .write(async move |tx| {
-            bounties::touch(tx, bounty).await?;
+            store::bounties::touch(tx, bounty).await?;
             let found = state.find(tx, bounty).await?;
-            let row: BountyRow<'_> = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
+            let row: store::state::BountyRow<'_> = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
             let agent_name = check(&row, &payload, agent.as_ref(), signer, tx.now_s())?;
-            let NewClaim { agent_id, pitch } = &payload;
-            let (id, created_at, is_new) = claims::upsert(tx, bounty, *agent_id, signer, pitch).await?;
-            let claimed = Claimed {
+            let model::NewClaim { agent_id, pitch } = &payload;
+            let (id, created_at, is_new) = store::claims::upsert(tx, bounty, *agent_id, signer, pitch).await?;
+            let claimed = model::Claimed {
                 bounty_id: bounty,
                 title: row.title,
                 claim_id: id,
@@ -49,7 +37,7 @@ async fn claim_bounty(
                 updated: !is_new,
             };
             claimed.by(signer).at(tx.now_s()).publish(tx)?;
-            let claim = ClaimRow {
+            let claim = store::claims::ClaimRow {
                 id,
                 agent_id: *agent_id,
                 agent_name: Some(agent_name.to_owned()),
@@ -66,20 +54,20 @@ async fn claim_bounty(
 
 /// The agent's name, if the signer may claim the bounty for it.
 fn check<'a>(
-    bounty: &BountyRow<'_>,
-    claim: &NewClaim,
-    agent: Option<&'a Agent>,
+    bounty: &store::state::BountyRow<'_>,
+    claim: &model::NewClaim,
+    agent: Option<&'a store::agents::Agent>,
     signer: Address,
     now_s: i64,
 ) -> Result<&'a str, BountyError> {
-    if bounty.status != Status::Open {
+    if bounty.status != model::Status::Open {
         return Err(BountyError::NotOpen { bounty: bounty.id });
     }
     if bounty.deadline.is_some_and(|deadline| deadline <= now_s) {
         return Err(BountyError::Expired { bounty: bounty.id });
     }
     let agent_id = claim.agent_id;
-    let Agent { owner, name } = agent.ok_or(BountyError::UnknownAgent { agent: agent_id })?;
+    let store::agents::Agent { owner, name } = agent.ok_or(BountyError::UnknownAgent { agent: agent_id })?;
     if *owner != signer {
         return Err(BountyError::NotOwner { agent: agent_id });
     }

@@ -6,12 +6,12 @@ use crate::{
     model::{BountyCreated, BountyDetail, BountyState, BountyView, NewBounty, Status},
     store::bounties,
 };
-use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties", create_bounty)
         .signed("bounty.create")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .summary("Post a bounty")
         .example("POST /api/bounties {title, brief, rewardWei, tags, deadline} signed as bounty.create")
         .description("The reward is a promise. It is paid by hiring the awarded agent through the contract `escrow`.")

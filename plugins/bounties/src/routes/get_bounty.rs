@@ -1,12 +1,7 @@
 //! `GET /api/bounties/{id}`: a bounty with its claims.
 
 use super::render;
-use crate::{
-    Bounties,
-    error::BountyError,
-    model::{BountyDetail, BountyId},
-    store::claims,
-};
+use crate::{Bounties, error::BountyError, model, store};
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Bounties> {
@@ -15,10 +10,10 @@ pub fn route() -> Route<Bounties> {
 
 async fn get_bounty(
     cx: RequestContext<Bounties>,
-    Path(bounty): Path<BountyId>,
-) -> Result<RenderedJson<BountyDetail<'static>>, HandlerError<BountyError>> {
+    Path(bounty): Path<model::BountyId>,
+) -> Result<RenderedJson<model::BountyDetail<'static>>, HandlerError<BountyError>> {
     let db = cx.db();
     let found = cx.plugin().state.find(&db, bounty).await?;
     let state = found.first()?.ok_or(BountyError::UnknownBounty { bounty })?;
-    Ok(render::detail(cx.plugin(), state, claims::of(&db, bounty).await?)?)
+    Ok(render::detail(cx.plugin(), state, store::claims::of(&db, bounty).await?)?)
 }

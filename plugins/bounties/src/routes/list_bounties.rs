@@ -1,11 +1,6 @@
 //! `GET /api/bounties`: bounties by age, reward, deadline or activity, with filters.
 
-use crate::{
-    Bounties,
-    error::BountyError,
-    model::{BountyState, BountyView, Status},
-    store::selection::{Selection, Sort},
-};
+use crate::{Bounties, error::BountyError, model, store};
 use plugin_api::{
     Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient,
 };
@@ -31,11 +26,11 @@ pub fn route() -> Route<Bounties> {
 struct BountyFilter {
     /// Empty filters nothing.
     #[serde(default)]
-    #[schemars(with = "Option<Status>")]
+    #[schemars(with = "Option<model::Status>")]
     status: Option<String>,
     /// An unknown order is `new`.
     #[serde(default, deserialize_with = "lenient")]
-    sort: Sort,
+    sort: store::selection::Sort,
     /// A part of the title or of the brief; ASCII letters match in either case.
     #[serde(default)]
     q: String,
@@ -52,20 +47,17 @@ async fn list_bounties(
     cx: RequestContext<Bounties>,
     QueryString(query): QueryString<BountyFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<Listed<BountyView<'static>>, HandlerError<BountyError>> {
-    let poster = match query.poster.as_deref().unwrap_or_default().trim() {
-        "" => None,
-        address => Some(address.parse().map_err(BountyError::PosterFilter)?),
-    };
-    let selection = Selection {
+) -> Result<Listed<model::BountyView<'static>>, HandlerError<BountyError>> {
+    let poster = query.poster.as_deref().and_then(format::given);
+    let selection = store::selection::Selection {
         sort: query.sort,
-        status: Status::filter(query.status.as_deref().unwrap_or_default())?,
+        status: model::Status::filter(query.status.as_deref().unwrap_or_default())?,
         search: Search::new(&cx, &query.q),
         tag: format::tag_filter(&query.tag),
-        poster,
-        ..Selection::default()
+        poster: poster.map(str::parse).transpose().map_err(BountyError::PosterFilter)?,
+        ..store::selection::Selection::default()
     };
     let (page, total) = cx.plugin().state.list(&cx.db(), &selection, limit, offset).await?;
-    let rows: Vec<BountyState<'_>> = page.all()?;
+    let rows: Vec<model::BountyState<'_>> = page.all()?;
     Ok(Listed::rendered(rows.iter().map(|row| (row.kept, row)), total)?)
 }

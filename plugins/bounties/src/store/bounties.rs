@@ -14,16 +14,8 @@ pub async fn insert(tx: &Tx, poster: Address, text: &BountyText) -> Result<Bount
     let insert = sql("INSERT INTO bounties_bounties \
             (poster, title, brief, tags, summary, reward, deadline, deadline_order, created_at, updated_at, kept) \
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10) RETURNING id")
-    .bind(poster)
-    .bind(title)
-    .bind(brief)
-    .bind(Value::from(tags.clone()).to_string())
-    .bind(format::excerpt(brief, SUMMARY_CHARS))
-    .bind(reward_wei.sort_key())
-    .bind(*deadline)
-    .bind(deadline.unwrap_or(i64::MAX))
-    .bind(*created_at)
-    .bind(render_json(text)?);
+    .bind((poster, title, brief, Value::from(tags.clone()).to_string(), format::excerpt(brief, SUMMARY_CHARS)))
+    .bind((reward_wei.sort_key(), deadline, deadline.unwrap_or(i64::MAX), created_at, render_json(text)?));
     let id: BountyId = tx.one(insert).await?;
     if let Some(insert) = Sql::insert_rows("bounties_tags", "tag, bounty_id", tags.iter().map(|tag| (tag, id))) {
         tx.defer(insert)?;
@@ -37,11 +29,12 @@ pub async fn touch(tx: &Tx, bounty: BountyId) -> Result<(), HostError> {
     let touch = sql(
         "UPDATE bounties_bounties SET updated_at = CASE WHEN updated_at < $2 THEN $2 ELSE updated_at END WHERE id = $1",
     );
-    tx.execute(touch.bind(bounty).bind(tx.now_s())).await.map(drop)
+    tx.execute(touch.bind((bounty, tx.now_s()))).await.map(drop)
 }
 
 /// Stores the poster's award in place of an earlier one.
 pub async fn award(tx: &Tx, bounty: BountyId, agent: AgentId, job: Option<JobId>) -> Result<(), HostError> {
-    let award = sql("UPDATE bounties_bounties SET awarded_agent = $2, awarded_job = $3, awarded_at = $4 WHERE id = $1");
-    tx.execute(award.bind(bounty).bind(agent).bind(job).bind(tx.now_s())).await.map(drop)
+    let award = sql("UPDATE bounties_bounties SET awarded_agent = $2, awarded_job = $3, awarded_at = $4, \
+        awarded_after_job = (SELECT max(c.job_id) FROM bounties_jobs c WHERE c.bounty_id = $1) WHERE id = $1");
+    tx.execute(award.bind((bounty, agent, job, tx.now_s()))).await.map(drop)
 }

@@ -4,7 +4,7 @@ use crate::model::BountyId;
 use plugin_api::{HostError, JobId, Query, Tx, sql};
 
 pub fn insert(tx: &Tx, job: JobId, bounty: Option<BountyId>) -> Result<(), HostError> {
-    tx.defer(sql("INSERT INTO bounties_jobs (job_id, bounty_id) VALUES ($1, $2)").bind(job).bind(bounty))
+    tx.defer(sql("INSERT INTO bounties_jobs (job_id, bounty_id) VALUES ($1, $2)").bind((job, bounty)))
 }
 
 /// The bounty that the job cites; the outer `None` while this index has not reached the job.

@@ -28,9 +28,7 @@ pub async fn of(db: &impl Query, bounty: BountyId) -> Result<Vec<ClaimRow>, Host
                 c.claimer, c.pitch, c.created_at, c.updated_at \
                 FROM bounties_claims c WHERE c.bounty_id = $1 AND c.id > $2 ORDER BY c.id LIMIT $3",
         )
-        .bind(bounty)
-        .bind(after)
-        .bind(CLAIMS_PER_READ);
+        .bind((bounty, after, CLAIMS_PER_READ));
         let some: Vec<ClaimRow> = db.rows(read).await?;
         let is_last = some.len() < CLAIMS_PER_READ as usize;
         claims.extend(some);
@@ -49,7 +47,7 @@ pub async fn upsert(
     claimer: Address,
     pitch: &str,
 ) -> Result<(ClaimId, i64, bool), HostError> {
-    let claim = |text: &'static str| sql(text).bind(bounty).bind(agent).bind(claimer).bind(pitch).bind(tx.now_s());
+    let claim = |text: &'static str| sql(text).bind((bounty, agent, claimer, pitch, tx.now_s()));
     let replace = claim(
         "UPDATE bounties_claims SET claimer = $3, pitch = $4, updated_at = $5 \
          WHERE bounty_id = $1 AND agent_id = $2 RETURNING id, created_at",

@@ -1,5 +1,6 @@
 //! The cursor of the published effects, and the next job events of the activity log.
 
+use super::state::BountyRow;
 use crate::model::BountyId;
 use plugin_api::{HostError, JobId, Query, Tx, sql};
 use serde::Deserialize;
@@ -21,7 +22,7 @@ pub async fn published_up_to(db: &impl Query) -> Result<i64, HostError> {
 /// Moves the cursor from `before` to `event`; returns false when another gateway has moved it.
 pub async fn advance(tx: &Tx, before: i64, event: i64) -> Result<bool, HostError> {
     let advance = sql("UPDATE bounties_progress SET event_id = $2 WHERE id = 1 AND event_id = $1");
-    Ok(tx.execute(advance.bind(before).bind(event)).await? > 0)
+    Ok(tx.execute(advance.bind((before, event))).await? > 0)
 }
 
 /// Public events that may change a bounty's status, in their order.
@@ -29,10 +30,21 @@ pub async fn next(db: &impl Query, after: i64, limit: u32) -> Result<Vec<JobEven
     db.rows(
         sql("SELECT id, type, ts, ref_id AS job FROM host_activity_v1 \
              WHERE type IN ('job.requested', 'job.completed', 'job.refunded') AND id > $1 ORDER BY id LIMIT $2")
-        .bind(after)
-        .bind(limit),
+        .bind((after, limit)),
     )
     .await
+}
+
+/// Whether this was the job that paid the bounty when it was requested: it cites the bounty, and every older one of the poster
+/// that does was refunded before.
+pub async fn was_first(db: &impl Query, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<bool, HostError> {
+    let older = sql("SELECT count(*) FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
+         WHERE c.bounty_id = $1 AND v.client = $2 AND (c.job_id = $3 OR (c.job_id < $3 \
+             AND (v.status <> 'Refunded' OR v.closed_at > $4)))");
+    let older = older.bind(bounty.id).bind(bounty.poster).bind(event.job).bind(event.ts);
+    let cited = sql("SELECT count(*) FROM bounties_jobs WHERE job_id = $1 AND bounty_id = $2");
+    let cites: i64 = db.one(cited.bind(event.job).bind(bounty.id)).await?;
+    Ok(cites == 1 && db.one::<i64>(older).await? == 1)
 }
 
 /// Whether the completion of the job is public, and so final.
@@ -51,8 +63,7 @@ pub async fn touched_by(db: &impl Query, job: JobId, cited: Option<BountyId>) ->
     db.rows(
         sql("SELECT id FROM bounties_bounties WHERE awarded_job = $1 UNION SELECT id FROM bounties_bounties WHERE id = $2 \
              ORDER BY id")
-        .bind(job)
-        .bind(cited.map_or(0, |bounty| bounty.0)),
+        .bind((job, cited.map_or(0, |bounty| bounty.0))),
     )
     .await
 }

@@ -5,12 +5,13 @@
 //!
 //! - An award holds until its job is refunded. An award without a job, or whose job is for another client or agent, holds until
 //!   a citing job is refunded after it.
-//! - The job is the one that the award names, if its client is the poster; else the oldest citing one that is not refunded.
+//! - The job is the one that the award names, if its client is the poster; else the oldest citing one that is not refunded. An
+//!   award that holds and names no job of the poster gives way to a citing job only when that is newer, or completed.
 //! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
 
 use super::selection::Selection;
 use crate::model::{BountyId, Completed, Status};
-use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, StatementResult, Wei, sql};
+use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, Wei, handles::StatementResult, sql};
 use serde::Deserialize;
 
 /// What events and checks need of a bounty with its state. Responses are made of a [`crate::model::BountyState`].
@@ -174,6 +175,9 @@ const INPUTS: &str = "SELECT b.id, b.kept, b.title, b.summary, b.tags, b.poster,
     coalesce((SELECT v.closed_at FROM jobs_v1 v WHERE v.job_id = b.awarded_job AND v.client = b.poster), 0) AS own_closed, \
     (SELECT min(c.job_id) FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
         WHERE c.bounty_id = b.id AND v.client = b.poster AND v.status <> 'Refunded') AS cited_job, \
+    (SELECT min(c.job_id) FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
+        WHERE c.bounty_id = b.id AND v.client = b.poster AND v.status <> 'Refunded' \
+            AND (c.job_id > coalesce(b.awarded_after_job, 0) OR v.status = 'Completed')) AS later_job, \
     coalesce((SELECT max(v.closed_at) FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
         WHERE c.bounty_id = b.id AND v.client = b.poster AND v.status = 'Refunded'), -1) AS refunded_at \
     FROM bounties_bounties b";
@@ -183,8 +187,8 @@ const HELD: &str = "SELECT i.*, CASE WHEN i.awarded_agent IS NULL OR i.own_statu
     OR (i.own_status IN ('None', 'Strange') AND i.refunded_at >= i.awarded_at) THEN 0 ELSE 1 END AS holds";
 
 /// Computes which job pays the bounty.
-const LINKED: &str = "SELECT h.*, CASE WHEN h.holds = 1 AND h.own_status NOT IN ('None', 'Strange') THEN h.awarded_job \
-    ELSE h.cited_job END AS job";
+const LINKED: &str = "SELECT h.*, CASE WHEN h.holds = 0 THEN h.cited_job \
+    WHEN h.own_status IN ('None', 'Strange') THEN h.later_job ELSE h.awarded_job END AS job";
 
 const JOBS: &str = "SELECT l.*, \
     (SELECT v.status FROM jobs_v1 v WHERE v.job_id = l.job) AS job_status, \

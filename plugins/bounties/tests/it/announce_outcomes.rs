@@ -110,3 +110,16 @@ async fn a_refund_that_passes_the_bounty_on_tells_of_the_next_job() {
         site.close().await;
     }
 }
+
+#[tokio::test]
+async fn a_job_that_is_cancelled_before_its_request_is_public_gives_both_events() {
+    for site in sites().await {
+        let bounty = site.post("T", json!({})).await;
+        let awarded = event("bounty.award", bounty, 1, 1, json!({ "rewardWei": "5", "viaJob": true }));
+        let reopened = event("bounty.reopen", bounty, 1, 1, json!({ "reason": "refunded" }));
+        let logs = vec![citing(1, 1, bounty), refunded(1, "5", true)];
+        assert_eq!(published(&site, logs).await, [awarded, reopened]);
+        assert_eq!(site.state(bounty).await.0, "open");
+        site.close().await;
+    }
+}

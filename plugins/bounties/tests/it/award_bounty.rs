@@ -164,3 +164,22 @@ async fn the_same_award_fifty_times_at_once_counts_once() {
         site.close().await;
     }
 }
+
+#[tokio::test]
+async fn an_award_beside_an_open_citing_job_is_answered_and_published_alike() {
+    for site in sites().await {
+        let bounty = site.post("T", json!({})).await;
+        site.mine(vec![super::citing(1, 1, bounty)]).await;
+        assert_eq!(site.state(bounty).await, state("awarded", Some(1), Some(1)));
+        let again = site.award(bounty, &poster(), json!({ "agentId": 2 })).await.json();
+        assert_eq!((&again["awardedAgentId"], &again["jobId"]), (&json!(2), &json!(null)), "the last award counts");
+        let (_, data) = site.published().await.pop().unwrap();
+        assert_eq!((&data["agentId"], &data["jobId"]), (&json!(2), &json!(null)));
+        // A newer job takes its place; and so does the older one, when it is completed.
+        site.mine(vec![super::citing(2, 2, bounty)]).await;
+        assert_eq!(site.state(bounty).await, state("awarded", Some(2), Some(2)));
+        site.mine(vec![completed(1, "4", 5)]).await;
+        assert_eq!(site.state(bounty).await, state("completed", Some(1), Some(1)));
+        site.close().await;
+    }
+}

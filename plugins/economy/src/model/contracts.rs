@@ -2,7 +2,10 @@
 //!
 //! Where the activity log repeats the arguments of an event, one struct is both: its members are written by the names of the log.
 
-use plugin_api::{Address, AgentId, ContractEvent, Event, JobId, Wei, chain_int};
+use plugin_api::{
+    Address, AgentId, Event, JobId, Wei,
+    contracts::{ContractEvent, chain_int},
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Keys of the contracts in the gateway's configuration.

@@ -1,7 +1,7 @@
 //! Events of the activity log that say more than the arguments of a contract's event; the others are in `contracts`.
 
 use super::contracts::CaseOpened;
-use plugin_api::{Address, AgentId, Event, Hash256, Wei, manifest::EventRef};
+use plugin_api::{Address, AgentId, Event, Hash256, Wei, stream::EventRef};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Event)]

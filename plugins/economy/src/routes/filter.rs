@@ -1,7 +1,7 @@
 //! Filters of the lists. An empty filter counts as absent, because clients send empty form fields.
 
 use crate::error::EconomyError;
-use plugin_api::Address;
+use plugin_api::{Address, format};
 use serde::{
     de::DeserializeOwned,
     de::value::{Error, StrDeserializer},
@@ -33,5 +33,5 @@ pub fn status<T: DeserializeOwned>(text: Option<&str>, expected: &'static str) -
 
 /// `None` when the filter is absent or empty.
 pub fn present(text: Option<&str>) -> Option<&str> {
-    text.map(str::trim).filter(|text| !text.is_empty())
+    text.and_then(format::given)
 }

@@ -1,15 +1,7 @@
 //! `GET /api/accounts`: accounts that the factory created, the latest first.
 
 use super::{Undeployed, deployment, filter};
-use crate::{
-    Economy,
-    error::EconomyError,
-    model::{
-        AccountView,
-        contracts::{ACCOUNT_FACTORY, ACCOUNT_IMPL},
-    },
-    store::accounts::accounts,
-};
+use crate::{Economy, error::EconomyError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
@@ -44,10 +36,10 @@ async fn list_accounts(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<AccountFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<AccountView, AccountList>, HandlerError<EconomyError>> {
+) -> Result<Listed<model::AccountView, AccountList>, HandlerError<EconomyError>> {
     let owner = filter::address("owner", query.owner.as_deref())?;
-    let page = accounts(owner).page(limit, offset).fetch(&cx.db()).await?;
-    let (factory, undeployed) = deployment(&cx, ACCOUNT_FACTORY);
-    let implementation = cx.environment().contract(ACCOUNT_IMPL);
+    let page = store::accounts::accounts(owner).page(limit, offset).fetch(&cx.db()).await?;
+    let (factory, undeployed) = deployment(&cx, model::contracts::ACCOUNT_FACTORY);
+    let implementation = cx.environment().contract(model::contracts::ACCOUNT_IMPL);
     Ok(Listed::new(page.rows()?, AccountList { total: page.total, factory, implementation, undeployed })?)
 }

@@ -1,12 +1,7 @@
 //! `GET /api/disputes`: cases of the arbiter pool with their evidence, the newest first.
 
 use super::{Undeployed, deployment, filter};
-use crate::{
-    Economy,
-    error::EconomyError,
-    model::{CaseStatus, DisputeView, contracts::ARBITER_POOL},
-    store::disputes::{add_evidence, disputes},
-};
+use crate::{Economy, error::EconomyError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +19,7 @@ pub fn route() -> Route<Economy> {
 #[serde(rename_all = "camelCase")]
 struct DisputeFilter {
     /// `open` or `closed`.
-    #[schemars(with = "Option<CaseStatus>")]
+    #[schemars(with = "Option<model::CaseStatus>")]
     status: Option<String>,
     /// `1`: open cases; `0`: closed ones.
     open: Option<String>,
@@ -48,7 +43,7 @@ async fn list_disputes(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<DisputeFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<DisputeView, DisputeList>, HandlerError<EconomyError>> {
+) -> Result<Listed<model::DisputeView, DisputeList>, HandlerError<EconomyError>> {
     let status = filter::status(query.status.as_deref(), "open, closed")?;
     let open = match filter::present(query.open.as_deref()) {
         Some("1" | "true") => Some(true),
@@ -59,9 +54,9 @@ async fn list_disputes(
     let job_id = filter::id("jobId", query.job_id.as_deref())?;
     let opener = filter::address("opener", query.opener.as_deref())?;
     let db = cx.db();
-    let page = disputes(status, open, job_id, opener).page(limit, offset).fetch(&db).await?;
+    let page = store::disputes::disputes(status, open, job_id, opener).page(limit, offset).fetch(&db).await?;
     let mut items = page.rows()?;
-    add_evidence(&db, &mut items).await?;
-    let (contract, undeployed) = deployment(&cx, ARBITER_POOL);
+    store::disputes::add_evidence(&db, &mut items).await?;
+    let (contract, undeployed) = deployment(&cx, model::contracts::ARBITER_POOL);
     Ok(Listed::new(items, DisputeList { total: page.total, contract, undeployed })?)
 }

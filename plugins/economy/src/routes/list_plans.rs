@@ -1,12 +1,7 @@
 //! `GET /api/streams/plans`: subscription plans, the newest first.
 
 use super::{Undeployed, deployment, filter};
-use crate::{
-    Economy,
-    error::EconomyError,
-    model::{PlanView, contracts::STREAM_PAY},
-    store::{plans::plans, subs},
-};
+use crate::{Economy, error::EconomyError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
@@ -40,16 +35,16 @@ async fn list_plans(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<PlanFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<PlanView, PlanList>, HandlerError<EconomyError>> {
+) -> Result<Listed<model::PlanView, PlanList>, HandlerError<EconomyError>> {
     let payee = filter::address("payee", query.payee.as_deref())?;
     let only_active = filter::flag(query.active.as_deref());
     let db = cx.db();
-    let page = plans(payee, only_active).page(limit, offset).fetch(&db).await?;
-    let mut items: Vec<PlanView> = page.rows()?;
-    let active_subs = subs::count_active_of(&db, items.iter().map(|plan| plan.id), cx.now_s()).await?;
+    let page = store::plans::plans(payee, only_active).page(limit, offset).fetch(&db).await?;
+    let mut items: Vec<model::PlanView> = page.rows()?;
+    let active_subs = store::subs::count_active_of(&db, items.iter().map(|plan| plan.id), cx.now_s()).await?;
     for plan in &mut items {
         plan.active_subs = active_subs.get(&plan.id).copied().unwrap_or_default();
     }
-    let (contract, undeployed) = deployment(&cx, STREAM_PAY);
+    let (contract, undeployed) = deployment(&cx, model::contracts::STREAM_PAY);
     Ok(Listed::new(items, PlanList { total: page.total, contract, undeployed })?)
 }

@@ -1,12 +1,7 @@
 //! `GET /api/streams`: payment streams, the newest first.
 
 use super::{Undeployed, deployment, filter};
-use crate::{
-    Economy,
-    error::EconomyError,
-    model::{StreamStatus, StreamView, contracts::STREAM_PAY},
-    store::streams::streams,
-};
+use crate::{Economy, error::EconomyError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +21,7 @@ struct StreamFilter {
     #[schemars(with = "Option<Address>")]
     payee: Option<String>,
     /// `open`, `ended` or `cancelled`.
-    #[schemars(with = "Option<StreamStatus>")]
+    #[schemars(with = "Option<model::StreamStatus>")]
     status: Option<String>,
 }
 
@@ -46,13 +41,13 @@ async fn list_streams(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<StreamFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<StreamView, StreamList>, HandlerError<EconomyError>> {
+) -> Result<Listed<model::StreamView, StreamList>, HandlerError<EconomyError>> {
     let payer = filter::address("payer", query.payer.as_deref())?;
     let payee = filter::address("payee", query.payee.as_deref())?;
     let status = filter::status(query.status.as_deref(), "open, ended, cancelled")?;
     let now = cx.now_s();
-    let page = streams(payer, payee, status, now).page(limit, offset).fetch(&cx.db()).await?;
-    let items = page.rows::<StreamView>()?.into_iter().map(|stream| stream.at(now)).collect();
-    let (contract, undeployed) = deployment(&cx, STREAM_PAY);
+    let page = store::streams::streams(payer, payee, status, now).page(limit, offset).fetch(&cx.db()).await?;
+    let items = page.rows::<model::StreamView>()?.into_iter().map(|stream| stream.at(now)).collect();
+    let (contract, undeployed) = deployment(&cx, model::contracts::STREAM_PAY);
     Ok(Listed::new(items, StreamList { total: page.total, now, contract, undeployed })?)
 }

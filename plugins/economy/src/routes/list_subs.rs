@@ -1,12 +1,7 @@
 //! `GET /api/streams/subs`: subscriptions, the newest first.
 
 use super::{Undeployed, deployment, filter};
-use crate::{
-    Economy,
-    error::EconomyError,
-    model::{SubView, contracts::STREAM_PAY},
-    store::subs::subs,
-};
+use crate::{Economy, error::EconomyError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +40,13 @@ async fn list_subs(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<SubFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<SubView, SubList>, HandlerError<EconomyError>> {
+) -> Result<Listed<model::SubView, SubList>, HandlerError<EconomyError>> {
     let payer = filter::address("payer", query.payer.as_deref())?;
     let plan_id = filter::id("planId", query.plan_id.as_deref())?;
     let now = cx.now_s();
     let active_at = filter::flag(query.active.as_deref()).then_some(now);
-    let page = subs(payer, plan_id, active_at).page(limit, offset).fetch(&cx.db()).await?;
-    let items = page.rows::<SubView>()?.into_iter().map(|sub| sub.at(now)).collect();
-    let (contract, undeployed) = deployment(&cx, STREAM_PAY);
+    let page = store::subs::subs(payer, plan_id, active_at).page(limit, offset).fetch(&cx.db()).await?;
+    let items = page.rows::<model::SubView>()?.into_iter().map(|sub| sub.at(now)).collect();
+    let (contract, undeployed) = deployment(&cx, model::contracts::STREAM_PAY);
     Ok(Listed::new(items, SubList { total: page.total, now, contract, undeployed })?)
 }

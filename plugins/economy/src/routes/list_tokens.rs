@@ -1,12 +1,7 @@
 //! `GET /api/tokens`: tokens of agents, the latest launch first.
 
 use super::{Undeployed, deployment, filter};
-use crate::{
-    Economy,
-    error::EconomyError,
-    model::{TokenView, contracts::TOKEN_FACTORY},
-    store::tokens::tokens,
-};
+use crate::{Economy, error::EconomyError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +36,9 @@ async fn list_tokens(
     cx: RequestContext<Economy>,
     QueryString(query): QueryString<TokenFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<TokenView, TokenList>, HandlerError<EconomyError>> {
+) -> Result<Listed<model::TokenView, TokenList>, HandlerError<EconomyError>> {
     let agent_id = filter::id("agentId", query.agent_id.as_deref())?;
-    let page = tokens(agent_id).page(limit, offset).fetch(&cx.db()).await?;
-    let (contract, undeployed) = deployment(&cx, TOKEN_FACTORY);
+    let page = store::tokens::tokens(agent_id).page(limit, offset).fetch(&cx.db()).await?;
+    let (contract, undeployed) = deployment(&cx, model::contracts::TOKEN_FACTORY);
     Ok(Listed::new(page.rows()?, TokenList { total: page.total, contract, undeployed })?)
 }

@@ -1,7 +1,7 @@
 //! The table of accounts.
 
 use crate::model::contracts::AccountCreated;
-use plugin_api::{Address, ChainEvent, List, Sql, sql};
+use plugin_api::{Address, List, Sql, contracts::ChainEvent, sql};
 
 pub const TABLE: &str = "economy_accounts";
 
@@ -15,8 +15,5 @@ pub fn accounts(owner: Option<Address>) -> List {
 pub fn insert(event: &ChainEvent<AccountCreated>) -> Sql {
     sql("INSERT INTO economy_accounts (account, nth, owner, created_at, tx_hash) \
          SELECT $1, coalesce(max(nth), 0) + 1, $2, $3, $4 FROM economy_accounts WHERE true ON CONFLICT (account) DO NOTHING")
-    .bind(event.args.account)
-    .bind(event.args.owner)
-    .bind(event.time_s)
-    .bind(event.tx)
+    .bind((event.args.account, event.args.owner, event.time_s, event.tx))
 }

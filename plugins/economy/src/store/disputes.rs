@@ -5,7 +5,7 @@ use crate::model::{
     CaseStatus, DisputeView, EvidenceView,
     contracts::{CaseClosed, CaseOpened, EvidenceSubmitted, Voted},
 };
-use plugin_api::{Address, ChainEvent, HostError, List, Query, Sql, sql};
+use plugin_api::{Address, HostError, List, Query, Sql, contracts::ChainEvent, sql};
 
 pub const TABLE: &str = "economy_disputes";
 pub const EVIDENCE_TABLE: &str = "economy_evidence";
@@ -46,41 +46,28 @@ pub fn insert(event: &ChainEvent<CaseOpened>) -> Sql {
     sql("INSERT INTO economy_disputes \
          (id, job_id, opener, evidence_uri, opened_at, votes, closed, tx_opened, updated_at_block) \
          VALUES ($1, $2, $3, $4, $5, 0, 0, $6, $7) ON CONFLICT (id) DO NOTHING")
-    .bind(*case_id)
-    .bind(*job_id)
-    .bind(*opener)
-    .bind(evidence_uri)
-    .bind(event.time_s)
-    .bind(event.tx)
-    .bind(block(event))
+    .bind((case_id, job_id, opener, evidence_uri, event.time_s, event.tx, block(event)))
 }
 
 pub fn insert_evidence(event: &ChainEvent<EvidenceSubmitted>) -> Sql {
     let EvidenceSubmitted { case_id, by, uri } = &event.args;
     sql("INSERT INTO economy_evidence (id, case_id, submitter, uri, submitted_at, tx_hash) \
          SELECT coalesce(max(id), 0) + 1, $1, $2, $3, $4, $5 FROM economy_evidence")
-    .bind(*case_id)
-    .bind(*by)
-    .bind(uri)
-    .bind(event.time_s)
-    .bind(event.tx)
+    .bind((case_id, by, uri, event.time_s, event.tx))
 }
 
 /// Notes that evidence was submitted in this block.
 pub fn set_updated(event: &ChainEvent<EvidenceSubmitted>) -> Sql {
     let update = sql("UPDATE economy_disputes SET updated_at_block = $2 WHERE id = $1");
-    update.bind(event.args.case_id).bind(block(event))
+    update.bind((event.args.case_id, block(event)))
 }
 
 pub fn count_vote(event: &ChainEvent<Voted>) -> Sql {
     let update = sql("UPDATE economy_disputes SET votes = votes + 1, updated_at_block = $2 WHERE id = $1");
-    update.bind(event.args.case_id).bind(block(event))
+    update.bind((event.args.case_id, block(event)))
 }
 
 pub fn close(event: &ChainEvent<CaseClosed>) -> Sql {
     sql("UPDATE economy_disputes SET closed = 1, result = $2, closed_at = $3, updated_at_block = $4 WHERE id = $1")
-        .bind(event.args.case_id)
-        .bind(event.args.client_bps)
-        .bind(event.time_s)
-        .bind(block(event))
+        .bind((event.args.case_id, event.args.client_bps, event.time_s, block(event)))
 }

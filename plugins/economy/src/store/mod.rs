@@ -8,7 +8,7 @@ pub mod streams;
 pub mod subs;
 pub mod tokens;
 
-use plugin_api::{ChainEvent, Sql};
+use plugin_api::{Sql, contracts::ChainEvent};
 
 /// The number of the event's block, for a column.
 pub fn block<Args>(event: &ChainEvent<Args>) -> i64 {

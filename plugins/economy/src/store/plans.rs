@@ -2,7 +2,7 @@
 
 use super::block;
 use crate::model::contracts::{PlanActiveSet, PlanCreated};
-use plugin_api::{Address, ChainEvent, HostError, List, Query, Sql, sql};
+use plugin_api::{Address, HostError, List, Query, Sql, contracts::ChainEvent, sql};
 
 pub const TABLE: &str = "economy_plans";
 
@@ -22,18 +22,12 @@ pub fn insert(event: &ChainEvent<PlanCreated>) -> Sql {
     sql("INSERT INTO economy_plans \
          (id, payee, price_per_period, period_s, active, metadata_uri, created_at, updated_at_block) \
          VALUES ($1, $2, $3, $4, 1, $5, $6, $7) ON CONFLICT (id) DO NOTHING")
-    .bind(*plan_id)
-    .bind(*payee)
-    .bind(*price_per_period)
-    .bind(*period)
-    .bind(metadata_uri)
-    .bind(event.time_s)
-    .bind(block(event))
+    .bind((plan_id, payee, price_per_period, period, metadata_uri, event.time_s, block(event)))
 }
 
 pub fn set_active(event: &ChainEvent<PlanActiveSet>) -> Sql {
     let update = sql("UPDATE economy_plans SET active = $2, updated_at_block = $3 WHERE id = $1");
-    update.bind(event.args.plan_id).bind(event.args.active).bind(block(event))
+    update.bind((event.args.plan_id, event.args.active, block(event)))
 }
 
 pub async fn payee(db: &impl Query, id: i64) -> Result<Option<Address>, HostError> {

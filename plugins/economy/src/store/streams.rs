@@ -5,7 +5,7 @@ use crate::model::{
     StreamStatus,
     contracts::{StreamOpened, StreamToppedUp},
 };
-use plugin_api::{Address, ChainEvent, HostError, List, Query, Sql, Tx, Wei, sql};
+use plugin_api::{Address, HostError, List, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
 
 pub const TABLE: &str = "economy_streams";
 
@@ -32,24 +32,17 @@ pub fn insert(event: &ChainEvent<StreamOpened>) -> Sql {
     sql("INSERT INTO economy_streams \
          (id, payer, payee, rate_per_sec, deposit, claimed, start_s, stop_s, cancelled, tx_opened, updated_at_block) \
          VALUES ($1, $2, $3, $4, $5, '0', $6, $7, 0, $8, $9) ON CONFLICT (id) DO NOTHING")
-    .bind(stream_id)
-    .bind(payer)
-    .bind(payee)
-    .bind(rate_per_sec)
-    .bind(deposit)
-    .bind(start)
-    .bind(stop)
-    .bind(event.tx)
-    .bind(block(event))
+    .bind((stream_id, payer, payee, rate_per_sec, deposit, start, stop, event.tx, block(event)))
 }
 
 pub fn set_deposit(event: &ChainEvent<StreamToppedUp>) -> Sql {
     let StreamToppedUp { id, deposit, stop } = event.args;
-    sql("UPDATE economy_streams SET deposit = $2, stop_s = $3, updated_at_block = $4 WHERE id = $1")
-        .bind(id)
-        .bind(deposit)
-        .bind(stop)
-        .bind(block(event))
+    sql("UPDATE economy_streams SET deposit = $2, stop_s = $3, updated_at_block = $4 WHERE id = $1").bind((
+        id,
+        deposit,
+        stop,
+        block(event),
+    ))
 }
 
 /// Adds a claim, and ends the stream when it was the last one; returns payer and payee if the stream is indexed.
@@ -65,10 +58,7 @@ pub async fn claim(
         return Ok(None);
     };
     let update = sql("UPDATE economy_streams SET claimed = $2, cancelled = $3, updated_at_block = $4 WHERE id = $1")
-        .bind(id)
-        .bind(claimed.saturating_add(gross))
-        .bind(cancelled || cancels)
-        .bind(block);
+        .bind((id, claimed.saturating_add(gross), cancelled || cancels, block));
     tx.defer(update)?;
     Ok(Some((payer, payee)))
 }

@@ -1,7 +1,7 @@
 //! The table of tokens.
 
 use crate::model::contracts::Launched;
-use plugin_api::{Address, ChainEvent, HostError, List, Query, Sql, Tx, Wei, sql};
+use plugin_api::{Address, HostError, List, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
 use serde::Deserialize;
 
 pub const TABLE: &str = "economy_tokens";
@@ -25,11 +25,7 @@ pub fn insert(event: &ChainEvent<Launched>) -> Sql {
          distributed, tx_launched) \
          SELECT $1, coalesce(max(nth), 0) + 1, $2, $3, $4, 0, 0, '0', '0', '0', $5 FROM economy_tokens \
          WHERE true ON CONFLICT (token) DO NOTHING")
-    .bind(*token)
-    .bind(*agent_id)
-    .bind(symbol)
-    .bind(event.time_s)
-    .bind(event.tx)
+    .bind((token, agent_id, symbol, event.time_s, event.tx))
 }
 
 /// A trade of a token, or the totals of all.
@@ -48,11 +44,8 @@ pub async fn add_trade(tx: &Tx, token: Address, trade: Trade) -> Result<(), Host
     let Some(totals) = tx.row::<Trade>(known.bind(token)).await? else { return Ok(()) };
     let update = sql("UPDATE economy_tokens SET buys = $2, sells = $3, fmx_in = $4, fmx_out = $5, distributed = $6 \
          WHERE token = $1")
-    .bind(token)
-    .bind(totals.buys + trade.buys)
-    .bind(totals.sells + trade.sells)
-    .bind(totals.fmx_in.saturating_add(trade.fmx_in))
-    .bind(totals.fmx_out.saturating_add(trade.fmx_out))
+    .bind((token, totals.buys + trade.buys, totals.sells + trade.sells))
+    .bind((totals.fmx_in.saturating_add(trade.fmx_in), totals.fmx_out.saturating_add(trade.fmx_out)))
     .bind(totals.distributed.saturating_add(trade.distributed));
     tx.defer(update)
 }

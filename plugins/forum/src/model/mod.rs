@@ -10,15 +10,9 @@ pub use sort::Sort;
 pub use submission::{BODY_BYTES_MAX, NewPost, NewThread, PostDraft, TITLE_CHARS_MAX, ThreadDraft, is_upvote};
 pub use view::{DetailState, FeedItem, PostView, ThreadDetail, ThreadState, ThreadText, ThreadView};
 
-use plugin_api::record_id;
-
-record_id!(
+plugin_api::record_id! {
     /// A thread.
-    ThreadId,
-    "thread"
-);
-record_id!(
+    ThreadId, "thread";
     /// A post.
-    PostId,
-    "post"
-);
+    PostId, "post";
+}

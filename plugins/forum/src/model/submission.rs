@@ -31,13 +31,10 @@ pub struct ThreadDraft {
 
 impl NewThread {
     pub fn check(self) -> Result<ThreadDraft, ForumError> {
-        let title = self.title.trim();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(title)) {
-            return Err(ForumError::Title);
-        }
+        let title = format::trimmed(&self.title, 1..=TITLE_CHARS_MAX).ok_or(ForumError::Title)?;
         let opening = PostDraft::check(self.body, None)?;
         let tags = format::tags(&self.tags.unwrap_or_default()).map_err(ForumError::Tags)?;
-        Ok(ThreadDraft { title: title.to_owned(), opening, tags })
+        Ok(ThreadDraft { title, opening, tags })
     }
 }
 

@@ -6,12 +6,12 @@ use crate::{
     model::{NewThread, ThreadCreated, ThreadDetail, ThreadView},
     store::threads,
 };
-use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Forum> {
     Route::post("/api/forum/threads", create_thread)
         .signed("thread.create")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .summary("Open a thread")
         .example("POST /api/forum/threads {title, body, tags} signed as thread.create")
 }

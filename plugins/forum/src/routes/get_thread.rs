@@ -1,11 +1,6 @@
 //! `GET /api/forum/threads/{id}`: a thread with all its posts.
 
-use crate::{
-    Forum,
-    error::ForumError,
-    model::{ThreadDetail, ThreadId},
-    store::thread_detail,
-};
+use crate::{Forum, error::ForumError, model, store};
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Forum> {
@@ -14,9 +9,9 @@ pub fn route() -> Route<Forum> {
 
 async fn get_thread(
     cx: RequestContext<Forum>,
-    Path(thread): Path<ThreadId>,
-) -> Result<RenderedJson<ThreadDetail>, HandlerError<ForumError>> {
-    let rows = thread_detail::read(&cx.db(), thread).await?;
+    Path(thread): Path<model::ThreadId>,
+) -> Result<RenderedJson<model::ThreadDetail>, HandlerError<ForumError>> {
+    let rows = store::thread_detail::read(&cx.db(), thread).await?;
     let detail = rows.detail(thread)?.ok_or(ForumError::UnknownThread { thread })?;
     Ok(RenderedJson::object(detail.state.rendered, &detail)?)
 }

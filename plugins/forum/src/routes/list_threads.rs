@@ -1,10 +1,6 @@
 //! `GET /api/forum/threads`: threads by activity, age or votes; filtered by tag or text.
 
-use crate::{
-    Forum,
-    model::{Sort, ThreadState, ThreadView},
-    store::thread_list,
-};
+use crate::{Forum, model, store};
 use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, format, lenient};
 use serde::Deserialize;
 
@@ -27,7 +23,7 @@ pub fn route() -> Route<Forum> {
 struct ThreadFilter {
     /// An unknown order is `active`.
     #[serde(default, deserialize_with = "lenient")]
-    sort: Sort,
+    sort: model::Sort,
     /// A part of the title or of any post; ASCII letters match in either case.
     #[serde(default)]
     q: String,
@@ -40,10 +36,10 @@ async fn list_threads(
     cx: RequestContext<Forum>,
     QueryString(ThreadFilter { sort, q, tag }): QueryString<ThreadFilter>,
     Page { limit, offset }: Page<25, 100>,
-) -> Result<Listed<ThreadView>, HandlerError> {
+) -> Result<Listed<model::ThreadView>, HandlerError> {
     let (tag, search) = (format::tag_filter(&tag), Search::new(&cx, &q));
-    let threads = thread_list::threads(sort, tag.as_deref(), search.as_ref());
+    let threads = store::thread_list::threads(sort, tag.as_deref(), search.as_ref());
     let page = threads.page(limit, offset).fetch(&cx.db()).await?;
-    let rows: Vec<ThreadState<'_>> = page.rows()?;
+    let rows: Vec<model::ThreadState<'_>> = page.rows()?;
     Ok(Listed::rendered(rows.iter().map(|row| (row.rendered, row)), page.total)?)
 }

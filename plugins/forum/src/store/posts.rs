@@ -15,11 +15,7 @@ const FEED: List = List::new(
 pub fn insert(thread: ThreadId, author: Address, draft: &PostDraft, now_s: i64) -> Sql {
     sql("INSERT INTO forum_posts (thread_id, author, body, reply_to, created_at) \
          VALUES ($1, $2, $3, $4, $5) RETURNING id")
-    .bind(thread)
-    .bind(author)
-    .bind(&draft.body)
-    .bind(draft.reply_to)
-    .bind(now_s)
+    .bind((thread, author, &draft.body, draft.reply_to, now_s))
 }
 
 /// The post that [`insert`] stored with this id.
@@ -30,7 +26,7 @@ pub fn inserted(id: PostId, thread_id: ThreadId, author: Address, draft: &PostDr
 
 pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Result<bool, HostError> {
     let found: Option<i64> =
-        db.row(sql("SELECT id FROM forum_posts WHERE id = $1 AND thread_id = $2").bind(post).bind(thread)).await?;
+        db.row(sql("SELECT id FROM forum_posts WHERE id = $1 AND thread_id = $2").bind((post, thread))).await?;
     Ok(found.is_some())
 }
 
@@ -41,10 +37,6 @@ pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec
 
 /// Number of posts that each author wrote since that second; of all when it is absent.
 pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let all = "SELECT author, count(*) FROM forum_posts";
-    db.rows(match since_s {
-        Some(second) => sql(format!("{all} WHERE created_at >= $1 GROUP BY author")).bind(second),
-        None => sql(format!("{all} GROUP BY author")),
-    })
-    .await
+    let count = sql("SELECT author, count(*) FROM forum_posts").push_filter(" WHERE created_at >= {}", since_s);
+    db.rows(count.push(" GROUP BY author")).await
 }

@@ -3,7 +3,7 @@
 //! One statement reads thread and posts, so that they are consistent. Only a thread with very many posts takes several.
 
 use crate::model::{DetailState, PostId, PostView, ThreadId, ThreadState, is_upvote};
-use plugin_api::{Address, HostError, Query, StatementResult, sql};
+use plugin_api::{Address, HostError, Query, handles::StatementResult, sql};
 use serde::Deserialize;
 
 /// The rows of a thread: its posts, each with the columns of the thread.
@@ -31,7 +31,7 @@ const READ: &str = "SELECT p.id, p.thread_id, p.author, p.body, p.reply_to, p.cr
     WHERE t.id = $1 AND p.thread_id = $1 AND p.id > $2 ORDER BY p.id LIMIT 250";
 
 pub async fn read(db: &impl Query, thread: ThreadId) -> Result<ThreadRows, HostError> {
-    let read = |after: PostId| sql(READ).bind(thread).bind(after);
+    let read = |after: PostId| sql(READ).bind((thread, after));
     let mut parts = vec![db.run(read(PostId(0))).await?];
     while let Some(full) = parts.last().filter(|part| part.rows.row_count() == POSTS_PER_READ) {
         let Some(PostView { id: last, .. }) = full.all()?.pop() else { break };

@@ -13,12 +13,7 @@ pub async fn open(tx: &Tx, author: Address, draft: &ThreadDraft) -> Result<Threa
     let insert = sql("INSERT INTO forum_threads \
             (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept) \
             VALUES ($1, $2, $3, $4, $4, 1, $5, $6, $7) RETURNING id")
-    .bind(title)
-    .bind(Value::from(tags.as_slice()).to_string())
-    .bind(author)
-    .bind(now_s)
-    .bind(upvotes)
-    .bind(&text.excerpt)
+    .bind((title, Value::from(tags.as_slice()).to_string(), author, now_s, upvotes, &text.excerpt))
     .bind(render_json(&text)?);
     let id: ThreadId = tx.one(insert).await?;
 
@@ -47,9 +42,7 @@ pub async fn reply(
     // The thread first: the lock on its row makes the posts of one thread commit in the order of their ids.
     let count = sql("UPDATE forum_threads SET post_count = post_count + 1, upvotes = upvotes + $2, \
             last_post_at = CASE WHEN last_post_at < $3 THEN $3 ELSE last_post_at END WHERE id = $1 RETURNING title")
-    .bind(thread)
-    .bind(draft.is_upvote())
-    .bind(now_s);
+    .bind((thread, draft.is_upvote(), now_s));
     let outcomes = tx.batch(vec![count, posts::insert(thread, author, draft, now_s)]).await?;
     let [counted, inserted] = &outcomes[..] else {
         return Err(HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements"));

@@ -1,10 +1,6 @@
 //! `GET /api/hello/guests`: the guest book, page by page.
 
-use crate::{
-    Hello,
-    model::{GuestPage, GuestView},
-    store,
-};
+use crate::{Hello, model, store};
 use plugin_api::{HandlerError, Listed, Page, RequestContext, Route};
 
 pub fn route() -> Route<Hello> {
@@ -14,7 +10,7 @@ pub fn route() -> Route<Hello> {
 async fn list_guests(
     cx: RequestContext<Hello>,
     Page { limit, offset }: Page<20, 100>,
-) -> Result<Listed<GuestView, GuestPage>, HandlerError> {
+) -> Result<Listed<model::GuestView, model::GuestPage>, HandlerError> {
     let page = store::GUESTS.page(limit, offset).fetch(&cx.db()).await?;
-    Ok(Listed::new(page.rows()?, GuestPage { total: page.total })?)
+    Ok(Listed::new(page.rows()?, model::GuestPage { total: page.total })?)
 }

@@ -1,11 +1,7 @@
 //! Creates the four pages about the network itself where they are missing. An existing page is never changed.
 
-use crate::{
-    Kb,
-    model::{RevisionDraft, Slug},
-    store::pages::{self, RevisionWrite},
-};
-use plugin_api::{Address, Environment, HostError, HostErrorCode, Job, PluginContext};
+use crate::{Kb, model, store};
+use plugin_api::{Address, HostError, HostErrorCode, Job, PluginContext, handles::Environment};
 use std::time::Duration;
 
 /// Only the first run of a new gateway finds missing pages, or the first one after the operator enables them.
@@ -16,7 +12,7 @@ pub fn job() -> Job<Kb> {
 }
 
 /// The slug of the page about the network, for example `service-network`.
-pub fn network_slug(brand: &plugin_api::manifest::Brand) -> String {
+pub fn network_slug(brand: &plugin_api::handles::Brand) -> String {
     format!("{}-network", brand.marker.to_ascii_lowercase())
 }
 
@@ -25,9 +21,10 @@ async fn write_network_pages(cx: PluginContext<Kb>) -> Result<(), HostError> {
         return Ok(());
     }
     for (slug, draft) in network_pages(cx.environment()) {
-        let slug = Slug::parse(&slug).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
-        if pages::creator(&cx.db(), &slug).await?.is_none() {
-            let write = RevisionWrite::new(cx.plugin().index, slug, None, Address::ZERO, draft);
+        let slug =
+            model::Slug::parse(&slug).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+        if store::pages::creator(&cx.db(), &slug).await?.is_none() {
+            let write = store::pages::RevisionWrite::new(cx.plugin().index, slug, None, Address::ZERO, draft);
             // Stores nothing when somebody has created the page in the meantime.
             cx.write(async move |tx| write.store(tx).await).await?;
         }
@@ -63,7 +60,7 @@ const PAGES: [[&str; 4]; 4] = [
     ],
 ];
 
-fn network_pages(Environment { brand, base_url, chain_id, .. }: &Environment) -> [(String, RevisionDraft); 4] {
+fn network_pages(Environment { brand, base_url, chain_id, .. }: &Environment) -> [(String, model::RevisionDraft); 4] {
     PAGES.map(|page| {
         let [slug, title, summary, body] = page.map(|text| {
             text.replace("{network_slug}", &network_slug(brand))
@@ -72,7 +69,7 @@ fn network_pages(Environment { brand, base_url, chain_id, .. }: &Environment) ->
                 .replace("{network}", &brand.network_name)
                 .replace("{message_line}", &brand.message_line)
         });
-        (slug, RevisionDraft { title, summary, body })
+        (slug, model::RevisionDraft { title, summary, body })
     })
 }
 
@@ -84,7 +81,7 @@ mod tests {
     fn the_network_pages_have_no_placeholders_left() {
         let environment = Environment { base_url: "https://gateway.example".into(), ..Environment::default() };
         for (slug, draft) in network_pages(&environment) {
-            assert!(Slug::parse(&slug).is_ok(), "{slug}");
+            assert!(model::Slug::parse(&slug).is_ok(), "{slug}");
             for name in ["{base_url}", "{chain_id}", "{network}", "{message_line}"] {
                 assert!(!draft.title.contains(name) && !draft.body.contains(name), "{slug}: {name}");
             }

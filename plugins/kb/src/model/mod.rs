@@ -23,15 +23,9 @@ pub use view::{
     History, HistoryRest, PageRest, PageSummary, PageText, PageView, RevisionRow, RevisionText, SummaryRow,
 };
 
-use plugin_api::record_id;
-
-record_id!(
+plugin_api::record_id! {
     /// A page.
-    PageId,
-    "page"
-);
-record_id!(
+    PageId, "page";
     /// A revision of a page.
-    RevisionId,
-    "revision"
-);
+    RevisionId, "revision";
+}

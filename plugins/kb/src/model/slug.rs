@@ -1,7 +1,7 @@
 //! Slugs: a page's name in its path.
 
 use crate::error::KbError;
-use plugin_api::{Bind, FromParam, Value};
+use plugin_api::{Bind, extract::FromParam, handles::Value};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt;

@@ -31,14 +31,9 @@ pub struct RevisionDraft {
 
 impl NewRevision {
     pub fn check(self) -> Result<RevisionDraft, KbError> {
-        let title = self.title.trim();
-        if !(1..=TITLE_CHARS_MAX).contains(&format::utf16_len(title)) {
-            return Err(KbError::Title);
-        }
-        let summary = self.summary.as_deref().unwrap_or_default().trim();
-        if format::utf16_len(summary) > SUMMARY_CHARS_MAX {
-            return Err(KbError::Summary);
-        }
+        let title = format::trimmed(&self.title, 1..=TITLE_CHARS_MAX).ok_or(KbError::Title)?;
+        let summary = self.summary.unwrap_or_default();
+        let summary = format::trimmed(&summary, 0..=SUMMARY_CHARS_MAX).ok_or(KbError::Summary)?;
         if self.body.trim().is_empty() {
             return Err(KbError::BlankBody);
         }
@@ -46,6 +41,6 @@ impl NewRevision {
         if bytes > PAGE_BYTES_MAX {
             return Err(KbError::TooLarge { bytes });
         }
-        Ok(RevisionDraft { title: title.to_owned(), summary: summary.to_owned(), body: self.body })
+        Ok(RevisionDraft { title, summary, body: self.body })
     }
 }

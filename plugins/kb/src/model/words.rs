@@ -17,20 +17,29 @@ pub struct Word<'t> {
     pub folded: Cow<'t, str>,
 }
 
-/// Runs of letters and digits, with their combining marks. An underscore separates words.
+/// Runs of letters, digits and underscores, with their combining marks; at least one letter or digit.
 pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
-        let start = from + text.get(from..)?.find(char::is_alphanumeric)?;
-        let rest = text.get(start..)?;
-        let end = start + rest.find(|letter| !is_word_part(letter)).unwrap_or(rest.len());
-        from = end;
-        Some(Word { range: start..end, folded: fold(text.get(start..end)?) })
+        loop {
+            let start = from + text.get(from..)?.find(is_word_start)?;
+            let rest = text.get(start..)?;
+            let end = start + rest.find(|letter| !is_word_part(letter)).unwrap_or(rest.len());
+            from = end;
+            let word = text.get(start..end)?;
+            if word.contains(char::is_alphanumeric) {
+                return Some(Word { range: start..end, folded: fold(word) });
+            }
+        }
     })
 }
 
+fn is_word_start(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
 fn is_word_part(letter: char) -> bool {
-    letter.is_alphanumeric() || is_combining_mark(letter)
+    is_word_start(letter) || is_combining_mark(letter)
 }
 
 fn fold(word: &str) -> Cow<'_, str> {
@@ -54,12 +63,13 @@ mod tests {
     }
 
     #[test]
-    fn words_are_runs_of_letters_and_digits() {
+    fn words_are_runs_of_letters_digits_and_underscores() {
         for (text, expected) in [
             ("", vec![]),
             (" -- _ !", vec![]),
             ("Hello, World!", vec!["hello", "world"]),
-            ("max_price=10.5", vec!["max", "price", "10", "5"]),
+            ("max_price=10.5", vec!["max_price", "10", "5"]),
+            ("__init__ _x _", vec!["__init__", "_x"]),
             ("# Title\n\n* one", vec!["title", "one"]),
             ("a😀b", vec!["a", "b"]),
             ("日本語 テスト", vec!["日本語", "テスト"]),

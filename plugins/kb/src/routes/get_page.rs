@@ -1,11 +1,6 @@
 //! `GET /api/kb/{slug}`: the current revision of a page.
 
-use crate::{
-    Kb,
-    error::KbError,
-    model::{PageRest, PageView, Slug, SlugText},
-    store::pages::{self, PageRow},
-};
+use crate::{Kb, error::KbError, model, store};
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Kb> {
@@ -18,10 +13,11 @@ pub fn route() -> Route<Kb> {
 
 async fn get_page(
     cx: RequestContext<Kb>,
-    Path(SlugText(slug)): Path<SlugText>,
-) -> Result<RenderedJson<PageView>, HandlerError<KbError>> {
-    let slug = Slug::parse(&slug)?;
-    let found = pages::find(&cx.db(), &slug).await?;
-    let PageRow { kept, created_by, updated_by, body, .. } = found.first()?.ok_or(KbError::UnknownPage { slug })?;
-    Ok(RenderedJson::object(kept, &PageRest { created_by, updated_by, body: body.into() })?)
+    Path(model::SlugText(slug)): Path<model::SlugText>,
+) -> Result<RenderedJson<model::PageView>, HandlerError<KbError>> {
+    let slug = model::Slug::parse(&slug)?;
+    let found = store::pages::find(&cx.db(), &slug).await?;
+    let store::pages::PageRow { kept, created_by, updated_by, body, .. } =
+        found.first()?.ok_or(KbError::UnknownPage { slug })?;
+    Ok(RenderedJson::object(kept, &model::PageRest { created_by, updated_by, body: body.into() })?)
 }

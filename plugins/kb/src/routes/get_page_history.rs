@@ -1,11 +1,6 @@
 //! `GET /api/kb/{slug}/history`: every revision of a page, or one of them with its body.
 
-use crate::{
-    Kb,
-    error::KbError,
-    model::{History, HistoryRest, RevisionRow, Slug, SlugText},
-    store::revisions,
-};
+use crate::{Kb, error::KbError, model, store};
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RenderedJson, RequestContext, Route};
 use serde::Deserialize;
 
@@ -24,23 +19,23 @@ struct HistoryQuery {
 
 async fn get_page_history(
     cx: RequestContext<Kb>,
-    Path(SlugText(slug)): Path<SlugText>,
+    Path(model::SlugText(slug)): Path<model::SlugText>,
     QueryString(HistoryQuery { rev }): QueryString<HistoryQuery>,
-) -> Result<RenderedJson<History>, HandlerError<KbError>> {
-    let (db, slug) = (cx.db(), Slug::parse(&slug)?);
+) -> Result<RenderedJson<model::History>, HandlerError<KbError>> {
+    let (db, slug) = (cx.db(), model::Slug::parse(&slug)?);
     if let Some(rev) = rev {
-        let found = revisions::find(&db, &slug, rev).await?;
-        let row: RevisionRow<'_> = found.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
+        let found = store::revisions::find(&db, &slug, rev).await?;
+        let row: model::RevisionRow<'_> = found.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;
         return Ok(RenderedJson::object(row.kept, &row)?);
     }
-    let Some(subject) = revisions::subject(&db, &slug).await? else {
+    let Some(subject) = store::revisions::subject(&db, &slug).await? else {
         return Err(KbError::UnknownPage { slug }.into());
     };
-    let mut rows: Vec<RevisionRow<'_>> = Vec::new();
-    let parts = revisions::list(&db, &subject).await?;
+    let mut rows: Vec<model::RevisionRow<'_>> = Vec::new();
+    let parts = store::revisions::list(&db, &subject).await?;
     for part in &parts {
         rows.append(&mut part.all()?);
     }
-    let page = HistoryRest { slug: slug.to_string(), title: subject.title, rev: subject.rev };
+    let page = model::HistoryRest { slug: slug.to_string(), title: subject.title, rev: subject.rev };
     Ok(RenderedJson::list("items", rows.iter().map(|row| (row.kept, row)), &page)?)
 }

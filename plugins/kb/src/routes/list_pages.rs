@@ -1,13 +1,6 @@
 //! `GET /api/kb`: pages by age or title; with `q` those that contain all its words, the best match first.
 
-use crate::{
-    Kb,
-    model::{PageSummary, SearchQuery, Sort, SummaryRow, snippet},
-    store::{
-        pages::{self, PageRow},
-        search,
-    },
-};
+use crate::{Kb, model, store};
 use plugin_api::{HandlerError, HostError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, lenient};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,7 +23,7 @@ pub fn route() -> Route<Kb> {
 struct PageFilter {
     /// An unknown order is `updated`. A search has its own order.
     #[serde(default, deserialize_with = "lenient")]
-    sort: Sort,
+    sort: model::Sort,
     /// Words or beginnings of words, twelve at most: pages that have all of them.
     #[serde(default)]
     q: String,
@@ -50,12 +43,12 @@ async fn list_pages(
     cx: RequestContext<Kb>,
     QueryString(PageFilter { sort, q }): QueryString<PageFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<PageSummary, PageList>, HandlerError> {
+) -> Result<Listed<model::PageSummary, PageList>, HandlerError> {
     if !q.trim().is_empty() {
         return Ok(search_pages(&cx, q, limit, offset).await?);
     }
-    let page = pages::list(sort).page(limit, offset).fetch(&cx.db()).await?;
-    let rows: Vec<SummaryRow<'_>> = page.rows()?;
+    let page = store::pages::list(sort).page(limit, offset).fetch(&cx.db()).await?;
+    let rows: Vec<model::SummaryRow<'_>> = page.rows()?;
     let items = rows.iter().map(|row| (row.kept, row));
     Ok(Listed::rendered(items, PageList { total: Some(page.total), q: None, fts: false })?)
 }
@@ -66,24 +59,24 @@ async fn search_pages(
     q: String,
     limit: u32,
     offset: u32,
-) -> Result<Listed<PageSummary, PageList>, HostError> {
+) -> Result<Listed<model::PageSummary, PageList>, HostError> {
     let db = cx.db();
-    let query = SearchQuery::parse(&q);
+    let query = model::SearchQuery::parse(&q);
     let hits = match &query {
         Some(query) => cx.plugin().index.find(&db, query, limit, offset).await?,
         None => Vec::new(),
     };
     let rest = PageList { total: None, q: Some(q), fts: true };
     let Some(query) = query.filter(|_| !hits.is_empty()) else {
-        return Listed::rendered(std::iter::empty::<(&str, SummaryRow<'_>)>(), rest);
+        return Listed::rendered(std::iter::empty::<(&str, model::SummaryRow<'_>)>(), rest);
     };
-    let found = search::read(&db, &hits).await?;
-    let rows: Vec<PageRow<'_>> = found.all()?;
+    let found = store::search::read(&db, &hits).await?;
+    let rows: Vec<store::pages::PageRow<'_>> = found.all()?;
     let mut rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
     let items = hits.iter().filter_map(|hit| {
-        let PageRow { kept, created_by, updated_by, body, .. } = rows.remove(&hit.id)?;
-        let (snippet, rank) = (Some(snippet(body, &query)), Some(hit.rank()));
-        Some((kept, SummaryRow { kept, created_by, updated_by, snippet, rank }))
+        let store::pages::PageRow { kept, created_by, updated_by, body, .. } = rows.remove(&hit.id)?;
+        let (snippet, rank) = (Some(model::snippet(body, &query)), Some(hit.rank()));
+        Some((kept, model::SummaryRow { kept, created_by, updated_by, snippet, rank }))
     });
     Listed::rendered(items, rest)
 }

@@ -1,30 +1,25 @@
 //! `PUT /api/kb/{slug}`: a new page, or a new revision of one.
 
-use crate::{
-    Kb,
-    error::KbError,
-    model::{NewRevision, PageRest, PageView, Slug, SlugText},
-    store::pages::{self, RevisionWrite},
-};
-use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Signed, manifest::RateLimit};
+use crate::{Kb, error::KbError, model, store};
+use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Kb> {
     Route::put("/api/kb/{slug}", write_page)
         .signed("kb.write")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .summary("Write a page, or a new revision of it")
         .example("PUT /api/kb/{slug} {title, body, summary} signed as kb.write")
 }
 
 async fn write_page(
     cx: RequestContext<Kb>,
-    Path(SlugText(slug)): Path<SlugText>,
-    Signed { signer, payload }: Signed<NewRevision>,
-) -> Result<CreatedOrUpdated<PageView>, HandlerError<KbError>> {
-    let slug = Slug::parse(&slug)?;
+    Path(model::SlugText(slug)): Path<model::SlugText>,
+    Signed { signer, payload }: Signed<model::NewRevision>,
+) -> Result<CreatedOrUpdated<model::PageView>, HandlerError<KbError>> {
+    let slug = model::Slug::parse(&slug)?;
     let draft = payload.check()?;
     // A page's creator never changes, so a read before the write stays valid in it, unless the page is created in the meantime.
-    let creator = pages::creator(&cx.db(), &slug).await?;
+    let creator = store::pages::creator(&cx.db(), &slug).await?;
     // Agents matter for another wallet's page only.
     let other = creator.filter(|creator| *creator != signer);
     let authors = cx.authors(other.into_iter().flat_map(|creator| [creator, signer])).await?;
@@ -32,13 +27,14 @@ async fn write_page(
     if !cx.plugin().policy.allows(&slug, signer, creator, adopts) {
         return Err(KbError::Protected { slug }.into());
     }
-    let write = RevisionWrite::new(cx.plugin().index, slug, creator, signer, draft);
+    let write = store::pages::RevisionWrite::new(cx.plugin().index, slug, creator, signer, draft);
     let (text, body) = cx
         .write(async move |tx| {
             let text = write.store(tx).await?.ok_or_else(|| KbError::Conflict { slug: write.slug.clone() })?;
             Ok((text, write.draft.body.clone()))
         })
         .await?;
-    let rest = PageRest { created_by: creator.unwrap_or(signer).into(), updated_by: signer.into(), body: body.into() };
-    Ok(CreatedOrUpdated { created: text.rev == 1, value: PageView { text, rest } })
+    let rest =
+        model::PageRest { created_by: creator.unwrap_or(signer).into(), updated_by: signer.into(), body: body.into() };
+    Ok(CreatedOrUpdated { created: text.rev == 1, value: model::PageView { text, rest } })
 }

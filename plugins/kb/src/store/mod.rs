@@ -3,3 +3,4 @@
 pub mod pages;
 pub mod revisions;
 pub mod search;
+pub mod unindexed;

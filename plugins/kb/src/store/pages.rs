@@ -2,7 +2,7 @@
 
 use super::search::Index;
 use crate::model::{IndexText, PageId, PageText, PageWritten, RevisionDraft, RevisionText, Slug, Sort};
-use plugin_api::{Address, Author, Event as _, HostError, List, Query, StatementResult, Tx, render_json, sql};
+use plugin_api::{Address, Author, Event as _, HostError, List, Query, Tx, handles::StatementResult, render_json, sql};
 use serde::Deserialize;
 
 /// Its rows decode as [`crate::model::SummaryRow`]s.
@@ -85,26 +85,21 @@ impl RevisionWrite {
             updated_at: tx.now_s(),
             bytes: i64::try_from(draft.body.len()).unwrap_or(i64::MAX),
         };
-        let put = sql(if before.is_some() { UPDATE_PAGE } else { INSERT_PAGE })
-            .bind(slug)
-            .bind(&text.title)
-            .bind(text.rev)
-            .bind(*author)
-            .bind(text.updated_at)
-            .bind(words.length)
-            .bind(render_json(&text)?);
+        let put = sql(if before.is_some() { UPDATE_PAGE } else { INSERT_PAGE }).bind((
+            slug,
+            &text.title,
+            text.rev,
+            author,
+            text.updated_at,
+            words.length,
+            render_json(&text)?,
+        ));
         let page: PageId = tx.one(put).await?;
         let count = sql("UPDATE kb_totals SET pages = pages + $1, words = words + $2")
-            .bind(before.is_none())
-            .bind(words.length - words_before);
+            .bind((before.is_none(), words.length - words_before));
         let insert = sql("INSERT INTO kb_revisions (page_id, rev, author, created_at, body, kept) \
              VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(page)
-        .bind(text.rev)
-        .bind(*author)
-        .bind(text.updated_at)
-        .bind(&draft.body)
-        .bind(render_json(&RevisionText::of(&text))?);
+        .bind((page, text.rev, author, text.updated_at, &draft.body, render_json(&RevisionText::of(&text))?));
         let [clear, fill] = index.replace(page, words);
         tx.batch(vec![count, clear, fill, insert]).await?;
         PageWritten::of(&text).by(*author).at(text.updated_at).publish(tx)?;

@@ -1,7 +1,7 @@
 //! The revisions of pages. A page's are numbered from 1 without a gap, and none is ever changed.
 
 use crate::model::{PageId, Slug};
-use plugin_api::{Address, HostError, Query, StatementResult, sql};
+use plugin_api::{Address, HostError, Query, handles::StatementResult, sql};
 use serde::Deserialize;
 
 /// The page of the history.
@@ -27,7 +27,7 @@ pub async fn list(db: &impl Query, subject: &HistorySubject) -> Result<Vec<State
         let oldest = newest - REVISIONS_PER_READ + 1;
         let read = sql("SELECT kept, id, author FROM kb_revisions WHERE page_id = $1 AND rev BETWEEN $2 AND $3 \
              ORDER BY rev DESC");
-        parts.push(db.run(read.bind(subject.id).bind(oldest).bind(newest)).await?);
+        parts.push(db.run(read.bind((subject.id, oldest, newest))).await?);
         newest = oldest - 1;
     }
     Ok(parts)
@@ -37,15 +37,11 @@ pub async fn list(db: &impl Query, subject: &HistorySubject) -> Result<Vec<State
 pub async fn find(db: &impl Query, slug: &Slug, rev: i64) -> Result<StatementResult, HostError> {
     let find = sql("SELECT r.kept, r.id, r.author, r.body FROM kb_pages p JOIN kb_revisions r ON r.page_id = p.id \
          WHERE p.slug = $1 AND r.rev = $2");
-    db.run(find.bind(slug).bind(rev)).await
+    db.run(find.bind((slug, rev))).await
 }
 
 /// Number of revisions per author since that second; of all when it is absent. The network's own do not count.
 pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let all = "SELECT author, count(*) FROM kb_revisions WHERE author <> $1";
-    db.rows(match since_s {
-        Some(second) => sql(format!("{all} AND created_at >= $2 GROUP BY author")).bind(Address::ZERO).bind(second),
-        None => sql(format!("{all} GROUP BY author")).bind(Address::ZERO),
-    })
-    .await
+    let count = sql("SELECT author, count(*) FROM kb_revisions WHERE author <> $1").bind(Address::ZERO);
+    db.rows(count.push_filter(" AND created_at >= {}", since_s).push(" GROUP BY author")).await
 }

@@ -3,13 +3,14 @@
 //!
 //! A round starts shortly after each write; the job forwards the rest, for example after a restart.
 
+use super::host_shares::{HostShare, REQUESTS_PER_HOST};
 use crate::{
     Messages,
     model::{MessageId, MessageView},
     store::outbox::{self, QueuedMessage},
 };
 use futures_util::future::join_all;
-use plugin_api::{Authors, Fetch, HostError, Job, PluginContext, render_json};
+use plugin_api::{Fetch, HostError, Job, PluginContext, handles::Authors, render_json};
 use std::{collections::BTreeMap, time::Duration};
 
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -21,6 +22,8 @@ const CONCURRENT_REQUESTS: u32 = 8;
 /// Of one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
+/// The beginning of the error of a request that waited for one of the plugin's places among the outbound requests and got none.
+const NO_PLACE: &str = "egress_busy:";
 
 pub fn job() -> Job<Messages> {
     Job::every("forward_messages", INTERVAL, forward_messages)
@@ -38,24 +41,39 @@ pub fn forward_soon(cx: &PluginContext<Messages>) {
 async fn forward_messages(cx: PluginContext<Messages>) -> Result<(), HostError> {
     let started_ms = cx.now_ms();
     loop {
-        let mut waiting = outbox::waiting(&cx.db(), CONCURRENT_REQUESTS).await?;
+        let shares = &cx.plugin().forwarding;
+        let waiting = outbox::waiting(&cx.db(), &shares.busy(), REQUESTS_PER_HOST, CONCURRENT_REQUESTS).await?;
+        let reserve = |message: QueuedMessage| Some((shares.acquire(&message.host)?, message));
+        let mut waiting: Vec<(HostShare, QueuedMessage)> = waiting.into_iter().filter_map(reserve).collect();
+        // A round of a host that has its share continues with what waits for that host.
         if waiting.is_empty() || cx.now_ms() - started_ms > ROUND_MAX_MS {
             return Ok(());
         }
-        let authors = cx.authors(waiting.iter().flat_map(|message| [message.sender, message.recipient])).await?;
-        let ids: Vec<MessageId> = waiting.iter().map(|message| message.id).collect();
+        let authors = cx.authors(waiting.iter().flat_map(|(_, message)| [message.sender, message.recipient])).await?;
+        let ids: Vec<MessageId> = waiting.iter().map(|(_, message)| message.id).collect();
         let claimed = cx.write(async move |tx| outbox::claim(tx, &ids).await).await?;
-        waiting.retain(|message| claimed.contains(&message.id));
-        join_all(waiting.into_iter().map(|message| forward(&cx, message, &authors))).await;
+        waiting.retain(|(_, message)| claimed.contains(&message.id));
+        let outcomes =
+            join_all(waiting.into_iter().map(|(share, message)| forward(&cx, share, message, &authors))).await;
+        let unsent: Vec<QueuedMessage> = outcomes.into_iter().flatten().collect();
+        if !unsent.is_empty() {
+            // The gateway has no place for more requests: the next run of the job tries again.
+            return cx.write(async move |tx| unsent.iter().try_for_each(|message| outbox::restore(tx, message))).await;
+        }
     }
 }
 
-/// The result is ignored: the message is in the owner's inbox in any case.
-async fn forward(cx: &PluginContext<Messages>, message: QueuedMessage, authors: &Authors) {
-    let QueuedMessage { id, sender, recipient, subject, body, created_at, url } = message;
-    let (from, to) = (authors.get(sender).into(), authors.get(recipient).into());
-    let Ok(copy) = render_json(&MessageView { id, from, to, subject, body, created_at }) else { return };
-    let response = Fetch::post(url, copy)
+/// What the agent makes of it is ignored: the message is in the owner's inbox in any case. Returns a message that was not sent.
+async fn forward(
+    cx: &PluginContext<Messages>,
+    _share: HostShare,
+    message: QueuedMessage,
+    authors: &Authors,
+) -> Option<QueuedMessage> {
+    let (id, from, to) = (message.id, authors.get(message.sender).into(), authors.get(message.recipient).into());
+    let (subject, body) = (message.subject.clone(), message.body.clone());
+    let copy = render_json(&MessageView { id, from, to, subject, body, created_at: message.created_at }).ok()?;
+    let response = Fetch::post(message.url.clone(), copy)
         .header("content-type", "application/json")
         .header("user-agent", format!("{}-gateway/inbox", cx.environment().brand.marker))
         .timeout(TIMEOUT)
@@ -63,7 +81,9 @@ async fn forward(cx: &PluginContext<Messages>, message: QueuedMessage, authors: 
         .truncate_at(0)
         .send(cx)
         .await;
+    let has_no_place = response.as_ref().is_err_and(|error| error.message.starts_with(NO_PLACE));
     let outcome = match &response {
+        _ if has_no_place => "put_back",
         Ok(response) if (200..300).contains(&response.status) => "taken",
         Ok(_) => "refused",
         Err(_) => "failed",
@@ -72,4 +92,5 @@ async fn forward(cx: &PluginContext<Messages>, message: QueuedMessage, authors: 
     if let Err(error) = response {
         cx.debug(&format!("message {id} was not forwarded: {}", error.message));
     }
+    has_no_place.then_some(message)
 }

@@ -1,18 +1,12 @@
 //! `POST /api/messages`: a message to an address or to an agent's owner, signed by the sender.
 
-use crate::{
-    Messages,
-    error::MessageError,
-    jobs::forward_messages,
-    model::{MessageSent, MessageView, NewMessage, Recipient},
-    store::{agents, messages, outbox},
-};
-use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed, manifest::RateLimit};
+use crate::{Messages, error::MessageError, jobs, model, store};
+use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Messages> {
     Route::post("/api/messages", create_message)
         .signed("message.send")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .summary("Send a message to an address or an agent")
         .endpoint("messages")
         .briefing(
@@ -29,33 +23,33 @@ pub fn route() -> Route<Messages> {
 
 async fn create_message(
     cx: RequestContext<Messages>,
-    Signed { signer, payload }: Signed<NewMessage>,
-) -> Result<Created<MessageView>, HandlerError<MessageError>> {
+    Signed { signer, payload }: Signed<model::NewMessage>,
+) -> Result<Created<model::MessageView>, HandlerError<MessageError>> {
     let draft = payload.check()?;
     let db = cx.db();
     let (recipient, named) = match draft.to {
-        Recipient::Address(address) => (address, None),
-        Recipient::Agent(agent) => {
-            let owner = agents::owner(&db, agent).await?;
+        model::Recipient::Address(address) => (address, None),
+        model::Recipient::Agent(agent) => {
+            let owner = store::agents::owner(&db, agent).await?;
             (owner.ok_or(MessageError::UnknownAgent { agent })?, Some(agent))
         }
     };
-    let endpoint = agents::endpoint(&db, recipient, named).await?;
+    let endpoint = store::agents::endpoint(&db, recipient, named).await?;
     let inbox_url = endpoint.map(|endpoint| format!("{}/inbox", endpoint.trim_end_matches('/')));
     let is_forwarded = inbox_url.is_some();
     let message = cx
         .write(async move |tx| {
-            let message = messages::insert(tx, signer, recipient, &draft).await?;
-            let event = MessageSent { message_id: message.id, to: recipient, subject: &draft.subject };
+            let message = store::messages::insert(tx, signer, recipient, &draft).await?;
+            let event = model::MessageSent { message_id: message.id, to: recipient, subject: &draft.subject };
             event.by(signer).at(tx.now_s()).publish(tx)?;
             if let Some(url) = &inbox_url {
-                outbox::insert(tx, message.id, url)?;
+                store::outbox::insert(tx, message.id, url)?;
             }
             Ok(message)
         })
         .await?;
     if is_forwarded {
-        forward_messages::forward_soon(&cx);
+        jobs::forward_messages::forward_soon(&cx);
     }
     Ok(Created(message))
 }

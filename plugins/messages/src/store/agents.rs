@@ -13,8 +13,7 @@ pub async fn endpoint(db: &impl Query, owner: Address, named: Option<AgentId>) -
              AND (lower(substr(endpoint, 1, 7)) = 'http://' OR lower(substr(endpoint, 1, 8)) = 'https://') \
              ORDER BY CASE WHEN agent_id = $2 THEN 0 ELSE 1 END, CASE WHEN status = 'Active' THEN 0 ELSE 1 END, agent_id \
              LIMIT 1")
-        .bind(owner)
-        .bind(named.map_or(0, |agent| agent.0)),
+        .bind((owner, named.map_or(0, |agent| agent.0))),
     )
     .await
 }

@@ -12,11 +12,7 @@ pub async fn insert(tx: &Tx, from: Address, to: Address, draft: &MessageDraft) -
     let (MessageDraft { subject, body, .. }, created_at) = (draft, tx.now_s());
     let insert = sql("INSERT INTO messages_messages (sender, recipient, subject, body, created_at) \
          VALUES ($1, $2, $3, $4, $5) RETURNING id")
-    .bind(from)
-    .bind(to)
-    .bind(subject)
-    .bind(body)
-    .bind(created_at);
+    .bind((from, to, subject, body, created_at));
     let (id, from, to) = (tx.one(insert).await?, from.into(), to.into());
     Ok(MessageView { id, from, to, subject: subject.clone(), body: body.clone(), created_at })
 }
@@ -27,5 +23,5 @@ pub async fn inbox(db: &impl Query, address: Address, limit: u32) -> Result<Vec<
         "SELECT id FROM (SELECT id FROM messages_messages WHERE sender = $1 ORDER BY id DESC LIMIT $2) AS sent \
          UNION SELECT id FROM (SELECT id FROM messages_messages WHERE recipient = $1 ORDER BY id DESC LIMIT $2) AS received",
     );
-    MESSAGES.hits("id", sent_or_received.bind(address).bind(limit)).page(limit, 0).rows(db).await
+    MESSAGES.hits("id", sent_or_received.bind((address, limit))).page(limit, 0).rows(db).await
 }

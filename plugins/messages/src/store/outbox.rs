@@ -1,5 +1,5 @@
 //! The outbox: messages that are not forwarded yet. A gateway deletes the row before it forwards the message, so that a message
-//! is forwarded at most once across all gateways.
+//! is forwarded at most once across all gateways. A message that could not be sent for want of a place comes back.
 
 use crate::model::MessageId;
 use plugin_api::{Address, HostError, Query, Tx, sql};
@@ -14,22 +14,48 @@ pub struct QueuedMessage {
     pub body: String,
     pub created_at: i64,
     pub url: String,
+    pub host: String,
+    pub queued_at: i64,
 }
 
 /// Call it in the transaction that stores the message.
 pub fn insert(tx: &Tx, message: MessageId, url: &str) -> Result<(), HostError> {
-    let insert = sql("INSERT INTO messages_outbox (message_id, url, created_at) VALUES ($1, $2, $3)");
-    tx.defer(insert.bind(message).bind(url).bind(tx.now_s()))
+    tx.defer(sql(INSERT).bind((message, url, host_of(url), tx.now_s())))
 }
 
-/// The oldest first.
-pub async fn waiting(db: &impl Query, limit: u32) -> Result<Vec<QueuedMessage>, HostError> {
-    db.rows(
-        sql("SELECT m.id, m.sender, m.recipient, m.subject, m.body, m.created_at, o.url \
-             FROM messages_outbox o JOIN messages_messages m ON m.id = o.message_id ORDER BY o.message_id LIMIT $1")
-        .bind(limit),
-    )
-    .await
+const INSERT: &str = "INSERT INTO messages_outbox (message_id, url, host, created_at) VALUES ($1, $2, $3, $4)";
+
+/// Puts a message back that was not sent.
+pub fn restore(tx: &Tx, message: &QueuedMessage) -> Result<(), HostError> {
+    let QueuedMessage { id, url, host, queued_at, .. } = message;
+    tx.defer(sql(INSERT).bind(*id).bind(url).bind(host).bind(*queued_at))
+}
+
+/// The oldest first: of each host at most `per_host`, of these hosts none.
+pub async fn waiting(
+    db: &impl Query,
+    busy_hosts: &[String],
+    per_host: u32,
+    limit: u32,
+) -> Result<Vec<QueuedMessage>, HostError> {
+    let numbered = sql("SELECT m.id, m.sender, m.recipient, m.subject, m.body, m.created_at, o.url, o.host, \
+             o.created_at AS queued_at \
+         FROM (SELECT message_id, url, host, created_at, row_number() OVER (PARTITION BY host ORDER BY message_id) AS nth \
+             FROM messages_outbox WHERE host NOT IN ('-'");
+    let waiting = busy_hosts.iter().fold(numbered, |statement, host| statement.push_bind(", {}", host));
+    let waiting = waiting
+        .push_bind(")) o JOIN messages_messages m ON m.id = o.message_id WHERE o.nth <= {}", per_host)
+        .push_bind(" ORDER BY o.message_id LIMIT {}", limit);
+    db.rows(waiting).await
+}
+
+/// The host of a URL without its port, in lower case: enough to tell hosts apart.
+fn host_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let end = host.rfind(']').or_else(|| host.rfind(':').map(|colon| colon.saturating_sub(1)));
+    end.and_then(|end| host.get(..=end)).unwrap_or(host).to_ascii_lowercase()
 }
 
 /// Deletes the rows of these messages; returns the messages whose row no other gateway had deleted.
@@ -42,4 +68,24 @@ pub async fn claim(tx: &Tx, messages: &[MessageId]) -> Result<Vec<MessageId>, Ho
 /// Number of waiting messages, and since when the oldest one waits (Unix seconds).
 pub async fn backlog(db: &impl Query) -> Result<(i64, Option<i64>), HostError> {
     db.one(sql("SELECT count(*), min(created_at) FROM messages_outbox")).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_told_apart_without_port_and_path() {
+        for (url, host) in [
+            ("https://Agent.Example/inbox", "agent.example"),
+            ("http://a.example:8080/x/inbox", "a.example"),
+            ("http://[::1]:80/inbox", "[::1]"),
+            ("http://[::1]/inbox", "[::1]"),
+            ("http://user@b.example?x=/inbox", "b.example"),
+            ("http://[/inbox", "["),
+            (":", ""),
+        ] {
+            assert_eq!(host_of(url), host, "{url}");
+        }
+    }
 }

@@ -150,3 +150,26 @@ async fn waiting_messages_are_forwarded_after_a_restart() {
         site.close().await;
     }
 }
+
+/// One of three places stays for others, and a message that found no place is sent later.
+#[tokio::test]
+async fn a_slow_host_holds_up_nobody_and_loses_nothing() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in super::sites_with(3, Vec::new()).await {
+        let slow = agent(ResponseTemplate::new(200).set_delay(Duration::from_secs(2))).await;
+        let quick = agent(ResponseTemplate::new(200)).await;
+        let other_host = quick.uri().replace("127.0.0.1", "localhost");
+        site.mine(registered_by(1, bob.address(), "slow", &slow.uri())).await;
+        site.mine(registered_by(2, bob.address(), "quick", &other_host)).await;
+        for _ in 0..10 {
+            site.send(&alice, json!({ "to": 1, "body": "b" })).await;
+            site.wait(1).await;
+        }
+        site.send(&alice, json!({ "to": 2, "body": "b" })).await;
+        received(&site, &quick, 1).await;
+        assert!(slow.received_requests().await.unwrap().len() < 10, "before those of the slow host");
+        assert_eq!(received(&site, &slow, 10).await.len(), 10);
+        all_taken(&site).await;
+        site.close().await;
+    }
+}

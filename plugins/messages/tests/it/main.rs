@@ -24,6 +24,11 @@ struct Site {
 
 /// One site per database, with these blocks mined and indexed. Agents may have endpoints on this machine.
 async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
+    sites_with(16, blocks).await
+}
+
+/// The same with so many outbound requests at a time.
+async fn sites_with(concurrency: usize, blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut sites = Vec::new();
@@ -33,7 +38,10 @@ async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
             chain.mine(logs.clone());
         }
         let builder = builder.plugin(agents::plugin_module()).plugin(messages::plugin_module());
-        let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
+        let builder = builder.configure(|config| {
+            config.egress.allow_hosts = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+            config.egress.per_plugin_concurrency = concurrency;
+        });
         let gateway = builder.chain(&chain, &["registry", "escrow"]).start().await;
         gateway.indexed(&chain).await;
         sites.push(Site { gateway, chain });

@@ -3,7 +3,10 @@
 //! The rule: a browser that opens a payload never executes it. Types that it could treat as a page, a script or a drawing are
 //! served as plain text, and types that are not known to be harmless as bytes.
 
-use plugin_api::{FromRequest, Problem, Request};
+use plugin_api::{
+    extract::{FromRequest, Request},
+    response::Problem,
+};
 use std::borrow::Cow;
 
 const BYTES: &str = "application/octet-stream";

@@ -1,12 +1,10 @@
 //! Types and rules of payloads, without a database: hash, size, served content type, client.
 
-mod client;
 mod content_type;
 
-pub use client::client_of;
 pub use content_type::{ContentType, served_as};
 
-use plugin_api::{FromParam, Hash256, JsonSchema};
+use plugin_api::{Hash256, JsonSchema, extract::FromParam};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -1,12 +1,11 @@
 //! `GET /api/payloads/{hash}`: the bytes with this hash.
 
-use crate::{
-    Payloads,
-    error::PayloadsError,
-    model::{PayloadHash, served_as},
-    store::payloads,
+use crate::{Payloads, error::PayloadsError, model, store};
+use plugin_api::{
+    HandlerError, JsonSchema, Path, RequestContext, Route,
+    handles::FfiBytes,
+    response::{RawResponse, WithHeader},
 };
-use plugin_api::{FfiBytes, HandlerError, JsonSchema, Path, RawResponse, RequestContext, Route, WithHeader};
 use serde_json::Value;
 
 pub fn route() -> Route<Payloads> {
@@ -33,9 +32,10 @@ const POLICY: &str = "default-src 'none'; sandbox";
 
 async fn get_payload(
     cx: RequestContext<Payloads>,
-    Path(PayloadHash(hash)): Path<PayloadHash>,
+    Path(model::PayloadHash(hash)): Path<model::PayloadHash>,
 ) -> Result<WithHeader<RawResponse>, HandlerError<PayloadsError>> {
-    let (named, bytes) = payloads::read(&cx.db(), hash).await?.ok_or(PayloadsError::Unknown { hash })?;
-    let response = RawResponse { status: 200, content_type: served_as(&named), body: FfiBytes::from_owner(bytes) };
+    let (named, bytes) = store::payloads::read(&cx.db(), hash).await?.ok_or(PayloadsError::Unknown { hash })?;
+    let response =
+        RawResponse { status: 200, content_type: model::served_as(&named), body: FfiBytes::from_owner(bytes) };
     Ok(WithHeader { response, name: "content-security-policy".into(), value: POLICY.into() })
 }

@@ -1,12 +1,9 @@
 //! `POST /api/payloads`: bytes of any type. Equal bytes have the same hash and are stored once.
 
-use crate::{
-    Payloads,
-    error::PayloadsError,
-    model::{ContentType, DAY_S, SIZE_MAX, StoredPayload, client_of},
-    store::payloads::{self, Limits, Upload},
+use crate::{Payloads, error::PayloadsError, model, store};
+use plugin_api::{
+    HandlerError, Hash256, HostError, Json, RequestContext, Route, extract::Body, format, handles::FfiBytes,
 };
-use plugin_api::{Body, FfiBytes, HandlerError, Hash256, HostError, Json, RequestContext, Route, format};
 
 /// Payloads that a client may store in a minute.
 pub const PER_MINUTE: u32 = 60;
@@ -15,7 +12,7 @@ pub fn route() -> Route<Payloads> {
     Route::post("/api/payloads", store_payload)
         .public()
         .per_minute(PER_MINUTE)
-        .body_max_bytes(SIZE_MAX.unsigned_abs())
+        .body_max_bytes(model::SIZE_MAX.unsigned_abs())
         .body_types(&["application/json", "text/plain", "application/octet-stream"])
         .summary("Store bytes under their hash")
         .endpoint("payloads")
@@ -31,33 +28,33 @@ pub fn route() -> Route<Payloads> {
 
 async fn store_payload(
     cx: RequestContext<Payloads>,
-    ContentType(content_type): ContentType,
+    model::ContentType(content_type): model::ContentType,
     Body(bytes): Body,
-) -> Result<Json<StoredPayload>, HandlerError<PayloadsError>> {
+) -> Result<Json<model::StoredPayload>, HandlerError<PayloadsError>> {
     if bytes.is_empty() {
         return Err(PayloadsError::Empty.into());
     }
     let (hash, bytes) = hashed(&cx, bytes).await?;
-    let stored = StoredPayload { hash, uri: format::payload_uri(hash), size: bytes.len() };
+    let stored = model::StoredPayload { hash, uri: format::payload_uri(hash), size: bytes.len() };
     // Bytes that are stored already usually need no transaction.
-    if payloads::is_stored_since(&cx.db(), hash, cx.now_s() - DAY_S).await? {
+    if store::payloads::is_stored_since(&cx.db(), hash, cx.now_s() - model::DAY_S).await? {
         return Ok(Json(stored));
     }
     let config = &cx.plugin().config;
-    let limits = Limits { total: config.total_bytes_max, client: config.client_bytes_per_day_max };
-    let upload = Upload { hash, bytes, content_type, client: client_of(cx.client_ip()) };
+    let limits = store::payloads::Limits { total: config.total_bytes_max, client: config.client_bytes_per_day_max };
+    let upload = store::payloads::Upload { hash, bytes, content_type, client: cx.client_network() };
     cx.write(async move |tx| {
-        if tx.execute(payloads::renew(upload.hash, tx.now_s())).await? > 0 {
+        if tx.execute(store::payloads::renew(upload.hash, tx.now_s())).await? > 0 {
             return Ok(());
         }
-        let [fits_client, fits_store] = payloads::count(tx, &upload, limits).await?;
+        let [fits_client, fits_store] = store::payloads::count(tx, &upload, limits).await?;
         if !fits_client {
             return Err(PayloadsError::DailyBytes { limit: limits.client }.into());
         }
         if !fits_store {
             return Err(PayloadsError::Full { limit: limits.total }.into());
         }
-        Ok(payloads::insert(tx, &upload).await?)
+        Ok(store::payloads::insert(tx, &upload).await?)
     })
     .await?;
     Ok(Json(stored))

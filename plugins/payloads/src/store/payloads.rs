@@ -1,13 +1,13 @@
 //! Payloads: inserts, renewals, reads and totals.
 
 use crate::model::DAY_S;
-use plugin_api::{Cell, FfiBytes, Hash256, HostError, Query, Sql, StatementResult, Tx, sql};
+use plugin_api::{Hash256, HostError, Query, Sql, Tx, handles, sql};
 use serde::Deserialize;
 
 /// Bytes to be stored.
 pub struct Upload {
     pub hash: Hash256,
-    pub bytes: FfiBytes,
+    pub bytes: handles::FfiBytes,
     pub content_type: String,
     pub client: String,
 }
@@ -29,12 +29,12 @@ pub struct Limits {
 /// Whether these bytes are stored and were used since that second.
 pub async fn is_stored_since(db: &impl Query, hash: Hash256, since_s: i64) -> Result<bool, HostError> {
     let kept = sql("SELECT size FROM payloads_payloads WHERE hash = $1 AND named_at >= $2 AND given_up_at IS NULL");
-    Ok(db.row::<i64>(kept.bind(hash).bind(since_s)).await?.is_some())
+    Ok(db.row::<i64>(kept.bind((hash, since_s))).await?.is_some())
 }
 
 /// Restarts the time that a payload stays without references. Changes no row when it is not stored.
 pub fn renew(hash: Hash256, now_s: i64) -> Sql {
-    sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1").bind(hash).bind(now_s)
+    sql("UPDATE payloads_payloads SET named_at = $2, given_up_at = NULL WHERE hash = $1").bind((hash, now_s))
 }
 
 /// Counts new bytes; returns whether they fit into the client's day and into the store. When they do not, the caller must roll
@@ -45,14 +45,10 @@ pub async fn count(tx: &Tx, upload: &Upload, limits: Limits) -> Result<[bool; 2]
     let count_client = sql("INSERT INTO payloads_uploads (day, client, bytes) VALUES ($1, $2, $3) \
          ON CONFLICT (day, client) DO UPDATE SET bytes = payloads_uploads.bytes + excluded.bytes \
          WHERE payloads_uploads.bytes + excluded.bytes <= $4")
-    .bind(day)
-    .bind(&upload.client)
-    .bind(size)
-    .bind(limits.client);
+    .bind((day, &upload.client, size, limits.client));
     let count_total =
         sql("UPDATE payloads_totals SET payloads = payloads + 1, bytes = bytes + $1 WHERE id = 1 AND bytes + $1 <= $2")
-            .bind(size)
-            .bind(limits.total);
+            .bind((size, limits.total));
     let counted = tx.batch(vec![count_client, count_total]).await?;
     Ok([0, 1].map(|place| counted.get(place).is_some_and(|outcome| outcome.changes > 0)))
 }
@@ -60,21 +56,17 @@ pub async fn count(tx: &Tx, upload: &Upload, limits: Limits) -> Result<[bool; 2]
 pub async fn insert(tx: &Tx, upload: &Upload) -> Result<(), HostError> {
     let insert = sql("INSERT INTO payloads_payloads (hash, size, content_type, created_at, named_at, bytes) \
             VALUES ($1, $2, $3, $4, $4, $5)")
-    .bind(upload.hash)
-    .bind(upload.size())
-    .bind(&upload.content_type)
-    .bind(tx.now_s())
-    .bind(&upload.bytes[..]);
+    .bind((upload.hash, upload.size(), &upload.content_type, tx.now_s(), &upload.bytes[..]));
     tx.execute(insert).await.map(drop)
 }
 
 /// The bytes of a row, sent to the client from the database's buffer without a copy.
-pub struct StoredBytes(StatementResult);
+pub struct StoredBytes(handles::StatementResult);
 
 impl AsRef<[u8]> for StoredBytes {
     fn as_ref(&self) -> &[u8] {
         match self.0.rows.cells().ok().and_then(Iterator::last) {
-            Some(Ok(Cell::Blob(bytes))) => bytes,
+            Some(Ok(handles::Cell::Blob(bytes))) => bytes,
             _ => &[],
         }
     }

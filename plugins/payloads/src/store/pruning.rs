@@ -6,28 +6,26 @@ use std::collections::BTreeSet;
 /// Payloads that were marked for deletion until that second, the longest wait first.
 pub async fn marked(db: &impl Query, until_s: i64, limit: u32) -> Result<Vec<Hash256>, HostError> {
     let marked = sql("SELECT hash FROM payloads_payloads WHERE given_up_at <= $1 ORDER BY given_up_at, hash LIMIT $2");
-    db.rows(marked.bind(until_s).bind(limit)).await
+    db.rows(marked.bind((until_s, limit))).await
 }
 
 /// Payloads that were not used since that second and are not marked for deletion.
 pub async fn unreferenced(db: &impl Query, until_s: i64, limit: u32) -> Result<Vec<Hash256>, HostError> {
     let unreferenced = sql("SELECT hash FROM payloads_payloads WHERE named_at <= $1 AND given_up_at IS NULL \
             ORDER BY named_at, hash LIMIT $2");
-    db.rows(unreferenced.bind(until_s).bind(limit)).await
+    db.rows(unreferenced.bind((until_s, limit))).await
 }
 
 /// Marks the payload for deletion unless it was used after that second.
 pub fn mark_for_deletion(hash: Hash256, unreferenced_until_s: i64, now_s: i64) -> Sql {
     sql("UPDATE payloads_payloads SET given_up_at = $3 WHERE hash = $1 AND named_at <= $2 AND given_up_at IS NULL")
-        .bind(hash)
-        .bind(unreferenced_until_s)
-        .bind(now_s)
+        .bind((hash, unreferenced_until_s, now_s))
 }
 
 /// Deletes those that are still marked for deletion; returns their number.
 pub async fn delete(tx: &Tx, hashes: &[Hash256], marked_until_s: i64) -> Result<i64, HostError> {
     let delete = "DELETE FROM payloads_payloads WHERE hash = $1 AND given_up_at <= $2 RETURNING size";
-    let statements = hashes.iter().map(|hash| sql(delete).bind(*hash).bind(marked_until_s)).collect();
+    let statements = hashes.iter().map(|hash| sql(delete).bind((hash, marked_until_s))).collect();
     let (mut deleted, mut bytes) = (0, 0);
     for outcome in tx.batch(statements).await? {
         for size in outcome.all::<i64>()? {
@@ -36,7 +34,7 @@ pub async fn delete(tx: &Tx, hashes: &[Hash256], marked_until_s: i64) -> Result<
         }
     }
     let subtract = sql("UPDATE payloads_totals SET payloads = payloads - $1, bytes = bytes - $2 WHERE id = 1");
-    tx.execute(subtract.bind(deleted).bind(bytes)).await?;
+    tx.execute(subtract.bind((deleted, bytes))).await?;
     Ok(deleted)
 }
 

@@ -1,14 +1,14 @@
 //! A test plugin that stores texts and reports the payloads that they reference, as any plugin with texts does.
 
 use plugin_api::{
-    Body, ConfigError, Definition, HandlerError, Hash256, HostError, HostHandle, Identity, Migration, NoConfig,
-    NoContent, Plugin, PluginContext, RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostHandle, Migration, NoConfig, Plugin, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    point::{self, PayloadReferencesInput},
-    referenced_payloads, sql,
+    extract::Body,
+    host::Identity,
+    response::NoContent,
+    sql,
 };
-use std::collections::BTreeSet;
 
 pub const TEXTS: &str = "/api/text_store";
 
@@ -31,7 +31,7 @@ impl Plugin for TextStore {
                 Route::delete(TEXTS, delete_texts).public().summary("Forget all texts"),
             ])
             .migrations([Migration::new(1, "create", create)])
-            .contributes(point::PAYLOAD_REFERENCES, mentioned)
+            .references_payloads(&["SELECT id, body FROM text_store_texts WHERE id > $1 ORDER BY id LIMIT 2"])
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -54,19 +54,11 @@ async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, Handle
     Ok(NoContent)
 }
 
-async fn mentioned(
-    cx: PluginContext<TextStore>,
-    PayloadReferencesInput { hashes }: PayloadReferencesInput,
-) -> Result<BTreeSet<Hash256>, HostError> {
-    let page = "SELECT id, body FROM text_store_texts WHERE id > $1 ORDER BY id LIMIT 2";
-    referenced_payloads(&cx.db(), &hashes.into_iter().collect(), page).await
-}
-
 /// Does not use `export_plugin!`, which takes the name of the package.
 pub fn module() -> PluginModule_Ref {
     let module = PluginModule {
-        manifest: plugin_api::object_manifest::<TextStore>,
-        construct: plugin_api::object_new::<TextStore>,
+        manifest: plugin_api::host::object_manifest::<TextStore>,
+        construct: plugin_api::host::object_new::<TextStore>,
     };
     module.leak_into_prefix()
 }

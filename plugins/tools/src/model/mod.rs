@@ -10,10 +10,7 @@ pub use query::{OnlineOnly, parse_given};
 pub use submission::{DESCRIPTION_CHARS_MAX, NewTool, SCHEMA_BYTES_MAX};
 pub use view::{ComputeSpec, ComputeText, ComputeView, ToolKind, ToolSpec, ToolState, ToolText, ToolView};
 
-use plugin_api::record_id;
-
-record_id!(
+plugin_api::record_id! {
     /// A tool.
-    ToolId,
-    "tool"
-);
+    ToolId, "tool";
+}

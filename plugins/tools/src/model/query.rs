@@ -1,11 +1,11 @@
 //! Query parameters of the lists.
 
-use plugin_api::JsonSchema;
+use plugin_api::{JsonSchema, format};
 use serde::{Deserialize, Deserializer};
 
 /// Parses a parameter; `None` when it is blank.
 pub fn parse_given<T, E>(text: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, E> {
-    Some(text.trim()).filter(|text| !text.is_empty()).map(parse).transpose()
+    format::given(text).map(parse).transpose()
 }
 
 /// Whether to list only what is online: `1` and `true` do, anything else lists all.

@@ -90,14 +90,12 @@ impl NewCompute {
     }
 
     fn check(self, url: Option<&str>) -> Result<ComputeSpec, ToolsError> {
-        let gpu = present(self.gpu).filter(|gpu| format::utf16_len(gpu) <= GPU_CHARS_MAX).ok_or(ToolsError::Gpu)?;
+        let (gpu, region) = (self.gpu.unwrap_or_default(), self.region.unwrap_or_default());
+        let gpu = format::trimmed(&gpu, 1..=GPU_CHARS_MAX).ok_or(ToolsError::Gpu)?;
         let is_size = |number: &Number| number.as_f64().is_some_and(|size| (0.0..=VRAM_GB_MAX).contains(&size));
         let vram_gb = self.vram_gb.filter(is_size).ok_or(ToolsError::Vram)?;
         let price_per_second = self.price_per_second.ok_or(ToolsError::Price)?;
-        let region = present(self.region).unwrap_or_default();
-        if format::utf16_len(&region) > REGION_CHARS_MAX {
-            return Err(ToolsError::Region);
-        }
+        let region = format::trimmed(&region, 0..=REGION_CHARS_MAX).ok_or(ToolsError::Region)?;
         let endpoint = present(self.endpoint).or(url.map(str::to_owned)).ok_or(ToolsError::NoUrl)?;
         Ok(ComputeSpec { gpu, vram_gb, price_per_second, region, endpoint })
     }
@@ -105,7 +103,7 @@ impl NewCompute {
 
 /// Trims the text; `None` when it is blank.
 fn present(text: Option<String>) -> Option<String> {
-    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    text.as_deref().and_then(format::given).map(str::to_owned)
 }
 
 fn is_name(name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::ToolId;
 use crate::error::ToolsError;
-use plugin_api::{Author, Bind, JsonSchema, Value, Wei};
+use plugin_api::{Author, Bind, JsonSchema, Wei, format, handles::Value};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},
@@ -27,13 +27,7 @@ impl ToolKind {
 
 impl Bind for ToolKind {
     fn into_value(self) -> Value {
-        let name = match self {
-            Self::Mcp => "mcp",
-            Self::Http => "http",
-            Self::A2a => "a2a",
-            Self::Compute => "compute",
-        };
-        name.into_value()
+        format::name(&self).into_value()
     }
 }
 

@@ -1,11 +1,6 @@
 //! `GET /api/compute/{id}`: one listing; 404 for a tool of another kind.
 
-use crate::{
-    Tools,
-    error::ToolsError,
-    model::{ComputeView, ToolId, ToolState},
-    store::tools,
-};
+use crate::{Tools, error::ToolsError, model, store};
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Tools> {
@@ -14,9 +9,9 @@ pub fn route() -> Route<Tools> {
 
 async fn get_compute(
     cx: RequestContext<Tools>,
-    Path(tool): Path<ToolId>,
-) -> Result<RenderedJson<ComputeView>, HandlerError<ToolsError>> {
-    let stored = tools::find_compute(&cx.db(), tool).await?;
-    let state: ToolState<'_> = stored.first()?.ok_or(ToolsError::UnknownCompute { tool })?;
+    Path(tool): Path<model::ToolId>,
+) -> Result<RenderedJson<model::ComputeView>, HandlerError<ToolsError>> {
+    let stored = store::tools::find_compute(&cx.db(), tool).await?;
+    let state: model::ToolState<'_> = stored.first()?.ok_or(ToolsError::UnknownCompute { tool })?;
     Ok(RenderedJson::object(state.rendered, &state)?)
 }

@@ -1,11 +1,6 @@
 //! `GET /api/tools/{id}`: one tool.
 
-use crate::{
-    Tools,
-    error::ToolsError,
-    model::{ToolId, ToolState, ToolView},
-    store::tools,
-};
+use crate::{Tools, error::ToolsError, model, store};
 use plugin_api::{HandlerError, Path, RenderedJson, RequestContext, Route};
 
 pub fn route() -> Route<Tools> {
@@ -14,9 +9,9 @@ pub fn route() -> Route<Tools> {
 
 async fn get_tool(
     cx: RequestContext<Tools>,
-    Path(tool): Path<ToolId>,
-) -> Result<RenderedJson<ToolView>, HandlerError<ToolsError>> {
-    let stored = tools::find(&cx.db(), tool).await?;
-    let state: ToolState<'_> = stored.first()?.ok_or(ToolsError::UnknownTool { tool })?;
+    Path(tool): Path<model::ToolId>,
+) -> Result<RenderedJson<model::ToolView>, HandlerError<ToolsError>> {
+    let stored = store::tools::find(&cx.db(), tool).await?;
+    let state: model::ToolState<'_> = stored.first()?.ok_or(ToolsError::UnknownTool { tool })?;
     Ok(RenderedJson::object(state.rendered, &state)?)
 }

@@ -1,11 +1,6 @@
 //! `GET /api/compute`: compute for rent, by GPU, region, memory, price and online status; online listings first.
 
-use crate::{
-    Tools,
-    error::ToolsError,
-    model::{ComputeView, OnlineOnly, ToolState, parse_given},
-    store::tools::{COMPUTE, IS_COMPUTE},
-};
+use crate::{Tools, error::ToolsError, model, store};
 use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, Wei};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +27,7 @@ struct ComputeFilter {
     /// Wei: at most this price.
     max_price_per_second: String,
     /// `1` or `true`: only listings whose last probe succeeded.
-    online: OnlineOnly,
+    online: model::OnlineOnly,
 }
 
 // The members beside `items`. (A doc comment would be part of the published schema.)
@@ -51,13 +46,13 @@ async fn list_compute(
     cx: RequestContext<Tools>,
     QueryString(query): QueryString<ComputeFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<ComputeView, ComputeList>, HandlerError<ToolsError>> {
-    let vram_gb_min = parse_given(&query.min_vram_gb, |text| {
+) -> Result<Listed<model::ComputeView, ComputeList>, HandlerError<ToolsError>> {
+    let vram_gb_min = model::parse_given(&query.min_vram_gb, |text| {
         text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or(ToolsError::VramMin)
     })?;
-    let price_max = parse_given(&query.max_price_per_second, |text| text.parse().map_err(ToolsError::PriceMax))?;
-    let page = COMPUTE
-        .filter_if(true, IS_COMPUTE)
+    let price_max = model::parse_given(&query.max_price_per_second, |text| text.parse().map_err(ToolsError::PriceMax))?;
+    let page = store::tools::COMPUTE
+        .filter_if(true, store::tools::IS_COMPUTE)
         .filter_if(query.online.0, "online = 1")
         .filter("vram_gb >= {}", vram_gb_min)
         .filter("price_key <= {}", price_max.as_ref().map(Wei::sort_key))
@@ -67,7 +62,7 @@ async fn list_compute(
         .page(limit, offset)
         .fetch(&cx.db())
         .await?;
-    let rows: Vec<ToolState<'_>> = page.rows()?;
+    let rows: Vec<model::ToolState<'_>> = page.rows()?;
     let items = rows.iter().map(|row| (row.rendered, row));
     Ok(Listed::rendered(items, ComputeList { total: page.total, pricing: PRICING })?)
 }

@@ -1,11 +1,6 @@
 //! `GET /api/tools`: tools by text, kind and owner, online ones first.
 
-use crate::{
-    Tools,
-    error::ToolsError,
-    model::{OnlineOnly, ToolKind, ToolState, ToolView, parse_given},
-    store::tools::TOOLS,
-};
+use crate::{Tools, error::ToolsError, model, store};
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search};
 use serde::Deserialize;
 
@@ -32,17 +27,17 @@ struct ToolFilter {
     /// Address of the owner, in any case.
     owner: String,
     /// `1` or `true`: only tools whose last probe succeeded.
-    online: OnlineOnly,
+    online: model::OnlineOnly,
 }
 
 async fn list_tools(
     cx: RequestContext<Tools>,
     QueryString(query): QueryString<ToolFilter>,
     Page { limit, offset }: Page<50, 200>,
-) -> Result<Listed<ToolView>, HandlerError<ToolsError>> {
-    let kind = parse_given(&query.kind, ToolKind::parse)?;
-    let owner: Option<Address> = parse_given(&query.owner, |text| text.parse().map_err(ToolsError::Owner))?;
-    let page = TOOLS
+) -> Result<Listed<model::ToolView>, HandlerError<ToolsError>> {
+    let kind = model::parse_given(&query.kind, model::ToolKind::parse)?;
+    let owner: Option<Address> = model::parse_given(&query.owner, |text| text.parse().map_err(ToolsError::Owner))?;
+    let page = store::tools::TOOLS
         .filter_if(query.online.0, "online = 1")
         .filter("kind = {}", kind)
         .filter("owner = {}", owner)
@@ -50,6 +45,6 @@ async fn list_tools(
         .page(limit, offset)
         .fetch(&cx.db())
         .await?;
-    let rows: Vec<ToolState<'_>> = page.rows()?;
+    let rows: Vec<model::ToolState<'_>> = page.rows()?;
     Ok(Listed::rendered(rows.iter().map(|row| (row.rendered, row)), page.total)?)
 }

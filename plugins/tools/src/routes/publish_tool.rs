@@ -1,38 +1,31 @@
 //! `POST /api/tools`: a tool, or the next version of one of the same owner and name.
 
-use crate::{
-    Tools,
-    error::ToolsError,
-    model::{DESCRIPTION_EXCERPT_CHARS, NewTool, ToolPublished, ToolSpec, ToolView},
-    store::tools,
-};
-use plugin_api::{
-    CreatedOrUpdated, Event, HandlerError, RequestContext, Route, Signed, UrlProblem, format, manifest::RateLimit,
-};
+use crate::{Tools, error::ToolsError, model, store};
+use plugin_api::{CreatedOrUpdated, Event, HandlerError, RequestContext, Route, Signed, format, handles::UrlProblem};
 
 pub fn route() -> Route<Tools> {
     Route::post("/api/tools", publish_tool)
         .signed("tool.publish")
-        .rate_limit(RateLimit::commons_writes())
+        .commons_limit()
         .summary("Publish a tool, or a new version of it")
 }
 
 async fn publish_tool(
     cx: RequestContext<Tools>,
-    Signed { signer, payload }: Signed<NewTool>,
-) -> Result<CreatedOrUpdated<ToolView>, HandlerError<ToolsError>> {
+    Signed { signer, payload }: Signed<model::NewTool>,
+) -> Result<CreatedOrUpdated<model::ToolView>, HandlerError<ToolsError>> {
     let spec = payload.check()?;
     check_urls(&cx, &spec).await?;
     let (tool, updated) = cx
         .write(async move |tx| {
-            let (tool, updated) = tools::publish(tx, signer, &spec).await?;
-            let event = ToolPublished {
+            let (tool, updated) = store::tools::publish(tx, signer, &spec).await?;
+            let event = model::ToolPublished {
                 tool_id: tool.state.id,
                 name: &spec.name,
                 kind: spec.kind,
                 url: &spec.url,
                 updated,
-                description: &format::excerpt(&spec.description, DESCRIPTION_EXCERPT_CHARS),
+                description: &format::excerpt(&spec.description, model::DESCRIPTION_EXCERPT_CHARS),
             };
             event.by(signer).at(tx.now_s()).publish(tx)?;
             Ok((tool, updated))
@@ -42,7 +35,7 @@ async fn publish_tool(
 }
 
 /// Checks that the tool's URLs are public, by their text alone.
-async fn check_urls(cx: &RequestContext<Tools>, spec: &ToolSpec) -> Result<(), HandlerError<ToolsError>> {
+async fn check_urls(cx: &RequestContext<Tools>, spec: &model::ToolSpec) -> Result<(), HandlerError<ToolsError>> {
     let endpoint = spec.compute.as_ref().map(|compute| ("endpoint", &compute.endpoint));
     for (member, url) in [Some(("url", &spec.url)), endpoint].into_iter().flatten() {
         if let Some(UrlProblem { code, message }) = cx.check_url(url).await? {

@@ -14,7 +14,7 @@ pub struct DueTool {
 /// Tools that were not probed since that second: new ones first, then the longest wait.
 pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueTool>, HostError> {
     let due = sql("SELECT id, url FROM tools_tools WHERE probed_at <= $1 ORDER BY probed_at, id LIMIT $2");
-    db.rows(due.bind(before_s).bind(limit)).await
+    db.rows(due.bind((before_s, limit))).await
 }
 
 /// The result of a probe.
@@ -27,12 +27,9 @@ pub struct Probe {
 /// Ignores the result for a tool whose URL has changed in the meantime.
 pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
     let record = |probe: &Probe| {
-        sql("UPDATE tools_tools SET online = $3, probed_at = $4, seen_at = CASE WHEN $3 = 1 THEN $4 ELSE seen_at END \
+        sql("UPDATE tools_tools SET online = $3, probed_at = $4, last_probe_at = $4, seen_at = CASE WHEN $3 = 1 THEN $4 ELSE seen_at END \
              WHERE id = $1 AND url = $2")
-        .bind(probe.tool.id)
-        .bind(&probe.tool.url)
-        .bind(probe.online)
-        .bind(probe.at_s)
+        .bind((probe.tool.id, &probe.tool.url, probe.online, probe.at_s))
     };
     tx.batch(probes.iter().map(record).collect()).await.map(drop)
 }
@@ -55,7 +52,7 @@ pub async fn progress(db: &impl Query) -> Result<ProbeProgress, HostError> {
     db.one(sql(format!(
         "SELECT count(*) AS tools, cast(coalesce(sum(online), 0) AS BIGINT) AS online, \
          cast(coalesce(sum(CASE WHEN probed_at = 0 THEN 1 ELSE 0 END), 0) AS BIGINT) AS waiting, \
-         min({since}) AS oldest_s, nullif(max(probed_at), 0) AS newest_s FROM tools_tools"
+         min({since}) AS oldest_s, nullif(max(last_probe_at), 0) AS newest_s FROM tools_tools"
     )))
     .await
 }

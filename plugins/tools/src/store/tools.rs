@@ -1,7 +1,7 @@
 //! Tools: lists, reads and writes.
 
 use crate::model::{ComputeSpec, ComputeText, ToolId, ToolSpec, ToolState, ToolText, ToolView};
-use plugin_api::{Address, HostError, List, Query, StatementResult, Tx, json_text, render_json, sql};
+use plugin_api::{Address, HostError, List, Query, Tx, handles::StatementResult, json_text, render_json, sql};
 use serde::Deserialize;
 
 /// The columns of a [`ToolState`].
@@ -9,7 +9,7 @@ macro_rules! state_columns {
     ($rendered:literal) => {
         concat!(
             $rendered,
-            " AS rendered, id, owner, online, nullif(seen_at, 0) AS last_seen, nullif(probed_at, 0) AS last_probe_at"
+            " AS rendered, id, owner, online, nullif(seen_at, 0) AS last_seen, nullif(last_probe_at, 0) AS last_probe_at"
         )
     };
 }
@@ -71,46 +71,40 @@ struct Before {
     created_at: i64,
     online: bool,
     seen_at: i64,
+    last_probe_at: i64,
 }
 
 /// Inserts a tool, or replaces the one of this owner and name; returns it, and whether it existed. A new URL resets the
 /// results of probes; in both cases the tool is due for the next probe.
 pub async fn publish(tx: &Tx, owner: Address, spec: &ToolSpec) -> Result<(ToolView, bool), HostError> {
     let now_s = tx.now_s();
-    let find = sql("SELECT url, created_at, online, seen_at FROM tools_tools WHERE owner = $1 AND name = $2");
-    let before: Option<Before> = tx.row(find.bind(owner).bind(&spec.name)).await?;
+    let find =
+        sql("SELECT url, created_at, online, seen_at, last_probe_at FROM tools_tools WHERE owner = $1 AND name = $2");
+    let before: Option<Before> = tx.row(find.bind((owner, &spec.name))).await?;
     let created_at = before.as_ref().map_or(now_s, |tool| tool.created_at);
     let known = before.as_ref().filter(|tool| tool.url == spec.url);
-    let (online, seen_at) = known.map_or((false, 0), |tool| (tool.online, tool.seen_at));
+    let unknown = (false, 0, 0);
+    let (online, seen_at, probed_at) = known.map_or(unknown, |tool| (tool.online, tool.seen_at, tool.last_probe_at));
     let text = ToolText { spec: spec.clone(), created_at, updated_at: now_s };
     let compute = spec.compute.as_ref();
     let rendered_compute = compute.map(|spec| render_json(&ComputeText { tool: &text, spec })).transpose()?;
     let put = sql(
         "INSERT INTO tools_tools (owner, name, kind, url, description, gpu, vram_gb, price_key, region, created_at, \
-         updated_at, online, probed_at, seen_at, kept, kept_compute) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15) \
+         updated_at, online, probed_at, seen_at, kept, kept_compute, last_probe_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15, $16) \
          ON CONFLICT (owner, name) DO UPDATE SET kind = excluded.kind, url = excluded.url, \
          description = excluded.description, gpu = excluded.gpu, vram_gb = excluded.vram_gb, \
          price_key = excluded.price_key, region = excluded.region, updated_at = excluded.updated_at, \
          online = excluded.online, probed_at = 0, seen_at = excluded.seen_at, kept = excluded.kept, \
-         kept_compute = excluded.kept_compute RETURNING id",
+         kept_compute = excluded.kept_compute, last_probe_at = excluded.last_probe_at RETURNING id",
     )
-    .bind(owner)
-    .bind(&spec.name)
-    .bind(spec.kind)
-    .bind(&spec.url)
-    .bind(&spec.description)
-    .bind(compute.map(|compute| compute.gpu.as_str()))
-    .bind(compute.and_then(|compute| compute.vram_gb.as_f64()))
+    .bind((owner, &spec.name, spec.kind, &spec.url, &spec.description))
+    .bind((compute.map(|compute| compute.gpu.as_str()), compute.and_then(|compute| compute.vram_gb.as_f64())))
     .bind(compute.map(|compute| compute.price_per_second.sort_key()))
-    .bind(compute.map(|compute| compute.region.as_str()))
-    .bind(created_at)
-    .bind(now_s)
-    .bind(online)
-    .bind(seen_at)
-    .bind(render_json(&text)?)
-    .bind(rendered_compute);
-    let (id, last_seen) = (tx.one(put).await?, Some(seen_at).filter(|seen_at| *seen_at != 0));
-    let state = ToolState { rendered: "", id, owner: owner.into(), online, last_seen, last_probe_at: None };
+    .bind((compute.map(|compute| compute.region.as_str()), created_at, now_s, online, seen_at))
+    .bind((render_json(&text)?, rendered_compute, probed_at));
+    let (id, known_time) = (tx.one(put).await?, |at_s: i64| Some(at_s).filter(|at_s| *at_s != 0));
+    let (last_seen, last_probe_at) = (known_time(seen_at), known_time(probed_at));
+    let state = ToolState { rendered: "", id, owner: owner.into(), online, last_seen, last_probe_at };
     Ok((ToolView { text, state }, before.is_some()))
 }

@@ -5,7 +5,7 @@
 
 use super::Fields;
 use crate::error::WaitlistError;
-use plugin_api::{Environment, JsonSchema};
+use plugin_api::{JsonSchema, handles::Environment};
 use serde::Deserialize;
 
 /// Lifetime of a challenge.

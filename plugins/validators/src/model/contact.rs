@@ -12,15 +12,6 @@ pub enum ContactKind {
     Telegram,
 }
 
-impl ContactKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Telegram => "telegram",
-        }
-    }
-}
-
 /// A contact in its normalised form, in which it is signed and stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contact {

@@ -70,7 +70,7 @@ fn seats(text: &str) -> Option<i64> {
 
 /// Mixed case is a checksum (EIP-55) and must be correct.
 fn address(text: &str) -> Result<Address, WaitlistError> {
-    let address: Address = text.parse().map_err(|_: plugin_api::AddressParseError| WaitlistError::Address)?;
+    let address: Address = text.parse().map_err(|_: &str| WaitlistError::Address)?;
     if address == Address::ZERO {
         return Err(WaitlistError::Address);
     }

@@ -5,11 +5,9 @@ mod contact;
 mod entry;
 mod fields;
 mod platform;
-mod signup_limit;
 
 pub use challenge::{CHALLENGE_S, Challenge, SignedChallenge, message};
 pub use contact::{Contact, ContactKind};
 pub use entry::Entry;
 pub use fields::{Fields, Given};
 pub use platform::Platform;
-pub use signup_limit::SignupLimit;

@@ -1,6 +1,6 @@
 //! The platform of a validator's node.
 
-use plugin_api::{Bind, JsonSchema, Value};
+use plugin_api::{Bind, JsonSchema, handles::Value};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

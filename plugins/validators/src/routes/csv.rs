@@ -1,5 +1,8 @@
 //! CSV for spreadsheets. No cell is interpreted as a formula.
 
+/// What begins a formula, also in full width, which spreadsheets read alike.
+const FORMULA_STARTS: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+
 /// One line of quoted cells.
 pub fn line(cells: &[String]) -> String {
     let quoted: Vec<String> = cells.iter().map(|cell| quote(cell)).collect();
@@ -7,13 +10,20 @@ pub fn line(cells: &[String]) -> String {
 }
 
 fn quote(cell: &str) -> String {
-    let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let guard = if cell.starts_with(FORMULA_STARTS) { "'" } else { "" };
     format!("\"{guard}{}\"", cell.replace('"', "\"\""))
 }
 
 #[cfg(test)]
 mod tests {
     use super::line;
+
+    #[test]
+    fn full_width_does_not_help() {
+        for cell in ["＝1+1", "＋1", "－1", "＠SUM(A1)"] {
+            assert_eq!(line(&[cell.to_owned()]), format!("\"'{cell}\"\r\n"));
+        }
+    }
 
     #[test]
     fn no_cell_is_a_formula() {

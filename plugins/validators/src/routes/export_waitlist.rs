@@ -6,8 +6,10 @@ use super::{
 };
 use crate::{Validators, error::WaitlistError, model::Entry, store};
 use plugin_api::{
-    Address, HandlerError, IntoResponse, Json, JsonSchema, QueryString, RawResponse, RequestContext, Route,
-    RouteDescription, SignedBy, WithHeader, abi,
+    Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route,
+    extract::SignedBy,
+    format,
+    response::{IntoResponse, RawResponse, Response, WithHeader},
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +48,7 @@ enum ExportResponse {
 }
 
 impl IntoResponse for ExportResponse {
-    fn into_response(self) -> abi::Response {
+    fn into_response(self) -> Response {
         match self {
             Self::Json(export) => Json(export).into_response(),
             Self::Csv(text) => {
@@ -60,14 +62,12 @@ impl IntoResponse for ExportResponse {
             }
         }
     }
-
-    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
 async fn export_waitlist(
     cx: RequestContext<Validators>,
     SignedBy(signer): SignedBy,
-    QueryString(ExportQuery { format }): QueryString<ExportQuery>,
+    QueryString(query): QueryString<ExportQuery>,
 ) -> Result<ExportResponse, HandlerError<WaitlistError>> {
     let operators = &cx.plugin().operators;
     if operators.is_empty() {
@@ -76,7 +76,7 @@ async fn export_waitlist(
     if !operators.contains(&signer) {
         return Err(WaitlistError::NotOperator.into());
     }
-    let is_csv = match format.as_str() {
+    let is_csv = match query.format.as_str() {
         "" | "json" => false,
         "csv" => true,
         _ => return Err(WaitlistError::Format.into()),
@@ -99,7 +99,7 @@ fn line(entry: &Entry) -> String {
         entry.platform.as_str().to_owned(),
         entry.seats.to_string(),
         entry.contact.clone().unwrap_or_default(),
-        entry.contact_kind.map_or_else(String::new, |kind| kind.as_str().to_owned()),
+        entry.contact_kind.as_ref().map(format::name).unwrap_or_default(),
         entry.consent.to_string(),
         entry.created_at.to_string(),
         entry.verified.to_string(),

@@ -1,10 +1,6 @@
 //! `GET /api/validators/waitlist/challenge`: the text that a wallet signs to sign up.
 
-use crate::{
-    Validators,
-    error::WaitlistError,
-    model::{CHALLENGE_S, Given, message},
-};
+use crate::{Validators, error::WaitlistError, model};
 use plugin_api::{Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route};
 use serde::Serialize;
 
@@ -34,11 +30,11 @@ const SIGN: &str = "sign `message` with `address` by personal_sign (EIP-191), th
 
 async fn get_waitlist_challenge(
     cx: RequestContext<Validators>,
-    QueryString(query): QueryString<Given>,
+    QueryString(query): QueryString<model::Given>,
 ) -> Result<Json<ChallengeView>, HandlerError<WaitlistError>> {
     let fields = query.check()?;
     let nonce = hex::encode(rand::random::<[u8; 16]>());
-    let expires = cx.now_s() + CHALLENGE_S;
-    let message = message(&fields, cx.environment(), &nonce, expires);
+    let expires = cx.now_s() + model::CHALLENGE_S;
+    let message = model::message(&fields, cx.environment(), &nonce, expires);
     Ok(Json(ChallengeView { message, nonce, expires, address: fields.address, sign: SIGN }))
 }

@@ -1,14 +1,10 @@
 //! `POST /api/validators/waitlist`: an entry, signed by its address over the challenge's text.
 
-use crate::{
-    Validators,
-    error::WaitlistError,
-    model::{Challenge, Fields, Given, SignedChallenge},
-    store,
-};
+use crate::{Validators, error::WaitlistError, model, store};
 use plugin_api::{
-    CreatedOrUpdated, HandlerError, HostErrorCode, IntoResponse, JsonBody, JsonSchema, Problem, RawResponse,
-    RequestContext, Route, RouteDescription, Tx, WithHeader, abi, manifest::RateLimit,
+    CreatedOrUpdated, HandlerError, HostErrorCode, JsonBody, JsonSchema, RequestContext, Route, Tx,
+    handles::RateLimit,
+    response::{IntoResponse, Problem, RawResponse, Response, WithHeader},
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,10 +28,10 @@ pub fn route() -> Route<Validators> {
 struct SignUp {
     #[serde(flatten)]
     #[schemars(flatten)]
-    given: Given,
+    given: model::Given,
     #[serde(flatten)]
     #[schemars(flatten)]
-    challenge: Challenge,
+    challenge: model::Challenge,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -63,7 +59,7 @@ enum JoinResponse {
 }
 
 impl IntoResponse for JoinResponse {
-    fn into_response(self) -> abi::Response {
+    fn into_response(self) -> Response {
         match self {
             Self::Receipt(value) => CreatedOrUpdated { created: value.status == Outcome::Added, value }.into_response(),
             Self::Busy { problem, retry_after_s } => {
@@ -74,8 +70,6 @@ impl IntoResponse for JoinResponse {
             }
         }
     }
-
-    fn describe(_: &mut RouteDescription<'_>) {}
 }
 
 async fn join_waitlist(
@@ -83,40 +77,36 @@ async fn join_waitlist(
     JsonBody(SignUp { given, challenge }): JsonBody<SignUp>,
 ) -> Result<JoinResponse, HandlerError<WaitlistError>> {
     let fields = given.check()?;
-    let Validators { config, limit, .. } = cx.plugin();
+    let config = &cx.plugin().config;
     let signed = challenge.check(&fields, cx.environment(), (cx.now_s(), config.signatures_required))?;
     if let Some(signed) = &signed {
         check_signer(&cx, &fields, signed).await?;
     }
-    // The limit is in memory, so the write does not touch it: a new entry is counted before, and uncounted when nothing was
-    // added. Whether there is an entry is decided in the write; entries are never deleted, so one that is there stays.
-    let is_new = store::is_signed(&cx.db(), fields.address).await?.is_none();
-    let acquired = is_new.then(|| limit.acquire(cx.client_ip(), cx.now_s()));
-    let terms = Terms { entries_max: config.entries_max.into(), is_limited: matches!(acquired, Some(Err(_))) };
-    let written = cx.write(async move |tx| join(tx, &fields, signed.as_ref(), terms).await).await;
-    if acquired == Some(Ok(())) && !written.as_ref().is_ok_and(|receipt| receipt.status == Outcome::Added) {
-        limit.release(cx.client_ip());
-    }
-    match (written, acquired) {
-        (Err(HandlerError::Problem(problem)), Some(Err(retry_after_s))) => {
-            Ok(JoinResponse::Busy { problem, retry_after_s })
+    let (client, per_hour) = (cx.client_network(), config.signups_per_hour);
+    let terms = Terms { entries_max: config.entries_max.into(), client: client.clone(), per_hour };
+    match cx.write(async move |tx| join(tx, &fields, signed.as_ref(), &terms).await).await {
+        Err(HandlerError::Caller(error @ WaitlistError::TooMany)) => {
+            let problem = Problem::new(429, "ip_rate_limited", error.to_string());
+            let problem = problem.hint("wait as long as the header Retry-After says");
+            let wait_s = store::signup_wait(&cx.db(), &client, per_hour, cx.now_s()).await?;
+            Ok(JoinResponse::Busy { problem, retry_after_s: wait_s.unwrap_or(1) })
         }
-        (written, _) => Ok(JoinResponse::Receipt(written?)),
+        written => Ok(JoinResponse::Receipt(written?)),
     }
 }
 
 /// What a new entry depends on, beside its fields.
-#[derive(Clone, Copy)]
 struct Terms {
     entries_max: i64,
-    /// The client has added as many entries as it may.
-    is_limited: bool,
+    /// The client's IP address.
+    client: String,
+    per_hour: u32,
 }
 
 async fn check_signer(
     cx: &RequestContext<Validators>,
-    fields: &Fields,
-    SignedChallenge { message, signature }: &SignedChallenge,
+    fields: &model::Fields,
+    model::SignedChallenge { message, signature }: &model::SignedChallenge,
 ) -> Result<(), HandlerError<WaitlistError>> {
     match cx.recover_text(message, signature).await {
         Ok(signer) if signer == fields.address => Ok(()),
@@ -128,29 +118,34 @@ async fn check_signer(
 
 async fn join(
     tx: &Tx,
-    fields: &Fields,
-    signed: Option<&SignedChallenge>,
-    Terms { entries_max, is_limited }: Terms,
+    fields: &model::Fields,
+    signed: Option<&model::SignedChallenge>,
+    Terms { entries_max, client, per_hour }: &Terms,
 ) -> Result<Receipt, HandlerError<WaitlistError>> {
-    let status = match (store::is_signed(tx, fields.address).await?, signed) {
+    let status = match (store::find_entry(tx, fields.address).await?, signed) {
         (None, _) => Outcome::Added,
-        (Some(false), Some(_)) => Outcome::Verified,
+        (Some(known), Some(_)) if !known.is_signed && known.created_at >= tx.now_s() => {
+            return Err(WaitlistError::TooSoon.into());
+        }
+        (Some(known), Some(_)) if !known.is_signed => Outcome::Verified,
         (Some(_), _) => Outcome::Already,
     };
-    if status == Outcome::Added && is_limited {
-        let problem = Problem::new(429, "ip_rate_limited", "too many new entries come from this address");
-        return Err(problem.hint("wait as long as the header Retry-After says").into());
+    if status == Outcome::Added && store::signup_wait(tx, client, *per_hour, tx.now_s()).await?.is_some() {
+        return Err(WaitlistError::TooMany.into());
     }
-    if status == Outcome::Added && store::count_entries(tx).await? >= entries_max {
+    if status == Outcome::Added && store::count_entries(tx).await? >= *entries_max {
         return Err(WaitlistError::Full.into());
     }
     if status != Outcome::Already {
-        if let Some(SignedChallenge { signature, .. }) = signed
+        if let Some(model::SignedChallenge { signature, .. }) = signed
             && !store::mark_used(tx, signature).await?
         {
             return Err(WaitlistError::Replay.into());
         }
         store::put_entry(tx, fields, signed.is_some()).await?;
+        if status == Outcome::Added {
+            store::count_signup(tx, client).await?;
+        }
     }
     Ok(Receipt { ok: true, status, total: store::count_entries(tx).await? })
 }

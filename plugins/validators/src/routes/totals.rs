@@ -1,10 +1,6 @@
 //! The public numbers of the waitlist, without addresses and contacts.
 
-use crate::{
-    Validators,
-    model::Platform,
-    store::{self, PlatformCount},
-};
+use crate::{Validators, model, store};
 use plugin_api::{HostError, JsonSchema, RequestContext};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,8 +18,8 @@ pub struct Totals {
     verified: i64,
     /// What the programme is to be.
     programme: &'static str,
-    /// Where people read more.
-    page: String,
+    /// Where people read more; null where nobody serves pages.
+    page: Option<String>,
 }
 
 const PROGRAMME: &str = "In development, there is no deposit contract yet. Planned: a deposit of 2,000 FMX for a seat; a node that \
@@ -31,15 +27,15 @@ const PROGRAMME: &str = "In development, there is no deposit contract yet. Plann
 
 pub async fn read(cx: &RequestContext<Validators>) -> Result<Totals, HostError> {
     let counts = store::count_by_platform(&cx.db()).await?;
-    let sum = |of: fn(&PlatformCount) -> i64| counts.iter().map(of).sum();
+    let sum = |of: fn(&store::PlatformCount) -> i64| counts.iter().map(of).sum();
     let of = |platform| counts.iter().find(|count| count.platform == platform).map_or(0, |count| count.entries);
-    let platforms = [Platform::Windows, Platform::Linux, Platform::Both];
+    let platforms = [model::Platform::Windows, model::Platform::Linux, model::Platform::Both];
     Ok(Totals {
         total: sum(|count| count.entries),
         seats: sum(|count| count.seats),
         by_platform: platforms.map(|platform| (platform.as_str(), of(platform))).into(),
         verified: sum(|count| count.verified),
         programme: PROGRAMME,
-        page: format!("{}/validators", cx.environment().base_url),
+        page: cx.environment().web_url.as_ref().map(|web_url| format!("{web_url}/validators")),
     })
 }

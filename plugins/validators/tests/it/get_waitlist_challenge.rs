@@ -55,7 +55,7 @@ async fn the_wrong_field_is_named() {
 async fn one_client_asks_sixty_times_a_minute() {
     for gateway in limited_gateways().await {
         let (taken, response) = gateway.until_limited("GET", &format!("{WAITLIST}/challenge")).await;
-        assert!((60..120).contains(&taken), "{taken}");
+        assert_eq!(taken, 60);
         assert_eq!((response.status, response.code()), (429, "rate_limited".to_owned()), "{}", response.text());
         assert!(response.header("retry-after").parse::<u32>().is_ok(), "{:?}", response.headers);
         finish(gateway).await;

@@ -3,8 +3,8 @@
 
 use super::{FilterView, id, kind_name};
 use plugin_api::{
-    manifest::LabelTest,
     point::{WorkItem, WorkKind},
+    stream::LabelTest,
 };
 use serde::Serialize;
 use std::{cmp::Reverse, collections::BTreeMap};

@@ -2,7 +2,7 @@
 
 use super::{KINDS, Sort, coin, kind_name};
 use crate::error::WorkError;
-use plugin_api::{AgentId, JsonSchema, Wei, point::WorkKind};
+use plugin_api::{AgentId, JsonSchema, Wei, format::given, point::WorkKind};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -52,11 +52,6 @@ impl WorkQuery {
             },
         })
     }
-}
-
-/// `None` when the text is empty.
-fn given(text: &str) -> Option<&str> {
-    Some(text.trim()).filter(|text| !text.is_empty())
 }
 
 fn kinds(text: &str) -> Result<Vec<WorkKind>, WorkError> {

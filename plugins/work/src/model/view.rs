@@ -60,8 +60,8 @@ pub struct WorkItemView {
     pub claims: u64,
     /// Who asks for it, or who sells it.
     pub requester: Option<Author>,
-    /// The page for people.
-    pub url: String,
+    /// The page for people; null where nobody serves pages.
+    pub url: Option<String>,
     /// Path of the full record.
     pub api: String,
     /// The exact call that earns it, in one line.
@@ -69,8 +69,8 @@ pub struct WorkItemView {
 }
 
 impl WorkItemView {
-    /// `base_url` has no trailing slash.
-    pub fn new(item: WorkItem, base_url: &str, requester: Option<Author>) -> Self {
+    /// `web_url`: the root of the pages for people, without a trailing slash.
+    pub fn new(item: WorkItem, web_url: Option<&str>, requester: Option<Author>) -> Self {
         Self {
             id: id(&item),
             kind: item.kind,
@@ -85,7 +85,7 @@ impl WorkItemView {
             agent_id: item.agent_id,
             claims: item.claims,
             requester,
-            url: format!("{base_url}{}", item.page),
+            url: web_url.map(|web_url| format!("{web_url}{}", item.page)),
             api: item.api,
             action: format::excerpt(&item.action, LINE_CHARS),
         }

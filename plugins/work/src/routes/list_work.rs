@@ -1,15 +1,8 @@
 //! `GET /api/work`: all open work of all enabled plugins.
 
 use super::tests_of;
-use crate::{
-    Work,
-    error::WorkError,
-    model::{FilterView, KINDS, WorkItemView, WorkQuery, kind_name, matches},
-};
-use plugin_api::{
-    Author, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route,
-    point::{self, WorkInput, WorkItem},
-};
+use crate::{Work, error::WorkError, model};
+use plugin_api::{Author, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route, point};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -33,7 +26,7 @@ pub fn route() -> Route<Work> {
 
 #[derive(Serialize, JsonSchema)]
 struct WorkList {
-    items: Vec<WorkItemView>,
+    items: Vec<model::WorkItemView>,
     /// How many items match, on all pages.
     total: usize,
     /// Of these, by kind.
@@ -42,7 +35,7 @@ struct WorkList {
     kinds: Vec<&'static str>,
     /// The gateway's clock, unix seconds.
     now: i64,
-    filter: FilterView,
+    filter: model::FilterView,
     /// The same as a live stream.
     feed: String,
     /// How to go on.
@@ -51,29 +44,30 @@ struct WorkList {
 
 async fn list_work(
     cx: RequestContext<Work>,
-    QueryString(query): QueryString<WorkQuery>,
+    QueryString(query): QueryString<model::WorkQuery>,
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<Json<WorkList>, HandlerError<WorkError>> {
     let filter = query.check()?;
     let tests = tests_of(&cx, &filter).await?;
     // No `List`: the items come from other plugins, not from a table.
-    let parts = cx.collect::<Vec<WorkItem>>(point::WORK, &WorkInput::default()).await?;
-    let mut items: Vec<WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
-    items.retain(|item| matches(item, &tests));
+    let parts = cx.collect::<Vec<point::WorkItem>>(point::WORK, &point::WorkInput::default()).await?;
+    let mut items: Vec<point::WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
+    items.retain(|item| model::matches(item, &tests));
     filter.sort.apply(&mut items);
 
     let count = |kind| items.iter().filter(|item| item.kind == kind).count();
-    let (total, counts) = (items.len(), KINDS.map(|kind| (kind_name(kind), count(kind))).into());
-    let base_url = &cx.environment().base_url;
-    let view = |item: WorkItem| {
+    let (total, counts) = (items.len(), model::KINDS.map(|kind| (model::kind_name(kind), count(kind))).into());
+    let environment = cx.environment();
+    let (base_url, web_url) = (&environment.base_url, environment.web_url.as_deref());
+    let view = |item: point::WorkItem| {
         let requester = item.requester.map(Author::from);
-        WorkItemView::new(item, base_url, requester)
+        model::WorkItemView::new(item, web_url, requester)
     };
     Ok(Json(WorkList {
         items: items.into_iter().skip(offset as usize).take(limit as usize).map(view).collect(),
         total,
         counts,
-        kinds: KINDS.map(kind_name).into(),
+        kinds: model::KINDS.map(model::kind_name).into(),
         now: cx.now_s(),
         filter,
         feed: format!("{base_url}{FEED}"),

@@ -8,7 +8,7 @@ use crate::{
     model::{FilterView, search_terms},
     store,
 };
-use plugin_api::{HostError, RequestContext, manifest::LabelTest};
+use plugin_api::{HostError, RequestContext, stream::LabelTest};
 use std::collections::BTreeMap;
 
 /// What the labels of work must pass. Without search terms, an agent's own words become the terms.

@@ -2,10 +2,7 @@
 
 use super::tests_of;
 use crate::{Work, error::WorkError, model::WorkQuery, topic};
-use plugin_api::{
-    HandlerError, HeaderName, HeaderValue, JsonSchema, QueryString, RequestContext, Route, StreamPosition, Topic,
-    manifest::Subscription,
-};
+use plugin_api::{HandlerError, JsonSchema, QueryString, RequestContext, Route, stream};
 use serde::Deserialize;
 
 pub fn route() -> Route<Work> {
@@ -19,7 +16,8 @@ pub fn route() -> Route<Work> {
         .description(
             "Each event is called `work`, has the id of what made the work in the activity log, and one line of JSON: an item of \
              `/api/work` with `activityId`. The filters are those of the list. With a position (`Last-Event-ID`, else `sinceId`, \
-             else `since`) what came after it and is still open is replayed first, oldest first.",
+             else `since`) what came after it and is still open is replayed first, oldest first; after a time (`since`) that of the \
+             newest 500 events.",
         )
 }
 
@@ -38,24 +36,17 @@ struct FeedQuery {
     since_id: Option<String>,
 }
 
-struct LastEventId;
-
-impl HeaderName for LastEventId {
-    const NAME: &'static str = "last-event-id";
-}
-
 async fn stream_work(
     cx: RequestContext<Work>,
     QueryString(query): QueryString<FeedQuery>,
-    last_event_id: HeaderValue<LastEventId>,
-) -> Result<Topic, HandlerError<WorkError>> {
+    last_event_id: stream::LastEventId,
+) -> Result<stream::Topic, HandlerError<WorkError>> {
     let tests = tests_of(&cx, &query.work.check()?).await?;
-    let position = StreamPosition::new(last_event_id.0.as_deref(), query.since_id.as_deref(), query.since.as_deref());
-    Ok(Topic(Subscription {
-        topic: topic::NAME.to_owned(),
-        after_id: position.after_id(),
-        after_ts: position.after_second(),
+    let position = stream::StreamPosition::new(&last_event_id, query.since_id.as_deref(), query.since.as_deref());
+    Ok(stream::Topic(stream::Subscription {
+        row_types: topic::TRIGGERS.map(str::to_owned).into(),
+        is_resumed: last_event_id.0.is_some(),
         tests,
-        ..Subscription::default()
+        ..position.subscription(topic::NAME)
     }))
 }

@@ -27,7 +27,7 @@ async fn every_kind_is_told_with_its_call() {
                 "kind": "bounty", "id": format!("bounty:{bounty}"), "refId": bounty, "title": "Index it",
                 "summary": "what to do", "tags": ["paid"], "rewardWei": "1500000000000000000", "rewardFmx": "1.5",
                 "postedAt": now, "deadline": now + 1000, "agentId": null, "claims": 0, "requester": nameless,
-                "url": format!("{base}/bounties/{bounty}"), "api": format!("/api/bounties/{bounty}"),
+                "url": null, "api": format!("/api/bounties/{bounty}"),
                 "action": format!("POST /api/bounties/{bounty}/claims {{agentId, pitch}} signed as bounty.claim by the agent's owner")
             })
         );

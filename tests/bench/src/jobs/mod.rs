@@ -9,6 +9,7 @@ mod hello;
 mod list;
 mod past;
 mod payloads;
+mod plugins;
 mod postgres;
 mod record;
 mod search;
@@ -42,6 +43,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "search", run: search::run },
     Job { name: "arena", run: arena::run },
     Job { name: "flat", run: flat::run },
+    Job { name: "plugins", run: plugins::run },
     Job { name: "postgres", run: postgres::run },
     Job { name: "past", run: past::run },
     Job { name: "chain", run: chain::run },

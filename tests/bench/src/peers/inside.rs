@@ -69,7 +69,7 @@ async fn greet(
 ) -> Option<Response<Body>> {
     let mut guard = route.usage.start_request();
     let ip = request.extensions().get::<ClientIp>()?.0;
-    if !gateway.dispatcher.routes.ip_limits.is_exempt(ip) {
+    if !gateway.dispatcher.routes.ip_limits().is_exempt(ip) {
         route.limits.check(ip).ok()?;
     }
     let greeting = within(route.timeout, ready(greeting(params.first()?))).await??;

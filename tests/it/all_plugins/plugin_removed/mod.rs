@@ -5,6 +5,7 @@
 
 mod components;
 mod diff;
+mod links;
 mod pages;
 mod standings;
 

@@ -1,41 +1,28 @@
 //! Agents: every change returns the agent after it, for the event that is published.
 
 use super::batch;
-use crate::{
-    chain::AgentUpdated,
-    model::{AgentRecord, AgentStatus, Standing, slug},
-};
+use crate::{chain::AgentUpdated, model};
 use plugin_api::{Address, AgentId, HostError, Query as _, Sql, Tx, Wei, sql};
 
-/// The columns of an [`AgentRecord`].
+/// The columns of an [`model::AgentRecord`].
 const RECORD: &str = "id, owner, name, endpoint, metadata_uri, price_per_job, bond, status, registered_at, jobs_completed, \
      jobs_failed, rating_count, rating_sum";
 
 /// Inserts a new agent without jobs.
-pub fn insert(agent: &AgentRecord) -> Result<Sql, HostError> {
+pub fn insert(agent: &model::AgentRecord) -> Result<Sql, HostError> {
     let insert =
         sql("INSERT INTO agents_agents (id, owner, name, slug, endpoint, metadata_uri, price_per_job, bond, status, active, \
          registered_at, jobs_completed, jobs_failed, rating_count, rating_sum, paid_jobs, payers, earned, rating_rank, kept) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, 0, 0, $12, 0, $13)")
-        .bind(agent.id)
-        .bind(agent.owner)
-        .bind(&agent.name)
-        .bind(slug(&agent.name))
-        .bind(&agent.endpoint)
-        .bind(&agent.metadata_uri)
-        .bind(agent.price_per_job)
-        .bind(agent.bond)
-        .bind(agent.status)
-        .bind(agent.status == AgentStatus::Active)
-        .bind(agent.registered_at)
-        .bind(Wei::ZERO.sort_key())
-        .bind(agent.rendered()?);
+        .bind((agent.id, agent.owner, &agent.name, model::slug(&agent.name), &agent.endpoint, &agent.metadata_uri))
+        .bind((agent.price_per_job, agent.bond, agent.status, agent.status == model::AgentStatus::Active))
+        .bind((agent.registered_at, Wei::ZERO.sort_key(), agent.rendered()?));
     Ok(insert)
 }
 
 /// Updates the rendered JSON after a change of any member.
-fn update_rendered(tx: &Tx, agent: &AgentRecord) -> Result<(), HostError> {
-    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind(agent.id).bind(agent.rendered()?))
+fn update_rendered(tx: &Tx, agent: &model::AgentRecord) -> Result<(), HostError> {
+    tx.defer(sql("UPDATE agents_agents SET kept = $2 WHERE id = $1").bind((agent.id, agent.rendered()?)))
 }
 
 /// Sets columns of the agent `$1`.
@@ -43,22 +30,22 @@ fn set(id: AgentId, columns: &str) -> Sql {
     sql(format!("UPDATE agents_agents SET {columns} WHERE id = $1 RETURNING {RECORD}")).bind(id)
 }
 
-async fn change(tx: &Tx, set: Sql) -> Result<Option<AgentRecord>, HostError> {
+async fn change(tx: &Tx, set: Sql) -> Result<Option<model::AgentRecord>, HostError> {
     let agent = tx.row(set).await?;
     agent.iter().try_for_each(|agent| update_rendered(tx, agent))?;
     Ok(agent)
 }
 
-pub async fn update(tx: &Tx, agent: &AgentUpdated) -> Result<Option<AgentRecord>, HostError> {
+pub async fn update(tx: &Tx, agent: &AgentUpdated) -> Result<Option<model::AgentRecord>, HostError> {
     let set = set(agent.id, "endpoint = $2, metadata_uri = $3, price_per_job = $4");
-    change(tx, set.bind(&agent.endpoint).bind(&agent.metadata_uri).bind(agent.price_per_job)).await
+    change(tx, set.bind((&agent.endpoint, &agent.metadata_uri, agent.price_per_job))).await
 }
 
-pub async fn set_bond(tx: &Tx, id: AgentId, bond: Wei) -> Result<Option<AgentRecord>, HostError> {
+pub async fn set_bond(tx: &Tx, id: AgentId, bond: Wei) -> Result<Option<model::AgentRecord>, HostError> {
     change(tx, set(id, "bond = $2").bind(bond)).await
 }
 
-pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<AgentRecord>, HostError> {
+pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<model::AgentRecord>, HostError> {
     change(tx, set(id, "owner = $2").bind(owner)).await
 }
 
@@ -66,17 +53,17 @@ pub async fn set_owner(tx: &Tx, id: AgentId, owner: Address) -> Result<Option<Ag
 pub async fn set_status(
     tx: &Tx,
     id: AgentId,
-    status: AgentStatus,
-) -> Result<Option<(AgentStatus, AgentRecord)>, HostError> {
+    status: model::AgentStatus,
+) -> Result<Option<(model::AgentStatus, model::AgentRecord)>, HostError> {
     let before = sql("SELECT status FROM agents_agents WHERE id = $1").bind(id);
-    let set = set(id, "status = $2, active = $3").bind(status).bind(status == AgentStatus::Active);
+    let set = set(id, "status = $2, active = $3").bind((status, status == model::AgentStatus::Active));
     let [before, after] = batch(tx, [before, set]).await?;
-    let changed: Option<(AgentStatus, AgentRecord)> = before.first()?.zip(after.first()?);
+    let changed: Option<(model::AgentStatus, model::AgentRecord)> = before.first()?.zip(after.first()?);
     changed.iter().try_for_each(|(_, agent)| update_rendered(tx, agent))?;
     Ok(changed)
 }
 
-pub async fn find(tx: &Tx, id: AgentId) -> Result<Option<AgentRecord>, HostError> {
+pub async fn find(tx: &Tx, id: AgentId) -> Result<Option<model::AgentRecord>, HostError> {
     tx.row(read(id)).await
 }
 
@@ -90,32 +77,24 @@ pub fn read_standing(id: AgentId) -> Sql {
 }
 
 /// Returns the totals of an agent's jobs, and the agent.
-pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<(Standing, AgentRecord)>, HostError> {
+pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<(model::Standing, model::AgentRecord)>, HostError> {
     let [standing, agent] = batch(tx, [read_standing(id), read(id)]).await?;
     Ok(standing.first()?.zip(agent.first()?))
 }
 
 /// Stores an agent whose outcome is counted already.
-pub fn set_outcome(agent: &AgentRecord, standing: &Standing) -> Result<Sql, HostError> {
+pub fn set_outcome(agent: &model::AgentRecord, standing: &model::Standing) -> Result<Sql, HostError> {
     let update =
         sql("UPDATE agents_agents SET jobs_completed = $2, jobs_failed = $3, rating_count = $4, rating_sum = $5, \
          rating_rank = $6, kept = $7 WHERE id = $1")
-        .bind(agent.id)
-        .bind(agent.jobs_completed)
-        .bind(agent.jobs_failed)
-        .bind(standing.rating_count)
-        .bind(standing.rating_sum)
-        .bind(standing.rating_rank())
-        .bind(agent.rendered()?);
+        .bind((agent.id, agent.jobs_completed, agent.jobs_failed, standing.rating_count, standing.rating_sum))
+        .bind((standing.rating_rank(), agent.rendered()?));
     Ok(update)
 }
 
 /// Stores totals of paid jobs, which are not part of the rendered JSON.
-pub fn set_standing(id: AgentId, standing: &Standing) -> Sql {
-    sql("UPDATE agents_agents SET paid_jobs = $2, payers = $3, earned = $4, rating_rank = $5 WHERE id = $1")
-        .bind(id)
-        .bind(standing.paid_jobs)
-        .bind(standing.payers)
-        .bind(standing.earned.sort_key())
-        .bind(standing.rating_rank())
+pub fn set_standing(id: AgentId, standing: &model::Standing) -> Sql {
+    let update = "UPDATE agents_agents SET paid_jobs = $2, payers = $3, earned = $4, rating_rank = $5 WHERE id = $1";
+    let model::Standing { paid_jobs, payers, earned, .. } = standing;
+    sql(update).bind((id, paid_jobs, payers, earned.sort_key(), standing.rating_rank()))
 }

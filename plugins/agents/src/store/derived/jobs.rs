@@ -5,7 +5,11 @@ use crate::{
     chain::{JobCompleted, JobDelivered, JobRefunded, JobResolved},
     model::{JobFacts, JobStatus},
 };
-use plugin_api::{ChainEvent, HostError, JobId, Sql, Tx, contracts::escrow::JobRequested, sql};
+use plugin_api::{
+    HostError, JobId, Sql, Tx,
+    contracts::{ChainEvent, escrow::JobRequested},
+    sql,
+};
 
 fn find(id: JobId) -> Sql {
     sql("SELECT j.id AS job_id, j.agent_id, a.name AS agent_name, a.owner, j.client, j.amount, j.status \
@@ -15,7 +19,7 @@ fn find(id: JobId) -> Sql {
 
 /// Sets the status of the job `$1`, and these columns.
 fn set(id: JobId, status: JobStatus, columns: &str) -> Sql {
-    sql(format!("UPDATE agents_jobs SET status = $2{columns} WHERE id = $1")).bind(id).bind(status)
+    sql(format!("UPDATE agents_jobs SET status = $2{columns} WHERE id = $1")).bind((id, status))
 }
 
 async fn change(tx: &Tx, id: JobId, set: Sql) -> Result<Option<JobFacts>, HostError> {
@@ -28,15 +32,8 @@ pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFac
     let insert =
         sql("INSERT INTO agents_jobs (id, agent_id, client, amount, input_hash, input_uri, status, created_at, \
          tx_requested) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
-        .bind(job.job_id)
-        .bind(job.agent_id)
-        .bind(job.client)
-        .bind(job.amount)
-        .bind(job.input_hash)
-        .bind(&job.input_uri)
-        .bind(JobStatus::Open)
-        .bind(event.time_s)
-        .bind(event.tx);
+        .bind((job.job_id, job.agent_id, job.client, job.amount, job.input_hash, &job.input_uri, JobStatus::Open))
+        .bind((event.time_s, event.tx));
     let [_, _, stored] = batch(tx, [insert, totals::count_job(), find(job.job_id)]).await?;
     stored.one()
 }
@@ -46,9 +43,7 @@ pub async fn deliver(tx: &Tx, event: &ChainEvent<JobDelivered>) -> Result<Option
     let JobDelivered { job_id, output_hash, output_uri } = &event.args;
     let columns = ", delivered_at = $3, tx_delivered = $4, output_hash = $5, output_uri = $6";
     let set = set(*job_id, JobStatus::Delivered, columns)
-        .bind(event.time_s)
-        .bind(event.tx)
-        .bind(Some(*output_hash).filter(|hash| hash.0 != [0; 32]))
+        .bind((event.time_s, event.tx, Some(*output_hash).filter(|hash| hash.0 != [0; 32])))
         .bind(Some(output_uri.as_str()).filter(|uri| !uri.is_empty()));
     change(tx, *job_id, set).await
 }
@@ -60,20 +55,20 @@ pub async fn dispute(tx: &Tx, id: JobId) -> Result<Option<JobFacts>, HostError> 
 pub async fn complete(tx: &Tx, event: &ChainEvent<JobCompleted>) -> Result<Option<JobFacts>, HostError> {
     let JobCompleted { job_id, agent_payout, fee, rating } = event.args;
     let columns = ", closed_at = $3, tx_closed = $4, agent_payout = $5, fee = $6, rating = $7";
-    let set = set(job_id, JobStatus::Completed, columns).bind(event.time_s).bind(event.tx);
-    change(tx, job_id, set.bind(agent_payout).bind(fee).bind(rating)).await
+    let set = set(job_id, JobStatus::Completed, columns).bind((event.time_s, event.tx));
+    change(tx, job_id, set.bind((agent_payout, fee, rating))).await
 }
 
 pub async fn refund(tx: &Tx, event: &ChainEvent<JobRefunded>) -> Result<Option<JobFacts>, HostError> {
     let JobRefunded { job_id, by_agent } = event.args;
     let columns = ", closed_at = $3, tx_closed = $4, by_agent = $5";
-    let set = set(job_id, JobStatus::Refunded, columns).bind(event.time_s).bind(event.tx);
+    let set = set(job_id, JobStatus::Refunded, columns).bind((event.time_s, event.tx));
     change(tx, job_id, set.bind(by_agent)).await
 }
 
 pub async fn resolve(tx: &Tx, event: &ChainEvent<JobResolved>) -> Result<Option<JobFacts>, HostError> {
     let JobResolved { job_id, client_amount, agent_payout, fee } = event.args;
     let columns = ", closed_at = $3, tx_closed = $4, client_amount = $5, agent_payout = $6, fee = $7";
-    let set = set(job_id, JobStatus::Resolved, columns).bind(event.time_s).bind(event.tx);
-    change(tx, job_id, set.bind(client_amount).bind(agent_payout).bind(fee)).await
+    let set = set(job_id, JobStatus::Resolved, columns).bind((event.time_s, event.tx));
+    change(tx, job_id, set.bind((client_amount, agent_payout, fee))).await
 }

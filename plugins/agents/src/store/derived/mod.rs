@@ -6,7 +6,7 @@ pub mod jobs;
 pub mod totals;
 pub mod validations;
 
-use plugin_api::{HostError, HostErrorCode, Sql, StatementResult, Tx};
+use plugin_api::{HostError, HostErrorCode, Sql, Tx, handles::StatementResult};
 
 /// Runs statements in one call of the database; returns the result of each.
 async fn batch<const N: usize>(tx: &Tx, statements: [Sql; N]) -> Result<[StatementResult; N], HostError> {

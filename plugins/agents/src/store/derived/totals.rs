@@ -34,8 +34,7 @@ pub async fn count_settled(tx: &Tx, job: &JobFacts, fee: Wei) -> Result<(), Host
     let totals = if job.amount > Wei::ZERO {
         let count_payer = sql("INSERT INTO agents_payers (agent_id, payer, jobs) VALUES ($1, $2, 1) \
              ON CONFLICT (agent_id, payer) DO UPDATE SET jobs = agents_payers.jobs + 1 RETURNING jobs")
-        .bind(job.agent_id)
-        .bind(job.client);
+        .bind((job.agent_id, job.client));
         let statements = [read(), count_payer, agents::read_standing(job.agent_id)];
         let [totals, payers_jobs, standing] = batch(tx, statements).await?;
         if let Some(mut standing) = standing.first::<Standing>()? {
@@ -50,10 +49,8 @@ pub async fn count_settled(tx: &Tx, job: &JobFacts, fee: Wei) -> Result<(), Host
     let store = sql("INSERT INTO agents_totals (id, jobs, jobs_completed, volume, fees, validations) \
          VALUES ($1, 0, $2, $3, $4, 0) ON CONFLICT (id) DO UPDATE SET \
          jobs_completed = excluded.jobs_completed, volume = excluded.volume, fees = excluded.fees")
-    .bind(ROW)
-    .bind(totals.jobs_completed + i64::from(job.status == JobStatus::Completed))
-    .bind(totals.volume.saturating_add(job.amount))
-    .bind(totals.fees.saturating_add(fee));
+    .bind((ROW, totals.jobs_completed + i64::from(job.status == JobStatus::Completed)))
+    .bind((totals.volume.saturating_add(job.amount), totals.fees.saturating_add(fee)));
     tx.defer(store)
 }
 
@@ -73,6 +70,5 @@ pub fn count_validation() -> Sql {
 pub fn count_agents(status: AgentStatus, more: i64) -> Sql {
     sql("INSERT INTO agents_counts (status, agents) VALUES ($1, $2) \
          ON CONFLICT (status) DO UPDATE SET agents = agents_counts.agents + excluded.agents")
-    .bind(status)
-    .bind(more)
+    .bind((status, more))
 }

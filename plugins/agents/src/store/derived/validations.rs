@@ -2,7 +2,7 @@
 
 use super::{batch, totals};
 use crate::chain::{ValidationRequest, ValidationResponse};
-use plugin_api::{ChainEvent, HostError, JobId, Sql, Tx, sql};
+use plugin_api::{HostError, JobId, Sql, Tx, contracts::ChainEvent, sql};
 
 /// A request hash is used once.
 pub fn request(event: &ChainEvent<ValidationRequest>) -> Sql {
@@ -11,15 +11,8 @@ pub fn request(event: &ChainEvent<ValidationRequest>) -> Sql {
     sql("INSERT INTO agents_validations (request_hash, validator, agent_id, job_id, request_uri, \
          requested_at, tx_request, block, log_index) VALUES ($1, $2, $3, \
          (SELECT id FROM agents_jobs WHERE id = $4 AND agent_id = $3), $5, $6, $7, $8, $9)")
-    .bind(request.request_hash)
-    .bind(request.validator_address)
-    .bind(request.agent_id)
-    .bind(named_job(&request.request_uri))
-    .bind(&request.request_uri)
-    .bind(event.time_s)
-    .bind(event.tx)
-    .bind(block)
-    .bind(log_index)
+    .bind((request.request_hash, request.validator_address, request.agent_id, named_job(&request.request_uri)))
+    .bind((&request.request_uri, event.time_s, event.tx, block, log_index))
 }
 
 /// The job in a URI `fmx://job/<id>`.
@@ -37,11 +30,7 @@ pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponse>) -> Result<
             .bind(response.request_hash);
     let update = sql("UPDATE agents_validations SET response = $2, response_uri = $3, tag = $4, responded_at = $5, \
          tx_response = $6 WHERE request_hash = $1")
-    .bind(response.request_hash)
-    .bind(response.response)
-    .bind(&response.response_uri)
-    .bind(&response.tag)
-    .bind(event.time_s)
+    .bind((response.request_hash, response.response, &response.response_uri, &response.tag, event.time_s))
     .bind(event.tx);
     let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(response.agent_id);
     let [is_first, _, name] = batch(tx, [is_first, update, name]).await?;

@@ -8,7 +8,7 @@ mod sqlite;
 
 use super::pages;
 use crate::model::{IndexText, PageId, SearchQuery};
-use plugin_api::{Environment, HostError, Query, Sql, StatementResult, sql};
+use plugin_api::{HostError, Query, Sql, handles, sql};
 use serde::Deserialize;
 
 /// The full-text index of the database.
@@ -33,7 +33,7 @@ impl Hit {
 }
 
 impl Index {
-    pub fn of(environment: &Environment) -> Self {
+    pub fn of(environment: &handles::Environment) -> Self {
         if environment.dialect == "postgres" { Self::Postgres } else { Self::Sqlite }
     }
 
@@ -61,7 +61,7 @@ impl Index {
 }
 
 /// Pages with their bodies, [`pages::PageRow`], in any order.
-pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<StatementResult, HostError> {
+pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<handles::StatementResult, HostError> {
     let places: Vec<String> = (1..=hits.len()).map(|place| format!("${place}")).collect();
     let read = sql(format!("{} WHERE p.id IN ({})", pages::SELECT, places.join(", ")));
     db.run(hits.iter().fold(read, |read, hit| read.bind(hit.id))).await

@@ -1,20 +1,14 @@
 //! A `tsvector` with a GIN index. PostgreSQL finds the pages; the rank is BM25 in SQL, because PostgreSQL has no BM25.
 
 use super::Hit;
-use crate::{
-    model::{IndexText, PageId, SearchQuery},
-    store::pages::{self, Totals},
-};
+use crate::{model, store};
 use plugin_api::{HostError, Query, Sql, sql};
 
-pub fn replace(page: PageId, text: &IndexText) -> [Sql; 2] {
-    // Words consist of letters and digits only, so quotes are sufficient escaping.
+pub fn replace(page: model::PageId, text: &model::IndexText) -> [Sql; 2] {
+    // Words consist of letters, digits and underscores only, so quotes are sufficient escaping.
     let words: Vec<String> = text.counts.iter().map(|(word, count)| format!("'{word}':{count}")).collect();
     let insert = sql("INSERT INTO kb_search (page_id, words, length) VALUES ($1, cast($2 AS tsvector), $3)");
-    [
-        sql("DELETE FROM kb_search WHERE page_id = $1").bind(page),
-        insert.bind(page).bind(words.join(" ")).bind(text.length),
-    ]
+    [sql("DELETE FROM kb_search WHERE page_id = $1").bind(page), insert.bind((page, words.join(" "), text.length))]
 }
 
 /// Constants of FTS5.
@@ -22,8 +16,8 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 const IDF_MIN: f64 = 0.000_001;
 
-pub async fn find(db: &impl Query, query: &SearchQuery, limit: u32, offset: u32) -> Result<Vec<Hit>, HostError> {
-    let totals = pages::totals(db).await?;
+pub async fn find(db: &impl Query, query: &model::SearchQuery, limit: u32, offset: u32) -> Result<Vec<Hit>, HostError> {
+    let totals = store::pages::totals(db).await?;
     let mut weights = Vec::new();
     for beginning in query.beginnings() {
         weights.push(weight(totals.pages, count(db, beginning).await?));
@@ -48,13 +42,13 @@ fn weight(pages: i64, with_word: i64) -> f64 {
     if weight > 0.0 { weight } else { IDF_MIN }
 }
 
-fn ranked(query: &SearchQuery, weights: &[f64], totals: Totals, limit: u32, offset: u32) -> Sql {
+fn ranked(query: &model::SearchQuery, weights: &[f64], totals: store::pages::Totals, limit: u32, offset: u32) -> Sql {
     let length_avg = (totals.words as f64 / totals.pages.max(1) as f64).max(1.0);
     let all: Vec<String> = query.beginnings().iter().map(|beginning| any(beginning)).collect();
-    let mut find = sql("").bind(all.join(" & ")).bind(length_avg);
+    let mut find = sql("").bind((all.join(" & "), length_avg));
     let (mut counts, mut scores) = (Vec::new(), Vec::new());
     for (number, (beginning, weight)) in query.beginnings().iter().zip(weights).enumerate() {
-        find = find.bind(beginning).bind(*weight);
+        find = find.bind((beginning, weight));
         let (beginning, weight) = (find.param_count() - 1, find.param_count());
         counts.push(format!(
             "cast(coalesce(sum(w.positions[1]) FILTER (WHERE starts_with(w.lexeme, ${beginning})), 0) \

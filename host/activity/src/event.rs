@@ -1,0 +1,145 @@
+//! An event that may enter the log.
+//!
+//! The rule: an event is checked once, where a plugin publishes it, and its data stays the bytes that the plugin made.
+
+use super::log::RETRACTION_TYPE;
+use plugin_api::abi::{HostError, HostErrorCode, NewEvent};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, IgnoredAny, MapAccess, Visitor},
+};
+use std::{borrow::Cow, fmt};
+
+/// The data goes to every reader of a stream, and stays in memory while the frame is in the ring.
+const DATA_BYTES_MAX: usize = 64 * 1024;
+const KIND_BYTES_MAX: usize = 64;
+
+/// An event whose type is a name and whose data is a JSON object.
+#[derive(Clone, Debug)]
+pub struct CheckedEvent(NewEvent);
+
+impl CheckedEvent {
+    /// The type of an event becomes an SSE line, and its data JSON: a plugin's mistake must not corrupt a stream.
+    pub fn check(event: NewEvent) -> Result<Self, HostError> {
+        let problem = kind_problem(&event.kind).or_else(|| data_problem(&event.data));
+        problem.map_or(Ok(Self(event)), |text| Err(HostError::new(HostErrorCode::Invalid, text)))
+    }
+
+    pub fn as_event(&self) -> &NewEvent {
+        &self.0
+    }
+
+    pub fn into_event(self) -> NewEvent {
+        self.0
+    }
+
+    /// The event with that unique key and time, where it has none of its own.
+    pub fn with_defaults(mut self, unique_key: impl FnOnce() -> String, ts: i64) -> Self {
+        if self.0.unique_key.is_none() {
+            self.0.unique_key = Some(unique_key().into()).into();
+        }
+        if self.0.ts.is_none() {
+            self.0.ts = Some(ts).into();
+        }
+        self
+    }
+}
+
+fn kind_problem(kind: &str) -> Option<String> {
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-');
+    if kind == RETRACTION_TYPE {
+        return Some(format!("only the gateway publishes {kind}"));
+    }
+    let is_kind = !kind.is_empty() && kind.len() <= KIND_BYTES_MAX && kind.bytes().all(is_name);
+    (!is_kind).then(|| format!("{kind:?} is no event type: lower-case letters, digits, dots, at most {KIND_BYTES_MAX}"))
+}
+
+fn data_problem(data: &str) -> Option<String> {
+    if data.len() > DATA_BYTES_MAX {
+        let bytes = data.len();
+        return Some(format!("the data of an event has {bytes} bytes, at most {DATA_BYTES_MAX} go to every reader"));
+    }
+    let parsed: Result<DistinctMembers, _> = serde_json::from_str(data);
+    parsed.err().map(|error| format!("the data of an event is no JSON object: {error}"))
+}
+
+/// An object, read without building anything but the list of its names. A name that is there twice would mean one thing to
+/// one reader and another to the next.
+struct DistinctMembers;
+
+impl<'de> Deserialize<'de> for DistinctMembers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for DistinctMembers {
+    type Value = Self;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self, A::Error> {
+        let mut names: Vec<Name<'de>> = Vec::new();
+        while let Some((name, IgnoredAny)) = object.next_entry::<Name<'de>, IgnoredAny>()? {
+            if names.contains(&name) {
+                return Err(A::Error::custom(format!("the member `{}` is there twice", name.0)));
+            }
+            names.push(name);
+        }
+        Ok(self)
+    }
+}
+
+/// Borrowed, unless it has escapes.
+#[derive(PartialEq, Eq, Deserialize)]
+struct Name<'n>(#[serde(borrow)] Cow<'n, str>);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use abi_stable::std_types::{RNone, RSome, RString};
+
+    fn event(kind: &str, data: &str) -> NewEvent {
+        let (kind, data) = (RString::from(kind).into(), data.into());
+        NewEvent { kind, actor: RNone, subject: RNone, data, ts: RNone, unique_key: RNone }
+    }
+
+    #[test]
+    fn the_data_of_a_good_event_stays_as_it_is() {
+        let data = r#"{"b":1,"a":[1.0,"\n"]}"#;
+        assert_eq!(CheckedEvent::check(event("post.create_2-x", data)).unwrap().as_event().data, data);
+    }
+
+    #[test]
+    fn what_would_corrupt_a_stream_is_refused() {
+        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(DATA_BYTES_MAX));
+        for (kind, data, reason) in [
+            ("", "{}", "is no event type"),
+            ("Post", "{}", "is no event type"),
+            ("a\nid: 9", "{}", "is no event type"),
+            (&*"a".repeat(65), "{}", "is no event type"),
+            (RETRACTION_TYPE, "{}", "only the gateway"),
+            ("a.b", "[1]", "expected an object"),
+            ("a.b", "", "no JSON"),
+            ("a.b", "{", "no JSON"),
+            ("a.b", "{}\n\nid: 9", "no JSON"),
+            ("a.b", r#"{"a":1,"b":2,"a":3}"#, "`a` is there twice"),
+            ("a.b", &*long, "at most 65536"),
+        ] {
+            let error = CheckedEvent::check(event(kind, data)).unwrap_err();
+            assert!(error.is(HostErrorCode::Invalid) && error.message.contains(reason), "{kind:?} {data:.20}: {error}");
+        }
+    }
+
+    #[test]
+    fn defaults_leave_what_the_plugin_says() {
+        let checked = |event| CheckedEvent::check(event).unwrap().with_defaults(|| "k".to_owned(), 7).into_event();
+        let completed = checked(event("a.b", "{}"));
+        assert_eq!((completed.unique_key, completed.ts), (RSome("k".into()), RSome(7)));
+        let own = NewEvent { unique_key: RSome("own".into()), ts: RSome(1), ..event("a.b", "{}") };
+        assert_eq!(checked(own.clone()), own);
+    }
+}

@@ -1,0 +1,72 @@
+//! A trial start, for `gateway check`: all that can fail before the gateway serves, on an empty database of its own.
+//!
+//! The rule: nothing outside of a temporary folder changes, no port is opened, and no job, index or transaction runs.
+
+use crate::{
+    gateway::Gateway,
+    start::{Purpose, StartError, build, database_settings},
+};
+use futures_util::future::BoxFuture;
+use gateway_clock::Clock;
+use gateway_config::Config;
+use gateway_plugins::{LoadedPlugin, PluginReport};
+use gateway_signers::Signers;
+use gateway_storage::Database;
+use secrecy::SecretString;
+
+/// What a start with this configuration would find.
+#[derive(Debug, Default)]
+pub struct TrialReport {
+    /// One for each plugin that is on and would not serve.
+    pub failed: Vec<PluginReport>,
+    /// The keys that cannot be used: role and reason.
+    pub keys: Vec<(String, String)>,
+    /// Why the database could not be opened.
+    pub database: Option<String>,
+    /// What would end the start.
+    pub fatal: Option<StartError>,
+}
+
+/// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database.
+pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>) -> BoxFuture<'static, TrialReport> {
+    Box::pin(async move {
+        let keys = open_keys(config.clone()).await;
+        let database = check_database(&config).await;
+        let (failed, fatal) = match try_plugins(config, loaded).await {
+            Ok(failed) => (failed, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        TrialReport { failed, keys, database, fatal }
+    })
+}
+
+async fn open_keys(mut config: Config) -> Vec<(String, String)> {
+    let open = move || Signers::find_faults(&mut config);
+    tokio::task::spawn_blocking(open)
+        .await
+        .unwrap_or_else(|error| vec![("gateway".to_owned(), format!("opening the keys ended badly: {error}"))])
+}
+
+async fn check_database(config: &Config) -> Option<String> {
+    let settings = database_settings(config).ok()?;
+    Database::check(settings).await.err().map(|error| error.to_string())
+}
+
+async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Vec<PluginReport>, StartError> {
+    let data_dir = config.data_dir.display().to_string();
+    let folder =
+        tempfile::tempdir().map_err(|error| StartError::DataDir { path: data_dir, reason: error.to_string() })?;
+    config.data_dir = folder.path().to_owned();
+    let database = folder.path().join("check.db");
+    config.database.url = Some(SecretString::from(format!("sqlite:{}", database.display())));
+    // They were opened above, which takes a second for each keystore.
+    config.signers.clear();
+    let bound = config.http.listen;
+    let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
+    let gateway: Gateway = build(config, Clock::System, bound, fence_requests, Purpose::Trial).await?;
+    gateway.plugins.start(loaded.into_iter().map(Ok).collect()).await;
+    let mut reports = gateway.plugins.reports();
+    reports.retain(PluginReport::is_failure);
+    gateway.stop().await;
+    Ok(reports)
+}

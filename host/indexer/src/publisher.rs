@@ -1,0 +1,172 @@
+//! Makes the events of all indexes public, in the order of the chain.
+//!
+//! The rule: events of a block become public together, when the block is `confirmations` deep for every index that follows the
+//! chain, and these indexes are on one branch. An index that is behind what is public already (a plugin that was just turned on)
+//! holds nobody back; its events become public as it comes to them.
+
+use super::{indexes::Indexes, store::to_i64, stuck_indexes::StuckIndexes};
+use gateway_chain::Chain;
+use gateway_plugins::HostContext;
+use gateway_storage::{CommitStatement, Scope, StorageError};
+use plugin_api::{Sql, sql};
+use serde::{Deserialize, de::DeserializeOwned};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Events of one transaction, extended to the end of a block.
+const EVENTS_MAX: usize = 2_000;
+/// For what no change of an index tells: one that is stuck, and one that another gateway moves.
+const POLL: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_millis(200);
+
+/// Publishes until `stop`. Every gateway on a database does this; a block is published by the first.
+pub async fn publish_events(host: Arc<HostContext>, indexes: Arc<Indexes>, stop: CancellationToken) {
+    let Some(chain) = host.chains.main().cloned() else { return };
+    let mut changes = indexes.subscribe();
+    let mut publisher = Publisher { host, indexes, chain, stuck: StuckIndexes::default() };
+    loop {
+        let seen = *changes.borrow_and_update();
+        let published = tokio::select! {
+            () = stop.cancelled() => return,
+            published = publisher.publish() => published,
+        };
+        let wait = match published {
+            Ok(true) => continue,
+            Ok(false) => {
+                publisher.indexes.set_published(seen);
+                POLL
+            }
+            Err(error) => {
+                tracing::warn!(%error, "chain events wait to become public");
+                RETRY
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = changes.changed(), if wait == POLL => {}
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+}
+
+struct Publisher {
+    host: Arc<HostContext>,
+    indexes: Arc<Indexes>,
+    chain: Arc<Chain>,
+    stuck: StuckIndexes,
+}
+
+/// Where an index and the publisher are, at one moment.
+#[derive(Deserialize)]
+struct PositionRow {
+    plugin: String,
+    next_block: i64,
+    public_block: i64,
+    version: i64,
+}
+
+/// The last block of each plugin whose events may be public.
+type Limits = BTreeMap<String, i64>;
+
+impl Publisher {
+    /// Publishes the next events; `true` when there may be more.
+    async fn publish(&mut self) -> Result<bool, StorageError> {
+        let rows: Vec<PositionRow> = self
+            .read(sql("SELECT i.plugin, i.next_block, p.block AS public_block, p.version \
+             FROM host_chain_index i CROSS JOIN host_chain_publisher p"))
+            .await?;
+        let Some((public_block, version)) = rows.first().map(|row| (row.public_block, row.version)) else {
+            return Ok(false);
+        };
+        let of_row = |plugin: String| {
+            let row = rows.iter().find(|row| row.plugin == plugin);
+            (plugin, row.map_or(0, |row| row.next_block))
+        };
+        let next_blocks: BTreeMap<String, i64> = self.indexes.running().into_iter().map(of_row).collect();
+        let Some((limit, followers)) = self.common_limit(&next_blocks, public_block) else { return Ok(false) };
+        let confirmations = to_i64(self.chain.settings.confirmations);
+        let own_limit = |(plugin, next): (String, i64)| (plugin, limit.min(next - 1 - confirmations));
+        let mut limits: Limits = next_blocks.into_iter().map(own_limit).filter(|(_, limit)| *limit >= 0).collect();
+        let waiting = self.waiting_blocks(&limits).await?;
+        if waiting.is_empty() || !self.are_on_one_branch(limit + confirmations, &followers).await? {
+            return Ok(false);
+        }
+        let part_end = waiting.get(EVENTS_MAX).copied().unwrap_or(limit);
+        limits.values_mut().for_each(|limit| *limit = part_end.min(*limit));
+        let is_committed = self.commit(&limits, public_block.max(part_end), version).await?;
+        Ok(!is_committed || waiting.len() > EVENTS_MAX)
+    }
+
+    /// The last block that is deep enough for every index that follows the chain, and these indexes.
+    fn common_limit(&mut self, next_blocks: &BTreeMap<String, i64>, public_block: i64) -> Option<(i64, Vec<String>)> {
+        let now = Instant::now();
+        let numbers =
+            next_blocks.iter().map(|(plugin, next)| (plugin.as_str(), u64::try_from(*next).unwrap_or_default()));
+        self.stuck.observe(numbers, now);
+        let moving = |plugin: &str| !self.stuck.is_stuck(plugin, now);
+        let select = |from: i64| {
+            let selected = next_blocks.iter().filter(|(plugin, next)| **next >= from && moving(plugin));
+            selected.map(|(plugin, next)| (plugin.clone(), *next)).collect::<Vec<_>>()
+        };
+        let followers = Some(select(public_block)).filter(|followers| !followers.is_empty());
+        // When all begin anew, each follows the chain.
+        let followers = followers.unwrap_or_else(|| select(0));
+        let next = followers.iter().map(|(_, next)| *next).min()?;
+        let limit = next - 1 - to_i64(self.chain.settings.confirmations);
+        (limit >= 0).then(|| (limit, followers.into_iter().map(|(plugin, _)| plugin).collect()))
+    }
+
+    /// Blocks of the next events, one item per event: at most one more than fits into a transaction.
+    async fn waiting_blocks(&self, limits: &Limits) -> Result<Vec<i64>, StorageError> {
+        if limits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let statement = within(sql("SELECT block FROM host_chain_events"), limits);
+        self.read(statement.push_bind(" ORDER BY block LIMIT {}", to_i64(EVENTS_MAX as u64 + 1))).await
+    }
+
+    /// Whether these indexes have the same block of this number. Blocks that no reorganisation undoes are not stored.
+    async fn are_on_one_branch(&self, block: i64, plugins: &[String]) -> Result<bool, StorageError> {
+        let statement = sql("SELECT plugin, hash FROM host_chain_blocks WHERE block = $1").bind(block);
+        let mut blocks: Vec<(String, String)> = self.read(statement).await?;
+        blocks.retain(|(plugin, _)| plugins.contains(plugin));
+        Ok(blocks.windows(2).all(|pair| pair[0].1 == pair[1].1))
+    }
+
+    /// The first statement keeps others from publishing at the same time. Returns false when an index undid blocks meanwhile.
+    async fn commit(&self, limits: &Limits, public_block: i64, version: i64) -> Result<bool, StorageError> {
+        let lock = sql("UPDATE host_chain_publisher SET block = $1 WHERE version = $2 RETURNING 1");
+        let mut statements = vec![CommitStatement::expecting_row(lock.bind(public_block).bind(version).into())];
+        let columns = "SELECT type, ts, actor, ref_kind, ref_id, data, unique_key FROM host_chain_events";
+        let select = within(sql(columns), limits).push(" ORDER BY block, log_index, plugin, id");
+        statements.extend(self.host.activity.select_statements(select));
+        let delete_final = within(sql("DELETE FROM host_chain_events"), limits).push(" AND is_final = 1");
+        statements.push(CommitStatement::new(delete_final.into()));
+        let mark = within(sql("UPDATE host_chain_events SET is_public = 1"), limits);
+        statements.push(CommitStatement::new(mark.into()));
+        match self.host.database.begin(Scope::Host).commit(statements).await {
+            Err(StorageError::Rejected(_)) => return Ok(false),
+            committed => committed?,
+        };
+        self.host.activity.wake();
+        Ok(true)
+    }
+
+    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
+        let rows = self.host.database.read(&Scope::Host, statement.into()).await?;
+        plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+    }
+}
+
+/// Appends the condition that an event waits and is within its plugin's limit.
+fn within(statement: Sql, limits: &Limits) -> Sql {
+    let statement = statement.push(" WHERE is_public = 0 AND (1 = 0");
+    let or = |statement: Sql, (plugin, limit): (&String, &i64)| {
+        statement.push_bind(" OR (plugin = {}", plugin.as_str()).push_bind(" AND block <= {})", *limit)
+    };
+    limits.iter().fold(statement, or).push(")")
+}

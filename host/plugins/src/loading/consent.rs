@@ -1,0 +1,94 @@
+//! What a plugin asks for and what the operator has consented to.
+//!
+//! The rule: a plugin that did not come with this gateway gets keys, outbound HTTP and chains only by the operator's word,
+//! `[plugins.NAME] grants`. A plugin that asks for more does not start.
+
+use super::LoadedPlugin;
+use gateway_config::PluginSettings;
+use plugin_api::manifest::Grants;
+
+/// Why the plugin must not start; `None` when it asks for nothing that it was not granted.
+pub fn missing_consent(plugin: &LoadedPlugin, settings: &PluginSettings) -> Option<String> {
+    let asked = grant_names(&plugin.manifest.grants);
+    let granted = match &settings.grants {
+        Some(granted) => granted.as_slice(),
+        None if plugin.is_released => return None,
+        None => &[],
+    };
+    let missing: Vec<&str> =
+        asked.iter().map(String::as_str).filter(|name| !granted.iter().any(|g| g == name)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let (name, missing) = (plugin.name(), missing.join(", "));
+    let origin = if plugin.is_released { "" } else { " and did not come with this gateway" };
+    Some(format!(
+        "it asks for {missing}{origin}: if you trust it with that, write grants = {asked:?} into [plugins.{name}]"
+    ))
+}
+
+/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`.
+pub fn grant_names(grants: &Grants) -> Vec<String> {
+    let egress = grants.egress.then(|| "egress".to_owned());
+    let chains = grants.chains.iter().map(|chain| format!("chain:{chain}"));
+    let roles = grants.signer_roles.iter().map(|role| format!("signer:{role}"));
+    egress.into_iter().chain(chains).chain(roles).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use plugin_api::{
+        abi::{Fault, FaultKind, FfiBytes, HostBox, PluginBox, PluginModule},
+        abi_stable::{
+            prefix_type::PrefixTypeTrait,
+            std_types::{RResult, RString},
+        },
+    };
+
+    extern "C" fn manifest() -> RResult<FfiBytes, Fault> {
+        let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"]}"#;
+        RResult::ROk(format!(r#"{{"name": "bank", "version": "1.0.0", "grants": {grants}}}"#).into())
+    }
+
+    extern "C" fn construct(_: HostBox, _: FfiBytes) -> RResult<PluginBox, Fault> {
+        RResult::RErr(Fault { kind: FaultKind::Error, message: "not here".into(), location: RString::new() })
+    }
+
+    fn plugin(is_released: bool) -> LoadedPlugin {
+        let plugin = LoadedPlugin::linked(PluginModule { manifest, construct }.leak_into_prefix()).unwrap();
+        LoadedPlugin { is_released, ..plugin }
+    }
+
+    fn settings(grants: Option<&[&str]>) -> PluginSettings {
+        let grants = grants.map(|grants| grants.iter().map(|grant| (*grant).to_owned()).collect());
+        PluginSettings { grants, ..PluginSettings::default() }
+    }
+
+    #[test]
+    fn a_foreign_plugin_starts_only_with_everything_it_asks_for() {
+        let (foreign, all) = (plugin(false), ["egress", "chain:main", "signer:relayer"]);
+        assert_eq!(missing_consent(&foreign, &settings(Some(&all))), None);
+        let reason = missing_consent(&foreign, &settings(None)).unwrap();
+        assert_eq!(
+            reason,
+            "it asks for egress, chain:main, signer:relayer and did not come with this gateway: if you trust it with that, \
+             write grants = [\"egress\", \"chain:main\", \"signer:relayer\"] into [plugins.bank]"
+        );
+        for lacking in 0..all.len() {
+            let granted: Vec<&str> = all.into_iter().filter(|grant| *grant != all[lacking]).collect();
+            let reason = missing_consent(&foreign, &settings(Some(&granted))).unwrap();
+            assert!(reason.starts_with(&format!("it asks for {} and", all[lacking])), "{reason}");
+        }
+        assert!(missing_consent(&foreign, &settings(Some(&["egress", "chain:other", "signer:gateway"]))).is_some());
+    }
+
+    #[test]
+    fn a_released_plugin_needs_no_word_and_heeds_one() {
+        let released = plugin(true);
+        assert_eq!(missing_consent(&released, &settings(None)), None);
+        let reason = missing_consent(&released, &settings(Some(&["egress"]))).unwrap();
+        assert!(reason.starts_with("it asks for chain:main, signer:relayer: if you trust"), "{reason}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Whether the server is there. A task finds out on a connection of its own, so that no request has to wait for it.
+//!
+//! The rule: while the server is away, every call fails at once with the reason; a server that is there and slow, or that
+//! refuses one client, is not away.
+
+use super::error::away_reason;
+use crate::error::StorageError;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use sqlx::{Connection as _, PgConnection, pool::PoolConnectionMetadata, postgres::PgConnectOptions};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+/// Between two pings, unless a connection of the pool was found dead.
+const PING_INTERVAL: Duration = Duration::from_secs(1);
+/// A server that answers a ping later than this is away: it is frozen, or the network drops its packets.
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+const RETRY: Duration = Duration::from_millis(200);
+const SILENT: &str = "the server does not answer";
+
+/// What is known about the server. The connections of the pool report into it, and the watching task.
+pub struct Reachability {
+    state: Arc<State>,
+    watcher: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct State {
+    /// Why the server is away, while it is.
+    away: watch::Sender<Option<String>>,
+    /// A connection of the pool was found dead.
+    dead_connection: Notify,
+}
+
+impl Default for Reachability {
+    fn default() -> Self {
+        let state = State { away: watch::Sender::new(None), dead_connection: Notify::new() };
+        Self { state: Arc::new(state), watcher: Mutex::default() }
+    }
+}
+
+impl Reachability {
+    /// The output of `work`, or an error as soon as the server is known to be away.
+    pub async fn unless_away<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
+        let mut away = self.state.away.subscribe();
+        let is_away = async {
+            match away.wait_for(Option::is_some).await {
+                Ok(reason) => StorageError::Unavailable(reason.clone().unwrap_or_default()),
+                Err(_closed) => StorageError::Unavailable("the database is closed".into()),
+            }
+        };
+        tokio::select! {
+            biased;
+            error = is_away => Err(error),
+            done = work => Ok(done),
+        }
+    }
+
+    /// For the pool: tests a connection before it is used, and reports one that is dead.
+    pub fn test_connections(
+        &self,
+    ) -> impl for<'c> Fn(&'c mut PgConnection, PoolConnectionMetadata) -> BoxFuture<'c, Result<bool, sqlx::Error>>
+    + Send
+    + Sync
+    + 'static {
+        let state = Arc::clone(&self.state);
+        move |connection, _| {
+            let state = Arc::clone(&state);
+            Box::pin(async move {
+                let is_alive = connection.ping().await.is_ok();
+                if !is_alive {
+                    state.dead_connection.notify_one();
+                }
+                Ok(is_alive)
+            })
+        }
+    }
+
+    /// Starts the task that watches the server.
+    pub fn watch(&self, options: PgConnectOptions) {
+        let watcher = tokio::spawn(watch_server(Arc::clone(&self.state), options));
+        *self.watcher.lock() = Some(watcher);
+    }
+
+    pub fn stop_watching(&self) {
+        if let Some(watcher) = self.watcher.lock().take() {
+            watcher.abort();
+        }
+    }
+}
+
+impl Drop for Reachability {
+    fn drop(&mut self) {
+        self.stop_watching();
+    }
+}
+
+async fn watch_server(state: Arc<State>, options: PgConnectOptions) {
+    let mut lost_at = Instant::now();
+    loop {
+        match timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&options)).await {
+            Ok(Ok(connection)) => {
+                state.set_present(lost_at);
+                ping_until_lost(&state, connection).await;
+                lost_at = Instant::now();
+                continue;
+            }
+            Ok(Err(error)) => {
+                if let Some(reason) = away_reason(&error) {
+                    state.set_away(&reason);
+                }
+            }
+            Err(_elapsed) => state.set_away(SILENT),
+        }
+        sleep(RETRY).await;
+    }
+}
+
+/// A connection that was closed may be the only one: the caller connects again before it calls the server away.
+async fn ping_until_lost(state: &State, mut connection: PgConnection) {
+    loop {
+        tokio::select! {
+            () = sleep(PING_INTERVAL) => {}
+            () = state.dead_connection.notified() => {}
+        }
+        match timeout(PING_TIMEOUT, connection.ping()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_closed)) => return,
+            Err(_elapsed) => return state.set_away(SILENT),
+        }
+    }
+}
+
+impl State {
+    fn set_away(&self, reason: &str) {
+        self.away.send_if_modified(|away| {
+            if away.is_none() {
+                tracing::error!(reason, "PostgreSQL is away: requests that need it are refused");
+            }
+            let is_new = away.as_deref() != Some(reason);
+            *away = Some(reason.to_owned());
+            is_new
+        });
+    }
+
+    fn set_present(&self, lost_at: Instant) {
+        self.away.send_if_modified(|away| {
+            if away.is_some() {
+                tracing::info!(away_ms = lost_at.elapsed().as_millis(), "PostgreSQL is back");
+            }
+            away.take().is_some()
+        });
+    }
+}

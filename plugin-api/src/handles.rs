@@ -1,0 +1,47 @@
+//! What methods of the SDK take or return, and few authors have to name.
+//!
+//! ```
+//! use plugin_api::{Address, Fetch, HostError, HostHandle, List, Query, sql};
+//! use plugin_api::handles::{Authors, Brand, Cell, Db, Environment, FetchResponse, FfiBytes, ListPage, StatementResult};
+//! use plugin_api::handles::{TaskHandle, Transaction, UrlProblem, Value};
+//!
+//! async fn handles(host: &HostHandle, notes: List) -> Result<usize, HostError> {
+//!     let Environment { brand: Brand { network_name, .. }, .. } = host.environment();
+//!     let authors: Authors = host.authors([Address::ZERO]).await?;
+//!     assert_eq!(authors.get(Address::ZERO).name.as_ref(), Some(network_name));
+//!
+//!     let db: Db = host.db();
+//!     let page: ListPage = notes.page(25, 0).fetch(&db).await?;
+//!     let titles: Vec<(i64, &str)> = page.rows()?;
+//!     let result: StatementResult = db.run(sql("SELECT image FROM notes_images WHERE id = $1").bind(Value::Int(7))).await?;
+//!     let image = match result.rows.cells().ok().and_then(|mut cells| cells.next()) {
+//!         Some(Ok(Cell::Blob(bytes))) => bytes.len(),
+//!         _ => 0,
+//!     };
+//!
+//!     if let Some(UrlProblem { message, .. }) = host.check_url("https://example.com").await? {
+//!         host.warn(&message);
+//!     }
+//!     let task: TaskHandle = host.spawn("wait", async { Ok(()) });
+//!     task.abort();
+//!     let transaction: Transaction = host.begin();
+//!     transaction.commit().await?;
+//!     let FetchResponse { body, .. } = Fetch::get("https://example.com").send(host).await?;
+//!     let body: FfiBytes = body;
+//!     Ok(titles.len() + image + body.len())
+//! }
+//! ```
+//!
+//! A [`RouteWithoutAuth`] becomes a [`Route`](crate::Route) by the rule who may call it:
+//!
+//! ```
+//! use plugin_api::{Route, handles::RouteWithoutAuth};
+//!
+//! fn for_owners<P>(route: RouteWithoutAuth<P>) -> Route<P> {
+//!     route.signed("notes.own")
+//! }
+//! ```
+
+pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
+pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
+pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, RouteWithoutAuth, TaskHandle, Transaction};

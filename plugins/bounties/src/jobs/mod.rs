@@ -1,3 +1,0 @@
-//! One file per job.
-
-pub mod announce_outcomes;

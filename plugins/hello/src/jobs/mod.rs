@@ -1,3 +1,0 @@
-//! Scheduled jobs, one file per job.
-
-pub mod prune_guests;

@@ -1,0 +1,5 @@
+-- An underscore is part of a word.
+-- Pages whose words are to be indexed again: the job index_pages does it.
+CREATE TABLE kb_unindexed (page_id BIGINT NOT NULL PRIMARY KEY);
+
+INSERT INTO kb_unindexed (page_id) SELECT id FROM kb_pages;

@@ -1,3 +1,0 @@
-//! Scheduled jobs.
-
-pub mod prune_payloads;

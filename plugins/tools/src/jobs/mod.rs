@@ -1,3 +1,0 @@
-//! Scheduled jobs.
-
-pub mod probe_tools;

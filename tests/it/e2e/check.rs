@@ -1,0 +1,102 @@
+//! `gateway check` finds what `gateway run` would, and changes nothing.
+
+use super::{setup, setup_on};
+use crate::storage::Engine;
+use gateway_tests::{fixtures, process::Setup};
+use plugin_testing::Value;
+use rstest::rstest;
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+type Pairs = Vec<(String, String)>;
+
+/// The problems as (key, message), and the plugins that are refused as (name, reason).
+fn check(setup: &Setup) -> (Pairs, Pairs) {
+    let checked = setup.run(&["check", "--json"]).unwrap();
+    let report = checked.json().unwrap();
+    let pairs = |list: &Value, (name, text): (&str, &str)| -> Vec<(String, String)> {
+        let pair = |item: &Value| (item[name].as_str().unwrap().to_owned(), item[text].as_str().unwrap().to_owned());
+        list.as_array().unwrap().iter().map(pair).collect()
+    };
+    let (problems, refused) =
+        (pairs(&report["problems"], ("key", "message")), pairs(&report["refused"], ("name", "reason")));
+    let code = match (problems.is_empty(), refused.is_empty()) {
+        (false, _) => 3,
+        (true, false) => 5,
+        (true, true) => 0,
+    };
+    assert_eq!(checked.code, Some(code), "{checked:?}");
+    (problems, refused)
+}
+
+fn one_problem(setup: &Setup, key: &str, part: &str) {
+    let (problems, refused) = check(setup);
+    assert_eq!((problems.len(), refused.len()), (1, 0), "{problems:?} {refused:?}");
+    assert!(problems[0].0 == key && problems[0].1.contains(part), "{problems:?}");
+}
+
+/// The schema allows the number; only the plugin itself knows that it is wrong.
+#[test]
+fn settings_that_only_the_plugin_can_judge() {
+    one_problem(&setup().set("plugins.hello.keep_days", 0), "plugins.hello", "keep_days is 0");
+}
+
+#[test]
+fn keys_keystores_and_their_permissions() {
+    let setup = setup();
+    let file = |name: &str, text: &str, mode: u32| {
+        let path = setup.folder().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path.display().to_string()
+    };
+    let (keystore, readable) = (file("relayer.json", "{}", 0o600), file("readable", "secret", 0o644));
+    let private = file("private", "secret", 0o600);
+    let relayer = |password: &str| {
+        setup.clone().set("signers.relayer.keystore", &keystore).set("signers.relayer.password_file", password)
+    };
+    one_problem(&relayer(&readable), "signers.relayer", "chmod 600");
+    one_problem(&relayer(&private), "signers.relayer", "no Web3 keystore");
+    one_problem(&setup.clone().set("signers.oracle.key", "0x12"), "signers.oracle", "64 hexadecimal digits");
+
+    let data_dir = setup.folder().join("data");
+    fs::create_dir_all(&data_dir).unwrap();
+    file("data/gateway.key", &"1".repeat(64), 0o644);
+    one_problem(&setup, "signers.gateway", "chmod 600");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_database_that_is_not_there(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let setup = setup_on(engine).await;
+    assert_eq!(check(&setup), (vec![], vec![]));
+    let (missing, part) = match engine {
+        Engine::Sqlite => ("sqlite:/no/such/folder/at/all/gateway.db".to_owned(), "no folder /no/such/folder"),
+        Engine::Postgres => ("postgres://nobody@127.0.0.1:1/nothing".to_owned(), "no connection to the server"),
+    };
+    one_problem(&setup.set("database.url", missing), "database.url", part);
+}
+
+/// A plugin that clashes with another one is only found when both are mounted.
+#[test]
+fn what_a_plugin_does_when_it_is_constructed() {
+    let setup = setup();
+    let folder = setup.folder().join("plugins");
+    fs::create_dir(&folder).unwrap();
+    let file = fixtures::hostile().unwrap();
+    fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+    let setup = setup.set("plugins.dir", folder.display());
+    assert_eq!(check(&setup), (vec![], vec![]));
+    let (problems, refused) = check(&setup.set("plugins.hostile.constructor", "panic"));
+    assert_eq!(problems, []);
+    assert!(refused[0].0 == "hostile" && refused[0].1.contains("the constructor failed"), "{refused:?}");
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let setup = setup();
+    assert_eq!(check(&setup), (vec![], vec![]));
+    // The libraries are loaded from copies there.
+    for name in ["gateway.db", "gateway.key"] {
+        assert!(!setup.folder().join("data").join(name).exists(), "{name}");
+    }
+}
