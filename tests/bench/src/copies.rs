@@ -41,7 +41,7 @@ fn manifest(gateway: &Path, names: &[String]) -> Result<String> {
 fn copy(from: &Path, to: &Path, name: &str) -> Result<()> {
     let rename = |text: &str| {
         let operations = ["get_greeting", "list_guests", "create_guest", "prune_guests"];
-        let text = text.replace("hello", name);
+        let text = text.replace("hello", name).replace(".off_by_default()", "");
         operations.iter().fold(text, |text, operation| text.replace(operation, &format!("{operation}_{name}")))
     };
     let mut files = vec![PathBuf::from("Cargo.toml")];

@@ -16,6 +16,8 @@ use std::{
 };
 
 const PATH: &str = "/api/hello/world";
+/// The tutorial's plugin is off until an operator wants it.
+const WITH_HELLO: (&str, &str) = ("plugins.hello.enabled", "true");
 const FEW: &str = "plugin, 2 loaded";
 const MANY: &str = "plugin, 20 loaded";
 const LINKED: &str = "plugin, linked instead of loaded";
@@ -74,7 +76,7 @@ fn plugin_file(bench: &Bench, name: &str) -> Result<PathBuf> {
 
 /// The program with all plugins that were built with it.
 fn shipped(bench: &Bench) -> Result<Server> {
-    bench.gateway(&[("plugins.hello.enabled", "true")])
+    bench.gateway(&[WITH_HELLO])
 }
 
 /// A gateway with copies of these libraries.
@@ -86,6 +88,6 @@ fn gateway(mut command: Command, libraries: &[PathBuf]) -> Result<Server> {
         let file = library.file_name().map(Path::new).context("a library is a file")?;
         fs::copy(library, folder.join(file)).with_context(|| library.display().to_string())?;
     }
-    Bench::configure(&mut command, &site, &[("plugins.dir", &folder.display().to_string())]);
+    Bench::configure(&mut command, &site, &[WITH_HELLO, ("plugins.dir", &folder.display().to_string())]);
     Server::start(site, command, PATH)
 }
