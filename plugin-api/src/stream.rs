@@ -2,7 +2,9 @@
 //!
 //! ```
 //! use plugin_api::{Definition, HandlerError, HostError, Plugin, PluginContext, RequestContext};
-//! use plugin_api::stream::{Frame, LabelTest, LastEventId, StreamPosition, Subscription, Topic, TopicRow};
+//! use plugin_api::stream::{
+//!     Frame, LabelTest, LastEventId, RETRACTED_TYPES_LABEL, StreamPosition, Subscription, Topic, TopicRow,
+//! };
 //!
 //! /// A frame per row of the log.
 //! async fn frames<P>(_: PluginContext<P>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
@@ -18,6 +20,11 @@
 //!     let position = StreamPosition::new(&last_event_id, None, None);
 //!     let tests = [("about".to_owned(), LabelTest::OneOf(vec!["note".to_owned()]))].into();
 //!     Ok(Topic(Subscription { tests, ..position.subscription("notes") }))
+//! }
+//!
+//! /// Events that are no longer true: the frame reaches the clients who follow their types.
+//! fn retraction(frame: Frame, types: &[&str]) -> Frame {
+//!     frame.label(RETRACTED_TYPES_LABEL, types.join(" "))
 //! }
 //!
 //! fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {

@@ -28,7 +28,7 @@ def before_load_schema(context, raw_schema):
     for path in raw_schema["paths"].values():
         for operation in path.values():
             for parameter in operation.get("parameters", []):
-                if ids != [""] and parameter["in"] == "path" and parameter["name"] == "id":
+                if ids != [""] and parameter.get("in") == "path" and parameter["name"] == "id":
                     parameter["examples"] = {one: {"value": int(one)} for one in ids}
             for response in operation["responses"].values():
                 response.get("content", {}).get("text/event-stream", {}).pop("schema", None)

@@ -50,6 +50,8 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ),
     ("validators", 401, "sig_expired", "needs a signed challenge: plugins/validators/tests/it/join_waitlist.rs"),
     ("validators", 409, "replay", "needs a signed challenge: plugins/validators/tests/it/join_waitlist.rs"),
+    ("validators", 429, "rate_limited", "needs a second write: plugins/validators/tests/it/join_waitlist.rs"),
+    ("validators", 429, "ip_rate_limited", "needs many sign-ups: plugins/validators/tests/it/join_waitlist.rs"),
     ("validators", 503, "disabled", "operators are configured here: plugins/validators/tests/it/export_waitlist.rs"),
     ("validators", 507, "waitlist_full", "needs a full waitlist: plugins/validators/tests/it/join_waitlist.rs"),
 ];

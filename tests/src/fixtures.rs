@@ -125,8 +125,8 @@ const NEWER_MINOR: Workspace = Workspace {
         },
         Edit {
             file: "src/sdk/export.rs",
-            before: "construct: $crate::object_new::<$plugin>,",
-            after: "construct: $crate::object_new::<$plugin>, appended: $crate::abi::appended,",
+            before: "construct: $crate::host::object_new::<$plugin>,",
+            after: "construct: $crate::host::object_new::<$plugin>, appended: $crate::abi::appended,",
         },
     ],
 };

@@ -97,6 +97,12 @@ impl Setup {
         self
     }
 
+    /// Loads the plugins of this folder, and has no settings for others: a section of a plugin that is not there is a problem.
+    #[must_use]
+    pub fn with_plugins_of(self, folder: &Path) -> Self {
+        self.unset("plugins.hello.enabled").unset("plugins.kb.network_pages").set("plugins.dir", folder.display())
+    }
+
     /// Starts with a configuration file, which [`Self::write_config`] may change later.
     pub fn with_config(self, toml: &str) -> Result<Self> {
         self.write_config(toml)?;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const NAMES_MAX: usize = 60;
 /// All names in topic modules together; `point` and `format` included.
-const TOPIC_NAMES_MAX: usize = 95;
+const TOPIC_NAMES_MAX: usize = 100;
 
 /// The root of the crate, and what lies below each topic module.
 struct Surface {
@@ -30,7 +30,9 @@ impl Surface {
         // `#[macro_export]` puts them at the root.
         root.extend(["export_plugin".to_owned(), "record_id".to_owned()]);
         let mut topics = BTreeMap::new();
-        for name in lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';').map(str::to_owned)) {
+        let modules =
+            lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';').map(str::to_owned));
+        for name in modules.filter(is_shown) {
             topics.insert(name.clone(), exported(&read(&format!("plugin-api/src/{name}.rs"))).collect());
         }
         for (name, file) in [("format", "format/mod.rs"), ("point", "point.rs")] {
@@ -38,14 +40,14 @@ impl Surface {
             assert!(root.remove(name), "{name} is exported");
             topics.insert(name.to_owned(), exported(&text).chain(defined(&text)).collect());
         }
-        topics.retain(|name, _| is_shown(name));
         Self { root, topics }
     }
 }
 
 /// What a file re-exports.
 fn exported(text: &str) -> impl Iterator<Item = String> {
-    uses(text).into_iter().filter(|(_, is_public)| *is_public).filter_map(|(path, _)| path.last().cloned())
+    let text = text.replace("pub(crate) use", "use");
+    uses(&text).into_iter().filter(|(_, is_public)| *is_public).filter_map(|(path, _)| path.last().cloned())
 }
 
 /// The public items of a file.
@@ -65,7 +67,7 @@ fn defined_name(line: &str) -> Option<&str> {
             let words = line.strip_prefix("pub ")?;
             let words = words.strip_prefix("async ").unwrap_or(words).trim_start_matches("const fn ");
             let kinds = ["struct ", "enum ", "trait ", "fn ", "const "];
-            kinds.iter().find_map(|kind| words.strip_prefix(kind)).unwrap_or(words)
+            kinds.iter().find_map(|kind| words.strip_prefix(kind))?
         }
     };
     item.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().filter(|name| !name.is_empty())
@@ -162,12 +164,14 @@ fn examples_by_name(sources: &[File]) -> BTreeMap<String, String> {
     examples
 }
 
-/// The code that a documentation shows and rustdoc compiles.
+/// The code that a documentation shows and rustdoc compiles, or says why not.
 fn example<'t>(documentation: impl Iterator<Item = &'t str>) -> String {
     let (mut code, mut is_code, mut is_compiled) = (String::new(), false, false);
     for line in documentation {
         match line.trim().strip_prefix("```") {
-            Some(kind) if !is_code => (is_code, is_compiled) = (true, kind.is_empty() || kind == "no_run"),
+            Some(kind) if !is_code => {
+                (is_code, is_compiled) = (true, kind.is_empty() || kind == "no_run" || kind.starts_with("ignore ("))
+            }
             Some(_) => is_code = false,
             None if is_code && is_compiled => code.extend([line, "\n"]),
             None => {}

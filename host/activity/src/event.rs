@@ -2,13 +2,15 @@
 //!
 //! The rule: an event is checked once, where a plugin publishes it, and its data stays the bytes that the plugin made.
 
-use super::log::RETRACTION_TYPE;
 use plugin_api::abi::{HostError, HostErrorCode, NewEvent};
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, IgnoredAny, MapAccess, Visitor},
 };
 use std::{borrow::Cow, fmt};
+
+/// The type of an event that names events which are no longer true. Only the gateway publishes it.
+pub const RETRACTION_TYPE: &str = "chain.retracted";
 
 /// The data goes to every reader of a stream, and stays in memory while the frame is in the ring.
 const DATA_BYTES_MAX: usize = 64 * 1024;

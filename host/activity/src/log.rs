@@ -1,6 +1,6 @@
 //! Rows of the log: how a commit adds them, and how readers get them.
 
-use super::event::CheckedEvent;
+use super::event::{CheckedEvent, RETRACTION_TYPE};
 use abi_stable::std_types::{RString, Tuple2};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{
@@ -79,13 +79,22 @@ DROP VIEW host_activity_v1;
 CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity
     WHERE NOT EXISTS (SELECT 1 FROM host_activity_retracted r WHERE r.id = host_activity.id);
 ";
+/// PostgreSQL drops no view that views of plugins select from.
+const RETRACTED_POSTGRES: &str = "
+CREATE TABLE host_activity_retracted (id BIGINT NOT NULL PRIMARY KEY);
+CREATE OR REPLACE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity
+    WHERE NOT EXISTS (SELECT 1 FROM host_activity_retracted r WHERE r.id = host_activity.id);
+";
 
 pub fn retracted_migration(version: u32) -> MigrationSpec {
-    MigrationSpec { version, name: "retracted_events".to_owned(), sql: RETRACTED.to_owned(), postgres: None }
+    MigrationSpec {
+        version,
+        name: "retracted_events".to_owned(),
+        sql: RETRACTED.to_owned(),
+        postgres: Some(RETRACTED_POSTGRES.to_owned()),
+    }
 }
 
-/// The type of an event that names events which are no longer true. Only the gateway publishes it.
-pub const RETRACTION_TYPE: &str = "chain.retracted";
 /// Ids that one event names.
 const RETRACTION_IDS_MAX: usize = 1000;
 

@@ -11,7 +11,6 @@ use super::{
     rendered_log::RenderedLog,
     ring::RingRead,
     sink::{BypassBytes, Sink, WriteOutcome},
-    topic::REPLAY_BY_TIME_MAX,
 };
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -20,6 +19,9 @@ use std::{
     task::{Context, Poll, Waker},
 };
 use tokio_util::sync::CancellationToken;
+
+/// A replay by id has no limit, because its client must not miss anything.
+pub const REPLAY_BY_TIME_MAX: u32 = 500;
 
 /// `retry` belongs to the block of the first event: alone, some clients would take it for an event without data.
 const OPENING: &[u8] = b"retry: 5000\n: stream open\n";

@@ -6,7 +6,7 @@ use super::{
     chunk_cache::ChunkCache,
     frame::Filter,
     limits::StreamSlot,
-    reader::{Reader, ping_comment},
+    reader::{REPLAY_BY_TIME_MAX, Reader, ping_comment},
     rendered_log::{Render, RenderedLog, TopicError},
     sink::Sink,
     stream::EventStream,
@@ -37,9 +37,6 @@ const RETRY: Duration = Duration::from_secs(1);
 const BATCH_GAP: Duration = Duration::from_millis(2);
 /// No event waits longer for others.
 const BATCH_WAIT_MAX: Duration = Duration::from_millis(5);
-
-/// A replay by id has no limit, because its client must not miss anything.
-pub const REPLAY_BY_TIME_MAX: u32 = 500;
 
 /// Where a reader begins; `None` is the end of the log.
 struct Start {

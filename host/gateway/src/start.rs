@@ -8,7 +8,7 @@ use crate::{
     gateway::Gateway,
     health::HealthMonitor,
     housekeeping,
-    lifecycle::{PluginManager, PluginManagerParts, Topics},
+    lifecycle::{PluginManager, PluginManagerParts, Purpose, Topics},
     migrations,
     operators::Operators,
     pages::Pages,
@@ -127,14 +127,6 @@ async fn fence_plugins(
             },
         }
     }
-}
-
-/// What a gateway is built for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    Serve,
-    /// To find out whether it would serve: its plugins get no jobs, topics and indexes.
-    Trial,
 }
 
 /// Builds everything but the plugins and the background tasks.

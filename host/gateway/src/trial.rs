@@ -4,7 +4,8 @@
 
 use crate::{
     gateway::Gateway,
-    start::{Purpose, StartError, build, database_settings},
+    lifecycle::Purpose,
+    start::{StartError, build, database_settings},
 };
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;

@@ -6,10 +6,9 @@
 use super::{
     batch::Batch,
     decode::count_logs,
-    derive::PublishedEvent,
     error::IndexError,
     index::Index,
-    store::{Cursor, IndexRow},
+    store::{Cursor, IndexRow, PublishedEvent},
 };
 use gateway_plugins::{InFlightGuard, PluginTransaction};
 use gateway_storage::{CommitStatement, Dialect, StorageError};

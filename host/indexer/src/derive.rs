@@ -8,7 +8,7 @@ use super::{
     error::IndexError,
     event_batch_transaction::EventBatchTransaction,
     index::Index,
-    store::{NO_JOURNAL, to_i64},
+    store::{NO_JOURNAL, PublishedEvent, to_i64},
 };
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
@@ -23,13 +23,6 @@ use std::{
 const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Failures do not count against the plugin when the database was unavailable within this time.
 const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
-
-/// An event that a handler published, with the position of its log in the chain.
-pub struct PublishedEvent {
-    pub block: u64,
-    pub log_index: u64,
-    pub event: CheckedEvent,
-}
 
 impl Index {
     /// Returns the transaction that holds the derived rows, and the published events.

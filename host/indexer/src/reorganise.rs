@@ -7,14 +7,13 @@ use super::{
     error::IndexError,
     fingerprint::start_block,
     index::Index,
-    reset::Undo,
+    reset::{Undo, decode},
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_activity::PublicEvent;
 use gateway_plugins::{PluginTransaction, TransactionOwner};
-use gateway_storage::{CommitStatement, StorageError};
-use plugin_api::abi::{Statement, StatementResult};
-use serde::de::DeserializeOwned;
+use gateway_storage::CommitStatement;
+use plugin_api::abi::Statement;
 
 impl Index {
     /// Whether the last indexed block is no longer part of the chain, at any depth: the gateway may have been off
@@ -103,8 +102,4 @@ impl Index {
             self.plugin.name(),
         )
     }
-}
-
-pub fn decode<T: DeserializeOwned>(outcome: &StatementResult) -> Result<Vec<T>, IndexError> {
-    plugin_api::host::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
 }

@@ -4,11 +4,12 @@ use super::{
     error::IndexError,
     fingerprint::start_block,
     index::Index,
-    reorganise::decode,
     store::{IndexRow, NO_JOURNAL, to_i64},
 };
 use gateway_plugins::{PluginTransaction, TransactionOwner};
-use plugin_api::sql;
+use gateway_storage::StorageError;
+use plugin_api::{abi::StatementResult, sql};
+use serde::de::DeserializeOwned;
 
 /// What becomes of events that are public and whose blocks a reorganisation could undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,4 +44,8 @@ impl Index {
         self.row = None;
         Ok(())
     }
+}
+
+pub(super) fn decode<T: DeserializeOwned>(outcome: &StatementResult) -> Result<Vec<T>, IndexError> {
+    plugin_api::host::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
 }

@@ -3,9 +3,9 @@
 //! The rule: the cursor moves in the transaction that writes the rows, and only from the value that the gateway read.
 //! So no event is applied twice, even when two gateways believe that they hold the lease.
 
-use super::derive::PublishedEvent;
 use abi_stable::std_types::{RString, Tuple2};
 use alloy_primitives::B256;
+use gateway_activity::CheckedEvent;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{
     Sql,
@@ -13,6 +13,13 @@ use plugin_api::{
     sql,
 };
 use serde::{Deserialize, de::DeserializeOwned};
+
+/// An event that a handler published, with the position of its log in the chain.
+pub struct PublishedEvent {
+    pub block: u64,
+    pub log_index: u64,
+    pub event: CheckedEvent,
+}
 
 /// In place of a block number, for writes that need no before-image.
 pub const NO_JOURNAL: i64 = -1;

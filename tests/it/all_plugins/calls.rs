@@ -253,6 +253,7 @@ fn meta() -> Vec<Call> {
         Call::get("get_status", "/api/status"),
         Call::get("list_releases", "/api/changelog").query("since=0.1.0&limit=5&format=json"),
         Call::get("get_docs", "/docs"),
+        Call::get("get_front_page", "/"),
         Call::get("get_docs_asset", "/docs/docs.css"),
     ]
 }

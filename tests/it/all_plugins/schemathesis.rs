@@ -35,7 +35,9 @@ async fn every_answer_about_a_played_economy_is_one_that_the_document_tells_of(
     let contract =
         |setup: Setup, (key, address): (&String, &Address)| setup.set(&format!("chains.main.contracts.{key}"), address);
     let setup = devnet.facts.contracts.iter().fold(e2e::setup_on(engine).await, contract);
-    let gateway = setup.set("chains.main.rpc", &devnet.facts.rpc_url).start().await.unwrap();
+    let operators = format!("[\"{}\"]", operator().address());
+    let setup = setup.set("plugins.validators.operators", operators).set("chains.main.rpc", &devnet.facts.rpc_url);
+    let gateway = setup.start().await.unwrap();
     let site = e2e::Site::of(&gateway);
     TestGateway::eventually(LIMIT, "the chain is indexed", || async {
         let status = site.get("/api/status").await.json();

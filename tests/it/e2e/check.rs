@@ -84,7 +84,7 @@ fn what_a_plugin_does_when_it_is_constructed() {
     fs::create_dir(&folder).unwrap();
     let file = fixtures::hostile().unwrap();
     fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
-    let setup = setup.set("plugins.dir", folder.display());
+    let setup = setup.with_plugins_of(&folder).set("plugins.hostile.grants", "egress");
     assert_eq!(check(&setup), (vec![], vec![]));
     let (problems, refused) = check(&setup.set("plugins.hostile.constructor", "panic"));
     assert_eq!(problems, []);

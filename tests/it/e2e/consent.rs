@@ -18,8 +18,7 @@ fn with_foreign_tools() -> Setup {
     fs::create_dir(&folder).unwrap();
     let library = plugin_file("tools").unwrap();
     fs::copy(&library, folder.join(library.file_name().unwrap())).unwrap();
-    // The section of a plugin that is not there would be a problem of its own.
-    setup.unset("plugins.kb.network_pages").set("plugins.dir", folder.display())
+    setup.with_plugins_of(&folder)
 }
 
 async fn report(gateway: &GatewayProcess) -> Value {

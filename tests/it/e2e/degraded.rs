@@ -77,7 +77,8 @@ async fn greets(site: &Site, greeting: &str) {
 /// restarted.
 #[tokio::test]
 async fn a_plugin_with_a_wrong_setting_waits_for_a_correction() {
-    let setup = setup().with_config("[plugins.hello]\nkeep_days = 0\n").unwrap();
+    let setup = setup().unset("plugins.hello.enabled");
+    let setup = setup.with_config("[plugins.hello]\nenabled = true\nkeep_days = 0\n").unwrap();
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     let failed = report(&gateway, "hello").await;
@@ -92,7 +93,7 @@ async fn a_plugin_with_a_wrong_setting_waits_for_a_correction() {
     TestGateway::eventually(LIMIT, "what is switched off is not degraded", is_well).await;
     assert_eq!(report(&gateway, "hello").await["state"], "disabled");
 
-    setup.write_config("[plugins.hello]\ngreeting = \"Moin\"\n").unwrap();
+    setup.write_config("[plugins.hello]\nenabled = true\ngreeting = \"Moin\"\n").unwrap();
     gateway.sighup().unwrap();
     greets(&site, "Moin").await;
 }

@@ -14,7 +14,7 @@ use crate::{Source, schema, variable_name::variable_name};
 #[case("[log]\ntimeout_ms = 1", "log.timeout_ms", "did you mean egress.timeout_ms?")]
 #[case("plugins.fence_fault = 1", "plugins.fence_fault", "did you mean fence_faults?")]
 #[case("plugins.forum = false", "plugins.forum", "a section of its own: [plugins.forum]")]
-#[case("xyzzy = 1", "xyzzy", "allowed at the top: activity, admin, base_url")]
+#[case("xyzzy = 1", "xyzzy", "allowed at the top: activity, admin, backup, base_url")]
 fn an_unknown_key_in_the_file(#[case] text: &str, #[case] key: &str, #[case] hint: &str) {
     let start = file(text);
     let problem = start.problem();

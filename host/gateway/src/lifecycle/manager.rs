@@ -11,7 +11,6 @@ use super::{
 use crate::{
     operators::Operators,
     routes::{RouteConflict, RouteTable},
-    start::Purpose,
 };
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
@@ -38,6 +37,14 @@ fn no_jobs() -> TaskTracker {
     let tasks = TaskTracker::new();
     tasks.close();
     tasks
+}
+
+/// What a gateway is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Serve,
+    /// To find out whether it would serve: its plugins get no jobs, topics and indexes.
+    Trial,
 }
 
 /// What starting and stopping plugins needs.

@@ -5,7 +5,7 @@ mod operate;
 mod registry;
 mod topics;
 
-pub use manager::{PluginManager, PluginManagerParts};
+pub use manager::{PluginManager, PluginManagerParts, Purpose};
 pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome};
 pub use registry::{OFF_BY_CONFIGURATION, published_views};
 pub use topics::Topics;

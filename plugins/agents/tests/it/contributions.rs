@@ -155,13 +155,17 @@ async fn the_manifest_names_endpoints_and_the_top_agents() {
         }
         let top = manifest["live"]["topAgents"].as_array().unwrap();
         let ids: Vec<i64> = top.iter().map(|agent| agent["id"].as_i64().unwrap()).collect();
-        assert_eq!(ids, [5, 3, 1, 2, 4, 6, 7, 8, 10, 11], "active ones, at most ten");
+        assert_eq!(
+            ids,
+            [3, 5, 1, 2, 4, 6, 7, 8, 10, 11],
+            "active ones, at most ten; of equal ones the better rated first"
+        );
         let expected = json!({
             "id": 3, "name": "agent 3", "endpoint": "", "pricePerJob": "5", "jobsCompleted": 2, "ratingAvg": 4.5,
             "online": false,
         });
-        assert_eq!(top[1], expected);
-        assert_eq!(top[0]["ratingAvg"], Value::Null);
+        assert_eq!(top[0], expected);
+        assert_eq!(top[1]["ratingAvg"], Value::Null);
         let card = site.read("/.well-known/agent.json").await;
         assert_eq!(card["topAgents"], manifest["live"]["topAgents"]);
         let skills: Vec<&Value> = card["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();

@@ -72,7 +72,9 @@ async fn a_card_is_shown_as_it_was_served() {
         assert!(agent["lastSeen"].as_i64().is_some_and(|at| at > 1_767_225_600_000), "milliseconds: {agent}");
         let file = site.read("/api/agents/1/erc8004.json").await;
         assert_eq!((&file["image"], &file["x402Support"]), (&json!("https://i.example/x.png"), &json!(true)));
-        assert_eq!(file["services"][2]["pricePerCall"], "12");
+        let own = file["x-service"]["services"].as_array().unwrap();
+        assert_eq!(own.iter().map(|service| &service["name"]).collect::<Vec<_>>(), ["service", "gateway"]);
+        assert!(own[0]["card"].as_str().is_some_and(|card| card.starts_with(&server.uri())), "{file}");
         assert_eq!(file["x-service"]["model"], "m-1");
         let requests: Vec<Request> = server.received_requests().await.unwrap();
         assert_eq!(requests[0].headers["user-agent"], "service-gateway/health");

@@ -71,7 +71,8 @@ pub async fn insert(tx: &Tx, creator: Address, draft: &model::ChallengeDraft) ->
 /// `l` is the award by a job: the first job of the creator that cites the challenge, unless the signed award names a job. One that
 /// was requested before `endsAt` closes the challenge. A paying job that is indexed as somebody else's, or for another agent, is not shown.
 const VIEWS: List = List::new(
-    "arena_challenges c",
+    "arena_challenges c LEFT JOIN arena_links l ON c.award_job IS NULL AND l.job_id = \
+        (SELECT min(x.job_id) FROM arena_links x WHERE x.challenge_id = c.id AND x.client = c.creator)",
     "c.id, c.title, c.brief, c.rules, c.prize AS prize_wei, c.tags, c.ends_at, \
         CASE WHEN c.closed_at IS NULL AND l.job_id IS NULL THEN 'open' WHEN coalesce(l.agent_id, c.award_agent) IS NULL THEN 'closed' \
             ELSE 'awarded' END AS status, \
@@ -88,10 +89,6 @@ const VIEWS: List = List::new(
         coalesce(c.awarded_at, CASE WHEN l.requested_at < c.closed_at THEN c.closed_at ELSE l.requested_at END) \
             AS awarded_at, \
         c.created_at",
-)
-.join(
-    "LEFT JOIN arena_links l ON c.award_job IS NULL AND l.job_id = \
-        (SELECT min(x.job_id) FROM arena_links x WHERE x.challenge_id = c.id AND x.client = c.creator)",
 );
 
 /// Open challenges, the soonest deadline first, or closed ones, the latest deadline first; all without `is_open`, the open

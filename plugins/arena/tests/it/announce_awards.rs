@@ -15,6 +15,7 @@ async fn state(site: &Site, challenge: i64) -> Value {
 async fn a_job_of_the_creator_that_cites_the_challenge_awards_it_once_it_is_over() {
     for site in sites().await {
         let challenge = site.open("c").await;
+        site.open("another").await;
         let uri = format!("FMX://arena/{challenge}/prize");
         let (ours, theirs) = (creator().address().to_owned(), Wallet::new(9).address().to_owned());
         site.mine(vec![
@@ -31,9 +32,12 @@ async fn a_job_of_the_creator_that_cites_the_challenge_awards_it_once_it_is_over
         assert_eq!(detail["closedAt"], detail["awardedAt"]);
         let late = site.submit(challenge, &Wallet::new(11), json!({ "url": "https://a.example" })).await;
         assert_eq!(super::refusal(&late), super::refused(409, "closed"));
-        let total =
-            async |status: &str| site.read(&format!("/api/arena/challenges?status={status}")).await["total"].clone();
-        assert_eq!((total("open").await, total("closed").await), (json!(0), json!(1)));
+        for page in ["", "&limit=1", "&offset=5"] {
+            let total = async |status: &str| {
+                site.read(&format!("/api/arena/challenges?status={status}{page}")).await["total"].clone()
+            };
+            assert_eq!((total("open").await, total("closed").await), (json!(1), json!(1)), "{page}");
+        }
         // No winner is determined, then or later.
         site.wait(2 * HOUR).await;
         assert_eq!(state(&site, challenge).await, json!(["awarded", 3, 3, "Open"]));

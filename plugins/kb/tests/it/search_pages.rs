@@ -196,7 +196,7 @@ async fn a_snippet_shows_where_the_words_stand() {
         let (before, after) = ("word1997 the word1998 the word1999 the", "the word2001 the word2002 the word2003 the");
         assert_eq!(snippet("word2000").await, format!("…{before} [word2000] {after}…"));
         // Matches in the title only: the snippet is the beginning of the body.
-        assert_eq!(snippet("renting").await, "A provider lists a GPU with its VRAM: max_price=10, region eu-west…");
+        assert_eq!(snippet("renting").await, "A provider lists a GPU with its VRAM: max_price=10, region eu-west-1");
         finish(gateway).await;
     }
 }

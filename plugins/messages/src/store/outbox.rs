@@ -4,6 +4,7 @@
 use crate::model::MessageId;
 use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
+use url::Url;
 
 #[derive(Debug, Deserialize)]
 pub struct QueuedMessage {
@@ -49,13 +50,9 @@ pub async fn waiting(
     db.rows(waiting).await
 }
 
-/// The host of a URL without its port, in lower case: enough to tell hosts apart.
+/// The host of a URL; nothing for what is no URL with a host, which is never sent.
 fn host_of(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let end = host.rfind(']').or_else(|| host.rfind(':').map(|colon| colon.saturating_sub(1)));
-    end.and_then(|end| host.get(..=end)).unwrap_or(host).to_ascii_lowercase()
+    Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Deletes the rows of these messages; returns the messages whose row no other gateway had deleted.
@@ -82,7 +79,8 @@ mod tests {
             ("http://[::1]:80/inbox", "[::1]"),
             ("http://[::1]/inbox", "[::1]"),
             ("http://user@b.example?x=/inbox", "b.example"),
-            ("http://[/inbox", "["),
+            ("http://[/inbox", ""),
+            ("https://BÜCHER.example/inbox", "xn--bcher-kva.example"),
             (":", ""),
         ] {
             assert_eq!(host_of(url), host, "{url}");

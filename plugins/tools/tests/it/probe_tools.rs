@@ -66,7 +66,7 @@ async fn a_tool_that_answers_is_online() {
             next(&gateway).await;
         }
         let requests = server.received_requests().await.unwrap();
-        assert_eq!(requests[0].headers["user-agent"], "service-gateway/health");
+        assert_eq!(requests[0].headers["user-agent"], "service-gateway/tool-probe");
         finish(gateway).await;
     }
 }
