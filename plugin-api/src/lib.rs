@@ -39,7 +39,7 @@ pub use sdk::{Created, CreatedOrUpdated, Json, Listed, RenderedJson, render_json
 pub use sdk::{JsonBody, Limit, Page, Path, QueryString, Route, Signed, lenient};
 
 // The database and the activity log.
-pub use sdk::{Bind, List, Query, Search, Sql, Tx, json_text, sql};
+pub use sdk::{Bind, List, Query, Search, SearchIndex, Sql, Tx, json_text, sql};
 pub use sdk::{Event, EventBuilder};
 
 // Values, documents, and other topics.

@@ -16,7 +16,10 @@ pub struct LimitsConfig {
     /// Requests per minute from one IP address, over all routes without a limit of their own.
     #[schemars(range(min = 1))]
     pub per_ip_per_minute: u32,
-    /// Signed writes per minute from one IP address, counted besides the limit above.
+    /// Searches (requests with `q`) per minute from one IP address, counted besides the limit above.
+    #[schemars(range(min = 1))]
+    pub searches_per_ip_per_minute: u32,
+    /// Signed writes per minute from one IP address, counted besides the first limit.
     #[schemars(range(min = 1))]
     pub commons_writes_per_ip_per_minute: u32,
     /// Time between two signed writes of one address; 0 switches this limit off.
@@ -38,6 +41,7 @@ impl Default for LimitsConfig {
     fn default() -> Self {
         Self {
             per_ip_per_minute: 300,
+            searches_per_ip_per_minute: 60,
             commons_writes_per_ip_per_minute: 30,
             write_interval_ms: 1000,
             allow: Vec::new(),

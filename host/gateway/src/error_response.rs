@@ -51,6 +51,12 @@ impl ErrorResponse {
         Self::new(503, "timeout", "the feature did not answer in time", REPEAT).header(http::header::RETRY_AFTER, "5")
     }
 
+    /// Too many searches run at this moment.
+    pub fn busy() -> Self {
+        Self::new(503, "busy", "too many searches at the same time", "try again in a second")
+            .header(http::header::RETRY_AFTER, "1")
+    }
+
     /// `reason`: a line of the storage, which contains no values and no addresses.
     pub fn unavailable(reason: &str) -> Self {
         Self::new(503, "unavailable", format!("the gateway cannot store or read this right now: {reason}"), REPEAT)

@@ -220,13 +220,15 @@ fn assemble(parts: BuiltParts) -> Gateway {
         jobs: job_store.clone(),
         started_ms: host.clock.now_ms(),
     };
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let dispatcher = Dispatcher {
         streams: Streams {
             topics,
             limits: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         },
         responses: ResponseCache::new(config.http.cache_bytes_max),
-        large_bodies: Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))),
+        large_bodies: Arc::new(Semaphore::new(processors)),
+        searches: Semaphore::new(processors.saturating_sub(1).max(1)),
         verifier: Arc::new(envelope_verifier(&brand, &host, &live)),
         config: live.clone(),
         host: host.clone(),

@@ -84,6 +84,7 @@ pub struct MigrationSpec {
     pub name: String,
     /// SQL for both databases, or for SQLite when `postgres` is given.
     /// `{{id}}` is the dialect's own auto-numbered 64-bit primary key, `{{blob}}` its type for bytes.
+    /// `{{search_index TABLE (COLUMN, …)}}` makes an index that finds the rows which contain a text.
     pub sql: String,
     #[serde(default)]
     pub postgres: Option<String>,

@@ -80,12 +80,37 @@ impl Sql {
         self.push(&text.replace("{}", &placeholder)).bind(value)
     }
 
+    /// Appends another statement; its placeholders follow those there are.
+    pub fn push_sql(mut self, Self(Statement { sql, params }): Self) -> Self {
+        let mut text = self.0.sql.into_owned();
+        push_renumbered(&mut text, &sql, self.0.params.len());
+        self.0.sql = RCow::Owned(text);
+        self.0.params.extend(params);
+        self
+    }
+
     /// The same for an optional condition: without a value, nothing is appended.
     pub fn push_filter(self, text: &str, value: Option<impl Bind>) -> Self {
         match value {
             Some(value) => self.push_bind(text, value),
             None => self,
         }
+    }
+}
+
+/// Appends SQL; its `$1` becomes the first placeholder after `before` others.
+pub(super) fn push_renumbered(text: &mut impl std::fmt::Write, sql: &str, before: usize) {
+    for (index, part) in sql.split('$').enumerate() {
+        let digits = part.len() - part.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let (number, rest) = part.split_at(if index == 0 { 0 } else { digits });
+        // Writing to a text does not fail.
+        let _ = match number.parse::<usize>() {
+            _ if index == 0 => Ok(()),
+            Ok(number) => write!(text, "${}", before + number),
+            // No placeholder: the database refuses the text as it is.
+            Err(_) => write!(text, "${number}"),
+        };
+        let _ = text.write_str(rest);
     }
 }
 

@@ -118,7 +118,7 @@ impl ConfigError {
 pub struct Migration(MigrationSpec);
 
 impl Migration {
-    /// SQL that both databases understand, with `{{id}}` and `{{blob}}`.
+    /// SQL that both databases understand, with `{{id}}`, `{{blob}}` and `{{search_index TABLE (COLUMN, …)}}`.
     pub fn new(version: u32, name: &str, sql: &str) -> Self {
         Self(MigrationSpec { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None })
     }

@@ -69,7 +69,7 @@ pub use response::{Accepted, Created, CreatedOrUpdated, IntoResponse, Json, NoCo
 pub use route::{Route, RouteWithoutAuth};
 pub use row::decode as decode_rows;
 pub use row::json_text;
-pub use search::Search;
+pub use search::{Search, SearchIndex};
 pub use sign::Signer;
 pub use skill::Skill;
 pub use stream::{StreamBody, Topic};

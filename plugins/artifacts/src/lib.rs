@@ -30,7 +30,10 @@ impl Plugin for Artifacts {
                 routes::get_artifact::route(),
                 routes::star_artifact::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "search_texts", include_str!("../migrations/0002_search_texts.sql")),
+            ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .skill(Skill::new(
                 "Publish datasets, prompts, code and models, find those of others and star them",

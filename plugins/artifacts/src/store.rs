@@ -1,7 +1,9 @@
 //! The tables of artifacts. Migrations create them; no other code writes them.
 
 use crate::model::{ArtifactId, ArtifactText, Kind, Sort};
-use plugin_api::{Address, Author, HostError, List, Query, Search, Sql, Tx, format, handles, render_json, sql};
+use plugin_api::{
+    Address, Author, HostError, List, Query, Search, SearchIndex, Sql, Tx, format, handles, render_json, sql,
+};
 use serde::Deserialize;
 
 /// A row of [`ARTIFACTS`], decoded by position.
@@ -10,7 +12,7 @@ pub type ListRow<'r> = (&'r str, ArtifactId, Author, i64);
 /// A page walks the index of its order.
 pub const ARTIFACTS: List = List::new("artifacts_artifacts a", "a.kept, a.id, a.owner, a.stars");
 
-/// Artifacts for which all given conditions hold. A search reads the texts of every artifact that the other conditions leave.
+/// Artifacts for which all given conditions hold.
 pub fn artifacts(
     owner: Option<Address>,
     kind: Option<Kind>,
@@ -22,7 +24,7 @@ pub fn artifacts(
         .filter("a.owner = {}", owner)
         .filter("a.kind = {}", kind.as_ref().map(format::name))
         .filter("a.id IN (SELECT artifact_id FROM artifacts_tags WHERE tag = {})", tag)
-        .search(search, &["a.name", "a.description", "a.url"])
+        .search(search, "a.id", &SearchIndex::new("artifacts_artifacts", &["name", "description", "url"]))
         .order_by(sort.order_by())
 }
 

@@ -41,6 +41,7 @@ impl Plugin for Forum {
                     include_str!("../migrations/0004_keep_json.postgres.sql"),
                 ),
                 Migration::new(5, "find_unanswered", include_str!("../migrations/0005_find_unanswered.sql")),
+                Migration::new(6, "search_texts", include_str!("../migrations/0006_search_texts.sql")),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

@@ -104,6 +104,7 @@ impl Bench {
             ("http.connections_per_ip_max", "8192"),
             ("admin.listen", "off"),
             ("limits.per_ip_per_minute", "4000000000"),
+            ("limits.searches_per_ip_per_minute", "4000000000"),
             ("limits.commons_writes_per_ip_per_minute", "4000000000"),
             ("limits.streams_max", "8192"),
             ("limits.streams_per_ip_max", "8192"),

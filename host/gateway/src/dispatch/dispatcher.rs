@@ -26,7 +26,7 @@ use gateway_http::{
 };
 use gateway_plugins::{ActivePlugin, HostContext};
 use gateway_storage::read_tracking;
-use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
+use http::{Method, Request, Response, StatusCode, Uri, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
@@ -40,7 +40,7 @@ use std::{
     task::Poll,
     time::Duration,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Handles requests, with or without a socket in front.
 pub struct Dispatcher {
@@ -53,6 +53,8 @@ pub struct Dispatcher {
     pub responses: ResponseCache,
     /// Limits how many large bodies are verified at a time to the number of processors.
     pub large_bodies: Arc<Semaphore>,
+    /// Limits how many searches run at a time: one processor fewer than there are stays for other requests.
+    pub searches: Semaphore,
 }
 
 impl Dispatcher {
@@ -70,7 +72,7 @@ impl Dispatcher {
         };
         let mut request_guard = route.usage.start_request();
         let ip = client_ip(&parts);
-        let allowance = match self.count_call(&route, ip) {
+        let allowance = match self.count_call(&route, ip, &parts.uri) {
             Ok(allowance) => allowance,
             Err(exceeded) => {
                 request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
@@ -97,8 +99,11 @@ impl Dispatcher {
         response
     }
 
-    fn count_call(&self, route: &Route, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
-        if self.routes.ip_limits().is_exempt(ip) { Ok(None) } else { route.limits.check(ip) }
+    fn count_call(&self, route: &Route, ip: IpAddr, uri: &Uri) -> Result<Option<Allowance>, Exceeded> {
+        if self.routes.ip_limits().is_exempt(ip) {
+            return Ok(None);
+        }
+        if is_search(uri) { route.search_limits.check(ip) } else { route.limits.check(ip) }
     }
 
     async fn serve(
@@ -161,12 +166,19 @@ impl Dispatcher {
 
     async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
         let RoutedRequest { parts, params, body } = routed;
+        let _search = if is_search(&parts.uri) { Some(self.begin_search(call.route.timeout).await?) } else { None };
         self.check_parent(call.route, call.plugin, &params).await?;
         let body = body.read_limited(call.route.body_max_bytes).await.map_err(ErrorResponse::from)?;
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
         gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
+    }
+
+    /// A place among the searches that run at the same time.
+    async fn begin_search(&self, timeout: Duration) -> Result<SemaphorePermit<'_>, ErrorResponse> {
+        let place = within(timeout, self.searches.acquire()).await;
+        place.and_then(Result::ok).ok_or_else(ErrorResponse::busy)
     }
 
     /// The 404 of a missing parent comes before the body and the signature are checked.
@@ -272,6 +284,12 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
     }
+}
+
+/// Whether a request searches. What that costs grows with what is found.
+fn is_search(uri: &Uri) -> bool {
+    let members = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    members.into_iter().any(|(name, value)| name == "q" && !value.is_empty())
 }
 
 /// A request that found its route.

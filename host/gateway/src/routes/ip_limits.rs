@@ -16,6 +16,7 @@ use std::{
 pub struct IpLimits {
     buckets: Mutex<HashMap<(String, u32, u32), Arc<Bucket>>>,
     shared: Arc<Bucket>,
+    search: Arc<Bucket>,
     exempt: Vec<IpNet>,
 }
 
@@ -61,15 +62,13 @@ impl Allowance {
 }
 
 impl IpLimits {
-    pub fn new(per_minute: u32, exempt: Vec<IpNet>) -> Self {
-        let shared = RateLimit {
-            bucket: "ip".into(),
-            calls: per_minute,
-            window_s: 60,
-            code: "rate_limited".into(),
-            additional: false,
+    pub fn new(per_minute: u32, searches_per_minute: u32, exempt: Vec<IpNet>) -> Self {
+        let bucket = |name: &str, calls| {
+            let (bucket, code) = (name.into(), "rate_limited".into());
+            Arc::new(Bucket::new(&RateLimit { bucket, calls, window_s: 60, code, additional: false }))
         };
-        Self { buckets: Mutex::default(), shared: Arc::new(Bucket::new(&shared)), exempt }
+        let (shared, search) = (bucket("ip", per_minute), bucket("search", searches_per_minute));
+        Self { buckets: Mutex::default(), shared, search, exempt }
     }
 
     /// The buckets of a route: its own instead of the shared one, or on top of it.
@@ -86,6 +85,13 @@ impl IpLimits {
         RouteLimits(buckets)
     }
 
+    /// The buckets of a search on a route: those of its other requests, and one for all searches.
+    pub fn of_search(&self, limits: &[RateLimit]) -> RouteLimits {
+        let mut of_route = self.of(limits);
+        of_route.0.push(self.search.clone());
+        of_route
+    }
+
     pub fn is_exempt(&self, ip: IpAddr) -> bool {
         self.exempt.iter().any(|network| network.contains(&ip))
     }
@@ -93,7 +99,7 @@ impl IpLimits {
     /// Drops the state of clients that have not called for a while.
     pub fn tidy(&self) {
         let (buckets, now) = (self.buckets.lock(), Instant::now());
-        for bucket in buckets.values().chain([&self.shared]) {
+        for bucket in buckets.values().chain([&self.shared, &self.search]) {
             bucket.calls_in_window.forget_idle(now);
         }
     }
@@ -161,7 +167,7 @@ mod tests {
 
     #[test]
     fn routes_of_one_bucket_share_it() {
-        let limits = IpLimits::new(1000, Vec::new());
+        let limits = IpLimits::new(1000, 1000, Vec::new());
         let (one, other) = (limits.of(&[limit("w", 2, true)]), limits.of(&[limit("w", 2, true)]));
         assert!(one.check(IP).is_ok() && other.check(IP).is_ok());
         let Err(exceeded) = one.check(IP) else { return assert!(one.check(IP).is_err()) };
@@ -175,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_own_limit_replaces_the_shared_one() {
-        let limits = IpLimits::new(1, Vec::new());
+        let limits = IpLimits::new(1, 1, Vec::new());
         let own = limits.of(&[limit("own", 5, false)]);
         assert!((0..5).all(|_| own.check(IP).is_ok()));
         assert!(limits.of(&[]).check(IP).is_ok());
@@ -183,8 +189,17 @@ mod tests {
     }
 
     #[test]
+    fn searches_of_all_routes_share_a_bucket() {
+        let limits = IpLimits::new(1000, 2, Vec::new());
+        let (one, other) = (limits.of_search(&[]), limits.of_search(&[limit("own", 5, false)]));
+        assert!(one.check(IP).is_ok() && other.check(IP).is_ok());
+        assert!(one.check(IP).is_err() && other.check(IP).is_err());
+        assert!(limits.of(&[]).check(IP).is_ok(), "other requests go on");
+    }
+
+    #[test]
     fn a_prefix_of_ipv6_is_one_client() {
-        let limits = IpLimits::new(1, Vec::new());
+        let limits = IpLimits::new(1, 1, Vec::new());
         let ip = |text: &str| text.parse::<IpAddr>().unwrap_or(IP);
         assert!(limits.of(&[]).check(ip("2001:db8::1")).is_ok());
         assert!(limits.of(&[]).check(ip("2001:db8::2")).is_err());

@@ -50,6 +50,8 @@ pub struct Route {
     pub cache_control: Option<HeaderValue>,
     pub target: Target,
     pub limits: RouteLimits,
+    /// The limits of requests that search.
+    pub search_limits: RouteLimits,
     pub body_max_bytes: usize,
     pub timeout: Duration,
     pub auth: Auth,

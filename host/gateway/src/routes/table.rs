@@ -112,6 +112,7 @@ impl RouteTable {
             dependencies,
             usage,
             limits: self.ip_limits().of(&spec.rate_limits),
+            search_limits: self.ip_limits().of_search(&spec.rate_limits),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
             timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),
             auth: spec.auth.clone(),
@@ -124,5 +125,6 @@ impl RouteTable {
 }
 
 fn new_ip_limits(config: &Config) -> IpLimits {
-    IpLimits::new(config.limits.per_ip_per_minute, config.limits.allow.clone())
+    let limits = &config.limits;
+    IpLimits::new(limits.per_ip_per_minute, limits.searches_per_ip_per_minute, limits.allow.clone())
 }

@@ -5,6 +5,7 @@
 mod applied;
 mod check;
 mod schema;
+mod search_index;
 mod step;
 
 pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};

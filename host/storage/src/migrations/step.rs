@@ -4,6 +4,7 @@ use super::{
     applied::{AppliedMigration, MigrationReport},
     check::check_migration,
     schema::Schema,
+    search_index::{with_search_indexes, without_search_indexes},
 };
 use crate::{
     dialect::Dialect,
@@ -46,10 +47,16 @@ fn step(
         )));
     }
     let text = source(spec, dialect);
-    let sql = render(text, dialect);
-    check_migration(schema, &sql, dialect)
+    let sql = checked(schema, text, dialect)
         .map_err(|reason| failure(format!("{}: {reason}", title(owner, spec.version, &spec.name))))?;
     Ok(MigrationStep { version: spec.version, name: spec.name.clone(), checksum: checksum(text), sql })
+}
+
+/// The text in the SQL of this database, after a check of all that its author wrote.
+fn checked(schema: &Schema<'_>, text: &str, dialect: Dialect) -> Result<String, String> {
+    let own = without_search_indexes(text, schema.owner())?;
+    check_migration(schema, &render(&own, dialect), dialect)?;
+    Ok(render(&with_search_indexes(text, dialect)?, dialect))
 }
 
 /// The steps that are not applied yet. `applied` is the owner's record, ordered by version.

@@ -5,15 +5,16 @@ mod statement;
 
 pub use listed::Listed;
 
-use super::{Bind, HostError, Query, Search, Sql, StatementResult, row};
+use super::{Bind, HostError, Query, Search, SearchIndex, Sql, StatementResult, row};
 use crate::abi::{Cell, Value};
 use serde::{Deserialize, de::DeserializeOwned};
 
 /// A list of a table's rows. Declare its fixed parts as a constant and add what a request selects:
 ///
 /// ```
-/// use plugin_api::{Address, HostError, List, Query, Search, handles::ListPage};
+/// use plugin_api::{Address, HostError, List, Query, Search, SearchIndex, handles::ListPage};
 ///
+/// const SEARCHED: SearchIndex = SearchIndex::new("notes_notes", &["text"]);
 /// const NOTES: List = List::new("notes_notes n", "n.id, n.author, n.text").order_by("n.id DESC");
 ///
 /// async fn list_notes(
@@ -21,7 +22,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 ///     author: Option<Address>,
 ///     search: Option<Search>,
 /// ) -> Result<ListPage, HostError> {
-///     NOTES.filter("n.author = {}", author).search(search, &["n.text"]).page(25, 0).fetch(db).await
+///     NOTES.filter("n.author = {}", author).search(search, "n.id", &SEARCHED).page(25, 0).fetch(db).await
 /// }
 /// ```
 ///
@@ -45,7 +46,7 @@ pub struct List {
 enum Condition {
     /// `{}` in the text stands for the value.
     Text(&'static str, Option<Value>),
-    Search(Search, &'static [&'static str]),
+    Contains(Search, &'static [&'static str]),
 }
 
 /// The keys of the matches, from a statement of their own.
@@ -102,25 +103,31 @@ impl List {
         self
     }
 
-    /// Keeps rows that contain the text in one of these columns. `None` keeps all rows. Each row is read: for a table that
-    /// grows, see also [`List::hits`].
-    pub fn search(mut self, search: Option<Search>, columns: &'static [&'static str]) -> Self {
-        self.conditions.extend(search.map(|search| Condition::Search(search, columns)));
+    /// Keeps rows that contain the text in one of these columns. `None` keeps all rows. Each row that the other conditions keep
+    /// is read: for a table that grows, see [`List::search`].
+    pub fn contains(mut self, search: Option<Search>, columns: &'static [&'static str]) -> Self {
+        self.conditions.extend(search.map(|search| Condition::Contains(search, columns)));
         self
+    }
+
+    /// Keeps rows that contain the text in one of the columns of this index, whose `id` is this list's `key` (for example
+    /// `n.id`). `None` keeps all rows. It takes the place of [`List::hits`].
+    pub fn search(self, search: Option<Search>, key: &'static str, index: &SearchIndex) -> Self {
+        match search {
+            Some(search) => self.hits(key, index.select("id", &search)),
+            None => self,
+        }
     }
 
     /// Keeps rows whose `key` (for example `n.id`) is in the only column of `select`, which must have no duplicates. The
     /// database runs `select` once for page and total: for conditions that are expensive, or about other tables.
     ///
     /// ```
-    /// use plugin_api::{List, Search, sql};
+    /// use plugin_api::{List, sql};
     ///
-    /// fn containing(notes: List, search: &Search) -> List {
-    ///     let (text, comment) = (search.condition("text", "$1"), search.condition("comment", "$1"));
-    ///     let hits = format!(
-    ///         "SELECT id FROM notes_notes WHERE {text} UNION SELECT note_id FROM notes_comments WHERE {comment}"
-    ///     );
-    ///     notes.hits("n.id", sql(hits).bind(search.needle()))
+    /// fn discussed(notes: List, since_s: i64) -> List {
+    ///     let hits = "SELECT DISTINCT note_id FROM notes_comments WHERE created_at >= $1";
+    ///     notes.hits("n.id", sql(hits).bind(since_s))
     /// }
     /// ```
     pub fn hits(mut self, key: &'static str, select: Sql) -> Self {

@@ -6,7 +6,7 @@
 use super::{Condition, Hits, List, Window};
 use crate::{
     abi::{Statement, Value},
-    sdk::{Sql, sql},
+    sdk::{Sql, db::push_renumbered, sql},
 };
 use abi_stable::std_types::RVec;
 use std::fmt::Write as _;
@@ -53,8 +53,7 @@ impl List {
             }
             writer.push(" AS total");
         }
-        writer.push(" FROM ");
-        writer.push(self.table);
+        writer.push_table(self);
         if !self.joins.is_empty() {
             writer.push(" ");
             writer.push(self.joins);
@@ -105,23 +104,32 @@ impl Writer {
     /// Writes the `WITH` of the hits and binds the values of the conditions; returns how many parameters precede these.
     fn begin(&mut self, list: &List) -> usize {
         if let Some(Hits { select, .. }) = &list.hits {
-            self.push("WITH hits (id) AS (");
+            self.push("WITH hits (hit_id) AS (");
             self.push_fragment(select);
             self.push(") ");
         }
         let first = self.params.len();
         self.params.extend(list.conditions.iter().filter_map(|condition| match condition {
             Condition::Text(_, value) => value.clone(),
-            Condition::Search(search, _) => Some(Value::Text(search.needle().into())),
+            Condition::Contains(search, _) => Some(Value::Text(search.needle().into())),
         }));
         first
+    }
+
+    /// `FROM …`. With hits, the database begins with them: there are fewer of them than rows.
+    fn push_table(&mut self, list: &List) {
+        self.push(" FROM ");
+        if list.hits.is_some() {
+            self.push("hits CROSS JOIN ");
+        }
+        self.push(list.table);
     }
 
     /// `WHERE …`, or nothing. `bound` is the number of parameters before those of the conditions.
     fn push_conditions(&mut self, list: &List, mut bound: usize) {
         let mut word = " WHERE ";
         if let Some(Hits { key, .. }) = &list.hits {
-            self.text.extend([word, *key, " IN (SELECT id FROM hits)"]);
+            self.text.extend([word, *key, " = hits.hit_id"]);
             word = " AND ";
         }
         for condition in &list.conditions {
@@ -133,7 +141,7 @@ impl Writer {
                     bound += 1;
                     self.push_condition(text, bound);
                 }
-                Condition::Search(search, columns) => {
+                Condition::Contains(search, columns) => {
                     bound += 1;
                     let placeholder = format!("${bound}");
                     for (index, column) in columns.iter().enumerate() {
@@ -161,8 +169,8 @@ impl Writer {
         if list.hits.is_some() && list.conditions.is_empty() {
             return self.push("(SELECT count(*) FROM hits)");
         }
-        self.push("(SELECT count(*) FROM ");
-        self.push(list.table);
+        self.push("(SELECT count(*)");
+        self.push_table(list);
         self.push_conditions(list, bound);
         self.push(")");
     }
@@ -173,24 +181,9 @@ impl Writer {
         self.push("), 0)");
     }
 
-    /// Writes a statement into this one. Its `$1` becomes the first placeholder after those there are.
+    /// Writes a statement into this one; its placeholders follow those there are.
     fn push_fragment(&mut self, Sql(Statement { sql, params }): &Sql) {
-        let before = self.params.len();
-        let text: &str = sql;
-        for (index, part) in text.split('$').enumerate() {
-            if index == 0 {
-                self.push(part);
-                continue;
-            }
-            let digits = part.len() - part.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-            let (number, rest) = part.split_at(digits);
-            match number.parse::<usize>() {
-                Ok(number) => self.push_placeholder(before + number),
-                // No placeholder: the database refuses the text as it is.
-                Err(_) => self.text.extend(["$", number]),
-            }
-            self.push(rest);
-        }
+        push_renumbered(&mut self.text, sql, self.params.len());
         self.params.extend(params.iter().cloned());
     }
 }
@@ -236,7 +229,7 @@ mod tests {
             .filter("n.kind = {}", None::<&str>)
             .filter_if(true, "n.online = 1")
             .filter_if(false, "n.online = 0")
-            .search(search("sqlite"), &["n.title", "n.text"])
+            .contains(search("sqlite"), &["n.title", "n.text"])
             .page(1, 2);
         let conditions =
             "n.author = $1 AND n.online = 1 AND (instr(lower(n.title), $2) > 0 OR instr(lower(n.text), $2) > 0)";
@@ -262,9 +255,9 @@ mod tests {
 
     #[test]
     fn each_dialect_searches_in_its_way() {
-        let list = NOTES.search(search("postgres"), &["n.text"]);
+        let list = NOTES.contains(search("postgres"), &["n.text"]);
         assert!(text(list.rows_statement()).contains(r#"WHERE (strpos(lower(n.text COLLATE "C"), $1) > 0) ORDER"#));
-        assert_eq!(text(NOTES.search(None, &["n.text"]).rows_statement()), text(NOTES.rows_statement()));
+        assert_eq!(text(NOTES.contains(None, &["n.text"]).rows_statement()), text(NOTES.rows_statement()));
     }
 
     #[test]
@@ -290,15 +283,18 @@ mod tests {
         let list = NOTES.hits("n.id", hits()).page(1, 0);
         assert_eq!(
             text(list.page_statement()),
-            "WITH hits (id) AS (SELECT id FROM a WHERE x = $1 UNION SELECT id FROM b WHERE x = $1 AND y = $2) \
-             SELECT n.id, n.text, (SELECT count(*) FROM hits) AS total FROM notes_notes n \
-             WHERE n.id IN (SELECT id FROM hits) ORDER BY n.id DESC LIMIT $3 OFFSET $4"
+            "WITH hits (hit_id) AS (SELECT id FROM a WHERE x = $1 UNION SELECT id FROM b WHERE x = $1 AND y = $2) \
+             SELECT n.id, n.text, (SELECT count(*) FROM hits) AS total FROM hits CROSS JOIN notes_notes n \
+             WHERE n.id = hits.hit_id ORDER BY n.id DESC LIMIT $3 OFFSET $4"
         );
         let list = NOTES.filter("n.kind = {}", Some("k")).hits("n.id", hits());
-        let conditions = "n.id IN (SELECT id FROM hits) AND n.kind = $3";
+        let conditions = "n.id = hits.hit_id AND n.kind = $3";
         let count = list.count_statement();
         assert_eq!(values(&count), [Value::Int(7), Value::Int(8), "k".into_value()]);
-        assert!(text(count).ends_with(&format!(" SELECT (SELECT count(*) FROM notes_notes n WHERE {conditions})")));
+        assert!(
+            text(count)
+                .ends_with(&format!(" SELECT (SELECT count(*) FROM hits CROSS JOIN notes_notes n WHERE {conditions})"))
+        );
     }
 
     #[test]

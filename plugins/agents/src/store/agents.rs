@@ -34,7 +34,7 @@ pub fn agents(sort: Sort, status: Option<AgentStatus>, search: Option<Search>) -
         (None, Some(status)) => Some(sql("SELECT agents FROM agents_counts WHERE status = $1").bind(status)),
     };
     let agents = AGENTS.order_by(sort.order_by()).filter("a.status = {}", status);
-    agents.search(search, &["a.name", "a.endpoint"]).stored_total(count)
+    agents.contains(search, &["a.name", "a.endpoint"]).stored_total(count)
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::{submissions, votes};
 use crate::{error::ArenaError, model};
-use plugin_api::{Address, HostError, List, Query, Search, Sql, Tx, Wei, json_text, sql};
+use plugin_api::{Address, HostError, List, Query, Search, SearchIndex, Sql, Tx, Wei, json_text, sql};
 use serde::Deserialize;
 
 /// What rules and events need of a challenge.
@@ -98,7 +98,7 @@ pub fn list(is_open: Option<bool>, tag: Option<String>, search: Option<Search>) 
         .filter_if(is_open == Some(true), "c.closed_at IS NULL AND l.job_id IS NULL")
         .filter_if(is_open == Some(false), "(c.closed_at IS NOT NULL OR l.job_id IS NOT NULL)")
         .filter("c.id IN (SELECT challenge_id FROM arena_tags WHERE tag = {})", tag)
-        .search(search, &["c.title", "c.brief"])
+        .search(search, "c.id", &SearchIndex::new("arena_challenges", &["title", "brief"]))
         .order_by(match is_open {
             Some(true) => "c.ends_at, c.id DESC",
             Some(false) => "c.ends_at DESC, c.id DESC",

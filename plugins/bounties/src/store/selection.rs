@@ -1,7 +1,7 @@
 //! Which bounties a query selects, and in which order.
 
 use crate::model::{BountyId, Status};
-use plugin_api::{Address, Bind, JsonSchema, Search, Sql};
+use plugin_api::{Address, Bind, JsonSchema, Search, SearchIndex, Sql, sql};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Selection {
     /// Open to claims at this second: without a deadline, or with a later one.
     pub due_after_s: Option<i64>,
 }
+
+const SEARCHED: SearchIndex = SearchIndex::new("bounties_bounties", &["title", "brief"]);
 
 /// Ties are broken by the newer bounty first. An unknown name is `new`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -54,20 +56,17 @@ impl Selection {
 
     /// Appends `WHERE …` on `bounties_bounties b`, without the status.
     pub fn push_conditions(&self, statement: Sql) -> Sql {
-        let search = self.search.as_ref();
-        let contains = search
-            .map(|search| format!("({} OR {})", search.condition("b.title", "{}"), search.condition("b.brief", "{}")));
         let conditions = [
             ("b.id = {}", self.only.map(Bind::into_value)),
-            (contains.as_deref().unwrap_or_default(), search.map(|search| search.needle().into_value())),
             ("b.id IN (SELECT bounty_id FROM bounties_tags WHERE tag = {})", self.tag.as_deref().map(Bind::into_value)),
             ("b.poster = {}", self.poster.map(Bind::into_value)),
             ("b.deadline_order > {}", self.due_after_s.map(Bind::into_value)),
         ];
-        let given = conditions.into_iter().filter_map(|(text, value)| Some((text, value?)));
-        let words = std::iter::once("WHERE").chain(std::iter::repeat("AND"));
+        let given = conditions.into_iter().filter_map(|(text, value)| Some(sql("").push_bind(text, value?)));
+        let found = self.search.iter().map(|search| sql("b.id IN (").push_sql(SEARCHED.select("id", search)).push(")"));
+        let words = std::iter::once(" WHERE ").chain(std::iter::repeat(" AND "));
         words
-            .zip(given)
-            .fold(statement, |statement, (word, (text, value))| statement.push_bind(&format!(" {word} {text}"), value))
+            .zip(found.chain(given))
+            .fold(statement, |statement, (word, condition)| statement.push(word).push_sql(condition))
     }
 }

@@ -1,10 +1,10 @@
 //! Lists of threads.
 //!
-//! Without a search the page walks the index of its order, the total is a stored count, and no post is read. A search (`q`) reads
-//! every post (of the tag, if given) once: its cost grows with the forum.
+//! Without a search the page walks the index of its order, the total is a stored count, and no post is read. A search (`q`)
+//! finds titles and posts by their indexes: its cost grows with what it finds.
 
 use crate::model::{Sort, ThreadId};
-use plugin_api::{Address, List, Search, Sql, json_text, sql};
+use plugin_api::{Address, List, Search, SearchIndex, Sql, json_text, sql};
 use serde::Deserialize;
 
 /// The rows decode as [`crate::model::ThreadState`]s.
@@ -18,30 +18,23 @@ const UNANSWERED: List =
 /// The count of all threads has the empty tag.
 const COUNT: &str = "SELECT threads FROM forum_thread_counts WHERE tag = $1";
 
+const TITLES: SearchIndex = SearchIndex::new("forum_threads", &["title"]);
+const POSTS: SearchIndex = SearchIndex::new("forum_posts", &["body"]);
+
 /// Threads with this tag, normalised as in storage, that contain the searched text in the title or in any post.
 pub fn threads(sort: Sort, tag: Option<&str>, search: Option<&Search>) -> List {
-    let threads = THREADS.order_by(sort.order_by());
+    let threads = THREADS
+        .order_by(sort.order_by())
+        .filter("t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = {})", tag);
     match search {
-        Some(search) => threads.hits("t.id", hits(search, tag)),
-        None => threads
-            .filter("t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = {})", tag)
-            .stored_total(sql(COUNT).bind(tag.unwrap_or_default())),
+        Some(search) => threads.hits("t.id", hits(search)),
+        None => threads.stored_total(sql(COUNT).bind(tag.unwrap_or_default())),
     }
 }
 
 /// The ids of the threads that a search finds.
-fn hits(search: &Search, tag: Option<&str>) -> Sql {
-    let (in_title, in_body) = (search.condition("title", "$1"), search.condition("body", "$1"));
-    let tagged = |id: &str| match tag {
-        Some(_) => format!(" AND {id} IN (SELECT thread_id FROM forum_thread_tags WHERE tag = $2)"),
-        None => String::new(),
-    };
-    let hits = sql(format!(
-        "SELECT id FROM forum_threads WHERE {in_title}{} UNION SELECT thread_id FROM forum_posts WHERE {in_body}{}",
-        tagged("id"),
-        tagged("thread_id"),
-    ));
-    tag.into_iter().fold(hits.bind(search.needle()), Sql::bind)
+fn hits(search: &Search) -> Sql {
+    TITLES.select("id", search).push(" UNION ").push_sql(POSTS.select("thread_id", search))
 }
 
 #[derive(Deserialize)]

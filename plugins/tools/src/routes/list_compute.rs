@@ -1,7 +1,9 @@
 //! `GET /api/compute`: compute for rent, by GPU, region, memory, price and online status; online listings first.
 
 use crate::{Tools, error::ToolsError, model, store};
-use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, Wei};
+use plugin_api::{
+    HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, SearchIndex, Wei,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Tools> {
@@ -56,9 +58,9 @@ async fn list_compute(
         .filter_if(query.online.0, "online = 1")
         .filter("vram_gb >= {}", vram_gb_min)
         .filter("price_key <= {}", price_max.as_ref().map(Wei::sort_key))
-        .search(Search::new(&cx, &query.q), &["name", "description"])
-        .search(Search::new(&cx, &query.gpu), &["gpu"])
-        .search(Search::new(&cx, &query.region), &["region"])
+        .search(Search::new(&cx, &query.q), "id", &SearchIndex::new("tools_tools", &["name", "description"]))
+        .contains(Search::new(&cx, &query.gpu), &["gpu"])
+        .contains(Search::new(&cx, &query.region), &["region"])
         .page(limit, offset)
         .fetch(&cx.db())
         .await?;

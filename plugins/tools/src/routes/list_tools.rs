@@ -1,7 +1,9 @@
 //! `GET /api/tools`: tools by text, kind and owner, online ones first.
 
 use crate::{Tools, error::ToolsError, model, store};
-use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search};
+use plugin_api::{
+    Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, Search, SearchIndex,
+};
 use serde::Deserialize;
 
 pub fn route() -> Route<Tools> {
@@ -41,7 +43,7 @@ async fn list_tools(
         .filter_if(query.online.0, "online = 1")
         .filter("kind = {}", kind)
         .filter("owner = {}", owner)
-        .search(Search::new(&cx, &query.q), &["name", "description", "url"])
+        .search(Search::new(&cx, &query.q), "id", &SearchIndex::new("tools_tools", &["name", "description", "url"]))
         .page(limit, offset)
         .fetch(&cx.db())
         .await?;

@@ -1,0 +1,3 @@
+-- A search (`q`) finds rows by their texts.
+{{search_index forum_threads (title)}}
+{{search_index forum_posts (body)}}
