@@ -105,6 +105,18 @@ const NEWEST_ROWS: i64 = 10_000;
 /// {{search_index notes_notes (title, text)}}
 /// ```
 ///
+/// ```
+/// use plugin_api::{List, Search, SearchIndex};
+///
+/// const TITLES: SearchIndex = SearchIndex::new("notes_notes", &["title"]);
+/// const COMMENTS: SearchIndex = SearchIndex::new("notes_comments", &["text"]);
+///
+/// fn commented(notes: List, search: &Search) -> List {
+///     let hits = TITLES.select("id", search).push(" UNION ").push_sql(COMMENTS.select("note_id", search));
+///     notes.hits("n.id", hits)
+/// }
+/// ```
+///
 /// The table has the key `id`, an integer that grows. A needle without three letters or digits in a row is looked for in the
 /// newest 10,000 rows only: no index knows it. Rows of chain indexes cannot be indexed so.
 #[derive(Clone, Copy, Debug)]
@@ -120,17 +132,6 @@ impl SearchIndex {
     }
 
     /// `SELECT column FROM table` for the rows that contain the needle.
-    ///
-    /// ```
-    /// use plugin_api::{Search, SearchIndex, Sql};
-    ///
-    /// const TITLES: SearchIndex = SearchIndex::new("notes_notes", &["title"]);
-    /// const COMMENTS: SearchIndex = SearchIndex::new("notes_comments", &["text"]);
-    ///
-    /// fn hits(search: &Search) -> Sql {
-    ///     TITLES.select("id", search).push(" UNION ").push_sql(COMMENTS.select("note_id", search))
-    /// }
-    /// ```
     pub fn select(&self, column: &'static str, search: &Search) -> Sql {
         let Self { table, columns } = self;
         let select = sql(format!("SELECT {column} FROM {table} WHERE "));

@@ -167,6 +167,22 @@ async fn a_client_that_calls_too_often() {
     assert_eq!(last.header("ratelimit-policy"), "\"ip\";q=3;w=60");
 }
 
+/// Searches cost more than other reads: they have a limit of their own over all lists.
+#[tokio::test]
+async fn a_client_that_searches_too_often() {
+    let setup = setup().unset("limits.allow").set("limits.searches_per_ip_per_minute", 2);
+    let gateway = setup.start().await.unwrap();
+    let site = Site::of(&gateway);
+    assert_eq!(site.get(&format!("{THREADS}?q=a")).await.header("ratelimit-policy"), "\"search\";q=2;w=60");
+    assert_eq!(site.get("/api/artifacts?limit=1&%71=b").await.status, 200);
+    for path in [&format!("{THREADS}?q=a"), "/api/tools?q=c", "/api/kb?%71=d"] {
+        assert_error(&site.get(path).await, 429, "rate_limited");
+    }
+    for path in [THREADS, "/api/tools?q=", "/api/artifacts?limit=1"] {
+        assert_eq!(site.get(path).await.status, 200, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn a_request_that_cannot_be_read() {
     let gateway = setup().set("http.header_read_timeout_ms", 300).start().await.unwrap();

@@ -9,6 +9,7 @@ mod isolation;
 mod migration;
 mod property;
 mod read;
+mod search;
 mod transaction;
 mod triggers;
 mod value;

@@ -1,0 +1,124 @@
+//! Search indexes find the same rows on both databases: those that contain the text, whatever was written since.
+
+use super::*;
+use plugin_api::{Search, SearchIndex};
+use proptest::{prelude::*, test_runner::TestRunner};
+use rstest::rstest;
+
+const TABLE: &str =
+    "CREATE TABLE forum_notes (id {{id}}, title TEXT NOT NULL, body TEXT, votes BIGINT NOT NULL DEFAULT 0);
+    INSERT INTO forum_notes (title, body) VALUES ('from before', 'the index')";
+const INDEX: &str = "{{search_index forum_notes (title, body)}}";
+const NOTES: SearchIndex = SearchIndex::new("forum_notes", &["title", "body"]);
+
+impl TestDatabase {
+    async fn with_search(engine: Engine) -> Self {
+        let db = Self::new(engine).await;
+        db.migrate("forum", &[migration(1, TABLE), migration(2, INDEX)]).await.unwrap();
+        db
+    }
+
+    async fn found(&self, needle: &str) -> Vec<i64> {
+        self.found_by(&NOTES, needle).await
+    }
+
+    async fn found_by(&self, index: &SearchIndex, needle: &str) -> Vec<i64> {
+        let dialect = match self.database.dialect() {
+            gateway_storage::Dialect::Sqlite => "sqlite",
+            gateway_storage::Dialect::Postgres => "postgres",
+        };
+        let search = Search::in_dialect(dialect, needle).unwrap();
+        let select = index.select("id", &search).push(" ORDER BY id").into();
+        let rows = self.database.read(&plugin_scope("forum"), select).await.unwrap();
+        values(&rows).iter().map(|row| int(&row[0])).collect()
+    }
+
+    async fn change(&self, sql: &str) {
+        self.write(vec![statement(sql, [])]).await.unwrap();
+    }
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_is_found(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let db = TestDatabase::with_search(engine).await;
+    assert_eq!(db.found("THE INDEX").await, [1], "a row from before the index");
+    db.change("INSERT INTO forum_notes (title, body) VALUES ('Wattle', 'golden blossom'), ('x', NULL)").await;
+    assert_eq!((db.found("attle").await, db.found("den blos").await), (vec![2], vec![2]));
+    db.change("UPDATE forum_notes SET body = 'silver', votes = 1 WHERE id = 2").await;
+    db.change("UPDATE forum_notes SET votes = 2").await;
+    assert_eq!((db.found("blossom").await, db.found("silver").await), (vec![], vec![2]));
+    let upsert = "INSERT INTO forum_notes (id, title, body) VALUES (2, 'bronze', '') \
+                  ON CONFLICT (id) DO UPDATE SET title = excluded.title";
+    db.change(upsert).await;
+    assert_eq!(
+        (db.found("wattle").await, db.found("bronze").await, db.found("silver").await),
+        (vec![], vec![2], vec![2])
+    );
+    db.change("DELETE FROM forum_notes WHERE id = 2").await;
+    assert_eq!((db.found("bronze").await, db.found("before").await), (vec![], vec![1]));
+    // One column of the index, as a list that shows less of the table asks for.
+    assert_eq!(db.found_by(&SearchIndex::new("forum_notes", &["title"]), "the index").await, Vec::<i64>::new());
+}
+
+/// No index knows so short a text.
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_text_is_looked_for_in_the_newest_rows(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let db = TestDatabase::with_search(engine).await;
+    assert_eq!(db.found("fr").await, [1]);
+    db.change("INSERT INTO forum_notes (id, title) VALUES (10001, 'fresh')").await;
+    assert_eq!(db.found("fr").await, [10_001], "the first row is no more among the newest 10,000");
+    assert_eq!(db.found("from").await, [1]);
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_indexes_its_own_tables(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let db = TestDatabase::with_search(engine).await;
+    for (index, reason) in [
+        ("{{search_index forum_notes (title)}}", "not kb's"),
+        ("{{search_index kb_x (a); DROP TABLE forum_notes; --}}", "is not {{search_index"),
+    ] {
+        let error = db.migrate("kb", &[migration(1, index)]).await.unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    assert_eq!(db.found("from before").await, [1]);
+}
+
+#[test]
+fn a_search_finds_the_rows_that_contain_the_text() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let databases = runtime.block_on(async {
+        [TestDatabase::with_search(Engine::Sqlite).await, TestDatabase::with_search(Engine::Postgres).await]
+    });
+    // Few letters, so that texts are found by chance: both cases, letters of two to four bytes, and what SQL and FTS5 know.
+    let letters = prop::sample::select("aAbBcCéÉßſKИи1 %_\\\"'*-()😀".chars().collect::<Vec<_>>());
+    let words = |longest: usize| prop::collection::vec(letters.clone(), 1..longest).prop_map(String::from_iter);
+    let case = (prop::collection::vec((words(24), words(24)), 1..8), prop::collection::vec(words(8), 1..12));
+    let mut runner =
+        TestRunner::new(ProptestConfig { failure_persistence: None, cases: 60, ..ProptestConfig::default() });
+    let outcome = runner.run(&case, |(notes, needles)| {
+        runtime.block_on(async {
+            for db in &databases {
+                let mut statements = vec![statement("DELETE FROM forum_notes", [])];
+                for (id, (title, body)) in (1..).zip(&notes) {
+                    let insert = "INSERT INTO forum_notes (id, title, body) VALUES ($1, $2, $3)";
+                    statements.push(statement(insert, [Value::Int(id), text(title), text(body)]));
+                }
+                db.write(statements).await.unwrap();
+                for needle in &needles {
+                    let lower = needle.to_ascii_lowercase();
+                    let contains = |text: &String| text.to_ascii_lowercase().contains(&lower);
+                    let expected = (1..).zip(&notes).filter(|(_, (title, body))| contains(title) || contains(body));
+                    let expected: Vec<i64> = expected.map(|(id, _)| id).collect();
+                    prop_assert_eq!(db.found(needle).await, expected, "{} in {:?}", needle, &notes);
+                }
+            }
+            Ok(())
+        })
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
