@@ -20,10 +20,15 @@ pub fn artifacts(
     search: Option<Search>,
     sort: Sort,
 ) -> List {
+    // A search asks for the tags of each hit: there may be far more artifacts with the tag than hits.
+    let is_tagged = match search {
+        Some(_) => "EXISTS (SELECT 1 FROM artifacts_tags g WHERE g.tag = {} AND g.artifact_id = a.id)",
+        None => "a.id IN (SELECT artifact_id FROM artifacts_tags WHERE tag = {})",
+    };
     ARTIFACTS
         .filter("a.owner = {}", owner)
         .filter("a.kind = {}", kind.as_ref().map(format::name))
-        .filter("a.id IN (SELECT artifact_id FROM artifacts_tags WHERE tag = {})", tag)
+        .filter(is_tagged, tag)
         .search(search, "a.id", &SearchIndex::new("artifacts_artifacts", &["name", "description", "url"]))
         .order_by(sort.order_by())
 }

@@ -92,10 +92,26 @@ fn a_search_finds_the_rows_that_contain_the_text() {
     let databases = runtime.block_on(async {
         [TestDatabase::with_search(Engine::Sqlite).await, TestDatabase::with_search(Engine::Postgres).await]
     });
-    // Few letters, so that texts are found by chance: both cases, letters of two to four bytes, and what SQL and FTS5 know.
-    let letters = prop::sample::select("aAbBcCéÉßſKИи1 %_\\\"'*-()😀".chars().collect::<Vec<_>>());
-    let words = |longest: usize| prop::collection::vec(letters.clone(), 1..longest).prop_map(String::from_iter);
-    let case = (prop::collection::vec((words(24), words(24)), 1..8), prop::collection::vec(words(8), 1..12));
+    // Both cases, letters of two to four bytes, and what SQL and FTS5 know. A text that is searched is a part of one that is
+    // there, and often one letter of it is another.
+    let letters = prop::sample::select("aAbBcCéÉßſKИи1 %_\\\"'*😀".chars().collect::<Vec<_>>());
+    let word = prop::collection::vec(letters.clone(), 3..24).prop_map(String::from_iter);
+    let part = (any::<prop::sample::Index>(), 1..8_usize, prop::option::of((any::<prop::sample::Index>(), letters)));
+    let case = (prop::collection::vec((word.clone(), word), 1..8), prop::collection::vec(part, 1..24)).prop_map(
+        |(notes, parts)| {
+            let all: Vec<char> = notes.iter().flat_map(|(title, body)| title.chars().chain(body.chars())).collect();
+            let needle = |(at, length, other): (prop::sample::Index, usize, Option<(prop::sample::Index, char)>)| {
+                let start = at.index(all.len());
+                let mut needle = all[start..all.len().min(start + length)].to_vec();
+                if let Some((at, letter)) = other {
+                    *at.get_mut(&mut needle) = letter;
+                }
+                String::from_iter(needle)
+            };
+            let needles: Vec<String> = parts.into_iter().map(needle).collect();
+            (notes, needles)
+        },
+    );
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, cases: 60, ..ProptestConfig::default() });
     let outcome = runner.run(&case, |(notes, needles)| {

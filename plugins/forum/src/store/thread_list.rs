@@ -21,14 +21,16 @@ const COUNT: &str = "SELECT threads FROM forum_thread_counts WHERE tag = $1";
 const TITLES: SearchIndex = SearchIndex::new("forum_threads", &["title"]);
 const POSTS: SearchIndex = SearchIndex::new("forum_posts", &["body"]);
 
+const IS_TAGGED: &str = "t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = {})";
+/// Asks for the tags of each hit: there may be far more threads with the tag than hits.
+const HIT_IS_TAGGED: &str = "EXISTS (SELECT 1 FROM forum_thread_tags g WHERE g.tag = {} AND g.thread_id = t.id)";
+
 /// Threads with this tag, normalised as in storage, that contain the searched text in the title or in any post.
 pub fn threads(sort: Sort, tag: Option<&str>, search: Option<&Search>) -> List {
-    let threads = THREADS
-        .order_by(sort.order_by())
-        .filter("t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = {})", tag);
+    let threads = THREADS.order_by(sort.order_by());
     match search {
-        Some(search) => threads.hits("t.id", hits(search)),
-        None => threads.stored_total(sql(COUNT).bind(tag.unwrap_or_default())),
+        Some(search) => threads.hits("t.id", hits(search)).filter(HIT_IS_TAGGED, tag),
+        None => threads.filter(IS_TAGGED, tag).stored_total(sql(COUNT).bind(tag.unwrap_or_default())),
     }
 }
 
