@@ -17,7 +17,7 @@ pub const PUBLIC_URL: &str = "https://gateway.example";
 const COLUMNS: &str = "a.id, a.owner, a.name, a.endpoint, a.metadata_uri, a.price_per_job, a.bond, a.status, \
      a.registered_at, a.jobs_completed, a.jobs_failed, a.rating_count, a.rating_sum, c.card, c.description, \
      coalesce(c.capabilities, '[]') AS capabilities, c.model, c.price_per_call, \
-     coalesce(c.online, 0) * a.active AS online, c.last_seen_ms, a.slug";
+     coalesce(c.online, 0) * a.active AS online, c.last_seen_ms";
 const TABLES: &str = "agents_agents a LEFT JOIN agents_cards c ON c.agent_id = a.id AND c.endpoint = a.endpoint";
 
 #[derive(Serialize)]
@@ -123,7 +123,9 @@ struct Detail {
     #[serde(flatten)]
     agent: Agent,
     validation: Validation,
-    cv: Cv,
+    uptime: Uptime,
+    /// No plugin serves records of agents yet.
+    cv: Option<String>,
     links: Links,
 }
 
@@ -136,29 +138,28 @@ struct Validation {
     latest: Option<u8>,
 }
 
+/// There are too few days of probes here for a percentage.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Cv {
-    description: &'static str,
-    document: String,
-    credential: String,
-    verify: String,
-    badge: String,
-    by_slug: String,
-    audit: String,
-    memory_anchors: String,
-    network: String,
-    similar: String,
+struct Uptime {
+    window_days: i64,
+    days: i64,
+    probes: i64,
+    ok: i64,
+    fail: i64,
+    uptime_pct: Option<f64>,
+    last_ms: Option<i64>,
+    enough_history: bool,
 }
 
 #[derive(Serialize)]
 struct Links {
-    a2a: String,
+    a2a: Option<String>,
     erc8004: String,
-    audit: String,
-    cv: String,
-    credential: String,
-    badge: String,
+    audit: Option<String>,
+    cv: Option<String>,
+    credential: Option<String>,
+    badge: Option<String>,
 }
 
 async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Result<Json<Detail>, StatusCode> {
@@ -167,30 +168,31 @@ async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Re
     let row = row.ok_or(StatusCode::NOT_FOUND)?;
     let newest = "SELECT response FROM agents_validations WHERE agent_id = ?1 ORDER BY requested_at DESC LIMIT 20";
     let validations = sqlx::query(newest).bind(id).fetch_all(&readers).await.map_err(failed)?;
-    let (slug, agent): (String, _) = (row.try_get("slug").map_err(failed)?, agent(&row).map_err(failed)?);
-    let (api, cv) = (format!("{PUBLIC_URL}/api"), format!("{PUBLIC_URL}/api/cv/{id}"));
+    let sums = "SELECT count(*), coalesce(sum(ok), 0), coalesce(sum(failed), 0), max(last_ms) FROM agents_probe_days \
+         WHERE agent_id = ?1 AND day > (SELECT max(day) FROM agents_probe_days WHERE agent_id = ?1) - 30";
+    let (days, ok, fail, last_ms): (i64, i64, i64, Option<i64>) =
+        sqlx::query_as(sums).bind(id).fetch_one(&readers).await.map_err(failed)?;
     Ok(Json(Detail {
-        agent,
+        agent: agent(&row).map_err(failed)?,
         validation: Validation { count: validations.len(), avg_response: None, latest: None },
-        cv: Cv {
-            description: "What this agent did, as claims with evidence on the chain, and how to verify them",
-            document: cv.clone(),
-            credential: format!("{cv}/credential.json"),
-            verify: format!("{cv}/verify"),
-            badge: format!("{cv}/badge.svg"),
-            by_slug: format!("{api}/cv/{slug}"),
-            audit: format!("{api}/agents/{id}/audit.jsonl"),
-            memory_anchors: format!("{api}/memory/anchors?agentId={id}"),
-            network: format!("{api}/network?agentId={id}"),
-            similar: format!("{api}/network/similar/{id}"),
+        uptime: Uptime {
+            window_days: 30,
+            days,
+            probes: ok + fail,
+            ok,
+            fail,
+            uptime_pct: None,
+            last_ms,
+            enough_history: false,
         },
+        cv: None,
         links: Links {
-            a2a: format!("{PUBLIC_URL}/a/{id}/.well-known/agent.json"),
-            erc8004: format!("{api}/agents/{id}/erc8004.json"),
-            audit: format!("{api}/agents/{id}/audit.jsonl"),
-            credential: format!("{cv}/credential.json"),
-            badge: format!("{cv}/badge.svg"),
-            cv,
+            a2a: None,
+            erc8004: format!("{PUBLIC_URL}/api/agents/{id}/erc8004.json"),
+            audit: None,
+            cv: None,
+            credential: None,
+            badge: None,
         },
     }))
 }
