@@ -45,12 +45,12 @@ fn copy(from: &Path, to: &Path, name: &str) -> Result<()> {
         operations.iter().fold(text, |text, operation| text.replace(operation, &format!("{operation}_{name}")))
     };
     let mut files = vec![PathBuf::from("Cargo.toml")];
-    for folder in ["migrations", "src", "src/jobs", "src/routes"] {
-        for entry in fs::read_dir(from.join(folder))? {
+    let mut folders = vec![PathBuf::from("migrations"), PathBuf::from("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(from.join(&folder))? {
             let entry = entry?;
-            if entry.file_type()?.is_file() {
-                files.push(Path::new(folder).join(entry.file_name()));
-            }
+            let inside = folder.join(entry.file_name());
+            if entry.file_type()?.is_dir() { folders.push(inside) } else { files.push(inside) }
         }
     }
     for file in files {
