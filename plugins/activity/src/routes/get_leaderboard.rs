@@ -10,10 +10,7 @@ use plugin_api::{
     point::{self, LeaderboardInput, Metrics},
 };
 use serde::Serialize;
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Entries of a period that clients can read.
 const ENTRIES_MAX: u32 = 200;
@@ -67,16 +64,16 @@ async fn get_leaderboard(
 
 /// The best entries of each period, without names.
 async fn latest(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboard>, HostError> {
-    let (now_s, cache) = (cx.now_s(), &cx.plugin().leaderboard);
-    let cached = cache.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let is_fresh = |it: &Arc<Leaderboard>| (it.generated_at..it.generated_at + CACHE_TTL_S).contains(&now_s);
-    if let Some(leaderboard) = cached.filter(is_fresh) {
-        return Ok(leaderboard);
+    let mut cached = cx.plugin().leaderboard.lock().await;
+    let now_s = cx.now_s();
+    let is_fresh = |it: &&Arc<Leaderboard>| (it.generated_at..it.generated_at + CACHE_TTL_S).contains(&now_s);
+    if let Some(leaderboard) = cached.as_ref().filter(is_fresh) {
+        return Ok(leaderboard.clone());
     }
     let since_30d = now_s.saturating_sub(MONTH_S);
     let periods = Periods { month: rank_period(cx, Some(since_30d)).await?, all: rank_period(cx, None).await? };
     let leaderboard = Arc::new(Leaderboard { periods, weights: WEIGHTS, since_30d, generated_at: now_s });
-    *cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(leaderboard.clone());
+    *cached = Some(leaderboard.clone());
     Ok(leaderboard)
 }
 

@@ -1,6 +1,7 @@
 //! `GET /api/leaderboard`
 
 use super::{NAMED, NAMELESS, finish, gateways, probe, read, wait};
+use futures_util::future::join_all;
 use plugin_testing::{TestGateway, Value, json};
 
 const LEADERBOARD: &str = "/api/leaderboard";
@@ -85,6 +86,19 @@ async fn one_result_serves_for_five_seconds() {
         assert_eq!((ranks(&kept["periods"]["all"]), kept["generatedAt"].as_i64()), (vec![], Some(gateway.now_s() - 4)));
         wait(&gateway, 1).await;
         assert_eq!(ranks(&read(&gateway, LEADERBOARD).await["periods"]["all"]), [(NAMED, 1)]);
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn who_comes_while_it_is_made_waits_for_it() {
+    for gateway in gateways().await {
+        for times in 1..=2 {
+            let boards = join_all((0..8).map(|_| read(&gateway, LEADERBOARD))).await;
+            assert!(boards.iter().all(|board| board == &boards[0]));
+            assert_eq!(read(&gateway, probe::ASKED).await, json!(times));
+            wait(&gateway, 5).await;
+        }
         finish(gateway).await;
     }
 }
