@@ -78,12 +78,7 @@ async fn latest(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboard>, HostEr
 }
 
 async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<LeaderboardEntry>, HostError> {
-    let parts: Vec<(String, serde_json::Value)> = cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
-    // A plugin that contributes another shape is skipped; the others still count.
-    let read = |(plugin, part)| {
-        serde_json::from_value::<BTreeMap<Address, Metrics>>(part)
-            .inspect_err(|error| cx.warn(&format!("{plugin}'s part of the leaderboard is left out: {error}")))
-            .ok()
-    };
-    Ok(rank(parts.into_iter().filter_map(read), ENTRIES_MAX as usize))
+    let parts: Vec<(String, BTreeMap<Address, Metrics>)> =
+        cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
+    Ok(rank(parts.into_iter().map(|(_, part)| part), ENTRIES_MAX as usize))
 }

@@ -94,14 +94,18 @@ async fn publish_event(
 }
 
 /// An address that ends in an even digit owns an agent that is named after its last two digits.
-async fn names(_: PluginContext<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+async fn names(cx: PluginContext<Probe>, asked: AuthorsInput) -> Result<Value, HostError> {
+    if let Some(names) = cx.plugin().did.lock().unwrap().get("names") {
+        return Ok(names.clone());
+    }
     let named = |address: &Address| {
         let last = address.0[19];
         let name =
             AuthorName { name: Some(format!("agent {last:02x}")), agent_id: Some(i64::from(last)), active: true };
         last.is_multiple_of(2).then_some((*address, name))
     };
-    Ok(asked.addresses.iter().filter_map(named).collect())
+    let named: BTreeMap<Address, AuthorName> = asked.addresses.iter().filter_map(named).collect();
+    Ok(serde_json::to_value(named).unwrap())
 }
 
 /// By `all` or the first second: address → metrics, or whatever else a test wants to see survived.
