@@ -114,6 +114,12 @@ impl DerivedTable {
         format!("json_object({})", self.columns.iter().map(tagged).collect::<Vec<_>>().join(", "))
     }
 
+    /// Deletes rows, at most so many.
+    pub fn delete_some(&self, rows: u32) -> Statement {
+        let (table, keys) = (&self.name, quoted(&self.keys).join(", "));
+        sql(format!("DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM {table} LIMIT {rows})")).into()
+    }
+
     /// The statement that undoes one change.
     pub fn undo(&self, dialect: Dialect, change: &JournalRow) -> Result<Statement, String> {
         match dialect {

@@ -1,4 +1,7 @@
 //! Starts an index at its first block again, when the fingerprint has changed.
+//!
+//! The rule: a reset that has begun is finished, also by the next gateway: until then the index has a fingerprint that matches no
+//! plugin.
 
 use super::{
     error::IndexError,
@@ -8,7 +11,7 @@ use super::{
 };
 use gateway_plugins::{PluginTransaction, TransactionOwner};
 use gateway_storage::StorageError;
-use plugin_api::{abi::StatementResult, sql};
+use plugin_api::abi::StatementResult;
 use serde::de::DeserializeOwned;
 
 /// What becomes of events that are public and whose blocks a reorganisation could undo.
@@ -20,29 +23,41 @@ pub(super) enum Undo {
     Blocks,
 }
 
+/// Rows of each table that one transaction deletes. Millions at once would hold up all other writes, and never end within the
+/// time that a transaction has.
+const STEP_ROWS: u32 = 5_000;
+
 impl Index {
-    /// Empties the derived tables and sets the cursor to the first block.
+    /// Empties the derived tables and sets the cursor to the first block; or deletes a part of the rows, after which the next
+    /// tick goes on.
     pub(super) async fn reset(&mut self, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
+        self.row = None;
+        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
+        let mut statements = vec![self.store.allow_writes(NO_JOURNAL)];
+        statements.extend(self.tables.iter().map(|table| table.delete_some(STEP_ROWS)));
+        let outcomes = transaction.run_as_host(statements).await?;
+        if outcomes.iter().any(|outcome| outcome.changes >= u64::from(STEP_ROWS)) {
+            transaction.run_as_host(vec![self.store.forbid_writes()]).await?;
+            let begin = vec![self.store.begin_reset(row)];
+            return transaction.commit_with(begin).await.map_err(IndexError::from_commit);
+        }
+        self.restart(&transaction, row, undo).await
+    }
+
+    /// What ends a reset, in the transaction that has deleted the last rows.
+    async fn restart(&self, transaction: &PluginTransaction, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
         let start = start_block(&self.chain);
         tracing::info!(plugin = self.plugin.name(), start, "the index begins at the first block");
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
         let rewind_to = if undo == Undo::Blocks { to_i64(start) - 1 } else { to_i64(row.cursor.next_block) };
-        let opening = vec![
-            self.store.rewind_publisher(row, rewind_to),
-            self.store.allow_writes(NO_JOURNAL),
-            self.store.select_public_events_after(NO_JOURNAL),
-        ];
+        let opening =
+            vec![self.store.rewind_publisher(row, rewind_to), self.store.select_public_events_after(NO_JOURNAL)];
         let outcomes = transaction.run_as_host(opening).await?;
         let public = outcomes.last().filter(|_| undo == Undo::Blocks).map_or(Ok(Vec::new()), decode)?;
-        let delete_rows = |table: &String| sql(format!("DELETE FROM {table}")).into();
-        let mut statements: Vec<_> = self.table_names.iter().map(delete_rows).collect();
-        statements.extend(self.store.delete_after(NO_JOURNAL));
+        let mut statements: Vec<_> = self.store.delete_after(NO_JOURNAL).into();
         statements.push(self.store.forbid_writes());
         transaction.run_as_host(statements).await?;
         let restart = self.store.restart(row, &self.fingerprint, start);
-        self.commit_retraction(&transaction, restart, &public).await?;
-        self.row = None;
-        Ok(())
+        self.commit_retraction(transaction, restart, &public).await
     }
 }
 

@@ -159,6 +159,14 @@ impl IndexStore {
         CommitStatement::expecting_row(statement.bind(&from.fingerprint).bind(to_i64(from.cursor.next_block)).into())
     }
 
+    /// Lets the index start with a reset from now on, also after a restart of the gateway.
+    pub(super) fn begin_reset(&self, row: &IndexRow) -> CommitStatement {
+        let statement = sql("UPDATE host_chain_index SET shape = '' \
+             WHERE plugin = $1 AND shape = $2 AND next_block = $3 RETURNING 1");
+        let statement = statement.bind(&self.plugin).bind(&row.fingerprint).bind(to_i64(row.cursor.next_block));
+        CommitStatement::expecting_row(statement.into())
+    }
+
     /// Lets this transaction write derived tables, and names the block in the journal to which its changes belong.
     pub(super) fn allow_writes(&self, block: i64) -> Statement {
         sql("INSERT INTO host_chain_turn (plugin, block) VALUES ($1, $2) \

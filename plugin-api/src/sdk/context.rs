@@ -8,6 +8,7 @@ use crate::{
 use abi_stable::std_types::RResult;
 use async_ffi::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 use std::{collections::BTreeMap, future::Future, ops::Deref, sync::Arc, time::Duration};
 
 /// The gateway's capabilities, cheap to clone.
@@ -143,21 +144,28 @@ impl HostHandle {
             .map_err(|_: Vec<bool>| HostError::new(HostErrorCode::Internal, "not an answer for each path"))
     }
 
-    /// What every plugin contributes to an extension point, by plugin name.
+    /// What every plugin contributes to an extension point, by plugin name. A part of another shape is logged and left out.
     pub async fn collect<T: DeserializeOwned>(
         &self,
         point: &str,
         input: &impl Serialize,
     ) -> Result<Vec<(String, T)>, HostError> {
         #[derive(serde::Deserialize)]
-        struct Contribution<T> {
+        struct Contribution {
             plugin: String,
-            value: T,
+            value: Box<RawValue>,
         }
         let input = to_bytes(input)?;
         let bytes = self.host.collect(point.into(), input).await.into_result()?;
-        let contributions: Vec<Contribution<T>> = from_bytes(&bytes)?;
-        Ok(contributions.into_iter().map(|contribution| (contribution.plugin, contribution.value)).collect())
+        let contributions: Vec<Contribution> = from_bytes(&bytes)?;
+        let decode = |Contribution { plugin, value }: Contribution| match serde_json::from_str(value.get()) {
+            Ok(value) => Some((plugin, value)),
+            Err(error) => {
+                self.warn(&format!("the contribution of {plugin} to {point} has another shape: {error}"));
+                None
+            }
+        };
+        Ok(contributions.into_iter().filter_map(decode).collect())
     }
 
     /// Names of the agents that these addresses own, from the plugins that contribute to [`point::AUTHORS`]. Duplicate

@@ -13,13 +13,15 @@ mod routes;
 mod store;
 mod topic;
 
+use futures_util::lock::Mutex;
 use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
 use routes::get_leaderboard::Leaderboard;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 #[derive(Default)]
 pub struct Activity {
-    /// The latest one, which serves all readers for a few seconds.
+    /// The latest one, which serves all readers for a few seconds. Locked while one request makes the next, for which the
+    /// others wait.
     leaderboard: Mutex<Option<Arc<Leaderboard>>>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::{builders, close, closed, derived, ledger, moved, opened, published, started};
 use crate::chain::ledger::BANK;
+use gateway::lifecycle::Action;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 use std::time::Duration;
 
@@ -35,6 +36,25 @@ async fn every_event_is_applied_once_in_its_order() {
         assert_eq!(status["services"]["indexer"]["indexes"][0]["state"], "following");
         assert_eq!(status["degraded"], plugin_testing::json!([]), "{status}");
         chain.reorg(1);
+        close(gateway).await;
+    }
+}
+
+/// More rows than one transaction deletes, so the reset takes several, and the gateway may end between them.
+#[tokio::test]
+async fn an_index_of_many_rows_begins_anew() {
+    let chain = ScriptedChain::start().await;
+    for first in (0..11_000).step_by(1_000) {
+        chain.mine((first..first + 1_000).map(opened).collect());
+    }
+    chain.mine_empty(100);
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        let before = derived(&gateway).await;
+        gateway.gateway().plugins.operate(Action::Reindex, "ledger", "test").await.unwrap();
+        let gateway = gateway.restart().await.restart().await;
+        gateway.indexed(&chain).await;
+        assert_eq!(derived(&gateway).await, before);
         close(gateway).await;
     }
 }

@@ -87,6 +87,13 @@ impl ContributionCache {
     }
 }
 
+/// A plugin reads them: it is given none that would fail it, and the fault is that of the contributor.
 async fn collect_json(plugins: &ActiveSet, point: &str, input: &Bytes) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&collect(plugins, point, input).await)
+    let mut contributions = collect(plugins, point, input).await;
+    let count = contributions.len();
+    contributions.retain(|contribution| contribution.has_shape_of(point));
+    if contributions.len() < count {
+        read_tracking::mark_uncacheable();
+    }
+    serde_json::to_vec(&contributions)
 }

@@ -4,10 +4,10 @@ use crate::{ActivePlugin, ActiveSet, dependencies_of};
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_storage::read_tracking;
-use plugin_api::abi::FfiBytes;
+use plugin_api::{Address, Hash256, abi::FfiBytes, point};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// What one plugin contributed to a point: the plugin's own JSON, which only its reader builds values from.
 #[derive(Clone, Serialize)]
@@ -30,6 +30,22 @@ impl Contribution {
                 self.plugin.handle.invalid_contribution(point, &error);
                 None
             }
+        }
+    }
+}
+
+impl Contribution {
+    /// Whether it is what readers of this point expect; another shape is a fault of the plugin. Points of plugins' own have any.
+    pub fn has_shape_of(&self, point: &str) -> bool {
+        match point {
+            point::AUTHORS => self.decode::<BTreeMap<Address, point::AuthorName>>(point).is_some(),
+            point::DISCOVERY => self.decode::<point::Discovery>(point).is_some(),
+            point::LEADERBOARD => self.decode::<BTreeMap<Address, point::Metrics>>(point).is_some(),
+            point::PAYLOAD_REFERENCES => self.decode::<Vec<Hash256>>(point).is_some(),
+            point::STATS => self.decode::<point::Counters>(point).is_some(),
+            point::STATUS => self.decode::<BTreeMap<String, point::ServiceStatus>>(point).is_some(),
+            point::WORK => self.decode::<Vec<point::WorkItem>>(point).is_some(),
+            _ => true,
         }
     }
 }

@@ -10,10 +10,7 @@ use plugin_api::{
     point::{self, LeaderboardInput, Metrics},
 };
 use serde::Serialize;
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Entries of a period that clients can read.
 const ENTRIES_MAX: u32 = 200;
@@ -67,26 +64,21 @@ async fn get_leaderboard(
 
 /// The best entries of each period, without names.
 async fn latest(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboard>, HostError> {
-    let (now_s, cache) = (cx.now_s(), &cx.plugin().leaderboard);
-    let cached = cache.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let is_fresh = |it: &Arc<Leaderboard>| (it.generated_at..it.generated_at + CACHE_TTL_S).contains(&now_s);
-    if let Some(leaderboard) = cached.filter(is_fresh) {
-        return Ok(leaderboard);
+    let mut cached = cx.plugin().leaderboard.lock().await;
+    let now_s = cx.now_s();
+    let is_fresh = |it: &&Arc<Leaderboard>| (it.generated_at..it.generated_at + CACHE_TTL_S).contains(&now_s);
+    if let Some(leaderboard) = cached.as_ref().filter(is_fresh) {
+        return Ok(leaderboard.clone());
     }
     let since_30d = now_s.saturating_sub(MONTH_S);
     let periods = Periods { month: rank_period(cx, Some(since_30d)).await?, all: rank_period(cx, None).await? };
     let leaderboard = Arc::new(Leaderboard { periods, weights: WEIGHTS, since_30d, generated_at: now_s });
-    *cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(leaderboard.clone());
+    *cached = Some(leaderboard.clone());
     Ok(leaderboard)
 }
 
 async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<LeaderboardEntry>, HostError> {
-    let parts: Vec<(String, serde_json::Value)> = cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
-    // A plugin that contributes another shape is skipped; the others still count.
-    let read = |(plugin, part)| {
-        serde_json::from_value::<BTreeMap<Address, Metrics>>(part)
-            .inspect_err(|error| cx.warn(&format!("{plugin}'s part of the leaderboard is left out: {error}")))
-            .ok()
-    };
-    Ok(rank(parts.into_iter().filter_map(read), ENTRIES_MAX as usize))
+    let parts: Vec<(String, BTreeMap<Address, Metrics>)> =
+        cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
+    Ok(rank(parts.into_iter().map(|(_, part)| part), ENTRIES_MAX as usize))
 }

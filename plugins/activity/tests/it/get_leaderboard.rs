@@ -1,6 +1,7 @@
 //! `GET /api/leaderboard`
 
 use super::{NAMED, NAMELESS, finish, gateways, probe, read, wait};
+use futures_util::future::join_all;
 use plugin_testing::{TestGateway, Value, json};
 
 const LEADERBOARD: &str = "/api/leaderboard";
@@ -90,6 +91,19 @@ async fn one_result_serves_for_five_seconds() {
 }
 
 #[tokio::test]
+async fn who_comes_while_it_is_made_waits_for_it() {
+    for gateway in gateways().await {
+        for times in 1..=2 {
+            let boards = join_all((0..8).map(|_| read(&gateway, LEADERBOARD))).await;
+            assert!(boards.iter().all(|board| board == &boards[0]));
+            assert_eq!(read(&gateway, probe::ASKED).await, json!(times));
+            wait(&gateway, 5).await;
+        }
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn a_contribution_of_another_shape_is_left_out() {
     for gateway in gateways().await {
         for part in [json!(["no map"]), json!({ "no address": {} }), json!({ NAMED: { "artifacts": -1 } }), json!(null)]
@@ -97,7 +111,26 @@ async fn a_contribution_of_another_shape_is_left_out() {
             did(&gateway, json!({ "all": part })).await;
             wait(&gateway, 5).await;
             assert_eq!(read(&gateway, LEADERBOARD).await["periods"]["all"], json!([]), "{part}");
+            let faults = gateway.faults().await;
+            assert!(faults.len() == 1 && faults[0].starts_with("probe: ") && faults[0].contains("shape"), "{faults:?}");
         }
-        finish(gateway).await;
+        gateway.stop().await;
+    }
+}
+
+/// Also when it comes so often that a plugin with as many faults is fenced.
+#[tokio::test]
+async fn names_of_another_shape_are_the_fault_of_who_contributes_them() {
+    for gateway in gateways().await {
+        did(&gateway, json!({ "all": { NAMED: { "artifacts": 1 } }, "names": "a text" })).await;
+        for _ in 0..30 {
+            let board = read(&gateway, LEADERBOARD).await;
+            assert_eq!(board["periods"]["all"][0]["name"], Value::Null);
+        }
+        let reports = gateway.reports().await;
+        let faults = |name: &str| reports.iter().find(|report| report.name == name).map(|report| report.faults);
+        assert_eq!(faults("activity"), Some(0));
+        assert!(faults("probe") > Some(10), "{reports:?}");
+        gateway.stop().await;
     }
 }

@@ -1,24 +1,34 @@
 //! A test plugin that publishes any event that a test posts, and contributes names of agents.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, JsonBody, JsonSchema,
-    NoConfig, Plugin, PluginContext, RequestContext, Route,
+    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema,
+    NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::{Identity, object_manifest, object_new},
     point::{self, AuthorName, AuthorsInput, LeaderboardInput},
     response::{NoContent, Problem},
+    sql,
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::{collections::BTreeMap, sync::Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
 pub const PUBLISH: &str = "/api/probe/events";
 pub const DID: &str = "/api/probe/did";
+pub const ASKED: &str = "/api/probe/asked";
 
 /// Holds its contribution to the leaderboard: for all time, and since a second.
 struct Probe {
     did: Mutex<BTreeMap<String, Value>>,
+    /// How often its contribution for all time was asked for.
+    asked: AtomicU32,
 }
 
 impl Identity for Probe {
@@ -34,6 +44,7 @@ impl Plugin for Probe {
         Definition::new()
             .routes([
                 Route::post(PUBLISH, publish_event).public().summary("Publish an event"),
+                Route::get(ASKED, count_asked).public().summary("How often the leaderboard was asked for"),
                 Route::post(DID, set_metrics).public().summary("Say what addresses did"),
             ])
             .contributes(point::AUTHORS, names)
@@ -41,7 +52,7 @@ impl Plugin for Probe {
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self { did: Mutex::default() })
+        Ok(Self { did: Mutex::default(), asked: AtomicU32::default() })
     }
 }
 
@@ -83,14 +94,18 @@ async fn publish_event(
 }
 
 /// An address that ends in an even digit owns an agent that is named after its last two digits.
-async fn names(_: PluginContext<Probe>, asked: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+async fn names(cx: PluginContext<Probe>, asked: AuthorsInput) -> Result<Value, HostError> {
+    if let Some(names) = cx.plugin().did.lock().unwrap().get("names") {
+        return Ok(names.clone());
+    }
     let named = |address: &Address| {
         let last = address.0[19];
         let name =
             AuthorName { name: Some(format!("agent {last:02x}")), agent_id: Some(i64::from(last)), active: true };
         last.is_multiple_of(2).then_some((*address, name))
     };
-    Ok(asked.addresses.iter().filter_map(named).collect())
+    let named: BTreeMap<Address, AuthorName> = asked.addresses.iter().filter_map(named).collect();
+    Ok(serde_json::to_value(named).unwrap())
 }
 
 /// By `all` or the first second: address → metrics, or whatever else a test wants to see survived.
@@ -102,7 +117,16 @@ async fn set_metrics(cx: RequestContext<Probe>, JsonBody(Did(did)): JsonBody<Did
     Ok(NoContent)
 }
 
+async fn count_asked(cx: RequestContext<Probe>) -> Result<Json<u32>, HandlerError> {
+    Ok(Json(cx.plugin().asked.load(Relaxed)))
+}
+
 async fn metrics(cx: PluginContext<Probe>, asked: LeaderboardInput) -> Result<Value, HostError> {
     let period = asked.since_s.map_or("all".to_owned(), |second| second.to_string());
+    if asked.since_s.is_none() {
+        cx.plugin().asked.fetch_add(1, Relaxed);
+    }
+    // Takes a while, so that requests of the same moment meet.
+    cx.db().rows::<i64>(sql("SELECT 1")).await?;
     Ok(cx.plugin().did.lock().unwrap().get(&period).cloned().unwrap_or_else(|| serde_json::json!({})))
 }

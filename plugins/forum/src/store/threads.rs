@@ -53,5 +53,6 @@ pub async fn reply(
 
 /// Number of all threads, and of all posts.
 pub async fn count_all(db: &impl Query) -> Result<(i64, i64), HostError> {
-    db.one(sql("SELECT count(*), cast(coalesce(sum(post_count), 0) AS BIGINT) FROM forum_threads")).await
+    db.one(sql("SELECT coalesce((SELECT threads FROM forum_thread_counts WHERE tag = ''), 0), (SELECT count(*) FROM forum_posts)"))
+        .await
 }
