@@ -36,19 +36,13 @@ impl Search {
         (!needle.is_empty()).then_some(Self { needle, postgres: dialect == "postgres" })
     }
 
-    /// The value to bind to the placeholder of [`Search::condition`].
+    /// What the text must contain, with the capital letters of ASCII made small.
     pub fn needle(&self) -> &str {
         &self.needle
     }
 
-    /// SQL that is true where the text `column` contains the needle; `placeholder` is for example `$1`.
+    /// Appends SQL that is true where the text `column` contains the needle; `placeholder` is for example `$1`.
     /// No index serves it: the database evaluates it for every row.
-    pub fn condition(&self, column: &str, placeholder: &str) -> String {
-        let mut condition = String::new();
-        self.push_condition(&mut condition, column, placeholder);
-        condition
-    }
-
     pub(crate) fn push_condition(&self, text: &mut String, column: &str, placeholder: &str) {
         let [before, between, after] = if self.postgres {
             ["strpos(lower(", r#" COLLATE "C"), "#, ") > 0"]
@@ -177,7 +171,11 @@ mod tests {
 
     #[test]
     fn each_dialect_has_its_condition() {
-        let condition = |dialect| Search::in_dialect(dialect, "x").unwrap().condition("t.title", "$2");
+        let condition = |dialect| {
+            let mut condition = String::new();
+            Search::in_dialect(dialect, "x").unwrap().push_condition(&mut condition, "t.title", "$2");
+            condition
+        };
         assert_eq!(condition("sqlite"), "instr(lower(t.title), $2) > 0");
         assert_eq!(condition("postgres"), r#"strpos(lower(t.title COLLATE "C"), $2) > 0"#);
     }

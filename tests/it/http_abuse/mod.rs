@@ -8,6 +8,7 @@ mod json;
 mod measure;
 mod neighbours;
 mod others_served;
+mod searches;
 mod shared_address;
 mod slow;
 mod slow_clients;

@@ -1,16 +1,16 @@
 //! Another program uses the key: nonces that it took, and nonces that no transaction has.
 
-use super::{DEPTH, assert_paid_once, becomes, each, pay, payment, relayer, says, status, until, waits};
+use super::{
+    DEPTH, assert_paid_once, becomes, each, ends_paid_once, pay, pay_in_vain, payment, relayer, says, status, until,
+    waits,
+};
 use plugin_api::chain::TxState;
 use std::time::Duration;
 
 #[tokio::test]
 async fn a_nonce_that_somebody_else_used_is_replaced_when_that_is_final() {
     each(async |chain, gateway| {
-        chain.lose(true);
-        pay(gateway, payment(7)).await;
-        let before = becomes(gateway, "7", TxState::Sent).await;
-        chain.lose(false);
+        let before = pay_in_vain(chain, gateway, 7).await;
         chain.send_foreign(relayer(), 0);
         chain.mine(Vec::new());
         says(gateway, "7", "another transaction used its nonce 0").await;
@@ -21,10 +21,7 @@ async fn a_nonce_that_somebody_else_used_is_replaced_when_that_is_final() {
         let after = status(gateway, "7").await;
         assert_eq!(after.hashes.len(), 2);
         assert_eq!(after.hashes[0], before.hashes[0], "the old one is remembered");
-        waits(chain, 1).await;
-        chain.mine_empty(DEPTH + 1);
-        becomes(gateway, "7", TxState::Final).await;
-        assert_paid_once(chain, [7]);
+        ends_paid_once(chain, gateway, 7).await;
     })
     .await;
 }
@@ -32,10 +29,7 @@ async fn a_nonce_that_somebody_else_used_is_replaced_when_that_is_final() {
 #[tokio::test]
 async fn a_nonce_that_comes_back_is_used_again_by_its_owner() {
     each(async |chain, gateway| {
-        chain.lose(true);
-        pay(gateway, payment(7)).await;
-        becomes(gateway, "7", TxState::Sent).await;
-        chain.lose(false);
+        pay_in_vain(chain, gateway, 7).await;
         chain.send_foreign(relayer(), 0);
         chain.mine_empty(DEPTH - 1);
         says(gateway, "7", "another transaction used its nonce 0").await;
@@ -45,9 +39,7 @@ async fn a_nonce_that_comes_back_is_used_again_by_its_owner() {
         chain.mine_empty(DEPTH);
         gateway.clock().advance(Duration::from_secs(9)).await;
         assert_eq!(waits(chain, 1).await[0].nonce, 0);
-        chain.mine_empty(DEPTH + 1);
-        assert_eq!(becomes(gateway, "7", TxState::Final).await.hashes.len(), 1);
-        assert_paid_once(chain, [7]);
+        assert_eq!(ends_paid_once(chain, gateway, 7).await.hashes.len(), 1);
     })
     .await;
 }

@@ -74,6 +74,24 @@ pub async fn pay(gateway: &TestGateway, pay: Pay) -> Value {
     ask(gateway, "pay", &json!(pay)).await
 }
 
+/// Pays, and every server forgets the transaction as soon as it has it.
+pub async fn pay_in_vain(chain: &ScriptedChain, gateway: &TestGateway, number: u8) -> IntentStatus {
+    chain.lose(true);
+    pay(gateway, payment(number)).await;
+    let sent = becomes(gateway, &number.to_string(), TxState::Sent).await;
+    chain.lose(false);
+    sent
+}
+
+/// The one transaction that waits becomes final, and pays this payment.
+pub async fn ends_paid_once(chain: &ScriptedChain, gateway: &TestGateway, number: u8) -> IntentStatus {
+    waits(chain, 1).await;
+    chain.mine_empty(DEPTH + 1);
+    let last = becomes(gateway, &number.to_string(), TxState::Final).await;
+    assert_paid_once(chain, [number]);
+    last
+}
+
 pub async fn status(gateway: &TestGateway, key: &str) -> IntentStatus {
     serde_json::from_value(ask(gateway, "paid", &json!(key)).await).unwrap()
 }

@@ -1,7 +1,8 @@
 //! RPC servers that fail, lag and contradict each other.
 
 use super::{
-    DEPTH, MINUTE, assert_paid_once, becomes, builders, each, pay, payment, relayer, says, status, until, waits,
+    DEPTH, MINUTE, assert_paid_once, becomes, builders, each, ends_paid_once, pay, pay_in_vain, payment, relayer, says,
+    status, until, waits,
 };
 use crate::chain::with_second_server;
 use plugin_api::chain::TxState;
@@ -78,10 +79,7 @@ async fn one_that_is_behind_holds_up_the_end() {
 #[tokio::test]
 async fn a_used_nonce_counts_only_when_two_agree() {
     each_with_two(async |chain, other, gateway| {
-        chain.lose(true);
-        pay(gateway, payment(7)).await;
-        becomes(gateway, "7", TxState::Sent).await;
-        chain.lose(false);
+        pay_in_vain(chain, gateway, 7).await;
         other.fail_always(Some(Fault::Status(503)));
         is_reported(gateway, &other.url()).await;
         chain.send_foreign(relayer(), 0);
@@ -90,10 +88,7 @@ async fn a_used_nonce_counts_only_when_two_agree() {
         assert_eq!(status(gateway, "7").await.hashes.len(), 1, "nothing else is signed");
         other.fail_always(None);
         until(async || status(gateway, "7").await.nonce == Some(1)).await;
-        waits(chain, 1).await;
-        chain.mine_empty(DEPTH + 1);
-        becomes(gateway, "7", TxState::Final).await;
-        assert_paid_once(chain, [7]);
+        ends_paid_once(chain, gateway, 7).await;
     })
     .await;
 }
@@ -102,10 +97,7 @@ async fn a_used_nonce_counts_only_when_two_agree() {
 #[tokio::test]
 async fn the_receipt_of_another_transaction_is_none_of_ours() {
     each(async |chain, gateway| {
-        chain.lose(true);
-        pay(gateway, payment(7)).await;
-        becomes(gateway, "7", TxState::Sent).await;
-        chain.lose(false);
+        pay_in_vain(chain, gateway, 7).await;
         chain.send_foreign(relayer(), 0);
         chain.fail_always(Some(Fault::OtherReceipts));
         chain.mine_empty(DEPTH + 1);
@@ -115,10 +107,7 @@ async fn the_receipt_of_another_transaction_is_none_of_ours() {
         })
         .await;
         chain.fail_always(None);
-        waits(chain, 1).await;
-        chain.mine_empty(DEPTH + 1);
-        becomes(gateway, "7", TxState::Final).await;
-        assert_paid_once(chain, [7]);
+        ends_paid_once(chain, gateway, 7).await;
     })
     .await;
 }
@@ -139,9 +128,6 @@ async fn when_no_server_answers_the_journal_waits_and_heals() {
     })
     .await;
     chain.fail_always(None);
-    waits(&chain, 1).await;
-    chain.mine_empty(DEPTH + 1);
-    becomes(&gateway, "1", TxState::Final).await;
-    assert_paid_once(&chain, [1]);
+    ends_paid_once(&chain, &gateway, 1).await;
     gateway.stop().await;
 }

@@ -26,7 +26,7 @@ use gateway_http::{
 };
 use gateway_plugins::{ActivePlugin, HostContext};
 use gateway_storage::read_tracking;
-use http::{Method, Request, Response, StatusCode, Uri, header, request::Parts, uri::PathAndQuery};
+use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
@@ -72,7 +72,8 @@ impl Dispatcher {
         };
         let mut request_guard = route.usage.start_request();
         let ip = client_ip(&parts);
-        let allowance = match self.count_call(&route, ip, &parts.uri) {
+        let is_search = route.is_search(&parts.uri);
+        let allowance = match self.count_call(&route, ip, is_search) {
             Ok(allowance) => allowance,
             Err(exceeded) => {
                 request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
@@ -81,7 +82,7 @@ impl Dispatcher {
                 return response;
             }
         };
-        let mut response = match self.serve(&route, ip, RoutedRequest { parts, params, body }).await {
+        let mut response = match self.serve(&route, ip, RoutedRequest { parts, params, body, is_search }).await {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
@@ -99,11 +100,12 @@ impl Dispatcher {
         response
     }
 
-    fn count_call(&self, route: &Route, ip: IpAddr, uri: &Uri) -> Result<Option<Allowance>, Exceeded> {
+    fn count_call(&self, route: &Route, ip: IpAddr, is_search: bool) -> Result<Option<Allowance>, Exceeded> {
         if self.routes.ip_limits().is_exempt(ip) {
             return Ok(None);
         }
-        if is_search(uri) { route.search_limits.check(ip) } else { route.limits.check(ip) }
+        let limits = route.search_limits.as_ref().filter(|_| is_search).unwrap_or(&route.limits);
+        limits.check(ip)
     }
 
     async fn serve(
@@ -112,7 +114,7 @@ impl Dispatcher {
         ip: IpAddr,
         routed: RoutedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let RoutedRequest { parts, params, body } = routed;
+        let RoutedRequest { parts, params, body, is_search } = routed;
         match &route.target {
             // Boxed: a rare case must not make the future of every request large.
             Target::Meta(meta) => {
@@ -124,7 +126,7 @@ impl Dispatcher {
                 let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::disabled(plugin.name()))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let call = Call { route, plugin, index: *index, ip, sink };
-                let routed = RoutedRequest { parts, params, body };
+                let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
                     self.serve_cached(call, routed).await
@@ -165,8 +167,8 @@ impl Dispatcher {
     }
 
     async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
-        let RoutedRequest { parts, params, body } = routed;
-        let _search = if is_search(&parts.uri) { Some(self.begin_search(call.route.timeout).await?) } else { None };
+        let RoutedRequest { parts, params, body, is_search } = routed;
+        let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };
         self.check_parent(call.route, call.plugin, &params).await?;
         let body = body.read_limited(call.route.body_max_bytes).await.map_err(ErrorResponse::from)?;
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
@@ -286,17 +288,12 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option
     }
 }
 
-/// Whether a request searches. What that costs grows with what is found.
-fn is_search(uri: &Uri) -> bool {
-    let members = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    members.into_iter().any(|(name, value)| name == "q" && !value.is_empty())
-}
-
 /// A request that found its route.
 struct RoutedRequest {
     parts: Parts,
     params: Vec<String>,
     body: RequestBody,
+    is_search: bool,
 }
 
 /// The answer to a request that no route takes.

@@ -7,7 +7,7 @@ use gateway_meta::MetaPage;
 use gateway_plugins::ActivePlugin;
 use gateway_storage::ReadDependencies;
 use gateway_telemetry::OperationUsage;
-use http::{HeaderValue, Method};
+use http::{HeaderValue, Method, Uri};
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
 use plugin_api::manifest::{Auth, Manifest, Parent, RouteSpec, TargetMember};
@@ -50,8 +50,8 @@ pub struct Route {
     pub cache_control: Option<HeaderValue>,
     pub target: Target,
     pub limits: RouteLimits,
-    /// The limits of requests that search.
-    pub search_limits: RouteLimits,
+    /// The limits of requests that search; `None` where the route has no query parameter `q`.
+    pub search_limits: Option<RouteLimits>,
     pub body_max_bytes: usize,
     pub timeout: Duration,
     pub auth: Auth,
@@ -74,6 +74,12 @@ impl Route {
     pub fn owner(&self) -> &str {
         self.target.owner()
     }
+
+    /// Whether a request to it searches. What that costs grows with what is found.
+    pub fn is_search(&self, uri: &Uri) -> bool {
+        let query = self.search_limits.as_ref().and(uri.query()).unwrap_or_default();
+        form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == SEARCH && !value.is_empty())
+    }
 }
 
 impl Target {
@@ -84,6 +90,9 @@ impl Target {
         }
     }
 }
+
+/// The query parameter that searches.
+pub const SEARCH: &str = "q";
 
 /// The owner of the gateway's own routes.
 pub const HOST: &str = "host";

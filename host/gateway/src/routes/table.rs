@@ -1,6 +1,6 @@
 //! The route table in use: replaced as a whole whenever the set of plugins changes.
 
-use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target};
+use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target, router::SEARCH};
 use arc_swap::{ArcSwap, Guard};
 use gateway_config::Config;
 use gateway_http::RouteLabel;
@@ -104,6 +104,7 @@ impl RouteTable {
             Some((parent, position))
         });
         let usage = self.host.usage.plugin(target.owner()).operation(&spec.operation);
+        let has_search = spec.parameters.iter().any(|parameter| parameter.name == SEARCH);
         let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into() };
         Route {
             label,
@@ -112,7 +113,7 @@ impl RouteTable {
             dependencies,
             usage,
             limits: self.ip_limits().of(&spec.rate_limits),
-            search_limits: self.ip_limits().of_search(&spec.rate_limits),
+            search_limits: has_search.then(|| self.ip_limits().of_search(&spec.rate_limits)),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
             timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),
             auth: spec.auth.clone(),

@@ -12,13 +12,13 @@ const END: &str = "}}";
 /// The text with each index replaced by what `write` makes of it.
 fn replace(
     text: &str,
-    mut write: impl FnMut(&mut String, SearchIndex<'_>) -> Result<(), String>,
+    mut write: impl FnMut(&mut String, SearchIndexSpec<'_>) -> Result<(), String>,
 ) -> Result<String, String> {
     let mut parts = text.split(BEGIN);
     let mut result = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (index, rest) = part.split_once(END).ok_or("search_index has no end")?;
-        write(&mut result, SearchIndex::parse(index)?)?;
+        write(&mut result, SearchIndexSpec::parse(index)?)?;
         result.push_str(rest);
     }
     Ok(result)
@@ -26,7 +26,7 @@ fn replace(
 
 /// The text without its indexes, which are checked: a plugin indexes its own tables.
 pub fn without_search_indexes(text: &str, owner: &str) -> Result<String, String> {
-    replace(text, |_, SearchIndex { table, .. }| {
+    replace(text, |_, SearchIndexSpec { table, .. }| {
         let is_own = owns_table(owner, table);
         if is_own { Ok(()) } else { Err(format!("{table} is not {owner}'s: its names begin with {owner}_")) }
     })
@@ -43,12 +43,12 @@ pub fn with_search_indexes(text: &str, dialect: Dialect) -> Result<String, Strin
     })
 }
 
-struct SearchIndex<'a> {
+struct SearchIndexSpec<'a> {
     table: &'a str,
     columns: Vec<&'a str>,
 }
 
-impl<'a> SearchIndex<'a> {
+impl<'a> SearchIndexSpec<'a> {
     /// `TABLE (COLUMN, …)`
     fn parse(text: &'a str) -> Result<Self, String> {
         let parsed = text.split_once('(').and_then(|(table, columns)| {
