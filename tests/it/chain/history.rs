@@ -44,9 +44,11 @@ async fn every_event_is_applied_once_in_its_order() {
 #[tokio::test]
 async fn an_index_of_many_rows_begins_anew() {
     let chain = ScriptedChain::start().await;
-    for first in (100_000..111_000).step_by(1_000) {
+    for first in (20_000..31_000).step_by(1_000) {
         chain.mine((first..first + 1_000).map(opened).collect());
     }
+    // Rows that the reset forgets would count these twice.
+    chain.mine((30_000..31_000).map(|id| moved(id, "1")).collect());
     chain.mine_empty(100);
     for builder in builders(&chain).await {
         let gateway = started(builder, &chain).await;
