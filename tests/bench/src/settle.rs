@@ -17,7 +17,11 @@ const BUSY_TICKS_MAX: u64 = 2;
 /// A machine that has other work is measured as it is.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// Does nothing in a debug build, whose figures mean nothing.
 pub fn settle() -> Result<()> {
+    if cfg!(debug_assertions) {
+        return Ok(());
+    }
     let begun = Instant::now();
     Command::new("sync").status().context("sync")?;
     let (mut before, mut quiet) = (busy_ticks()?, 0);

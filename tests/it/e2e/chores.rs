@@ -179,7 +179,9 @@ fn cargo_xtask_fuzz_runs_a_target() {
 #[test]
 fn cargo_xtask_abuse_measures_every_abuse() {
     let said = xtask(&["abuse", "1"]);
-    for abuse in ["slow heads", "malformed heads", "torture bodies", "HTTP/2 rapid reset", "HTTP/2 header bomb"] {
+    for abuse in
+        ["slow heads", "searches", "malformed heads", "torture bodies", "HTTP/2 rapid reset", "HTTP/2 header bomb"]
+    {
         assert!(said.contains(abuse), "{abuse} is missing in {said}");
     }
 }

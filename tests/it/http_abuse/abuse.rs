@@ -3,7 +3,12 @@
 
 use super::{floods, slow, torture};
 use futures_util::future::BoxFuture;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use gateway_tests::process::GatewayProcess;
+use sqlx::{Connection as _, SqliteConnection};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -28,7 +33,7 @@ pub struct Abuse {
     pub is_expected: fn(&[u8]) -> bool,
 }
 
-pub const ABUSES: [Abuse; 15] = [
+pub const ABUSES: [Abuse; 16] = [
     Abuse { name: "slow heads", lanes: 100, round: slow::head, is_expected: |received| says(received, "408") },
     Abuse { name: "slow bodies", lanes: 100, round: slow::body, is_expected: |received| says(received, "408") },
     Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_expected: slow::is_cut_off },
@@ -37,6 +42,7 @@ pub const ABUSES: [Abuse; 15] = [
     Abuse { name: "malformed heads", lanes: 4, round: malformed_head, is_expected: |received| says(received, "400") },
     Abuse { name: "giant heads", lanes: 4, round: giant_head, is_expected: |received| says(received, "431") },
     Abuse { name: "torture bodies", lanes: 4, round: torture::bodies, is_expected: |received| says(received, "4") },
+    Abuse { name: SEARCHES, lanes: 8, round: searches, is_expected: is_search_answered },
     Abuse { name: "HTTP/2 rapid reset", lanes: 2, round: floods::rapid_reset, is_expected: floods::says_goodbye },
     Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_expected: floods::answers_every_ping },
     Abuse {
@@ -51,12 +57,22 @@ pub const ABUSES: [Abuse; 15] = [
     Abuse { name: "HTTP/2 header bomb", lanes: 2, round: floods::header_bomb, is_expected: floods::refuses_headers },
 ];
 
+/// The abuse that needs stored rows.
+const SEARCHES: &str = "searches";
+
 /// `status`: or its first digit.
 pub fn says(received: &[u8], status: &str) -> bool {
     received.starts_with(format!("HTTP/1.1 {status}").as_bytes())
 }
 
 impl Abuse {
+    /// Stores what the abuse needs.
+    pub async fn prepare(&self, gateway: &GatewayProcess, threads: u32) {
+        if self.name == SEARCHES {
+            store_threads(gateway, threads).await;
+        }
+    }
+
     /// Repeats the rounds in all lanes until it is dropped; passes the gateway's bytes to `after_round`.
     pub fn begin(
         &'static self,
@@ -116,4 +132,28 @@ fn malformed_head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
 fn giant_head(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
     let request = format!("GET /api/health HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "x".repeat(300_000));
     Box::pin(async move { ask(gateway, request.as_bytes()).await })
+}
+
+/// Threads that every search finds, by the hand of an operator: to post them would take minutes.
+async fn store_threads(gateway: &GatewayProcess, count: u32) {
+    let file = gateway.setup().folder().join("data/gateway.db");
+    let mut database = SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();
+    let insert = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
+        INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt)
+        SELECT 'About question ' || n, '[]', '0x0000000000000000000000000000000000000001', n, n, 1, 0, 'It was asked' FROM numbers";
+    sqlx::query(insert).bind(count).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+}
+
+/// Searches that find every row, none of which was asked before.
+fn searches(gateway: SocketAddr) -> BoxFuture<'static, Vec<u8>> {
+    static OFFSET: AtomicU32 = AtomicU32::new(0);
+    let path = format!("/api/forum/threads?q=question&offset={}", OFFSET.fetch_add(1, Relaxed) % 10_000);
+    let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    Box::pin(async move { ask(gateway, request.as_bytes()).await })
+}
+
+/// It was done, or refused.
+fn is_search_answered(received: &[u8]) -> bool {
+    ["200", "429", "503"].iter().any(|status| says(received, status))
 }

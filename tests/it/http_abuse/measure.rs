@@ -6,22 +6,33 @@
 //! while well-behaved clients are idle.
 
 use super::{
-    abuse::{ABUSES, Abuse, BEHAVED},
+    abuse::{ABUSES, ABUSIVE, Abuse, BEHAVED},
     neighbours::Neighbours,
 };
 use crate::e2e::setup;
-use gateway_tests::process::GatewayProcess;
-use std::{fmt::Write as _, net::SocketAddr, path::PathBuf, process::Command, thread, time::Duration};
+use gateway_tests::process::{GatewayProcess, Setup};
+use std::{
+    fmt::Write as _,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    process::Command,
+    thread,
+    time::Duration,
+};
 use tokio::sync::oneshot;
 
 const NEIGHBOURS: usize = 4;
 const REST: Duration = Duration::from_millis(5);
-const SECONDS: u64 = 5;
+const SECONDS: f64 = 5.0;
 const ROUNDS: usize = 3;
 
-/// The 99th percentile of the neighbours' latency within the time.
-async fn p99(gateway: &GatewayProcess, time: Duration) -> Duration {
-    let neighbours = Neighbours::start(gateway, BEHAVED, NEIGHBOURS, REST);
+/// Threads that each search of an abuser finds.
+const STORED_THREADS: u32 = 50_000;
+const WARM_UP_MAX: Duration = Duration::from_secs(1);
+
+/// The 99th percentile of the latency of clients at an address within the time.
+async fn p99(gateway: &GatewayProcess, address: IpAddr, time: Duration) -> Duration {
+    let neighbours = Neighbours::start(gateway, address, NEIGHBOURS, REST);
     // The duration of the measurement.
     tokio::time::sleep(time).await;
     let mut latencies = neighbours.stop().await;
@@ -87,21 +98,37 @@ fn has_two_processors() -> bool {
     std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.matches("processor\t").count() > 1)
 }
 
-/// p99 without and with the abuse, of each round.
-async fn measure(abuse: &'static Abuse, rounds: usize, time: Duration) -> Vec<(Duration, Duration)> {
-    let mut measured = Vec::new();
-    for _ in 0..rounds {
-        // A new gateway for each, so that earlier abuse has no effect; with the default limits.
-        run_on(0);
-        let gateway = setup().unset("http.tarpit_ms").start().await.unwrap();
-        run_on(1);
-        p99(&gateway, Duration::from_secs(1)).await;
-        let without = p99(&gateway, time).await;
-        let abusers = Abusers::begin(abuse, gateway.address().parse().unwrap());
-        measured.push((without, p99(&gateway, time).await));
-        drop(abusers);
-    }
-    measured
+/// p99 of one round.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    alone: Duration,
+    at_another_address: Duration,
+    at_the_same_address: Duration,
+}
+
+/// A new gateway for each, so that earlier abuse has no effect.
+async fn started(setup: Setup, abuse: &Abuse) -> GatewayProcess {
+    run_on(0);
+    let gateway = setup.unset("http.tarpit_ms").start().await.unwrap();
+    run_on(1);
+    abuse.prepare(&gateway, STORED_THREADS).await;
+    gateway
+}
+
+async fn measure(abuse: &'static Abuse, time: Duration) -> Measured {
+    let gateway = started(setup(), abuse).await;
+    p99(&gateway, BEHAVED, time.min(WARM_UP_MAX)).await;
+    let alone = p99(&gateway, BEHAVED, time).await;
+    let abusers = Abusers::begin(abuse, gateway.address().parse().unwrap());
+    let at_another_address = p99(&gateway, BEHAVED, time).await;
+    drop(abusers);
+    // Those who share an address share its limit of requests: without it, what else they feel can be seen.
+    let gateway = started(setup().set("limits.allow", "127.0.0.0/8"), abuse).await;
+    p99(&gateway, ABUSIVE, time.min(WARM_UP_MAX)).await;
+    let abusers = Abusers::begin(abuse, gateway.address().parse().unwrap());
+    let at_the_same_address = p99(&gateway, ABUSIVE, time).await;
+    drop(abusers);
+    Measured { alone, at_another_address, at_the_same_address }
 }
 
 fn median(durations: impl IntoIterator<Item = Duration>) -> Duration {
@@ -115,20 +142,25 @@ fn median(durations: impl IntoIterator<Item = Duration>) -> Duration {
 async fn p99_of_those_who_behave() {
     let seconds = std::env::var("ABUSE_SECONDS").map_or(SECONDS, |text| text.parse().unwrap());
     let rounds = std::env::var("ABUSE_ROUNDS").map_or(ROUNDS, |text| text.parse().unwrap());
-    let time = Duration::from_secs(seconds);
+    let time = Duration::from_secs_f64(seconds);
     let mut measured = Vec::new();
     for abuse in &ABUSES {
-        let rounds = measure(abuse, rounds, time).await;
-        println!("{}: {rounds:?}", abuse.name);
-        measured.push((abuse.name, rounds));
+        let mut of_abuse = Vec::new();
+        for _ in 0..rounds {
+            of_abuse.push(measure(abuse, time).await);
+        }
+        println!("{}: {of_abuse:?}", abuse.name);
+        measured.push((abuse.name, of_abuse));
     }
     // The measurements without abuse are all alike, so their median is the latency without abuse.
-    let alone = median(measured.iter().flat_map(|(_, rounds)| rounds.iter().map(|(without, _)| *without)));
-    let mut table = format!("| none | {} µs | 1 |\n", alone.as_micros());
+    let alone = median(measured.iter().flat_map(|(_, rounds)| rounds.iter().map(|round| round.alone)));
+    let ratio = |p99: Duration| p99.as_secs_f64() / alone.as_secs_f64();
+    let mut table = format!("| none | {} µs | 1 | {} µs | 1 |\n", alone.as_micros(), alone.as_micros());
     for (name, rounds) in measured {
-        let with = median(rounds.into_iter().map(|(_, with)| with));
-        let _ =
-            writeln!(table, "| {name} | {} µs | {:.2} |", with.as_micros(), with.as_secs_f64() / alone.as_secs_f64());
+        let other = median(rounds.iter().map(|round| round.at_another_address));
+        let same = median(rounds.iter().map(|round| round.at_the_same_address));
+        let [in_other, in_same] = [other, same].map(|p99| p99.as_micros());
+        let _ = writeln!(table, "| {name} | {in_other} µs | {:.2} | {in_same} µs | {:.2} |", ratio(other), ratio(same));
     }
     print!("{table}");
     if let Ok(report) = std::env::var("ABUSE_REPORT") {
@@ -144,12 +176,15 @@ fn printed(program: &str, arguments: &[&str]) -> String {
 }
 
 /// Replaces the section of the last run, or appends it.
-fn write_into(report: PathBuf, rounds: usize, seconds: u64, table: &str) {
+fn write_into(report: PathBuf, rounds: usize, seconds: f64, table: &str) {
     let section = format!(
         "{TITLE}\n\nMade by `cargo xtask abuse {seconds}`: the p99 of {NEIGHBOURS} clients, each with a request every {} ms or so, \
-         without abuse (all rounds of the table together) and with one kind of it from another address; medians of {rounds} rounds of {seconds} s. The gateway has one \
-         processor with the limits it has by default; clients have another, where abusers run only while those who behave have \
-         nothing to do. Goal: at most 2.\n\n| abuse | p99 | ratio |\n|---|---:|---:|\n{table}\n*Gateway {} at {}, {}.*\n",
+         without abuse (all rounds of the table together) and with one kind of it, from another address and from their \
+         own; medians of {rounds} rounds of {seconds} s. The gateway has one processor and its default limits, but none \
+         of requests where the address is shared: those share it, too. Searches find each of {STORED_THREADS} threads. \
+         Clients have another processor, where abusers run only while those who behave have nothing to do. Goal: at most \
+         2.\n\n| abuse | p99, other address | ratio | p99, same address | ratio |\n|---|---:|---:|---:|---:|\n{table}\n\
+         *Gateway {} at {}, {}.*\n",
         REST.as_millis(),
         env!("CARGO_PKG_VERSION"),
         printed("git", &["rev-parse", "--short=10", "HEAD"]),

@@ -25,7 +25,7 @@ async fn impatient() -> GatewayProcess {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_at_another_address_are_served(
-    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)] number: usize,
+    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)] number: usize,
 ) {
     assert_served_during(&ABUSES[number], BEHAVED).await;
 }
@@ -34,7 +34,8 @@ async fn clients_at_another_address_are_served(
 #[rstest]
 #[case::slow_heads(0)]
 #[case::malformed_heads(5)]
-#[case::rapid_reset(8)]
+#[case::searches(8)]
+#[case::rapid_reset(9)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_at_the_same_address_are_served(#[case] number: usize) {
     assert_served_during(&ABUSES[number], ABUSIVE).await;
@@ -42,6 +43,7 @@ async fn clients_at_the_same_address_are_served(#[case] number: usize) {
 
 async fn assert_served_during(abuse: &'static Abuse, neighbours_at: IpAddr) {
     let gateway = impatient().await;
+    abuse.prepare(&gateway, 2_000).await;
     let neighbours = Neighbours::start(&gateway, neighbours_at, 2, Duration::ZERO);
     let (before_kib, _) = gateway.memory_kib().unwrap();
     let (sender, mut rounds) = mpsc::unbounded_channel();

@@ -105,8 +105,11 @@ pub fn responses(route: &RouteSpec) -> Value {
     let mut by_status = declared_responses(route);
     let mut rendered: BTreeMap<u16, Value> = BTreeMap::new();
     for error in GATEWAY_ERRORS.iter().filter(|error| (error.applies)(route)) {
-        match by_status.get_mut(&error.status) {
-            Some(parts) => parts.gateway = Some(error),
+        let declared = by_status.remove(&error.status).and_then(|parts| parts.beside(error));
+        match declared {
+            Some(parts) => {
+                by_status.insert(error.status, parts);
+            }
             None => {
                 rendered.insert(error.status, references::response(error.component));
             }
@@ -142,6 +145,14 @@ fn declared_responses(route: &RouteSpec) -> BTreeMap<u16, ResponseParts<'_>> {
 }
 
 impl<'a> ResponseParts<'a> {
+    /// With the gateway's own error of the same status; `None` when that says it all.
+    fn beside(mut self, error: &'static GatewayError) -> Option<Self> {
+        self.codes.retain(|code| !error.codes.contains(code));
+        let is_told = self.codes.is_empty() && self.descriptions.is_empty() && self.content.is_empty();
+        self.gateway = Some(error);
+        (!is_told).then_some(self)
+    }
+
     fn add(&mut self, answer: &'a Answer) {
         // The SDK also lists an error's codes as its description.
         if !answer.description.is_empty() && answer.description != answer.codes.join(", ") {
