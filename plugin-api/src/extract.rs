@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use plugin_api::{HandlerError, Json, RequestContext, Route, response::Problem};
-//! use plugin_api::extract::{Body, FromParam, FromRequest, HeaderName, HeaderValue, Request, RouteDescription, SignedBy, Viewer};
+//! use plugin_api::extract::{Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, Request, RouteDescription, SignedBy, Viewer};
 //!
 //! /// A path parameter of one's own.
 //! struct Colour(u32);
@@ -55,5 +55,5 @@
 //! ```
 
 pub use crate::sdk::{
-    Body, FromParam, FromRequest, HeaderName, HeaderValue, Request, RouteDescription, SignedBy, Viewer,
+    Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, Request, RouteDescription, SignedBy, Viewer,
 };

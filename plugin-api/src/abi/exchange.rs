@@ -5,7 +5,7 @@ use abi_stable::{
     StableAbi, sabi_trait,
     std_types::{RBox, RCowStr, ROption, RResult, RStr, RVec, Tuple2},
 };
-use async_ffi::{FfiContext, FfiPoll};
+use async_ffi::{FfiContext, FfiFuture, FfiPoll};
 
 /// One call of a route: the index of the route in the manifest, a view of the head, and the whole body.
 /// The body of a signed route is the canonical JSON of the payload, without the envelope.
@@ -14,6 +14,7 @@ use async_ffi::{FfiContext, FfiPoll};
 pub struct Request {
     pub route: u32,
     pub head: HeadBox,
+    /// Empty on a route that reads its body in parts: [`Head::next_body_part`].
     pub body: FfiBytes,
 }
 
@@ -40,8 +41,12 @@ pub trait Head: Send + Sync {
     /// `commit` reaches nothing but this transaction. `commit` adds the replay guard of a signed route. What an attempt wrote,
     /// published and recorded belongs to its own transaction and is discarded with it. The next call begins the next attempt:
     /// allowed only after a [`super::HostErrorCode::Conflict`], otherwise refused.
-    #[sabi(last_prefix_field)]
     fn begin_write(&self) -> RResult<TransactionBox, HostError>;
+    /// The next bytes of the body, on a route with [`crate::manifest::RouteSpec::streams_body`]; none at its end. After an
+    /// error (the body is too large, too slow or cut off) the client gets the gateway's own response, whatever the plugin
+    /// answers, unless the request's write is committed.
+    #[sabi(last_prefix_field)]
+    fn next_body_part(&self) -> FfiFuture<RResult<ROption<FfiBytes>, HostError>>;
 }
 pub type HeadBox = Head_TO<'static, RBox<()>>;
 

@@ -45,6 +45,9 @@ pub struct RouteSpec {
     /// JSON Schema of the request body (of the payload, when the route is signed).
     #[serde(default)]
     pub body: Option<Value>,
+    /// Whether the handler reads the body in parts, while it arrives. Public routes only: a signature covers the whole body.
+    #[serde(default)]
+    pub streams_body: bool,
     /// Content types of a body that is not JSON.
     #[serde(default)]
     pub body_types: Vec<String>,
@@ -72,6 +75,7 @@ impl RouteSpec {
             rate_limits: Vec::new(),
             parent: None,
             parameters: Vec::new(),
+            streams_body: false,
             body: None,
             body_types: Vec::new(),
             answers: Vec::new(),

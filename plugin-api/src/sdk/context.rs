@@ -5,7 +5,7 @@ use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
     manifest::Environment,
 };
-use abi_stable::std_types::RResult;
+use abi_stable::std_types::{ROption, RResult};
 use async_ffi::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -384,6 +384,12 @@ impl<P> RequestContext<P> {
     /// commits when the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
     pub fn transaction(&self) -> Tx {
         Tx::new(self.head.transaction(), self.now_ms())
+    }
+
+    /// The future borrows nothing of the context, which is not `Sync` for every plugin.
+    pub(crate) fn next_body_part(&self) -> impl Future<Output = Result<Option<FfiBytes>, HostError>> + Send + use<P> {
+        let next = self.head.next_body_part();
+        async move { next.await.into_result().map(ROption::into_option) }
     }
 
     /// The client's network, for limits: a host with IPv6 has a whole /64 of addresses.

@@ -53,8 +53,8 @@ pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_sp
 pub use event::{Event, EventBuilder, unique_key};
 pub use export::{object_manifest, object_new};
 pub use extract::{
-    Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,
-    SignedBy,
+    Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription,
+    Signed, SignedBy,
 };
 pub use fetch::{Fetch, FetchResponse};
 pub use handler::Handler;

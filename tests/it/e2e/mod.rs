@@ -25,6 +25,7 @@ mod stopping;
 mod stream;
 mod stream_reader;
 mod thread_scenario;
+mod uploads;
 
 pub use self::{
     clients::{clients, node, python, run, schemathesis},

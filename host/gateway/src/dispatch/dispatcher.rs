@@ -5,6 +5,7 @@
 use super::{
     auth::{self, Caller, EnvelopeVerifier},
     authors,
+    body_parts::BodyParts,
     call::Call,
     commit,
     request_head::{RequestHead, RequestTransaction},
@@ -125,7 +126,7 @@ impl Dispatcher {
                 // Held until the response is complete: a drain waits for it.
                 let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::disabled(plugin.name()))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
-                let call = Call { route, plugin, index: *index, ip, sink };
+                let call = Call { route, plugin, index: *index, ip, sink, body_parts: None };
                 let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
@@ -166,11 +167,16 @@ impl Dispatcher {
         Ok(complete.into_response(&if_none_match, is_compressed_for_some))
     }
 
-    async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
+    async fn read_and_call(&self, mut call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
         let RoutedRequest { parts, params, body, is_search } = routed;
         let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };
         self.check_parent(call.route, call.plugin, &params).await?;
-        let body = body.read_limited(call.route.body_max_bytes).await.map_err(ErrorResponse::from)?;
+        let body = if call.route.spec.streams_body {
+            call.body_parts = Some(BodyParts::new(body.limited(call.route.body_max_bytes)?));
+            Bytes::new()
+        } else {
+            body.read_limited(call.route.body_max_bytes).await?
+        };
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
@@ -238,7 +244,8 @@ impl Dispatcher {
         let Caller { signer, guard, body } = caller;
         let own = RequestTransaction::new(&self.host, call.plugin, guard);
         let transaction = own.clone();
-        let head = RequestHead { parts, params, signer, client_ip: call.ip.into(), transaction };
+        let body_parts = call.body_parts.clone();
+        let head = RequestHead { parts, params, signer, client_ip: call.ip.into(), transaction, body_parts };
         let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
         let answered = self.answer(&call, request, &own);
         let place = call.route.spec.operation.as_str();
@@ -249,6 +256,10 @@ impl Dispatcher {
             let may_have_written = own.write().is_some_and(|write| write.has_commit_begun());
             Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
         });
+        let answer = match call.take_body_failure() {
+            Some(failure) if !own.write().is_some_and(|write| write.has_commit_begun()) => Err(failure.into()),
+            _ => answer,
+        };
         let PluginResponse { mut response, incomplete } =
             commit::end_transaction(&self.config.load(), &call, &own, answer).await?;
         if let Some(json) = incomplete {
@@ -268,8 +279,10 @@ impl Dispatcher {
     ) -> Result<PluginResponse, ErrorResponse> {
         match call.plugin.object.call(request).await {
             RResult::ROk(answer) => response::into_response(&self.streams, call, answer).await,
-            // A refused commit is not the plugin's fault, and the gateway answers it.
-            RResult::RErr(_) if commit::failure(own).is_some() => Err(ErrorResponse::internal()),
+            // A refused commit, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
+            RResult::RErr(_) if commit::failure(own).is_some() || call.has_body_failed() => {
+                Err(ErrorResponse::internal())
+            }
             RResult::RErr(fault) => {
                 call.plugin.handle.fault(&call.route.spec.operation, &fault);
                 call.route.usage.record_fault(fault.kind);

@@ -2,6 +2,7 @@
 
 mod auth;
 mod authors;
+mod body_parts;
 mod call;
 mod commit;
 mod dispatcher;

@@ -1,15 +1,17 @@
 //! A request's head as a plugin reads it through the ABI.
 
+use super::body_parts::BodyParts;
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{ROption, RResult, RStr},
 };
+use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard};
 use gateway_storage::read_tracking;
 use http::request::Parts;
 use parking_lot::Mutex;
-use plugin_api::abi::{Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox};
+use plugin_api::abi::{FfiBytes, Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox};
 use std::{
     net::IpAddr,
     sync::{Arc, OnceLock},
@@ -21,6 +23,8 @@ pub struct RequestHead {
     pub signer: Option<String>,
     pub client_ip: ClientIpText,
     pub transaction: Arc<RequestTransaction>,
+    /// The body of a route that reads it in parts.
+    pub body_parts: Option<Arc<BodyParts>>,
 }
 
 /// Formatted when the plugin reads it.
@@ -140,5 +144,19 @@ impl Head for RequestHead {
     fn begin_write(&self) -> RResult<TransactionBox, HostError> {
         read_tracking::mark_uncacheable();
         self.transaction.begin_write().map(|attempt| attempt.transaction_box()).into()
+    }
+
+    fn next_body_part(&self) -> FfiFuture<RResult<ROption<FfiBytes>, HostError>> {
+        let parts = self.body_parts.clone();
+        async move {
+            let Some(parts) = parts else {
+                return RResult::RErr(HostError::new(
+                    HostErrorCode::Refused,
+                    "the route does not declare `streams_body`",
+                ));
+            };
+            parts.next().await.map(|part| part.map(FfiBytes::from_owner).into()).into()
+        }
+        .into_ffi()
     }
 }

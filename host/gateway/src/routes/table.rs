@@ -115,7 +115,11 @@ impl RouteTable {
             limits: self.ip_limits().of(&spec.rate_limits),
             search_limits: has_search.then(|| self.ip_limits().of_search(&spec.rate_limits)),
             body_max_bytes: body_max.min(config.http.body_bytes_max),
-            timeout: Duration::from_millis(spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)),
+            // The handler of a body in parts runs while the client sends.
+            timeout: Duration::from_millis(
+                spec.timeout_ms.unwrap_or(config.http.request_timeout_ms)
+                    + if spec.streams_body { config.http.body_timeout_ms } else { 0 },
+            ),
             auth: spec.auth.clone(),
             parent,
             target_members: spec.target_members(),

@@ -3,5 +3,5 @@
 mod request;
 mod response;
 
-pub use request::{BodyError, RequestBody};
+pub use request::{BodyError, LimitedBody, RequestBody};
 pub use response::Body;

@@ -60,30 +60,33 @@ impl RequestBody {
         Self { source: Source::Incoming { incoming, timeout, deadline: None } }
     }
 
-    /// Reads the whole body, at most `max_bytes`. A longer one is refused by its `Content-Length` before a byte is
-    /// read, so that a client that waits for `100 Continue` never sends it.
-    pub async fn read_limited(mut self, max_bytes: usize) -> Result<Bytes, BodyError> {
-        let too_large = || BodyError::TooLarge { max_bytes };
-        let announced = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
-        if announced > max_bytes {
-            return Err(too_large());
+    /// Sets the size limit. A longer body is refused by its `Content-Length` before a byte is read, so that a client that
+    /// waits for `100 Continue` never sends it.
+    pub fn limited(self, max_bytes: usize) -> Result<LimitedBody, BodyError> {
+        if self.announced_bytes() > max_bytes {
+            return Err(BodyError::TooLarge { max_bytes });
         }
-        let Some(first) = self.next_data().await? else { return Ok(Bytes::new()) };
-        if first.len() > max_bytes {
-            return Err(too_large());
-        }
-        if self.is_end_stream() {
+        Ok(LimitedBody { body: self, max_bytes, received_bytes: 0 })
+    }
+
+    /// Reads the whole body, at most `max_bytes`.
+    pub async fn read_limited(self, max_bytes: usize) -> Result<Bytes, BodyError> {
+        let announced = self.announced_bytes();
+        let mut limited = self.limited(max_bytes)?;
+        let Some(first) = limited.next_part().await? else { return Ok(Bytes::new()) };
+        if limited.body.is_end_stream() {
             return Ok(first);
         }
         let mut collected = BytesMut::with_capacity(announced.min(PREALLOCATED_BYTES_MAX).max(first.len()));
         collected.extend_from_slice(&first);
-        while let Some(data) = self.next_data().await? {
-            if collected.len() + data.len() > max_bytes {
-                return Err(too_large());
-            }
-            collected.extend_from_slice(&data);
+        while let Some(part) = limited.next_part().await? {
+            collected.extend_from_slice(&part);
         }
         Ok(collected.freeze())
+    }
+
+    fn announced_bytes(&self) -> usize {
+        usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX)
     }
 
     /// The next bytes; trailers are skipped.
@@ -94,6 +97,25 @@ impl RequestBody {
             }
         }
         Ok(None)
+    }
+}
+
+/// A request body that is read in parts, while it arrives.
+pub struct LimitedBody {
+    body: RequestBody,
+    max_bytes: usize,
+    received_bytes: usize,
+}
+
+impl LimitedBody {
+    /// The next bytes; `None` at the end.
+    pub async fn next_part(&mut self) -> Result<Option<Bytes>, BodyError> {
+        let Some(part) = self.body.next_data().await? else { return Ok(None) };
+        self.received_bytes += part.len();
+        if self.received_bytes > self.max_bytes {
+            return Err(BodyError::TooLarge { max_bytes: self.max_bytes });
+        }
+        Ok(Some(part))
     }
 }
 

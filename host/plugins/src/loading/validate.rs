@@ -88,6 +88,9 @@ fn check_route(route: &RouteSpec, problem: &mut dyn FnMut(String)) {
     if let Some(bytes) = route.body_max_bytes.filter(|bytes| !(1..=BODY_MAX_BYTES).contains(bytes)) {
         problem(format!("body_max_bytes {bytes}: expected 1 to {BODY_MAX_BYTES}"));
     }
+    if route.streams_body && (route.method == "GET" || route.auth != Auth::Public) {
+        problem("streams_body: only a public route with a body reads it in parts".to_owned());
+    }
     if route.cached && (route.method != "GET" || route.auth != Auth::Public) {
         problem("cached: only a public GET answers everyone alike".to_owned());
     }

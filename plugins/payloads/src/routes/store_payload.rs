@@ -2,7 +2,7 @@
 
 use crate::{Payloads, error::PayloadsError, model, store};
 use plugin_api::{
-    HandlerError, Hash256, HostError, Json, RequestContext, Route, extract::Body, format, handles::FfiBytes,
+    HandlerError, Hash256, HostError, Json, RequestContext, Route, extract::BodyParts, format, handles::FfiBytes,
 };
 
 /// Payloads that a client may store in a minute.
@@ -29,8 +29,9 @@ pub fn route() -> Route<Payloads> {
 async fn store_payload(
     cx: RequestContext<Payloads>,
     model::ContentType(content_type): model::ContentType,
-    Body(bytes): Body,
+    body: BodyParts,
 ) -> Result<Json<model::StoredPayload>, HandlerError<PayloadsError>> {
+    let bytes = receive(&cx, body).await?;
     if bytes.is_empty() {
         return Err(PayloadsError::Empty.into());
     }
@@ -60,12 +61,19 @@ async fn store_payload(
     Ok(Json(stored))
 }
 
+/// The whole body.
+async fn receive(cx: &RequestContext<Payloads>, mut body: BodyParts) -> Result<Vec<u8>, HostError> {
+    let mut bytes = Vec::new();
+    while let Some(part) = body.next(cx).await? {
+        bytes.extend_from_slice(&part);
+    }
+    Ok(bytes)
+}
+
 /// Hashing more than this takes longer than moving it to another thread.
 const INLINE_BYTES: usize = 32 * 1024;
 
-async fn hashed(cx: &RequestContext<Payloads>, bytes: FfiBytes) -> Result<(Hash256, FfiBytes), HostError> {
-    if bytes.len() <= INLINE_BYTES {
-        return Ok((Hash256::keccak(&bytes), bytes));
-    }
-    cx.blocking(move || (Hash256::keccak(&bytes), bytes)).await
+async fn hashed(cx: &RequestContext<Payloads>, bytes: Vec<u8>) -> Result<(Hash256, FfiBytes), HostError> {
+    let hash = |bytes: Vec<u8>| (Hash256::keccak(&bytes), bytes.into());
+    if bytes.len() <= INLINE_BYTES { Ok(hash(bytes)) } else { cx.blocking(move || hash(bytes)).await }
 }
