@@ -1,6 +1,10 @@
 //! A plugin that serves: its object, its routes, and the calls that are in flight in it.
 
-use super::{PluginHandle, loading::LoadedPlugin};
+use super::{
+    PluginHandle,
+    loading::LoadedPlugin,
+    polls::{PlaceId, PluginCall, PollGate},
+};
 use gateway_storage::Scope;
 use plugin_api::{abi::PluginBox, manifest::Manifest};
 use std::{
@@ -18,11 +22,42 @@ pub struct ActivePlugin {
     pub object: PluginBox,
     pub scope: Scope,
     pub loaded: Arc<LoadedPlugin>,
+    pub places: PluginPlaces,
     is_closed: AtomicBool,
     in_flight: AtomicUsize,
     call_count: AtomicU64,
     /// Notified when the last call in flight ends.
     idle: Notify,
+}
+
+/// Where its code runs; lists are in the order of the manifest.
+pub struct PluginPlaces {
+    pub routes: Vec<PlaceId>,
+    pub jobs: Vec<PlaceId>,
+    pub contributions: Vec<PlaceId>,
+    pub topics: Vec<PlaceId>,
+    pub chain_events: PlaceId,
+}
+
+impl PluginPlaces {
+    fn new(handle: &Arc<PluginHandle>, manifest: &Manifest) -> Self {
+        Self {
+            routes: manifest.routes.iter().map(|route| handle.place(&route.operation)).collect(),
+            jobs: manifest.jobs.iter().map(|job| handle.place(&format!("job {}", job.name))).collect(),
+            contributions: manifest
+                .contributions
+                .iter()
+                .map(|spec| handle.place(&format!("point {}", spec.point)))
+                .collect(),
+            topics: manifest.topics.iter().map(|topic| handle.place(&format!("topic {topic}"))).collect(),
+            chain_events: handle.place("chain events"),
+        }
+    }
+
+    /// The place at this index of a list; an index that the manifest does not have is the plugin's own fault.
+    pub fn at(&self, list: &[PlaceId], index: u32) -> PlaceId {
+        usize::try_from(index).ok().and_then(|index| list.get(index).copied()).unwrap_or(self.chain_events)
+    }
 }
 
 /// A request, job or contribution in flight in a plugin; draining waits until it is dropped.
@@ -31,12 +66,14 @@ pub struct InFlightGuard(Arc<ActivePlugin>);
 impl ActivePlugin {
     pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
         let manifest = loaded.manifest.clone();
+        let places = PluginPlaces::new(&handle, &manifest);
         Arc::new(Self {
             handle,
             manifest,
             object,
             scope,
             loaded,
+            places,
             is_closed: AtomicBool::new(false),
             in_flight: AtomicUsize::new(0),
             call_count: AtomicU64::new(0),
@@ -46,6 +83,15 @@ impl ActivePlugin {
 
     pub fn name(&self) -> &str {
         &self.handle.name
+    }
+
+    /// A call of the object: polled when there is room for one more poll of this plugin.
+    pub fn call<M, F>(&self, place: PlaceId, begin: M) -> PluginCall<M, F, &PollGate>
+    where
+        M: FnOnce() -> F,
+        F: Future + Send + Unpin + 'static,
+    {
+        PluginCall::new(&*self.handle.gate, place, begin)
     }
 
     /// Admits a call, unless the plugin is draining. It is counted before the check, so that no call slips past a drain.

@@ -1,5 +1,6 @@
 //! The host's handle on one start of a plugin, shared by its capabilities and requests: name, stop signal, faults.
 
+use crate::polls::{PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register};
 use gateway_clock::Clock;
 use gateway_telemetry::request_id;
 use parking_lot::Mutex;
@@ -7,7 +8,7 @@ use plugin_api::abi::{Fault, FaultKind};
 use std::{
     collections::VecDeque,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -15,12 +16,22 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// A plugin that failed too often and must be fenced.
+/// Why a plugin must be fenced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FenceCause {
+    /// It failed too often, which does not count while the database is away.
+    Faults,
+    /// Its code did not give a thread back.
+    HeldThread,
+}
+
+/// A plugin that must be fenced.
 #[derive(Debug)]
 pub struct FenceRequest {
     pub plugin: String,
     /// Which start of the plugin failed: a later one begins without faults.
     pub generation: u64,
+    pub cause: FenceCause,
     pub reason: String,
 }
 
@@ -32,6 +43,8 @@ pub struct PluginHandle {
     pub stop: CancellationToken,
     /// Background tasks of the plugin.
     pub tasks: TaskTracker,
+    /// Bounds how much of its code runs at a time.
+    pub gate: Arc<PollGate>,
     faults: Mutex<Faults>,
     fault_count: AtomicU64,
     limit: FaultLimit,
@@ -66,6 +79,7 @@ impl PluginHandle {
             generation: STARTS.fetch_add(1, Ordering::Relaxed),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            gate: Arc::default(),
             faults: Mutex::default(),
             fault_count: AtomicU64::new(0),
             limit,
@@ -116,6 +130,18 @@ impl PluginHandle {
         self.faults.lock().last.clone()
     }
 
+    /// The number of a place in the plugin, for [`crate::polls`].
+    pub fn place(self: &Arc<Self>, name: &str) -> PlaceId {
+        let observer: Weak<Self> = Arc::downgrade(self);
+        register(&self.name, name, observer)
+    }
+
+    fn request_fence(&self, cause: FenceCause, reason: String) {
+        let (plugin, generation) = (self.name.to_string(), self.generation);
+        // The receiver is gone when the gateway stops.
+        let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
+    }
+
     fn count(&self, description: String) {
         let now = Instant::now();
         let mut faults = self.faults.lock();
@@ -127,14 +153,26 @@ impl PluginHandle {
             faults.is_fenced = true;
             let reason =
                 format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
-            // The receiver is gone when the gateway stops.
-            let _ = self.fence_requests.send(FenceRequest {
-                plugin: self.name.to_string(),
-                generation: self.generation,
-                reason,
-            });
+            self.request_fence(FenceCause::Faults, reason);
         }
         faults.last = Some((self.clock.now_ms(), description));
+    }
+}
+
+/// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
+impl ThreadHolder for PluginHandle {
+    fn holds_thread(&self, place: &str) {
+        let plugin = &*self.name;
+        tracing::error!(plugin, place, limit = ?THREAD_LIMIT, "holds a thread and does not give it back: fenced");
+        metrics::counter!("gateway_plugin_faults_total", "plugin" => plugin.to_owned(), "kind" => "held_thread")
+            .increment(1);
+        self.fault_count.fetch_add(1, Ordering::Relaxed);
+        let reason = format!("{place} has held a thread for more than {THREAD_LIMIT:?}");
+        self.faults.lock().last = Some((self.clock.now_ms(), reason.clone()));
+        if !self.gate.is_closed() {
+            self.gate.close();
+            self.request_fence(FenceCause::HeldThread, reason);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One run of a plugin's job. The rule: every end but success and a stop of the plugin is recorded as a fault of the plugin.
 
-use super::ActivePlugin;
+use super::{ActivePlugin, polls::Closed};
 use abi_stable::std_types::RResult;
 use gateway_jobs::JobFailure;
 use plugin_api::abi::FaultKind;
@@ -23,11 +23,13 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         is_over: false,
         begun: Instant::now(),
     };
-    let outcome = plugin.object.run_job(job).await;
+    let place_id = plugin.places.at(&plugin.places.jobs, job);
+    let outcome = plugin.call(place_id, || plugin.object.run_job(job)).await;
     overrun.is_over = true;
     match outcome {
-        RResult::ROk(()) => Ok(()),
-        RResult::RErr(fault) => {
+        Ok(RResult::ROk(())) => Ok(()),
+        Err(Closed) => Err(JobFailure::Failed("the plugin is fenced".into())),
+        Ok(RResult::RErr(fault)) => {
             plugin.handle.fault(&place, &fault);
             Err(match fault.kind {
                 FaultKind::Panic => {

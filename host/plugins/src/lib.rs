@@ -11,6 +11,7 @@ mod handle;
 mod host_context;
 pub mod job;
 pub mod loading;
+pub mod polls;
 mod report;
 mod state;
 mod topic;
@@ -20,12 +21,12 @@ mod write_guard;
 #[cfg(test)]
 mod fuzz;
 
-pub use active_plugin::{ActivePlugin, InFlightGuard};
+pub use active_plugin::{ActivePlugin, InFlightGuard, PluginPlaces};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
 pub use capabilities::Capabilities;
 pub use contributions::{AuthorRecords, Contribution, ContributionCache};
 pub use doorkeeper::Doorkeeper;
-pub use handle::{FaultLimit, FenceRequest, PluginHandle};
+pub use handle::{FaultLimit, FenceCause, FenceRequest, PluginHandle};
 pub use host_context::HostContext;
 pub use loading::{
     DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,

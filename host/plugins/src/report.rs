@@ -25,6 +25,9 @@ pub struct PluginReport {
     /// What it asks for besides its own tables: `egress`, `chain:main`, `signer:relayer`.
     #[serde(default)]
     pub grants: Vec<String>,
+    /// Threads of the process that its code holds now.
+    #[serde(default)]
+    pub threads_lost: usize,
     /// Since the gateway started.
     pub faults: u64,
     pub last_fault: Option<String>,
@@ -47,6 +50,7 @@ impl PluginReport {
             jobs: 0,
             migrations_applied: 0,
             grants: Vec::new(),
+            threads_lost: 0,
             faults: 0,
             last_fault: None,
             last_fault_ms: None,

@@ -1,6 +1,6 @@
 //! One call of a topic's renderer. The rule: every failure is recorded as a fault of the plugin.
 
-use super::ActivePlugin;
+use super::{ActivePlugin, polls::Closed};
 use abi_stable::std_types::RResult;
 use gateway_activity::LogPage;
 use plugin_api::abi::{Fault, FaultKind, Frame};
@@ -14,17 +14,20 @@ pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Op
     let _in_flight = plugin.acquire()?;
     let place = format!("topic {}", plugin.manifest.topics.get(topic as usize)?);
     let LogPage { rows, last_id } = page;
-    match tokio::time::timeout(RENDER_TIMEOUT, plugin.object.render(topic, rows)).await {
-        Ok(RResult::ROk(frames)) if are_in_order(&frames, last_id) => Some(frames.into_vec()),
-        Ok(RResult::ROk(_)) => {
+    let place_id = plugin.places.at(&plugin.places.topics, topic);
+    let call = plugin.call(place_id, || plugin.object.render(topic, rows));
+    match tokio::time::timeout(RENDER_TIMEOUT, call).await {
+        Ok(Ok(RResult::ROk(frames))) if are_in_order(&frames, last_id) => Some(frames.into_vec()),
+        Ok(Ok(RResult::ROk(_))) => {
             let message = "frames without rows, or in another order".into();
             plugin.handle.fault(&place, &Fault { kind: FaultKind::Error, message, location: Default::default() });
             None
         }
-        Ok(RResult::RErr(fault)) => {
+        Ok(Ok(RResult::RErr(fault))) => {
             plugin.handle.fault(&place, &fault);
             None
         }
+        Ok(Err(Closed)) => None,
         Err(_elapsed) => {
             plugin.handle.timed_out(&place, RENDER_TIMEOUT);
             None

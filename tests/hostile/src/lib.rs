@@ -9,6 +9,7 @@ mod drops;
 mod egress;
 mod panics;
 mod responses;
+mod spins;
 
 pub use config::{Act, Config};
 pub use data::WRITES;
@@ -36,6 +37,7 @@ impl Plugin for Hostile {
             .routes(responses::routes())
             .routes(data::routes())
             .routes(egress::routes())
+            .routes(spins::routes())
             .grants(Grants { egress: true, ..Grants::default() })
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])

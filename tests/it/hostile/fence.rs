@@ -1,7 +1,7 @@
 //! A plugin that fails too often is taken off until an operator switches it off and on again.
 
 use super::{LIMIT, assert_internal, assert_others_serve, call, gateway_with, report, switch};
-use gateway_plugins::{FenceRequest, PluginState};
+use gateway_plugins::{FenceCause, FenceRequest, PluginState};
 use plugin_testing::{TestGateway, json};
 
 #[tokio::test]
@@ -45,7 +45,8 @@ async fn a_late_fence_does_not_meet_the_next_life() {
     let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
     let running = gateway.gateway().host.active.list();
     let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
-    let request = FenceRequest { plugin: "hostile".into(), generation, reason: "late".into() };
+    let request =
+        FenceRequest { plugin: "hostile".into(), generation, cause: FenceCause::Faults, reason: "late".into() };
     switch(&gateway, false).await;
     gateway.gateway().plugins.fence(&request).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);

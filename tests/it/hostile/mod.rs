@@ -10,6 +10,7 @@ mod lifecycle;
 mod process;
 mod reach;
 mod responses;
+mod spins;
 mod toggle;
 mod variants;
 

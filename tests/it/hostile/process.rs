@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
+pub(super) async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
     let hostile = tokio::task::spawn_blocking(fixtures::hostile).await.unwrap().unwrap();
     let setup = setup();
     let folder = setup.folder().join("plugins");

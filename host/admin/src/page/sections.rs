@@ -79,6 +79,9 @@ pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
         page.number_cell(report.faults);
         page.raw("<td class=\"words\">");
         page.text(&report.reason);
+        if report.threads_lost > 0 {
+            page.text(&format!(" (holds {} threads)", report.threads_lost));
+        }
         last_fault(page, report);
         page.raw("</td></tr>");
     }

@@ -24,7 +24,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, HostContext};
+use gateway_plugins::{ActivePlugin, HostContext, polls::Closed};
 use gateway_storage::read_tracking;
 use http::{Method, Request, Response, StatusCode, Uri, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
@@ -264,11 +264,13 @@ impl Dispatcher {
         request: abi::Request,
         own: &RequestTransaction,
     ) -> Result<PluginResponse, ErrorResponse> {
-        match call.plugin.object.call(request).await {
-            RResult::ROk(answer) => response::into_response(&self.streams, call, answer).await,
+        let (object, place) = (&call.plugin.object, call.plugin.places.at(&call.plugin.places.routes, call.index));
+        match call.plugin.call(place, || object.call(request)).await {
+            Err(Closed) => Err(ErrorResponse::disabled(call.plugin.name())),
+            Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
             // A refused commit is not the plugin's fault, and the gateway answers it.
-            RResult::RErr(_) if commit::failure(own).is_some() => Err(ErrorResponse::internal()),
-            RResult::RErr(fault) => {
+            Ok(RResult::RErr(_)) if commit::failure(own).is_some() => Err(ErrorResponse::internal()),
+            Ok(RResult::RErr(fault)) => {
                 call.plugin.handle.fault(&call.route.spec.operation, &fault);
                 call.route.usage.record_fault(fault.kind);
                 Err(ErrorResponse::internal())

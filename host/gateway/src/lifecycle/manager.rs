@@ -19,8 +19,10 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, Capabilities, FaultLimit, FenceRequest, HostContext, LoadedPlugin, PluginHandle, PluginReport,
-    PluginState, job, missing_consent, render,
+    ActivePlugin, Capabilities, FaultLimit, FenceCause, FenceRequest, HostContext, LoadedPlugin, PluginHandle,
+    PluginReport, PluginState, job, missing_consent,
+    polls::{has_spare_threads, threads_lost},
+    render,
 };
 use gateway_storage::{Schema, Scope};
 use parking_lot::Mutex;
@@ -28,6 +30,9 @@ use plugin_api::abi::{FaultKind, FfiBytes, PluginBox};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
+
+/// How long the drain of a plugin that holds a thread takes at most, in each of its steps.
+const HUNG_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn invalid_jobs(error: InvalidJobs) -> InactiveReason {
     InactiveReason::failed(format!("its jobs cannot be scheduled: {error}"))
@@ -117,7 +122,8 @@ impl PluginManager {
     pub async fn fence(&self, request: &FenceRequest) {
         let database = &self.host().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
-        if database.probe().await.is_err() || database.was_unavailable_within(window) {
+        let is_excusable = request.cause == FenceCause::Faults;
+        if is_excusable && (database.probe().await.is_err() || database.was_unavailable_within(window)) {
             let (plugin, reason) = (&request.plugin, &request.reason);
             tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
             let serving = self.host().active.list();
@@ -182,6 +188,12 @@ impl PluginManager {
         let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(()) };
         let settings = config.plugins.settings(name);
         if let Some(reason) = missing_consent(&loaded, &settings) {
+            return Err(InactiveReason::failed(reason));
+        }
+        let lost = threads_lost(name);
+        if lost > 0 && !has_spare_threads() {
+            let reason =
+                format!("its code holds {lost} threads of this process: restart the gateway to start it again");
             return Err(InactiveReason::failed(reason));
         }
         let handle = self.new_handle(name);
@@ -342,6 +354,8 @@ impl PluginManager {
         running.close();
         running.handle.stop.cancel();
         let limit = Duration::from_millis(self.config().http.drain_timeout_ms);
+        // What holds a thread does not end, and nothing else of the plugin is polled any more.
+        let limit = if running.handle.gate.is_closed() { limit.min(HUNG_DRAIN_TIMEOUT) } else { limit };
         if !running.drained(limit).await {
             tracing::warn!(plugin = name, inside = running.in_flight(), "still busy after the drain limit");
         }

@@ -41,8 +41,10 @@ impl Pages {
     }
 
     async fn services(&self) -> (Services, Counters) {
-        let (own, contributed, counters) =
-            tokio::join!(self.own_services(), self.contributions::<Services>(point::STATUS), self.counters());
+        // Before the contributions, not beside them: a plugin that never returns would keep what its neighbours in this task have
+        // locked, such as the test write that all probes share.
+        let own = self.own_services().await;
+        let (contributed, counters) = tokio::join!(self.contributions::<Services>(point::STATUS), self.counters());
         let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
         if let Some(database) = services.get_mut("db") {
             status::add_record_counts(database, &counters);
@@ -112,7 +114,11 @@ impl Pages {
             reports.iter().filter(|report| report.is_failure()).map(|report| report.name.clone()).collect();
         let serving = reports.iter().filter(|report| report.state == PluginState::Serving).count();
         let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
-        let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
+        let mut numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
+        let lost: usize = reports.iter().map(|report| report.threads_lost).sum();
+        if lost > 0 {
+            numbers.insert("threadsLost".to_owned(), lost.into());
+        }
         ServiceStatus { ok: failing.is_empty(), enabled: None, detail, numbers }
     }
 
