@@ -99,7 +99,8 @@ impl Index {
         let events = events.iter().map(DecodedEvent::to_abi).collect();
         let (sources, handle) = (self.subscriptions.sources(), transaction.handle());
         let object = &self.plugin.object;
-        let call = self.plugin.call(self.plugin.places.chain_events, || object.chain_events(sources, events, handle));
+        let call =
+            self.plugin.call(self.plugin.operations.chain_events, || object.chain_events(sources, events, handle));
         let applied = async {
             match call.await {
                 Ok(RResult::ROk(())) => transaction.flush().await.map_err(|error| fault(error.to_string())),

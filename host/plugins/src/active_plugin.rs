@@ -2,6 +2,7 @@
 
 use super::{
     PluginHandle,
+    handle::PluginOperation,
     loading::LoadedPlugin,
     polls::{PlaceId, PluginCall, PollGate},
 };
@@ -22,7 +23,7 @@ pub struct ActivePlugin {
     pub object: PluginBox,
     pub scope: Scope,
     pub loaded: Arc<LoadedPlugin>,
-    pub places: PluginPlaces,
+    pub operations: PluginOperations,
     is_closed: AtomicBool,
     in_flight: AtomicUsize,
     call_count: AtomicU64,
@@ -30,33 +31,42 @@ pub struct ActivePlugin {
     idle: Notify,
 }
 
-/// Where its code runs; lists are in the order of the manifest.
-pub struct PluginPlaces {
-    pub routes: Vec<PlaceId>,
-    pub jobs: Vec<PlaceId>,
-    pub contributions: Vec<PlaceId>,
-    pub topics: Vec<PlaceId>,
+/// What the plugin does; lists are in the order of the manifest.
+pub struct PluginOperations {
+    routes: Vec<PluginOperation>,
+    jobs: Vec<PluginOperation>,
+    contributions: Vec<PluginOperation>,
+    topics: Vec<PluginOperation>,
+    /// Without a breaker: the index goes on event by event, and waits where one fails.
     pub chain_events: PlaceId,
 }
 
-impl PluginPlaces {
+impl PluginOperations {
     fn new(handle: &Arc<PluginHandle>, manifest: &Manifest) -> Self {
+        let points = manifest.contributions.iter().map(|spec| format!("point {}", spec.point));
         Self {
-            routes: manifest.routes.iter().map(|route| handle.place(&route.operation)).collect(),
-            jobs: manifest.jobs.iter().map(|job| handle.place(&format!("job {}", job.name))).collect(),
-            contributions: manifest
-                .contributions
-                .iter()
-                .map(|spec| handle.place(&format!("point {}", spec.point)))
-                .collect(),
-            topics: manifest.topics.iter().map(|topic| handle.place(&format!("topic {topic}"))).collect(),
+            routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
+            jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
+            contributions: points.map(|name| handle.operation(&name)).collect(),
+            topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
             chain_events: handle.place("chain events"),
         }
     }
 
-    /// The place at this index of a list; an index that the manifest does not have is the plugin's own fault.
-    pub fn at(&self, list: &[PlaceId], index: u32) -> PlaceId {
-        usize::try_from(index).ok().and_then(|index| list.get(index).copied()).unwrap_or(self.chain_events)
+    pub fn route(&self, index: u32) -> Option<&PluginOperation> {
+        self.routes.get(index as usize)
+    }
+
+    pub(crate) fn job(&self, index: u32) -> Option<&PluginOperation> {
+        self.jobs.get(index as usize)
+    }
+
+    pub(crate) fn contribution(&self, index: u32) -> Option<&PluginOperation> {
+        self.contributions.get(index as usize)
+    }
+
+    pub(crate) fn topic(&self, index: u32) -> Option<&PluginOperation> {
+        self.topics.get(index as usize)
     }
 }
 
@@ -66,14 +76,14 @@ pub struct InFlightGuard(Arc<ActivePlugin>);
 impl ActivePlugin {
     pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
         let manifest = loaded.manifest.clone();
-        let places = PluginPlaces::new(&handle, &manifest);
+        let operations = PluginOperations::new(&handle, &manifest);
         Arc::new(Self {
             handle,
             manifest,
             object,
             scope,
             loaded,
-            places,
+            operations,
             is_closed: AtomicBool::new(false),
             in_flight: AtomicUsize::new(0),
             call_count: AtomicU64::new(0),

@@ -15,6 +15,13 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
     let Some(spec) = plugin.manifest.jobs.get(job as usize) else {
         return Err(JobFailure::Failed("the plugin has no such job".into()));
     };
+    let Some(operation) = plugin.operations.job(job) else {
+        return Err(JobFailure::Failed("the plugin has no such job".into()));
+    };
+    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).map_err(|paused| {
+        let seconds = paused.retry_after_s(plugin.handle.now_ms());
+        JobFailure::Failed(format!("it failed too often and is paused for {seconds} s: {}", paused.reason))
+    })?;
     let place = format!("job {}", spec.name);
     let mut overrun = Overrun {
         plugin,
@@ -23,11 +30,13 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         is_over: false,
         begun: Instant::now(),
     };
-    let place_id = plugin.places.at(&plugin.places.jobs, job);
-    let outcome = plugin.call(place_id, || plugin.object.run_job(job)).await;
+    let outcome = plugin.call(operation.place, || plugin.object.run_job(job)).await;
     overrun.is_over = true;
     match outcome {
-        Ok(RResult::ROk(())) => Ok(()),
+        Ok(RResult::ROk(())) => {
+            plugin.handle.end_probe(operation, probe);
+            Ok(())
+        }
         Err(Closed) => Err(JobFailure::Failed("the plugin is fenced".into())),
         Ok(RResult::RErr(fault)) => {
             plugin.handle.fault(&place, &fault);

@@ -4,6 +4,7 @@
 
 mod active_plugin;
 mod active_plugins;
+mod breaker;
 mod capabilities;
 mod contributions;
 mod doorkeeper;
@@ -21,12 +22,13 @@ mod write_guard;
 #[cfg(test)]
 mod fuzz;
 
-pub use active_plugin::{ActivePlugin, InFlightGuard, PluginPlaces};
+pub use active_plugin::{ActivePlugin, InFlightGuard, PluginOperations};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
+pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;
 pub use contributions::{AuthorRecords, Contribution, ContributionCache};
 pub use doorkeeper::Doorkeeper;
-pub use handle::{FaultLimit, FenceCause, FenceRequest, PluginHandle};
+pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
     DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,

@@ -121,9 +121,10 @@ impl Dispatcher {
             }
             Target::Plugin { plugin, index } => {
                 // Held until the response is complete: a drain waits for it.
-                let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::disabled(plugin.name()))?;
+                let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(plugin))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
-                let call = Call { route, plugin, index: *index, ip, sink };
+                let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
+                let call = Call { route, plugin, operation, index: *index, ip, sink };
                 let routed = RoutedRequest { parts, params, body };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
@@ -226,7 +227,24 @@ impl Dispatcher {
         })
     }
 
+    /// One call of the operation, unless it is paused.
     async fn call_plugin(
+        &self,
+        call: Call<'_>,
+        parts: Parts,
+        params: Vec<String>,
+        caller: Caller,
+    ) -> Result<Response<Body>, ErrorResponse> {
+        let (handle, operation) = (&call.plugin.handle, call.operation);
+        let now_ms = || self.host.clock.now_ms();
+        let admitted = operation.breaker.admit(now_ms);
+        let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, now_ms()))?;
+        let answer = self.call_admitted(call, parts, params, caller).await;
+        handle.end_probe(operation, probe);
+        answer
+    }
+
+    async fn call_admitted(
         &self,
         call: Call<'_>,
         parts: Parts,
@@ -264,9 +282,9 @@ impl Dispatcher {
         request: abi::Request,
         own: &RequestTransaction,
     ) -> Result<PluginResponse, ErrorResponse> {
-        let (object, place) = (&call.plugin.object, call.plugin.places.at(&call.plugin.places.routes, call.index));
-        match call.plugin.call(place, || object.call(request)).await {
-            Err(Closed) => Err(ErrorResponse::disabled(call.plugin.name())),
+        let object = &call.plugin.object;
+        match call.plugin.call(call.operation.place, || object.call(request)).await {
+            Err(Closed) => Err(ErrorResponse::not_serving(call.plugin)),
             Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
             // A refused commit is not the plugin's fault, and the gateway answers it.
             Ok(RResult::RErr(_)) if commit::failure(own).is_some() => Err(ErrorResponse::internal()),

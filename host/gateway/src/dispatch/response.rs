@@ -122,9 +122,8 @@ pub fn report(call: &Call<'_>, message: &str) {
 /// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.
 async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, ErrorResponse> {
     let handle = call.plugin.handle.clone();
-    let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::disabled(call.plugin.name()))?;
-    let place_id = call.plugin.places.at(&call.plugin.places.routes, call.index);
-    let chunks = PluginValue::new(handle.gate.clone(), place_id, chunks);
+    let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
+    let chunks = PluginValue::new(handle.gate.clone(), call.operation.place, chunks);
     let mut rest = Box::pin(pull(chunks, handle, place.to_owned(), in_flight));
     match rest.next().await {
         None => Ok(Body::Empty),

@@ -31,6 +31,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
+/// A plugin is fenced when this many of its operations are paused at the same time.
+const PAUSED_OPERATIONS_MAX: usize = 3;
 /// How long the drain of a plugin that holds a thread takes at most, in each of its steps.
 const HUNG_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -117,12 +119,12 @@ impl PluginManager {
         })
     }
 
-    /// Fences a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
-    /// them must still serve when it comes back.
+    /// Fences a plugin that failed too often, or pauses the operation that did, unless the database was away: then no plugin could
+    /// do its work, and all of them must still serve when it comes back.
     pub async fn fence(&self, request: &FenceRequest) {
         let database = &self.host().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
-        let is_excusable = request.cause == FenceCause::Faults;
+        let is_excusable = request.cause != FenceCause::HeldThread;
         if is_excusable && (database.probe().await.is_err() || database.was_unavailable_within(window)) {
             let (plugin, reason) = (&request.plugin, &request.reason);
             tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
@@ -133,7 +135,22 @@ impl PluginManager {
         let _transition = self.changes.lock().await;
         // An operator may have restarted the plugin while the request waited.
         if self.registry.lock().lives(request) {
-            self.stop_plugin(&request.plugin, PluginState::Fenced, &request.reason).await;
+            self.fence_or_pause(request).await;
+        }
+    }
+
+    async fn fence_or_pause(&self, request: &FenceRequest) {
+        let FenceRequest { plugin, cause, reason, .. } = request;
+        let FenceCause::Operation(operation) = cause else {
+            return self.stop_plugin(plugin, PluginState::Fenced, reason).await;
+        };
+        let serving = self.host().active.list();
+        let Some(running) = serving.iter().find(|running| running.name() == plugin) else { return };
+        let paused = running.handle.pause(operation, reason);
+        if paused.len() >= PAUSED_OPERATIONS_MAX {
+            let names: Vec<&str> = paused.iter().map(|paused| paused.operation.as_str()).collect();
+            let reason = format!("{} were paused; {operation}: {reason}", names.join(", "));
+            self.stop_plugin(plugin, PluginState::Fenced, &reason).await;
         }
     }
 
@@ -338,6 +355,9 @@ impl PluginManager {
     pub(super) async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
         let leaving = self.registry.lock().leaves(name, reason);
         if let Some((running, jobs)) = leaving {
+            if state == PluginState::Fenced {
+                running.handle.set_fenced();
+            }
             self.drain(&running, jobs, reason).await;
         }
         // The routes of a fenced plugin stay and respond 503: it is enabled.

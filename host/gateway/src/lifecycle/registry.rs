@@ -269,6 +269,7 @@ impl PluginEntry {
         let mut report = self.report_so_far();
         (report.state, report.reason) = (self.state, self.reason.clone());
         report.threads_lost = threads_lost(&report.name);
+        report.paused = self.running.as_ref().map(|running| running.handle.paused_operations()).unwrap_or_default();
         report
     }
 

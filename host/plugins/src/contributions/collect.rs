@@ -106,11 +106,15 @@ async fn contribution(
 
 async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Box<RawValue>> {
     let _in_flight = plugin.acquire()?;
-    let place = plugin.places.at(&plugin.places.contributions, index);
-    let call = plugin.call(place, || plugin.object.contribute(index, input));
+    let operation = plugin.operations.contribution(index)?;
+    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).ok()?;
+    let call = plugin.call(operation.place, || plugin.object.contribute(index, input));
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
         Ok(Ok(RResult::ROk(bytes))) => match serde_json::from_slice(&bytes) {
-            Ok(value) => Some(value),
+            Ok(value) => {
+                plugin.handle.end_probe(operation, probe);
+                Some(value)
+            }
             Err(error) => {
                 plugin.handle.invalid_contribution(point, &error);
                 None
