@@ -12,7 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
-use gateway_plugins::DiscoverError;
+use gateway_plugins::{DiscoverError, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -60,6 +60,9 @@ pub async fn run(
     let listener = Listener::bind(&ListenerSettings::new(&config))?;
     let listen = config.admin.clone();
     let admin = control.spawn(async move { Admin::bind(&listen).await }).await??;
+    if let Err(error) = crash_record::open(&config.data_dir) {
+        tracing::warn!(%error, "if a plugin ends the process, the next start will not know which");
+    }
     let loaded = gateway_plugins::load_folder(&config)?;
     let metrics = MetricsRecorder::install();
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
@@ -74,6 +77,7 @@ pub async fn run(
     let (drained, ()) = tokio::join!(gateway.serve(listener, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
+    crash_record::close();
     signals.abort();
     if let Some(admin) = admin {
         // It serves until the end, so that an operator can watch; it needs no drain of its own.

@@ -7,6 +7,7 @@ mod active_plugins;
 mod breaker;
 mod capabilities;
 mod contributions;
+pub mod crash_record;
 mod doorkeeper;
 mod handle;
 mod host_context;

@@ -1,6 +1,6 @@
 //! `[plugins.hostile]`: which fault is injected where. Without a section only the routes misbehave.
 
-use crate::spins::spin;
+use crate::{deaths::exit, spins::spin};
 use plugin_api::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -27,6 +27,8 @@ pub enum Act {
     Hang,
     /// Never leaves the processor.
     Spin,
+    /// Ends the process.
+    Exit,
     /// Answers JSON of another shape.
     Misshape,
     /// Collects the same extension point, and so calls itself again.
@@ -47,6 +49,7 @@ impl Config {
             Act::Panic => std::panic::panic_any(place),
             Act::Hang => block(Duration::from_millis(self.hang_ms)),
             Act::Spin => spin(),
+            Act::Exit => exit(),
             Act::Behave | Act::Misshape | Act::Circle => {}
         }
     }
@@ -66,6 +69,7 @@ pub(crate) async fn act(act: Act, place: &'static str) {
         Act::Panic => std::panic::panic_any(place),
         Act::Hang => std::future::pending().await,
         Act::Spin => spin(),
+        Act::Exit => exit(),
         Act::Behave | Act::Misshape | Act::Circle => {}
     }
 }

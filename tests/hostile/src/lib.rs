@@ -5,6 +5,7 @@
 
 mod config;
 mod data;
+mod deaths;
 mod drops;
 mod egress;
 mod panics;
@@ -38,6 +39,7 @@ impl Plugin for Hostile {
             .routes(data::routes())
             .routes(egress::routes())
             .routes(spins::routes())
+            .routes(deaths::routes())
             .grants(Grants { egress: true, ..Grants::default() })
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])

@@ -3,6 +3,7 @@
 
 mod contributions;
 mod data;
+mod deaths;
 mod fence;
 mod handlers;
 mod jobs;

@@ -20,7 +20,9 @@ use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
     ActivePlugin, Capabilities, FaultLimit, FenceCause, FenceRequest, HostContext, LoadedPlugin, PluginHandle,
-    PluginReport, PluginState, job, missing_consent,
+    PluginReport, PluginState,
+    crash_record::{self, StartPhase},
+    job, missing_consent,
     polls::{has_spare_threads, threads_lost},
     render,
 };
@@ -207,6 +209,11 @@ impl PluginManager {
         if let Some(reason) = missing_consent(&loaded, &settings) {
             return Err(InactiveReason::failed(reason));
         }
+        for phase in [StartPhase::Constructor, StartPhase::Migration] {
+            if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
+                return Err(InactiveReason::failed(reason));
+            }
+        }
         let lost = threads_lost(name);
         if lost > 0 && !has_spare_threads() {
             let reason =
@@ -217,8 +224,14 @@ impl PluginManager {
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
         let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
-        let object = self.construct(&loaded, settings.config, &handle, &scope).await?;
-        self.migrate(&loaded, &scope).await?;
+        let object = {
+            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor);
+            self.construct(&loaded, settings.config, &handle, &scope).await?
+        };
+        {
+            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Migration);
+            self.migrate(&loaded, &scope).await?;
+        }
         let running = ActivePlugin::new(handle, loaded.clone(), object, scope);
         let jobs = match self.mount_all(&running).await {
             Ok(jobs) => jobs,
@@ -228,6 +241,7 @@ impl PluginManager {
             }
         };
         self.registry.lock().serves(name, running, jobs);
+        crash_record::started(name);
         let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
         tracing::info!(plugin = name, version, routes, "serving");
         Ok(())

@@ -9,7 +9,7 @@ use super::{
 };
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
-use gateway_plugins::{PausedOperation, PluginReport, PluginState};
+use gateway_plugins::{PausedOperation, PluginReport, PluginState, crash_record};
 use gateway_storage::StorageError;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -86,6 +86,9 @@ impl PluginManager {
         let before = self.registry.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
         if self.registry.lock().is_closed() {
             return Err(OperateError::Closing);
+        }
+        if matches!(action, Action::Enable | Action::Resume) {
+            crash_record::forgive(name);
         }
         let refusal = match action {
             Action::Enable => self.enable(name, who).await?,
@@ -180,6 +183,10 @@ impl PluginRegistry {
         let mut report = self.entries.get(name)?.current_report();
         if !report.paused.is_empty() {
             report.reason = report.paused.iter().map(pause_line).collect::<Vec<_>>().join("; ");
+        }
+        let died_in = crash_record::running_at_death(name);
+        if report.reason.is_empty() && !died_in.is_empty() {
+            report.reason = format!("was running when the gateway died the last time: {}", died_in.join(", "));
         }
         if report.state == PluginState::Serving && report.reason.is_empty() && self.switch(name) == Some(true) {
             report.reason = ON_BY_OPERATOR.to_owned();

@@ -1,5 +1,6 @@
 //! The places where plugins' code runs, numbered, so that a thread publishes its own in one store.
 
+use crate::crash_record;
 use parking_lot::RwLock;
 use std::{
     collections::HashMap,
@@ -43,6 +44,7 @@ pub fn register(plugin: &Arc<str>, name: &str, holder: Weak<dyn ThreadHolder>) -
     let index = match places.indices.get(&key) {
         Some(index) => *index,
         None => {
+            crash_record::note_place(plugin, name);
             let index = places.list.len();
             places.list.push(Place { plugin: plugin.clone(), name: key.1.clone(), holder: holder.clone() });
             places.indices.insert(key, index);

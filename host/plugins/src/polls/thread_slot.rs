@@ -3,6 +3,7 @@
 //! The rule: time that a place spends in another one, or in the gateway, is not its own.
 
 use super::place::PlaceId;
+use crate::crash_record;
 use parking_lot::Mutex;
 use std::{
     cell::RefCell,
@@ -18,20 +19,47 @@ pub(super) static TICK: AtomicU32 = AtomicU32::new(0);
 /// Every thread that ever ran a plugin's poll.
 pub(super) static SLOTS: Mutex<Vec<Arc<ThreadSlot>>> = Mutex::new(Vec::new());
 
-/// Place in the upper half, tick in the lower one; 0 outside of plugins.
-#[derive(Default)]
-pub(super) struct ThreadSlot(AtomicU64);
+/// Place in the upper half, tick in the lower one; 0 outside of plugins. It lies in memory that outlives the process, if there is.
+pub(super) enum ThreadSlot {
+    Own(AtomicU64),
+    Recorded { number: usize, value: &'static AtomicU64 },
+}
+
+impl Default for ThreadSlot {
+    fn default() -> Self {
+        match crash_record::take_slot() {
+            Some((number, value)) => Self::Recorded { number, value },
+            None => Self::Own(AtomicU64::new(0)),
+        }
+    }
+}
+
+impl Drop for ThreadSlot {
+    fn drop(&mut self) {
+        if let Self::Recorded { number, value } = self {
+            value.store(0, Relaxed);
+            crash_record::release_slot(*number);
+        }
+    }
+}
 
 impl ThreadSlot {
     pub(super) fn now(&self) -> Option<(PlaceId, u32)> {
-        let value = self.0.load(Relaxed);
+        let value = self.value().load(Relaxed);
         let (place, since) = (PlaceId(u32::try_from(value >> 32).unwrap_or_default()), low_half(value));
         (place != PlaceId::HOST).then_some((place, since))
     }
 
+    const fn value(&self) -> &AtomicU64 {
+        match self {
+            Self::Own(value) => value,
+            Self::Recorded { value, .. } => value,
+        }
+    }
+
     fn publish(&self, frame: Option<&Frame>) {
         let value = frame.map_or(0, |frame| (u64::from(frame.place.0) << 32) | u64::from(frame.since));
-        self.0.store(value, Relaxed);
+        self.value().store(value, Relaxed);
     }
 }
 
