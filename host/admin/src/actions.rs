@@ -12,8 +12,8 @@ use std::{net::SocketAddr, sync::Arc};
 
 pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: SocketAddr) -> AdminResponse {
     let (gateway, name) = (gateway.clone(), name.to_owned());
-    // Spawned: a client that disconnects must not stop a drain half way.
-    let work = tokio::spawn(async move {
+    // Spawned: a client that disconnects must not stop a drain half way. The tasks of a plugin that starts belong to that runtime.
+    let work = gateway.runtime.clone().spawn(async move {
         let tried = gateway.plugins.operate(action, &name, &who.to_string()).await;
         if !matches!(tried, Err(OperateError::Unknown(_))) {
             record(&gateway, &who.to_string(), action.name(), &name, &described(&tried)).await;

@@ -1,6 +1,6 @@
 //! The operator's listener: on a loopback address by default, never on the public one.
 //!
-//! It has no login: every client that reaches it acts as the operator. The rule: a web page that the operator visits
+//! It has a runtime of its own, on which no code of a plugin runs. It has no login: every client that reaches it acts as the operator. The rule: a web page that the operator visits
 //! cannot use it ([`guard`]), and every change is logged and audited ([`actions`]).
 
 mod actions;
@@ -21,7 +21,6 @@ use std::{net::SocketAddr, sync::Arc};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
-    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -55,17 +54,9 @@ impl Admin {
         self.address
     }
 
-    /// Serves in a task of its own, until `stop`.
-    pub fn spawn(
-        self,
-        gateway: Arc<Gateway>,
-        metrics: Option<MetricsRecorder>,
-        stop: CancellationToken,
-    ) -> JoinHandle<()> {
-        tokio::spawn(self.serve(AdminContext { gateway, metrics }, stop))
-    }
-
-    async fn serve(self, context: AdminContext, stop: CancellationToken) {
+    /// Serves until `stop`, with the runtime that it is polled on.
+    pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
+        let context = AdminContext { gateway, metrics };
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let (socket, peer) = tokio::select! {

@@ -10,5 +10,6 @@ mod open_files;
 mod output;
 mod plugin_table;
 mod runtime_watchdog;
+mod spare_threads;
 
 pub use arguments::Cli;

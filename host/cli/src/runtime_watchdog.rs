@@ -1,9 +1,12 @@
-//! Keeps the I/O driver polled while a handler blocks its thread.
+//! Watches the serving threads from a thread of its own: it keeps the I/O driver polled while a handler blocks its thread, and
+//! finds and replaces threads that plugins do not give back.
 //!
 //! One of tokio's worker threads at a time polls the sockets. When that thread runs a handler that blocks, the others may be
 //! parked, and no thread sees new requests until the handler ends. A task spawned from outside the runtime wakes one of them,
 //! which then polls the sockets.
 
+use crate::spare_threads::SpareThreads;
+use gateway_plugins::polls::ThreadWatchdog;
 use std::{
     io,
     sync::mpsc::{self, RecvTimeoutError, Sender},
@@ -15,16 +18,18 @@ use tokio::runtime::Handle;
 /// The longest time without a poll of the sockets.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Spawns an empty task at each interval until it is dropped.
+/// Looks at each interval until it is dropped.
 pub struct RuntimeWatchdog {
     _alive: Sender<()>,
 }
 
 impl RuntimeWatchdog {
-    pub fn start(runtime: Handle) -> io::Result<Self> {
+    pub fn start(runtime: Handle, spare: SpareThreads) -> io::Result<Self> {
         let (alive, end) = mpsc::channel();
+        let mut threads = ThreadWatchdog::new(INTERVAL);
         let beat = move || {
             while end.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                spare.replace(threads.look());
                 drop(runtime.spawn(async {}));
             }
         };

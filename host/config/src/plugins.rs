@@ -23,7 +23,7 @@ pub struct PluginsConfig {
     pub required: Vec<String>,
     /// Whether the gateway does not start when any plugin that is on fails to serve.
     pub strict: bool,
-    /// Faults (panics, hangs) within `fence_window_s` after which a plugin is fenced.
+    /// Faults (panics, hangs) within `fence_window_s` after which an operation is paused; with three of them the plugin is fenced.
     #[schemars(range(min = 1))]
     pub fence_faults: u32,
     /// Time in which faults are counted together.

@@ -7,7 +7,9 @@ use gateway_http::{
     body::{Body, BodyError},
     problem::problem_response,
 };
+use gateway_plugins::{ActivePlugin, PausedOperation};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
+use jiff::Timestamp;
 
 /// What to do when a write may have taken effect.
 const REPEAT: &str =
@@ -63,9 +65,25 @@ impl ErrorResponse {
             .header(http::header::RETRY_AFTER, "5")
     }
 
-    pub fn disabled(plugin: &str) -> Self {
-        let hint = "the operator switched it off or is restarting it; GET /api lists what is there";
-        Self::new(503, "disabled", format!("{plugin} is not serving"), hint).header(http::header::RETRY_AFTER, "30")
+    /// Callers learn whether somebody switched it off or it failed; what failed is for the operator.
+    pub fn not_serving(plugin: &ActivePlugin) -> Self {
+        let hint = if plugin.handle.is_fenced() {
+            "it failed too often, and waits for the operator to resume it; GET /api lists what is there"
+        } else {
+            "the operator switched it off or is restarting it; GET /api lists what is there"
+        };
+        let message = format!("{} is not serving", plugin.name());
+        Self::new(503, "disabled", message, hint).header(http::header::RETRY_AFTER, "30")
+    }
+
+    /// The operation failed too often. Its plugin serves the others.
+    pub fn paused(paused: &PausedOperation, now_ms: i64) -> Self {
+        let until = Timestamp::from_millisecond(paused.until_ms).unwrap_or_default().strftime("%FT%TZ");
+        let message = format!("{} failed too often and is paused until {until}", paused.operation);
+        // At that time one call is tried; those beside it come a little later.
+        let retry_after_s = paused.retry_after_s(now_ms).max(1);
+        let hint = "it is tried again by itself then; other operations are served";
+        Self::new(503, "paused", message, hint).header(http::header::RETRY_AFTER, &retry_after_s.to_string())
     }
 }
 

@@ -16,9 +16,13 @@ use gateway_jobs::JobStore;
 use gateway_plugins::HostContext;
 use http::{Request, Response};
 use plugin_api::manifest::Environment;
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
+use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::service_fn;
+
+/// For what the stop closes after the drain.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Gateway {
     /// As the gateway was started.
@@ -36,6 +40,8 @@ pub struct Gateway {
     pub health: Arc<HealthMonitor>,
     pub backups: Arc<Backups>,
     pub dispatcher: Dispatcher,
+    /// Where plugins run: work that calls or starts them belongs there, whoever asks for it.
+    pub runtime: Handle,
     /// Background tasks; they end when `stop` is cancelled.
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -60,6 +66,14 @@ impl Gateway {
         Box::pin(listener.serve(service, stop))
     }
 
+    /// What a plugin holds may never end, and must not keep the process.
+    async fn close_within(&self, what: &str, closing: impl Future<Output = ()>) {
+        let limit = Duration::from_millis(self.config.http.drain_timeout_ms) + CLOSE_TIMEOUT;
+        if tokio::time::timeout(limit, closing).await.is_err() {
+            tracing::error!(what, ?limit, "not closed in time; the process ends without");
+        }
+    }
+
     /// Drains the plugins, stops the background work, writes out what is left.
     pub fn stop(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
@@ -67,8 +81,8 @@ impl Gateway {
             self.plugins.stop().await;
             self.stop.cancel();
             self.tasks.close();
-            self.tasks.wait().await;
-            self.host.database.close().await;
+            self.close_within("the background tasks", self.tasks.wait()).await;
+            self.close_within("the database", self.host.database.close()).await;
         })
     }
 }

@@ -36,7 +36,10 @@ use gateway_tx::Journal;
 use plugin_api::manifest::Environment;
 use secrecy::ExposeSecret as _;
 use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, thread, time::Duration};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, mpsc},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Why the gateway does not start.
@@ -249,6 +252,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         health,
         backups,
         dispatcher,
+        runtime: Handle::current(),
         tasks: TaskTracker::new(),
         stop_publishing: stop.child_token(),
         stop,

@@ -12,7 +12,7 @@ use super::{
 };
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
-use gateway_plugins::{PluginTransaction, TransactionOwner};
+use gateway_plugins::{PluginTransaction, TransactionOwner, polls::Closed};
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
     sync::Arc,
@@ -97,11 +97,15 @@ impl Index {
             ApplyError::Fault(Fault { kind: FaultKind::Error, message: message.into(), location: Default::default() })
         };
         let events = events.iter().map(DecodedEvent::to_abi).collect();
-        let call = self.plugin.object.chain_events(self.subscriptions.sources(), events, transaction.handle());
+        let (sources, handle) = (self.subscriptions.sources(), transaction.handle());
+        let object = &self.plugin.object;
+        let call =
+            self.plugin.call(self.plugin.operations.chain_events, || object.chain_events(sources, events, handle));
         let applied = async {
             match call.await {
-                RResult::ROk(()) => transaction.flush().await.map_err(|error| fault(error.to_string())),
-                RResult::RErr(error) => Err(ApplyError::Fault(error)),
+                Ok(RResult::ROk(())) => transaction.flush().await.map_err(|error| fault(error.to_string())),
+                Ok(RResult::RErr(error)) => Err(ApplyError::Fault(error)),
+                Err(Closed) => Err(ApplyError::Fenced),
             }
         };
         tokio::time::timeout(limit, applied).await.unwrap_or(Err(ApplyError::Timeout(limit)))
@@ -115,6 +119,7 @@ impl Index {
             match &error {
                 ApplyError::Fault(fault) => self.plugin.handle.fault(&call, fault),
                 ApplyError::Timeout(limit) => self.plugin.handle.timed_out(&call, *limit),
+                ApplyError::Fenced => {}
             }
         }
         let at = format!("the event {event} in block {} (transaction {})", decoded.log.block, decoded.log.tx);
@@ -144,4 +149,6 @@ enum ApplyError {
     Fault(Fault),
     #[error("not applied within {0:?}")]
     Timeout(Duration),
+    #[error("the plugin is fenced")]
+    Fenced,
 }

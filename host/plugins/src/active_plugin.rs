@@ -1,6 +1,11 @@
 //! A plugin that serves: its object, its routes, and the calls that are in flight in it.
 
-use super::{PluginHandle, loading::LoadedPlugin};
+use super::{
+    PluginHandle,
+    handle::PluginOperation,
+    loading::LoadedPlugin,
+    polls::{PlaceId, PluginCall, PollGate},
+};
 use gateway_storage::Scope;
 use plugin_api::{abi::PluginBox, manifest::Manifest};
 use std::{
@@ -18,11 +23,51 @@ pub struct ActivePlugin {
     pub object: PluginBox,
     pub scope: Scope,
     pub loaded: Arc<LoadedPlugin>,
+    pub operations: PluginOperations,
     is_closed: AtomicBool,
     in_flight: AtomicUsize,
     call_count: AtomicU64,
     /// Notified when the last call in flight ends.
     idle: Notify,
+}
+
+/// What the plugin does; lists are in the order of the manifest.
+pub struct PluginOperations {
+    routes: Vec<PluginOperation>,
+    jobs: Vec<PluginOperation>,
+    contributions: Vec<PluginOperation>,
+    topics: Vec<PluginOperation>,
+    /// Without a breaker: the index goes on event by event, and waits where one fails.
+    pub chain_events: PlaceId,
+}
+
+impl PluginOperations {
+    fn new(handle: &Arc<PluginHandle>, manifest: &Manifest) -> Self {
+        let points = manifest.contributions.iter().map(|spec| format!("point {}", spec.point));
+        Self {
+            routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
+            jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
+            contributions: points.map(|name| handle.operation(&name)).collect(),
+            topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
+            chain_events: handle.place("chain events"),
+        }
+    }
+
+    pub fn route(&self, index: u32) -> Option<&PluginOperation> {
+        self.routes.get(index as usize)
+    }
+
+    pub(crate) fn job(&self, index: u32) -> Option<&PluginOperation> {
+        self.jobs.get(index as usize)
+    }
+
+    pub(crate) fn contribution(&self, index: u32) -> Option<&PluginOperation> {
+        self.contributions.get(index as usize)
+    }
+
+    pub(crate) fn topic(&self, index: u32) -> Option<&PluginOperation> {
+        self.topics.get(index as usize)
+    }
 }
 
 /// A request, job or contribution in flight in a plugin; draining waits until it is dropped.
@@ -31,12 +76,14 @@ pub struct InFlightGuard(Arc<ActivePlugin>);
 impl ActivePlugin {
     pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
         let manifest = loaded.manifest.clone();
+        let operations = PluginOperations::new(&handle, &manifest);
         Arc::new(Self {
             handle,
             manifest,
             object,
             scope,
             loaded,
+            operations,
             is_closed: AtomicBool::new(false),
             in_flight: AtomicUsize::new(0),
             call_count: AtomicU64::new(0),
@@ -46,6 +93,15 @@ impl ActivePlugin {
 
     pub fn name(&self) -> &str {
         &self.handle.name
+    }
+
+    /// A call of the object: polled when there is room for one more poll of this plugin.
+    pub fn call<M, F>(&self, place: PlaceId, begin: M) -> PluginCall<M, F, &PollGate>
+    where
+        M: FnOnce() -> F,
+        F: Future + Send + Unpin + 'static,
+    {
+        PluginCall::new(&*self.handle.gate, place, begin)
     }
 
     /// Admits a call, unless the plugin is draining. It is counted before the check, so that no call slips past a drain.

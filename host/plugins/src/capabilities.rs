@@ -1,6 +1,9 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
-use super::{HostContext, PluginHandle, PluginTransaction, TransactionOwner};
+use super::{
+    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
+    polls::{HostFrame, PluginCall, in_host},
+};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RStr, RString},
@@ -17,6 +20,9 @@ use plugin_api::{
     manifest::{FetchCall, FetchHead, Grants, RoutesCall, RoutesResult, UrlCheckCall, UrlCheckResult, UrlProblem},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
+
+/// The place of every task that a plugin spawns: their names have no bound.
+const BACKGROUND_TASK: &str = "a background task";
 
 #[derive(Clone)]
 pub struct Capabilities {
@@ -122,11 +128,12 @@ impl Host for Capabilities {
 
     fn spawn(&self, _name: RString, task: FfiFuture<()>) -> TaskBox {
         read_tracking::mark_uncacheable();
-        let stop = self.handle.stop.clone();
+        let (stop, place) = (self.handle.stop.clone(), self.handle.place(BACKGROUND_TASK));
+        let task = PluginCall::new(self.handle.gate.clone(), place, || task);
         let running = self.handle.tasks.spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = task => {}
+                _ended_or_fenced = task => {}
             }
         });
         Task_TO::from_value(SpawnedTask(running.abort_handle()), TD_Opaque)
@@ -146,12 +153,17 @@ impl Host for Capabilities {
     }
 
     fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
-        let admitted = match self.host.database.try_read(&self.scope, statement) {
+        let attempt = {
+            let _host = HostFrame::enter();
+            self.host.database.try_read(&self.scope, statement)
+        };
+        let admitted = match attempt {
             ReadAttempt::Ready(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
             ReadAttempt::Pending(admitted) => admitted,
         };
         let (host, scope) = (self.host.clone(), self.scope.clone());
-        async move { host.database.read_checked(&scope, admitted).await.map_err(HostError::from).into() }.into_ffi()
+        in_host(async move { host.database.read_checked(&scope, admitted).await.map_err(HostError::from).into() })
+            .into_ffi()
     }
 
     fn begin(&self) -> TransactionBox {

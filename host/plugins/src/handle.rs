@@ -1,26 +1,49 @@
 //! The host's handle on one start of a plugin, shared by its capabilities and requests: name, stop signal, faults.
 
+use crate::{
+    breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
+    polls::{PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
+};
 use gateway_clock::Clock;
 use gateway_telemetry::request_id;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// A plugin that failed too often and must be fenced.
+/// One thing that the plugin does, with its place among threads and its circuit breaker.
+#[derive(Clone)]
+pub struct PluginOperation {
+    pub place: PlaceId,
+    pub breaker: Arc<OperationBreaker>,
+}
+
+/// Why a plugin must be fenced, or one of its operations paused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FenceCause {
+    /// It failed too often in places that are no operations, which does not count while the database is away.
+    Faults,
+    /// The operation failed too often, which does not count while the database is away.
+    Operation(String),
+    /// Its code did not give a thread back.
+    HeldThread,
+}
+
+/// A plugin that must be fenced, or paused in part.
 #[derive(Debug)]
 pub struct FenceRequest {
     pub plugin: String,
     /// Which start of the plugin failed: a later one begins without faults.
     pub generation: u64,
+    pub cause: FenceCause,
     pub reason: String,
 }
 
@@ -32,6 +55,11 @@ pub struct PluginHandle {
     pub stop: CancellationToken,
     /// Background tasks of the plugin.
     pub tasks: TaskTracker,
+    /// Bounds how much of its code runs at a time.
+    pub gate: Arc<PollGate>,
+    /// By the names that faults give them.
+    operations: RwLock<BTreeMap<String, PluginOperation>>,
+    is_fenced: AtomicBool,
     faults: Mutex<Faults>,
     fault_count: AtomicU64,
     limit: FaultLimit,
@@ -39,18 +67,12 @@ pub struct PluginHandle {
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct FaultLimit {
-    pub faults: usize,
-    pub window: Duration,
-}
-
 #[derive(Default)]
 struct Faults {
     recent: VecDeque<Instant>,
     /// When, in Unix milliseconds, and what.
     last: Option<(i64, String)>,
-    is_fenced: bool,
+    is_fence_requested: bool,
 }
 
 impl PluginHandle {
@@ -66,6 +88,9 @@ impl PluginHandle {
             generation: STARTS.fetch_add(1, Ordering::Relaxed),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            gate: Arc::default(),
+            operations: RwLock::default(),
+            is_fenced: AtomicBool::new(false),
             faults: Mutex::default(),
             fault_count: AtomicU64::new(0),
             limit,
@@ -83,7 +108,7 @@ impl PluginHandle {
             .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         let at = if location.is_empty() { String::new() } else { format!(" at {location}") };
-        self.count(format!("{kind} in {place}: {message}{at}"));
+        self.count(place, format!("{kind} in {place}: {message}{at}"));
     }
 
     /// A contribution whose JSON does not fit the type of its extension point.
@@ -98,14 +123,80 @@ impl PluginHandle {
         metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout")
             .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
-        self.count(format!("timeout in {place} after {timeout:?}"));
+        self.count(place, format!("timeout in {place} after {timeout:?}"));
     }
 
     /// Forgets the faults counted towards the fence.
     pub fn pardon(&self) {
         let mut faults = self.faults.lock();
         faults.recent.clear();
-        faults.is_fenced = false;
+        faults.is_fence_requested = false;
+        drop(faults);
+        self.operations.read().values().for_each(|operation| operation.breaker.pardon());
+    }
+
+    /// What the plugin does under this name; several entries of its manifest may share it.
+    pub fn operation(self: &Arc<Self>, name: &str) -> PluginOperation {
+        let new = || PluginOperation { place: self.place(name), breaker: OperationBreaker::new(name) };
+        self.operations.write().entry(name.to_owned()).or_insert_with(new).clone()
+    }
+
+    /// Pauses an operation, and returns those that are paused now.
+    pub fn pause(&self, operation: &str, reason: &str) -> Vec<PausedOperation> {
+        let known = self.operations.read().get(operation).cloned();
+        if let Some(known) = known {
+            let paused = known.breaker.pause(self.clock.now_ms(), reason);
+            self.log_pause(&paused);
+        }
+        self.paused_operations()
+    }
+
+    /// Ends all pauses at once, by the operator's word.
+    pub fn resume_operations(&self) -> usize {
+        let resumed = self.operations.read().values().filter(|operation| operation.breaker.reset()).count();
+        self.report_paused();
+        resumed
+    }
+
+    pub fn paused_operations(&self) -> Vec<PausedOperation> {
+        self.operations.read().values().filter_map(|operation| operation.breaker.paused()).collect()
+    }
+
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// The call that decides about a paused operation has ended: without a fault, it is back.
+    pub fn end_probe(&self, operation: &PluginOperation, probe: Option<Probe>) {
+        if probe.is_some_and(|probe| probe.end(self.clock.now_ms())) {
+            tracing::info!(
+                plugin = &*self.name,
+                place = operation.breaker.operation(),
+                "works again: no longer paused"
+            );
+            self.report_paused();
+        }
+    }
+
+    fn log_pause(&self, paused: &PausedOperation) {
+        let PausedOperation { operation, pauses, reason, .. } = paused;
+        let seconds = paused.retry_after_s(self.clock.now_ms());
+        tracing::warn!(plugin = &*self.name, place = operation, seconds, pauses, reason, "paused");
+        self.report_paused();
+    }
+
+    fn report_paused(&self) {
+        let count = u32::try_from(self.paused_operations().len()).unwrap_or(u32::MAX);
+        metrics::gauge!("gateway_plugin_operations_paused", "plugin" => self.name.to_string()).set(count);
+    }
+
+    /// Whether callers must be told that the plugin failed, rather than that it is switched off.
+    pub fn is_fenced(&self) -> bool {
+        self.is_fenced.load(Ordering::Relaxed)
+    }
+
+    pub fn set_fenced(&self) {
+        self.is_fenced.store(true, Ordering::Relaxed);
     }
 
     pub fn fault_count(&self) -> u64 {
@@ -116,25 +207,72 @@ impl PluginHandle {
         self.faults.lock().last.clone()
     }
 
-    fn count(&self, description: String) {
+    /// The number of a place in the plugin, for [`crate::polls`].
+    pub fn place(self: &Arc<Self>, name: &str) -> PlaceId {
+        let observer: Weak<Self> = Arc::downgrade(self);
+        register(&self.name, name, observer)
+    }
+
+    fn request_fence(&self, cause: FenceCause, reason: String) {
+        let (plugin, generation) = (self.name.to_string(), self.generation);
+        // The receiver is gone when the gateway stops.
+        let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
+    }
+
+    /// Counts a fault against its operation, and one without an operation against the plugin.
+    fn count(&self, place: &str, description: String) {
+        let operation = self.operations.read().get(place).cloned();
+        match operation {
+            Some(operation) => self.count_in(&operation.breaker, &description),
+            None => self.count_outside(&description),
+        }
+        self.faults.lock().last = Some((self.clock.now_ms(), description));
+    }
+
+    fn count_in(&self, breaker: &OperationBreaker, description: &str) {
+        match breaker.record_fault(self.limit, self.clock.now_ms(), description) {
+            FaultVerdict::Counted => {}
+            FaultVerdict::Pause { reason } => {
+                self.request_fence(FenceCause::Operation(breaker.operation().to_owned()), reason);
+            }
+            FaultVerdict::PausedAgain => {
+                if let Some(paused) = breaker.paused() {
+                    self.log_pause(&paused);
+                }
+            }
+        }
+    }
+
+    fn count_outside(&self, description: &str) {
         let now = Instant::now();
         let mut faults = self.faults.lock();
         faults.recent.push_back(now);
         while faults.recent.front().is_some_and(|first| now.duration_since(*first) > self.limit.window) {
             faults.recent.pop_front();
         }
-        if faults.recent.len() >= self.limit.faults && !faults.is_fenced {
-            faults.is_fenced = true;
+        if faults.recent.len() >= self.limit.faults && !faults.is_fence_requested {
+            faults.is_fence_requested = true;
             let reason =
                 format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
-            // The receiver is gone when the gateway stops.
-            let _ = self.fence_requests.send(FenceRequest {
-                plugin: self.name.to_string(),
-                generation: self.generation,
-                reason,
-            });
+            self.request_fence(FenceCause::Faults, reason);
         }
-        faults.last = Some((self.clock.now_ms(), description));
+    }
+}
+
+/// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
+impl ThreadHolder for PluginHandle {
+    fn holds_thread(&self, place: &str) {
+        let plugin = &*self.name;
+        tracing::error!(plugin, place, limit = ?THREAD_LIMIT, "holds a thread and does not give it back: fenced");
+        metrics::counter!("gateway_plugin_faults_total", "plugin" => plugin.to_owned(), "kind" => "held_thread")
+            .increment(1);
+        self.fault_count.fetch_add(1, Ordering::Relaxed);
+        let reason = format!("{place} has held a thread for more than {THREAD_LIMIT:?}");
+        self.faults.lock().last = Some((self.clock.now_ms(), reason.clone()));
+        if !self.gate.is_closed() {
+            self.gate.close();
+            self.request_fence(FenceCause::HeldThread, reason);
+        }
     }
 }
 

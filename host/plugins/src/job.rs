@@ -1,6 +1,6 @@
 //! One run of a plugin's job. The rule: every end but success and a stop of the plugin is recorded as a fault of the plugin.
 
-use super::ActivePlugin;
+use super::{ActivePlugin, polls::Closed};
 use abi_stable::std_types::RResult;
 use gateway_jobs::JobFailure;
 use plugin_api::abi::FaultKind;
@@ -15,6 +15,13 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
     let Some(spec) = plugin.manifest.jobs.get(job as usize) else {
         return Err(JobFailure::Failed("the plugin has no such job".into()));
     };
+    let Some(operation) = plugin.operations.job(job) else {
+        return Err(JobFailure::Failed("the plugin has no such job".into()));
+    };
+    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).map_err(|paused| {
+        let seconds = paused.retry_after_s(plugin.handle.now_ms());
+        JobFailure::Failed(format!("it failed too often and is paused for {seconds} s: {}", paused.reason))
+    })?;
     let place = format!("job {}", spec.name);
     let mut overrun = Overrun {
         plugin,
@@ -23,11 +30,15 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         is_over: false,
         begun: Instant::now(),
     };
-    let outcome = plugin.object.run_job(job).await;
+    let outcome = plugin.call(operation.place, || plugin.object.run_job(job)).await;
     overrun.is_over = true;
     match outcome {
-        RResult::ROk(()) => Ok(()),
-        RResult::RErr(fault) => {
+        Ok(RResult::ROk(())) => {
+            plugin.handle.end_probe(operation, probe);
+            Ok(())
+        }
+        Err(Closed) => Err(JobFailure::Failed("the plugin is fenced".into())),
+        Ok(RResult::RErr(fault)) => {
             plugin.handle.fault(&place, &fault);
             Err(match fault.kind {
                 FaultKind::Panic => {

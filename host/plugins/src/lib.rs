@@ -4,13 +4,16 @@
 
 mod active_plugin;
 mod active_plugins;
+mod breaker;
 mod capabilities;
 mod contributions;
+pub mod crash_record;
 mod doorkeeper;
 mod handle;
 mod host_context;
 pub mod job;
 pub mod loading;
+pub mod polls;
 mod report;
 mod state;
 mod topic;
@@ -20,12 +23,13 @@ mod write_guard;
 #[cfg(test)]
 mod fuzz;
 
-pub use active_plugin::{ActivePlugin, InFlightGuard};
+pub use active_plugin::{ActivePlugin, InFlightGuard, PluginOperations};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
+pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;
 pub use contributions::{AuthorRecords, Contribution, ContributionCache};
 pub use doorkeeper::Doorkeeper;
-pub use handle::{FaultLimit, FenceRequest, PluginHandle};
+pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
     DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,

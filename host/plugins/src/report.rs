@@ -2,6 +2,7 @@
 
 use super::{
     PluginState,
+    breaker::PausedOperation,
     loading::{LoadedPlugin, PluginError, grant_names},
 };
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,12 @@ pub struct PluginReport {
     /// What it asks for besides its own tables: `egress`, `chain:main`, `signer:relayer`.
     #[serde(default)]
     pub grants: Vec<String>,
+    /// What is paused because it failed too often, while the plugin serves.
+    #[serde(default)]
+    pub paused: Vec<PausedOperation>,
+    /// Threads of the process that its code holds now.
+    #[serde(default)]
+    pub threads_lost: usize,
     /// Since the gateway started.
     pub faults: u64,
     pub last_fault: Option<String>,
@@ -47,6 +54,8 @@ impl PluginReport {
             jobs: 0,
             migrations_applied: 0,
             grants: Vec::new(),
+            paused: Vec::new(),
+            threads_lost: 0,
             faults: 0,
             last_fault: None,
             last_fault_ms: None,

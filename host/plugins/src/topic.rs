@@ -1,6 +1,6 @@
 //! One call of a topic's renderer. The rule: every failure is recorded as a fault of the plugin.
 
-use super::ActivePlugin;
+use super::{ActivePlugin, polls::Closed};
 use abi_stable::std_types::RResult;
 use gateway_activity::LogPage;
 use plugin_api::abi::{Fault, FaultKind, Frame};
@@ -12,19 +12,26 @@ const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Renders rows of the activity log with the topic at that index in the manifest; failures are the plugin's faults.
 pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Option<Vec<Frame>> {
     let _in_flight = plugin.acquire()?;
+    let operation = plugin.operations.topic(topic)?;
+    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).ok()?;
     let place = format!("topic {}", plugin.manifest.topics.get(topic as usize)?);
     let LogPage { rows, last_id } = page;
-    match tokio::time::timeout(RENDER_TIMEOUT, plugin.object.render(topic, rows)).await {
-        Ok(RResult::ROk(frames)) if are_in_order(&frames, last_id) => Some(frames.into_vec()),
-        Ok(RResult::ROk(_)) => {
+    let call = plugin.call(operation.place, || plugin.object.render(topic, rows));
+    match tokio::time::timeout(RENDER_TIMEOUT, call).await {
+        Ok(Ok(RResult::ROk(frames))) if are_in_order(&frames, last_id) => {
+            plugin.handle.end_probe(operation, probe);
+            Some(frames.into_vec())
+        }
+        Ok(Ok(RResult::ROk(_))) => {
             let message = "frames without rows, or in another order".into();
             plugin.handle.fault(&place, &Fault { kind: FaultKind::Error, message, location: Default::default() });
             None
         }
-        Ok(RResult::RErr(fault)) => {
+        Ok(Ok(RResult::RErr(fault))) => {
             plugin.handle.fault(&place, &fault);
             None
         }
+        Ok(Err(Closed)) => None,
         Err(_elapsed) => {
             plugin.handle.timed_out(&place, RENDER_TIMEOUT);
             None

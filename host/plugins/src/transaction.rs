@@ -3,7 +3,7 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all, and before the client gets a 2xx.
 
-use crate::{HostContext, WriteGuard};
+use crate::{HostContext, WriteGuard, polls::in_host};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -198,10 +198,10 @@ struct Handle(Arc<PluginTransaction>);
 impl AbiTransaction for Handle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
-        async move {
+        in_host(async move {
             let outcomes = transaction.run(statements.into_vec()).await;
             outcomes.map(RVec::from).map_err(HostError::from).into()
-        }
+        })
         .into_ffi()
     }
 
@@ -223,7 +223,7 @@ impl AbiTransaction for Handle {
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
         let transaction = self.0.clone();
-        async move { transaction.commit().await.into() }.into_ffi()
+        in_host(async move { transaction.commit().await.into() }).into_ffi()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `[plugins.hostile]`: which fault is injected where. Without a section only the routes misbehave.
 
+use crate::{deaths::exit, spins::spin};
 use plugin_api::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -24,6 +25,10 @@ pub enum Act {
     Behave,
     Panic,
     Hang,
+    /// Never leaves the processor.
+    Spin,
+    /// Ends the process.
+    Exit,
     /// Answers JSON of another shape.
     Misshape,
     /// Collects the same extension point, and so calls itself again.
@@ -43,6 +48,8 @@ impl Config {
         match act {
             Act::Panic => std::panic::panic_any(place),
             Act::Hang => block(Duration::from_millis(self.hang_ms)),
+            Act::Spin => spin(),
+            Act::Exit => exit(),
             Act::Behave | Act::Misshape | Act::Circle => {}
         }
     }
@@ -61,6 +68,8 @@ pub(crate) async fn act(act: Act, place: &'static str) {
     match act {
         Act::Panic => std::panic::panic_any(place),
         Act::Hang => std::future::pending().await,
+        Act::Spin => spin(),
+        Act::Exit => exit(),
         Act::Behave | Act::Misshape | Act::Circle => {}
     }
 }

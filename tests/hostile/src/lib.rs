@@ -5,10 +5,12 @@
 
 mod config;
 mod data;
+mod deaths;
 mod drops;
 mod egress;
 mod panics;
 mod responses;
+mod spins;
 
 pub use config::{Act, Config};
 pub use data::WRITES;
@@ -36,6 +38,8 @@ impl Plugin for Hostile {
             .routes(responses::routes())
             .routes(data::routes())
             .routes(egress::routes())
+            .routes(spins::routes())
+            .routes(deaths::routes())
             .grants(Grants { egress: true, ..Grants::default() })
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])

@@ -2,7 +2,7 @@
 
 use crate::Hostile;
 use plugin_api::{
-    HandlerError, Json, JsonSchema, RequestContext, Route,
+    HandlerError, Json, JsonSchema, Path, RequestContext, Route,
     extract::{FromRequest, Request},
     response::Problem,
 };
@@ -18,6 +18,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::get("/api/hostile/panic_in_extractor", panic_in_extractor).public(),
         Route::get("/api/hostile/panic_in_serializer", panic_in_serializer).public(),
         Route::get("/api/hostile/panic_with_evil_payload", panic_with_evil_payload).public(),
+        Route::get("/api/hostile/panic_on/{number}", panic_on_odd).public(),
         Route::get("/api/hostile/panic_in_thread", panic_in_thread).public(),
         Route::get("/api/hostile/panic_in_task", panic_in_task).public(),
         Route::get("/api/hostile/panic_in_blocking", panic_in_blocking).public(),
@@ -70,6 +71,11 @@ impl Drop for EvilPayload {
 
 async fn panic_with_evil_payload(_: RequestContext<Hostile>) -> Number {
     panic_any(EvilPayload)
+}
+
+/// Only some requests are its undoing.
+async fn panic_on_odd(_: RequestContext<Hostile>, Path(number): Path<i64>) -> Number {
+    if number % 2 == 0 { Ok(Json(number)) } else { panic_any("on an odd number") }
 }
 
 async fn panic_in_thread(_: RequestContext<Hostile>) -> Number {

@@ -12,6 +12,8 @@ use gateway_tests::{
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::{fs, path::Path};
 
+/// Routes that fail at every call.
+pub(super) const FAILING: [&str; 2] = ["/api/misbehaves/panic", "/api/misbehaves/late-panic"];
 const NOTES: &str = "/api/misbehaves/notes";
 
 /// A gateway with two plugins: hello, and one that misbehaves.
@@ -110,15 +112,21 @@ async fn a_job_that_panics_is_run_again_and_told() {
 async fn a_plugin_that_fails_too_often_is_taken_off() {
     let gateway = start(|setup| setup.set("plugins.fence_faults", 3).set("plugins.fence_window_s", 3600)).await;
     let site = Site::of(&gateway);
+    // Two routes and the job: each is paused first.
     let is_fenced = async || {
-        let answer = site.get("/api/misbehaves/panic").await;
-        assert!([500, 503].contains(&answer.status), "{}", answer.text());
-        answer.status == 503
+        let mut answers = Vec::new();
+        for path in FAILING {
+            let answer = site.get(path).await;
+            assert!([500, 503].contains(&answer.status), "{}", answer.text());
+            answers.push(answer.code());
+        }
+        answers.iter().all(|code| code == "disabled")
     };
     TestGateway::eventually(LIMIT, "the plugin is fenced", is_fenced).await;
     let refused = site.get(NOTES).await;
     assert_eq!((refused.status, refused.code().as_str()), (503, "disabled"), "{}", refused.text());
     assert!(!refused.header("retry-after").is_empty());
+    assert!(refused.text().contains("it failed too often"), "{}", refused.text());
     assert_eq!(site.get("/api/hello/world").await.status, 200);
 
     let is_reported = async || operator_sees(&gateway, "/plugins", "misbehaves").await["state"] == "fenced";
@@ -126,4 +134,36 @@ async fn a_plugin_that_fails_too_often_is_taken_off() {
     let report = operator_sees(&gateway, "/plugins", "misbehaves").await;
     assert!(report["reason"].as_str().unwrap().contains("faults within"), "{report}");
     assert!(site.get("/api/status").await.header("x-service-degraded").split(',').any(|name| name == "plugins"));
+}
+
+#[tokio::test]
+async fn a_paused_operation_is_everywhere_to_be_seen_and_resumed_by_a_command() {
+    let gateway = start(|setup| setup.set("plugins.fence_faults", 2).set("plugins.fence_window_s", 3600)).await;
+    let site = Site::of(&gateway);
+    let is_paused = async || site.get(FAILING[0]).await.code() == "paused";
+    TestGateway::eventually(LIMIT, "the operation is paused", is_paused).await;
+    let refused = site.get(FAILING[0]).await;
+    assert!((1..=5).contains(&refused.header("retry-after").parse::<u64>().unwrap()), "{}", refused.text());
+    assert_eq!(site.get(NOTES).await.status, 200, "its other routes go on");
+
+    let status = site.get("/api/status").await.json()["services"]["plugins"].clone();
+    assert_eq!(status["ok"], false, "{status}");
+    assert!(status["detail"].as_str().unwrap().contains("panic_at_once of misbehaves"), "{status}");
+    let report = operator_sees(&gateway, "/plugins", "misbehaves").await;
+    let paused = report["paused"].as_array().unwrap();
+    assert!(paused.iter().any(|paused| paused["operation"] == "panic_at_once"), "{report}");
+    assert_eq!(report["state"], "serving");
+    let operator = Site::at(gateway.admin_url());
+    let page = operator.get("/").await.text();
+    assert!(page.contains("panic_at_once is paused until"), "{page}");
+    assert!(page.contains("aria-label=\"resume misbehaves\""), "{page}");
+    let metrics = operator.get("/metrics").await.text();
+    assert!(metrics.contains("gateway_plugin_operations_paused{plugin=\"misbehaves\"}"), "{metrics}");
+
+    let setup = gateway.setup().clone();
+    let admin = gateway.admin_url().to_owned();
+    let resume = move || setup.run(&["plugins", "resume", "misbehaves", "--admin", &admin]).unwrap();
+    let resumed = tokio::task::spawn_blocking(resume).await.unwrap();
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert_eq!(site.get(FAILING[0]).await.status, 500, "it is called again");
 }

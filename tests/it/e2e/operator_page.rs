@@ -30,8 +30,13 @@ async fn start() -> GatewayProcess {
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     assert_eq!(site.get("/api/hello/world").await.status, 200);
-    for _ in 0..3 {
-        assert_eq!(answer(site.request(reqwest::Method::GET, "/api/hostile/panic_at_once")).await.status, 500);
+    for operation in ["panic_after_await", "panic_in_extractor", "panic_at_once"] {
+        for _ in 0..3 {
+            assert_eq!(
+                answer(site.request(reqwest::Method::GET, &format!("/api/hostile/{operation}"))).await.status,
+                500
+            );
+        }
     }
     let is_fenced = async || faults::operator_sees(&gateway, "/plugins", "hostile").await["state"] == "fenced";
     TestGateway::eventually(LIMIT, "the hostile plugin is fenced", is_fenced).await;

@@ -152,7 +152,9 @@ async fn a_fenced_plugin_is_resumed() {
     let gateway = faults::start(|setup| setup.set("plugins.fence_faults", 3).set("plugins.fence_window_s", 3600)).await;
     let site = Site::of(&gateway);
     let is_fenced = async || {
-        site.get("/api/misbehaves/panic").await;
+        for path in faults::FAILING {
+            site.get(path).await;
+        }
         faults::operator_sees(&gateway, "/plugins", "misbehaves").await["state"] == "fenced"
     };
     TestGateway::eventually(LIMIT, "the plugin is fenced", is_fenced).await;

@@ -3,6 +3,7 @@
 
 mod contributions;
 mod data;
+mod deaths;
 mod fence;
 mod handlers;
 mod jobs;
@@ -10,6 +11,7 @@ mod lifecycle;
 mod process;
 mod reach;
 mod responses;
+mod spins;
 mod toggle;
 mod variants;
 

@@ -12,7 +12,12 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
+pub(super) async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
+    adjust(prepared().await).start().await.unwrap()
+}
+
+/// A folder with the hostile plugin and a good one.
+pub(super) async fn prepared() -> Setup {
     let hostile = tokio::task::spawn_blocking(fixtures::hostile).await.unwrap().unwrap();
     let setup = setup();
     let folder = setup.folder().join("plugins");
@@ -20,11 +25,10 @@ async fn start(adjust: impl FnOnce(Setup) -> Setup) -> GatewayProcess {
     for file in [hostile, plugin_file("hello").unwrap()] {
         fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
-    let setup = setup
+    setup
         .set("plugins.dir", folder.display())
         .set("plugins.fence_faults", 100_000)
-        .set("plugins.hostile.grants", "egress");
-    adjust(setup).start().await.unwrap()
+        .set("plugins.hostile.grants", "egress")
 }
 
 async fn assert_others_serve(site: &Site) {

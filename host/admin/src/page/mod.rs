@@ -14,7 +14,7 @@ use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
 use html::Html;
 use plugin_api::manifest::ActivityRow;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 pub const STYLE: &str = include_str!("page.css");
 pub const SCRIPT: &str = include_str!("page.js");
@@ -25,10 +25,10 @@ const ROWS: u32 = 20;
 /// How long the page waits for each part that the database has to give.
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub async fn render(gateway: &Gateway) -> String {
+pub async fn render(gateway: &Arc<Gateway>) -> String {
     let (health, services, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
-        within(async { Ok(gateway.dispatcher.pages.degraded_services().await) }),
+        within(services(gateway)),
         within(gateway.jobs.list()),
         within(latest(&gateway.host.activity)),
         within(gateway.operators.audit(ROWS)),
@@ -50,6 +50,13 @@ pub async fn render(gateway: &Gateway) -> String {
 async fn within<T>(part: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
     let late = |_elapsed| StorageError::Unavailable(format!("no answer within {PART_TIMEOUT:?}"));
     tokio::time::timeout(PART_TIMEOUT, part).await.map_err(late).flatten()
+}
+
+/// Plugins report some of them.
+async fn services(gateway: &Arc<Gateway>) -> Result<Vec<(String, String)>, StorageError> {
+    let asked = gateway.clone();
+    let answer = gateway.runtime.spawn(async move { asked.dispatcher.pages.degraded_services().await });
+    answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
 }
 
 fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {

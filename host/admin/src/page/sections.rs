@@ -65,8 +65,11 @@ pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
         page.text(&report.name);
         page.raw("</th><td>");
         page.badge(colour(report.state), report.state.name());
+        if !report.paused.is_empty() {
+            page.badge("bad", &format!("{} paused", report.paused.len()));
+        }
         page.raw("</td><td class=\"buttons\">");
-        for action in actions(report.state) {
+        for action in actions(report) {
             button(page, &report.name, *action);
         }
         page.raw("</td>");
@@ -79,6 +82,9 @@ pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
         page.number_cell(report.faults);
         page.raw("<td class=\"words\">");
         page.text(&report.reason);
+        if report.threads_lost > 0 {
+            page.text(&format!(" (holds {} threads)", report.threads_lost));
+        }
         last_fault(page, report);
         page.raw("</td></tr>");
     }
@@ -114,8 +120,9 @@ fn milliseconds(limit: Duration) -> String {
 }
 
 /// Only the actions that can succeed in this state; the command line accepts the others too, and prints why they fail.
-const fn actions(state: PluginState) -> &'static [Action] {
-    match state {
+const fn actions(report: &PluginReport) -> &'static [Action] {
+    match report.state {
+        PluginState::Serving if !report.paused.is_empty() => &[Action::Resume, Action::Disable],
         PluginState::Serving => &[Action::Disable],
         PluginState::Fenced | PluginState::Failed => &[Action::Resume, Action::Disable],
         PluginState::Disabled | PluginState::Stopped => &[Action::Enable],

@@ -19,7 +19,7 @@ use exit::{config_problems, failure, printed};
 use gateway::StartError;
 use gateway::lifecycle::Action;
 use gateway_config::Config;
-use runtime::with_runtime;
+use runtime::{with_runtime, with_serving_runtime};
 use serde_json::json;
 
 /// Runs the command and says how it ended.
@@ -60,7 +60,7 @@ fn with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> 
 
 fn run_with_config(command: &Command, output: Output, config: Config, cli: &Cli) -> ExitCode {
     match command {
-        Command::Run => with_runtime(boot::run(config, cli.overrides.clone()))
+        Command::Run => with_serving_runtime(|control, spare| boot::run(config, cli.overrides.clone(), control, spare))
             .map_or_else(|code| code, |ended| ended.map_or_else(|error| boot_error(&error), |()| ExitCode::Ok)),
         Command::Migrate => with_runtime(migrate::run(output, config)).unwrap_or_else(|code| code),
         Command::Openapi => openapi::print(&config),
@@ -85,7 +85,7 @@ fn boot_error(error: &BootError) -> ExitCode {
         BootError::Open(StartError::Database(_)) => ExitCode::Database,
         BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => ExitCode::Config,
         BootError::Plugins(_) | BootError::Open(StartError::RequiredPlugins(_)) => ExitCode::Plugin,
-        BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) => ExitCode::Failure,
+        BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) | BootError::Control(_) => ExitCode::Failure,
     };
     failure(code, error)
 }

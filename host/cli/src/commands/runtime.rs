@@ -1,19 +1,46 @@
-//! The runtime that commands run on.
+//! The runtimes that commands run on.
+//!
+//! The rule: plugins run on the threads of one runtime, operators' listener and signals on another, so that no plugin keeps the
+//! process from being looked at and stopped.
 
 use super::exit::failure;
 use crate::exit_code::ExitCode;
+use crate::spare_threads::SpareThreads;
+use gateway_plugins::polls::polls_max;
+use std::{future::Future, io};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Tasks that a worker thread polls before it polls the sockets again: a new request is queued soon even under load.
 const TASKS_PER_LOOK: u32 = 16;
 
 pub fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
-    match tokio::runtime::Builder::new_multi_thread().enable_all().event_interval(TASKS_PER_LOOK).build() {
-        Ok(runtime) => {
-            let done = runtime.block_on(work);
-            // A hung thread of a plugin must not keep the process alive: everything durable is written by now.
-            runtime.shutdown_background();
-            Ok(done)
-        }
-        Err(error) => Err(failure(ExitCode::Failure, &error)),
-    }
+    finish(&mut Builder::new_multi_thread(), |_| work)
+}
+
+/// Serves with a thread more than one plugin can hold, and with spare threads for those that are lost.
+pub fn with_serving_runtime<T, W: Future<Output = T>>(
+    work: impl FnOnce(Handle, SpareThreads) -> W,
+) -> Result<T, ExitCode> {
+    let control = Builder::new_multi_thread().worker_threads(1).thread_name("control").enable_all().build();
+    let control = control.map_err(start_error)?;
+    let spare = SpareThreads::for_polls(polls_max());
+    let threads = polls_max() + 1 + spare.count();
+    let done = finish(Builder::new_multi_thread().worker_threads(threads), |serving| {
+        spare.occupy(serving.handle());
+        work(control.handle().clone(), spare)
+    });
+    control.shutdown_background();
+    done
+}
+
+fn finish<T, W: Future<Output = T>>(builder: &mut Builder, work: impl FnOnce(&Runtime) -> W) -> Result<T, ExitCode> {
+    let runtime = builder.enable_all().event_interval(TASKS_PER_LOOK).build().map_err(start_error)?;
+    let done = runtime.block_on(work(&runtime));
+    // A hung thread of a plugin must not keep the process alive: everything durable is written by now.
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+fn start_error(error: io::Error) -> ExitCode {
+    failure(ExitCode::Failure, &error)
 }

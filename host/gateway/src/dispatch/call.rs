@@ -4,7 +4,7 @@ use super::body_parts::BodyParts;
 use crate::routes::Route;
 use gateway_activity::Sink;
 use gateway_http::body::BodyError;
-use gateway_plugins::ActivePlugin;
+use gateway_plugins::{ActivePlugin, PluginOperation};
 use std::{
     net::IpAddr,
     sync::{Arc, Weak},
@@ -13,6 +13,7 @@ use std::{
 pub struct Call<'a> {
     pub route: &'a Arc<Route>,
     pub plugin: &'a Arc<ActivePlugin>,
+    pub operation: &'a PluginOperation,
     pub index: u32,
     pub ip: IpAddr,
     /// For streams: direct writes to the caller's connection.

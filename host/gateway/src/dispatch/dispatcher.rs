@@ -25,7 +25,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, HostContext};
+use gateway_plugins::{ActivePlugin, HostContext, polls::Closed};
 use gateway_storage::read_tracking;
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
@@ -124,9 +124,10 @@ impl Dispatcher {
             }
             Target::Plugin { plugin, index } => {
                 // Held until the response is complete: a drain waits for it.
-                let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::disabled(plugin.name()))?;
+                let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(plugin))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
-                let call = Call { route, plugin, index: *index, ip, sink, body_parts: None };
+                let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
+                let call = Call { route, plugin, operation, index: *index, ip, sink, body_parts: None };
                 let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
@@ -234,7 +235,24 @@ impl Dispatcher {
         })
     }
 
+    /// One call of the operation, unless it is paused.
     async fn call_plugin(
+        &self,
+        call: Call<'_>,
+        parts: Parts,
+        params: Vec<String>,
+        caller: Caller,
+    ) -> Result<Response<Body>, ErrorResponse> {
+        let (handle, operation) = (&call.plugin.handle, call.operation);
+        let now_ms = || self.host.clock.now_ms();
+        let admitted = operation.breaker.admit(now_ms);
+        let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, now_ms()))?;
+        let answer = self.call_admitted(call, parts, params, caller).await;
+        handle.end_probe(operation, probe);
+        answer
+    }
+
+    async fn call_admitted(
         &self,
         call: Call<'_>,
         parts: Parts,
@@ -277,13 +295,15 @@ impl Dispatcher {
         request: abi::Request,
         own: &RequestTransaction,
     ) -> Result<PluginResponse, ErrorResponse> {
-        match call.plugin.object.call(request).await {
-            RResult::ROk(answer) => response::into_response(&self.streams, call, answer).await,
+        let object = &call.plugin.object;
+        match call.plugin.call(call.operation.place, || object.call(request)).await {
+            Err(Closed) => Err(ErrorResponse::not_serving(call.plugin)),
+            Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
             // A refused commit, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
-            RResult::RErr(_) if commit::failure(own).is_some() || call.has_body_failed() => {
+            Ok(RResult::RErr(_)) if commit::failure(own).is_some() || call.has_body_failed() => {
                 Err(ErrorResponse::internal())
             }
-            RResult::RErr(fault) => {
+            Ok(RResult::RErr(fault)) => {
                 call.plugin.handle.fault(&call.route.spec.operation, &fault);
                 call.route.usage.record_fault(fault.kind);
                 Err(ErrorResponse::internal())

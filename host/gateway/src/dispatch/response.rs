@@ -8,7 +8,10 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use gateway_activity::StreamLimits;
 use gateway_http::body::Body;
-use gateway_plugins::{InFlightGuard, PluginHandle};
+use gateway_plugins::{
+    InFlightGuard, PluginHandle,
+    polls::{PluginValue, PollGate},
+};
 use gateway_telemetry::request_id;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
@@ -17,7 +20,11 @@ use plugin_api::{
     abi::{self, BodyStreamBox, Fault, FfiBytes},
     manifest::Subscription,
 };
-use std::{future::poll_fn, sync::Arc, task::Poll};
+use std::{
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 /// What responses with a live stream need.
 pub struct Streams {
@@ -115,7 +122,8 @@ pub fn report(call: &Call<'_>, message: &str) {
 /// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.
 async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, ErrorResponse> {
     let handle = call.plugin.handle.clone();
-    let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::disabled(call.plugin.name()))?;
+    let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
+    let chunks = PluginValue::new(handle.gate.clone(), call.operation.place, chunks);
     let mut rest = Box::pin(pull(chunks, handle, place.to_owned(), in_flight));
     match rest.next().await {
         None => Ok(Body::Empty),
@@ -128,7 +136,7 @@ async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<
 }
 
 fn pull(
-    chunks: BodyStreamBox,
+    chunks: PluginValue<BodyStreamBox, Arc<PollGate>>,
     handle: Arc<PluginHandle>,
     place: String,
     in_flight: InFlightGuard,
@@ -138,19 +146,11 @@ fn pull(
         let (handle, place) = (handle.clone(), place.clone());
         async move {
             let (mut chunks, in_flight) = state?;
-            let next = poll_fn(|context| match context.with_ffi_context(|context| chunks.poll_next(context)) {
-                FfiPoll::Pending => Poll::Pending,
-                FfiPoll::Ready(chunk) => Poll::Ready(chunk.into_option()),
-                FfiPoll::Panicked => Poll::Ready(Some(RResult::RErr(Fault {
-                    kind: abi::FaultKind::Panic,
-                    message: "the stream panicked".into(),
-                    location: Default::default(),
-                }))),
-            });
+            let next = poll_fn(|context| chunks.poll_with(context, poll_chunk));
             let chunk = tokio::select! {
                 biased;
                 () = handle.stop.cancelled() => return None,
-                chunk = next => chunk?,
+                chunk = next => chunk.ok()??,
             };
             match chunk {
                 RResult::ROk(bytes) => Some((Ok(Bytes::from_owner(bytes)), Some((chunks, in_flight)))),
@@ -161,6 +161,19 @@ fn pull(
             }
         }
     })
+}
+
+fn poll_chunk(chunks: &mut Option<BodyStreamBox>, context: &mut Context<'_>) -> Poll<Option<RResult<FfiBytes, Fault>>> {
+    let Some(chunks) = chunks else { return Poll::Ready(None) };
+    match context.with_ffi_context(|context| chunks.poll_next(context)) {
+        FfiPoll::Pending => Poll::Pending,
+        FfiPoll::Ready(chunk) => Poll::Ready(chunk.into_option()),
+        FfiPoll::Panicked => Poll::Ready(Some(RResult::RErr(Fault {
+            kind: abi::FaultKind::Panic,
+            message: "the stream panicked".into(),
+            location: Default::default(),
+        }))),
+    }
 }
 
 async fn topic_stream(

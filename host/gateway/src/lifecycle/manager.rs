@@ -19,8 +19,12 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, Capabilities, FaultLimit, FenceRequest, HostContext, LoadedPlugin, PluginHandle, PluginReport,
-    PluginState, job, missing_consent, render,
+    ActivePlugin, Capabilities, FaultLimit, FenceCause, FenceRequest, HostContext, LoadedPlugin, PluginHandle,
+    PluginReport, PluginState,
+    crash_record::{self, StartPhase},
+    job, missing_consent,
+    polls::{has_spare_threads, threads_lost},
+    render,
 };
 use gateway_storage::{Schema, Scope};
 use parking_lot::Mutex;
@@ -28,6 +32,11 @@ use plugin_api::abi::{FaultKind, FfiBytes, PluginBox};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
+
+/// A plugin is fenced when this many of its operations are paused at the same time.
+const PAUSED_OPERATIONS_MAX: usize = 3;
+/// How long the drain of a plugin that holds a thread takes at most, in each of its steps.
+const HUNG_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn invalid_jobs(error: InvalidJobs) -> InactiveReason {
     InactiveReason::failed(format!("its jobs cannot be scheduled: {error}"))
@@ -112,12 +121,13 @@ impl PluginManager {
         })
     }
 
-    /// Fences a plugin that failed too often, unless the database was away: then no plugin could do its work, and all of
-    /// them must still serve when it comes back.
+    /// Fences a plugin that failed too often, or pauses the operation that did, unless the database was away: then no plugin could
+    /// do its work, and all of them must still serve when it comes back.
     pub async fn fence(&self, request: &FenceRequest) {
         let database = &self.host().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
-        if database.probe().await.is_err() || database.was_unavailable_within(window) {
+        let is_excusable = request.cause != FenceCause::HeldThread;
+        if is_excusable && (database.probe().await.is_err() || database.was_unavailable_within(window)) {
             let (plugin, reason) = (&request.plugin, &request.reason);
             tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
             let serving = self.host().active.list();
@@ -127,7 +137,22 @@ impl PluginManager {
         let _transition = self.changes.lock().await;
         // An operator may have restarted the plugin while the request waited.
         if self.registry.lock().lives(request) {
-            self.stop_plugin(&request.plugin, PluginState::Fenced, &request.reason).await;
+            self.fence_or_pause(request).await;
+        }
+    }
+
+    async fn fence_or_pause(&self, request: &FenceRequest) {
+        let FenceRequest { plugin, cause, reason, .. } = request;
+        let FenceCause::Operation(operation) = cause else {
+            return self.stop_plugin(plugin, PluginState::Fenced, reason).await;
+        };
+        let serving = self.host().active.list();
+        let Some(running) = serving.iter().find(|running| running.name() == plugin) else { return };
+        let paused = running.handle.pause(operation, reason);
+        if paused.len() >= PAUSED_OPERATIONS_MAX {
+            let names: Vec<&str> = paused.iter().map(|paused| paused.operation.as_str()).collect();
+            let reason = format!("{} were paused; {operation}: {reason}", names.join(", "));
+            self.stop_plugin(plugin, PluginState::Fenced, &reason).await;
         }
     }
 
@@ -184,12 +209,29 @@ impl PluginManager {
         if let Some(reason) = missing_consent(&loaded, &settings) {
             return Err(InactiveReason::failed(reason));
         }
+        for phase in [StartPhase::Constructor, StartPhase::Migration] {
+            if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
+                return Err(InactiveReason::failed(reason));
+            }
+        }
+        let lost = threads_lost(name);
+        if lost > 0 && !has_spare_threads() {
+            let reason =
+                format!("its code holds {lost} threads of this process: restart the gateway to start it again");
+            return Err(InactiveReason::failed(reason));
+        }
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
         let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
-        let object = self.construct(&loaded, settings.config, &handle, &scope).await?;
-        self.migrate(&loaded, &scope).await?;
+        let object = {
+            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor);
+            self.construct(&loaded, settings.config, &handle, &scope).await?
+        };
+        {
+            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Migration);
+            self.migrate(&loaded, &scope).await?;
+        }
         let running = ActivePlugin::new(handle, loaded.clone(), object, scope);
         let jobs = match self.mount_all(&running).await {
             Ok(jobs) => jobs,
@@ -199,6 +241,7 @@ impl PluginManager {
             }
         };
         self.registry.lock().serves(name, running, jobs);
+        crash_record::started(name);
         let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
         tracing::info!(plugin = name, version, routes, "serving");
         Ok(())
@@ -326,6 +369,9 @@ impl PluginManager {
     pub(super) async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
         let leaving = self.registry.lock().leaves(name, reason);
         if let Some((running, jobs)) = leaving {
+            if state == PluginState::Fenced {
+                running.handle.set_fenced();
+            }
             self.drain(&running, jobs, reason).await;
         }
         // The routes of a fenced plugin stay and respond 503: it is enabled.
@@ -342,6 +388,8 @@ impl PluginManager {
         running.close();
         running.handle.stop.cancel();
         let limit = Duration::from_millis(self.config().http.drain_timeout_ms);
+        // What holds a thread does not end, and nothing else of the plugin is polled any more.
+        let limit = if running.handle.gate.is_closed() { limit.min(HUNG_DRAIN_TIMEOUT) } else { limit };
         if !running.drained(limit).await {
             tracing::warn!(plugin = name, inside = running.in_flight(), "still busy after the drain limit");
         }

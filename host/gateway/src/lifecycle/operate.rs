@@ -9,8 +9,9 @@ use super::{
 };
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
-use gateway_plugins::{PluginReport, PluginState};
+use gateway_plugins::{PausedOperation, PluginReport, PluginState, crash_record};
 use gateway_storage::StorageError;
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Action {
     Enable,
     /// Do not serve, from now on and after every start.
     Disable,
-    /// Serve again after having been fenced or having failed.
+    /// Serve again after having been fenced or having failed, with all operations.
     Resume,
     /// Empty its derived tables and derive them from the chain again.
     Reindex,
@@ -86,6 +87,9 @@ impl PluginManager {
         if self.registry.lock().is_closed() {
             return Err(OperateError::Closing);
         }
+        if matches!(action, Action::Enable | Action::Resume) {
+            crash_record::forgive(name);
+        }
         let refusal = match action {
             Action::Enable => self.enable(name, who).await?,
             Action::Disable => self.disable(name, who).await?,
@@ -133,7 +137,11 @@ impl PluginManager {
         match before.state {
             PluginState::Fenced | PluginState::Failed if self.registry.lock().is_loaded(name) => {}
             PluginState::Disabled => return Some(format!("{}; enable it to start it", before.reason)),
-            // It serves already, or there is nothing to start.
+            PluginState::Serving => {
+                self.registry.lock().resume_operations(name);
+                return None;
+            }
+            // There is nothing to start.
             _ => return None,
         }
         let reason = "being resumed by an operator".to_owned();
@@ -173,10 +181,23 @@ impl PluginManager {
 impl PluginRegistry {
     pub(crate) fn report(&self, name: &str) -> Option<PluginReport> {
         let mut report = self.entries.get(name)?.current_report();
+        if !report.paused.is_empty() {
+            report.reason = report.paused.iter().map(pause_line).collect::<Vec<_>>().join("; ");
+        }
+        let died_in = crash_record::running_at_death(name);
+        if report.reason.is_empty() && !died_in.is_empty() {
+            report.reason = format!("was running when the gateway died the last time: {}", died_in.join(", "));
+        }
         if report.state == PluginState::Serving && report.reason.is_empty() && self.switch(name) == Some(true) {
             report.reason = ON_BY_OPERATOR.to_owned();
         }
         Some(report)
+    }
+
+    fn resume_operations(&self, name: &str) {
+        if let Some(running) = self.entries.get(name).and_then(|entry| entry.running.as_ref()) {
+            running.handle.resume_operations();
+        }
     }
 
     pub(super) fn off_reason(&self, name: &str) -> &'static str {
@@ -199,6 +220,12 @@ impl PluginRegistry {
         let waits = |other: &String| failed(other) && self.requirements(other).iter().any(|required| required == name);
         wanted.into_iter().filter(waits).collect()
     }
+}
+
+/// For the operator: what is paused, until when and why.
+fn pause_line(paused: &PausedOperation) -> String {
+    let until = Timestamp::from_millisecond(paused.until_ms).unwrap_or_default().strftime("%F %T");
+    format!("{} is paused until {until} UTC: {}", paused.operation, paused.reason)
 }
 
 /// Also in the table that `gateway plugins list` prints.

@@ -2,7 +2,9 @@
 
 use crate::operators::Switches;
 use gateway_config::Config;
-use gateway_plugins::{ActivePlugin, FenceRequest, LoadedPlugin, PluginHandle, PluginReport, PluginState};
+use gateway_plugins::{
+    ActivePlugin, FenceRequest, LoadedPlugin, PluginHandle, PluginReport, PluginState, polls::threads_lost,
+};
 use gateway_storage::ViewNames;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -266,6 +268,8 @@ impl PluginEntry {
     pub(super) fn current_report(&self) -> PluginReport {
         let mut report = self.report_so_far();
         (report.state, report.reason) = (self.state, self.reason.clone());
+        report.threads_lost = threads_lost(&report.name);
+        report.paused = self.running.as_ref().map(|running| running.handle.paused_operations()).unwrap_or_default();
         report
     }
 

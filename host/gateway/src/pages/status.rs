@@ -41,8 +41,10 @@ impl Pages {
     }
 
     async fn services(&self) -> (Services, Counters) {
-        let (own, contributed, counters) =
-            tokio::join!(self.own_services(), self.contributions::<Services>(point::STATUS), self.counters());
+        // Before the contributions, not beside them: a plugin that never returns would keep what its neighbours in this task have
+        // locked, such as the test write that all probes share.
+        let own = self.own_services().await;
+        let (contributed, counters) = tokio::join!(self.contributions::<Services>(point::STATUS), self.counters());
         let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
         if let Some(database) = services.get_mut("db") {
             status::add_record_counts(database, &counters);
@@ -105,15 +107,29 @@ impl Pages {
         self.indexes.services(&chain.settings, &indexed, self.head())
     }
 
-    /// Enabled plugins that do not serve degrade the service `plugins`.
+    /// Enabled plugins that do not serve, and paused operations, degrade the service `plugins`.
     fn plugin_service(&self) -> ServiceStatus {
         let reports = self.plugins.reports();
         let failing: Vec<String> =
             reports.iter().filter(|report| report.is_failure()).map(|report| report.name.clone()).collect();
         let serving = reports.iter().filter(|report| report.state == PluginState::Serving).count();
-        let detail = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
-        let numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
-        ServiceStatus { ok: failing.is_empty(), enabled: None, detail, numbers }
+        let paused: Vec<String> = reports
+            .iter()
+            .flat_map(|report| report.paused.iter().map(|paused| format!("{} of {}", paused.operation, report.name)))
+            .collect();
+        let not_serving = (!failing.is_empty()).then(|| format!("not serving: {}", failing.join(", ")));
+        let is_paused = (!paused.is_empty()).then(|| format!("paused: {}", paused.join(", ")));
+        let problems: Vec<String> = not_serving.into_iter().chain(is_paused).collect();
+        let mut numbers = serde_json::Map::from_iter([("serving".to_owned(), serving.into())]);
+        let lost: usize = reports.iter().map(|report| report.threads_lost).sum();
+        if lost > 0 {
+            numbers.insert("threadsLost".to_owned(), lost.into());
+        }
+        if !paused.is_empty() {
+            numbers.insert("paused".to_owned(), paused.len().into());
+        }
+        let detail = (!problems.is_empty()).then(|| problems.join("; "));
+        ServiceStatus { ok: problems.is_empty(), enabled: None, detail, numbers }
     }
 
     async fn database_bytes(&self) -> Option<u64> {

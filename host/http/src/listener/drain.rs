@@ -4,6 +4,9 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 
+/// How long aborted connections may take to end.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrainReport {
     pub finished: usize,
@@ -21,7 +24,10 @@ pub async fn drain(mut connections: JoinSet<()>, drain_timeout: Duration) -> Dra
     // After a timeout the set still holds the connections that did not end.
     let _ = timeout(drain_timeout, all_ended).await;
     let aborted = connections.len();
-    connections.shutdown().await;
+    connections.abort_all();
+    // A connection whose thread a plugin holds is never polled again.
+    let _ = timeout(ABORT_TIMEOUT, connections.shutdown()).await;
+    connections.detach_all();
     let report = DrainReport { finished: open - aborted, aborted };
     tracing::info!(finished = report.finished, aborted = report.aborted, "the HTTP listener has stopped");
     report

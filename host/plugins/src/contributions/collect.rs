@@ -1,6 +1,6 @@
 //! Collects the contributions of plugins to an extension point.
 
-use crate::{ActivePlugin, ActiveSet, dependencies_of};
+use crate::{ActivePlugin, ActiveSet, dependencies_of, polls::Closed};
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_storage::read_tracking;
@@ -106,19 +106,25 @@ async fn contribution(
 
 async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Box<RawValue>> {
     let _in_flight = plugin.acquire()?;
-    let call = plugin.object.contribute(index, input);
+    let operation = plugin.operations.contribution(index)?;
+    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).ok()?;
+    let call = plugin.call(operation.place, || plugin.object.contribute(index, input));
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
-        Ok(RResult::ROk(bytes)) => match serde_json::from_slice(&bytes) {
-            Ok(value) => Some(value),
+        Ok(Ok(RResult::ROk(bytes))) => match serde_json::from_slice(&bytes) {
+            Ok(value) => {
+                plugin.handle.end_probe(operation, probe);
+                Some(value)
+            }
             Err(error) => {
                 plugin.handle.invalid_contribution(point, &error);
                 None
             }
         },
-        Ok(RResult::RErr(fault)) => {
+        Ok(Ok(RResult::RErr(fault))) => {
             plugin.handle.fault(&format!("point {point}"), &fault);
             None
         }
+        Ok(Err(Closed)) => None,
         Err(_elapsed) => {
             plugin.handle.timed_out(&format!("point {point}"), CONTRIBUTION_TIMEOUT);
             None

@@ -6,7 +6,10 @@ use super::{
     inspect,
     loaded::{LoadedPlugin, PluginError},
 };
-use crate::PluginReport;
+use crate::{
+    PluginReport, PluginState,
+    crash_record::{StartPhase, start_mark, why_skipped},
+};
 use gateway_config::Config;
 
 /// Reads, checks and loads every library of the folder.
@@ -20,7 +23,15 @@ pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, Box<Plugi
     let outcomes = candidates.into_iter().map(|candidate| {
         let pin = config.plugins.settings(candidate.name()).sha256;
         let file = inspect::open(&candidate.path, pin.as_deref()).map_err(PluginError::from);
-        let loaded = file.and_then(|file| LoadedPlugin::load(&file, &config.data_dir));
+        if let Ok(file) = &file
+            && let Some(reason) = why_skipped(candidate.name(), Some(&file.inspection.sha256), StartPhase::Load)
+        {
+            return Err(Box::new(PluginReport::named(candidate.name(), PluginState::Failed, reason)));
+        }
+        let loaded = file.and_then(|file| {
+            let _mark = start_mark(candidate.name(), Some(&file.inspection.sha256), StartPhase::Load);
+            LoadedPlugin::load(&file, &config.data_dir)
+        });
         loaded.map_err(|error| Box::new(PluginReport::of_error(candidate.name(), &error)))
     });
     Ok(outcomes.collect())

@@ -1,0 +1,219 @@
+//! The record of this process, and what the one of the process before it says.
+
+use super::{
+    slot_memory::{self, BYTES, SLOTS},
+    start_deaths::{self, DeathsByPlugin, StartPhase, Starting},
+};
+use parking_lot::Mutex;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{OnceLock, atomic::AtomicU64},
+};
+
+const SLOTS_FILE: &str = "slots";
+const PLACES_FILE: &str = "places";
+const STARTING_FILE: &str = "starting.json";
+const DEATHS_FILE: &str = "deaths.json";
+
+/// One per process: it is the process that dies. Commands that do not serve have none.
+static RECORD: OnceLock<CrashRecord> = OnceLock::new();
+
+struct CrashRecord {
+    folder: PathBuf,
+    slots: &'static [AtomicU64],
+    free: Mutex<Vec<usize>>,
+    places: Mutex<File>,
+    deaths: Mutex<DeathsByPlugin>,
+    /// By plugin: what was running when the process before this one died.
+    found: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Reads what the last process left in this folder, and begins anew.
+pub fn open(data_dir: &Path) -> io::Result<()> {
+    let record = CrashRecord::open(data_dir.join("crash"))?;
+    for (plugin, places) in &record.found {
+        for place in places {
+            tracing::warn!(plugin, place, "was running when the process before this one died");
+        }
+    }
+    // A process that serves opens it once.
+    let _ = RECORD.set(record);
+    Ok(())
+}
+
+/// The process ends as it should.
+pub fn close() {
+    if let Some(record) = RECORD.get() {
+        record.remove(SLOTS_FILE);
+        record.remove(PLACES_FILE);
+    }
+}
+
+/// What of the plugin was running when the process before this one died.
+pub fn running_at_death(plugin: &str) -> Vec<String> {
+    let found = RECORD.get().and_then(|record| record.found.get(plugin));
+    found.map(|places| places.iter().cloned().collect()).unwrap_or_default()
+}
+
+/// A slot of the calling thread, with its number.
+pub fn take_slot() -> Option<(usize, &'static AtomicU64)> {
+    let record = RECORD.get()?;
+    let number = record.free.lock().pop()?;
+    Some((number, record.slots.get(number)?))
+}
+
+pub fn release_slot(number: usize) {
+    if let Some(record) = RECORD.get() {
+        record.free.lock().push(number);
+    }
+}
+
+/// The next place has this name: slots hold its number, counted from 1.
+pub fn note_place(plugin: &str, name: &str) {
+    let Some(record) = RECORD.get() else { return };
+    let line = format!("{plugin}\t{}\n", name.replace(['\t', '\n', '\r'], " "));
+    if let Err(error) = record.places.lock().write_all(line.as_bytes()) {
+        tracing::warn!(plugin, name, %error, "a crash in this place could not be named");
+    }
+}
+
+/// A plugin starts; dropped when its code has returned.
+pub struct StartMark(());
+
+/// To be called before the plugin's code.
+pub fn start_mark(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> StartMark {
+    if let Some(record) = RECORD.get() {
+        let starting = Starting { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
+        if let Err(error) = start_deaths::write(&record.folder.join(STARTING_FILE), &starting) {
+            tracing::warn!(plugin, %error, "a crash of this start could not be named");
+        }
+    }
+    StartMark(())
+}
+
+impl Drop for StartMark {
+    fn drop(&mut self) {
+        if let Some(record) = RECORD.get() {
+            record.remove(STARTING_FILE);
+        }
+    }
+}
+
+/// Why this step of the plugin's start is not tried, if it ended the process too often.
+pub fn why_skipped(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> Option<String> {
+    RECORD.get()?.deaths.lock().get(plugin)?.why_skipped(sha256, phase)
+}
+
+/// It serves: what was before does not count.
+pub fn started(plugin: &str) {
+    forgive(plugin);
+}
+
+/// An operator wants it to be tried again.
+pub fn forgive(plugin: &str) {
+    let Some(record) = RECORD.get() else { return };
+    let mut deaths = record.deaths.lock();
+    if deaths.remove(plugin).is_some() {
+        record.write_deaths(&deaths);
+    }
+}
+
+impl CrashRecord {
+    fn open(folder: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        let mut found = running_in(&folder);
+        let mut deaths: DeathsByPlugin = start_deaths::read(&folder.join(DEATHS_FILE)).unwrap_or_default();
+        let starting: Option<Starting> = start_deaths::read(&folder.join(STARTING_FILE));
+        if let Some(starting) = starting.clone() {
+            found.entry(starting.plugin.clone()).or_default().insert(format!("its start: {}", starting.phase));
+            start_deaths::count(&mut deaths, starting);
+        }
+        let new_file = |name: &str| {
+            let mut options = File::options();
+            options.read(true).write(true).create(true).truncate(true).open(folder.join(name))
+        };
+        // Another process may still have the old file mapped: it keeps it.
+        let _ = fs::remove_file(folder.join(SLOTS_FILE));
+        let slots = slot_memory::map(new_file(SLOTS_FILE)?)?;
+        let places = Mutex::new(new_file(PLACES_FILE)?);
+        let free = Mutex::new((0..SLOTS).rev().collect());
+        let record = Self { folder, slots, free, places, deaths: Mutex::new(deaths), found };
+        if starting.is_some() {
+            record.write_deaths(&record.deaths.lock());
+            record.remove(STARTING_FILE);
+        }
+        Ok(record)
+    }
+
+    fn write_deaths(&self, deaths: &DeathsByPlugin) {
+        if let Err(error) = start_deaths::write(&self.folder.join(DEATHS_FILE), deaths) {
+            tracing::warn!(%error, "how often plugins ended the process is not stored");
+        }
+    }
+
+    fn remove(&self, file: &str) {
+        match fs::remove_file(self.folder.join(file)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(file, %error, "a file of the crash record stays");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// By plugin: the places in the slots of a process that is gone.
+fn running_in(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let slots = fs::read(folder.join(SLOTS_FILE)).unwrap_or_default();
+    let places = fs::read_to_string(folder.join(PLACES_FILE)).unwrap_or_default();
+    let places: Vec<&str> = places.lines().collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let (numbers, _) = slots.get(..BYTES).unwrap_or_default().as_chunks::<8>();
+    for value in numbers.iter().copied().map(u64::from_ne_bytes) {
+        let index = usize::try_from(value >> 32).ok().and_then(|number| number.checked_sub(1));
+        let place = index.and_then(|index| places.get(index)).and_then(|line| line.split_once('\t'));
+        if let Some((plugin, name)) = place {
+            found.entry(plugin.to_owned()).or_default().insert(name.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn the_next_process_reads_where_threads_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("crash");
+        let record = CrashRecord::open(path.clone()).unwrap();
+        assert!(record.found.is_empty());
+        record.places.lock().write_all(b"forum\tlist_threads\nbomb\texplode\n").unwrap();
+        record.slots[3].store(2 << 32 | 77, Relaxed);
+        drop(record);
+        let next = CrashRecord::open(path.clone()).unwrap();
+        assert_eq!(next.found, BTreeMap::from([("bomb".to_owned(), BTreeSet::from(["explode".to_owned()]))]));
+        assert!(next.slots.iter().all(|slot| slot.load(Relaxed) == 0));
+        drop(next);
+        assert!(CrashRecord::open(path).unwrap().found.is_empty(), "it is told once");
+    }
+
+    #[test]
+    fn a_start_that_did_not_end_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("crash");
+        for count in 1..=2 {
+            drop(CrashRecord::open(path.clone()).unwrap());
+            let starting = Starting { plugin: "bomb".into(), sha256: None, phase: StartPhase::Migration };
+            start_deaths::write(&path.join(STARTING_FILE), &starting).unwrap();
+            let next = CrashRecord::open(path.clone()).unwrap();
+            assert_eq!(next.deaths.lock()["bomb"].count, count);
+            assert!(!path.join(STARTING_FILE).exists());
+        }
+    }
+}

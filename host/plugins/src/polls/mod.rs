@@ -1,0 +1,27 @@
+//! Where plugins' code runs on the serving threads: how much of it at a time, since when, and what if it does not return.
+//!
+//! The rule: at most [`polls_max`] polls of one plugin run at a time, and there is one serving thread more. A poll publishes its
+//! place for the watchdog without a lock, an allocation or a look at the clock.
+
+mod in_host;
+mod place;
+mod plugin_value;
+mod poll_gate;
+mod reaper;
+mod thread_slot;
+mod watchdog;
+
+pub use in_host::in_host;
+pub use place::{PlaceId, ThreadHolder, register};
+pub use plugin_value::{PluginCall, PluginValue};
+pub use poll_gate::{Closed, PollGate};
+pub use thread_slot::HostFrame;
+pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, set_spare_threads, threads_lost};
+
+use std::{num::NonZeroUsize, sync::LazyLock, thread};
+
+/// How many polls of one plugin run at the same time: one for each processor. The runtime that serves has a thread more.
+pub fn polls_max() -> usize {
+    static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+    *PROCESSORS
+}

@@ -1,0 +1,133 @@
+//! Finds polls that do not return. Rule: each is reported once, and its thread counts as lost for as long as it lasts.
+
+use super::{
+    place::{self, PlaceId},
+    thread_slot::{SLOTS, TICK, ThreadSlot},
+};
+use parking_lot::RwLock;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// How long one poll may take.
+pub const THREAD_LIMIT: Duration = Duration::from_secs(1);
+
+/// Threads that hang, by plugin.
+static LOST: RwLock<BTreeMap<Arc<str>, usize>> = RwLock::new(BTreeMap::new());
+/// Threads that can still take the place of lost ones.
+static SPARE: AtomicUsize = AtomicUsize::new(0);
+
+/// How many threads this plugin holds now, of all its starts.
+pub fn threads_lost(plugin: &str) -> usize {
+    LOST.read().get(plugin).copied().unwrap_or_default()
+}
+
+pub fn set_spare_threads(count: usize) {
+    SPARE.store(count, Relaxed);
+}
+
+/// Whether one more plugin may lose as many threads as it can.
+pub fn has_spare_threads() -> bool {
+    SPARE.load(Relaxed) >= super::polls_max()
+}
+
+/// Of one process; its owner calls [`Self::look`] at a fixed interval, from a thread that runs nothing else.
+pub struct ThreadWatchdog {
+    limit_ticks: u32,
+    /// The polls that were reported and have not returned.
+    hung: Vec<(Weak<ThreadSlot>, (PlaceId, u32))>,
+}
+
+impl ThreadWatchdog {
+    pub fn new(interval: Duration) -> Self {
+        let ticks = THREAD_LIMIT.as_millis().div_ceil(interval.as_millis().max(1));
+        Self { limit_ticks: u32::try_from(ticks).unwrap_or(u32::MAX), hung: Vec::new() }
+    }
+
+    /// Reports polls that have just exceeded the limit. Returns how many threads hang now.
+    pub fn look(&mut self) -> usize {
+        let tick = TICK.fetch_add(1, Relaxed).wrapping_add(1);
+        let mut is_changed = false;
+        self.hung.retain(|(slot, poll)| {
+            let hangs = slot.upgrade().is_some_and(|slot| slot.now() == Some(*poll));
+            is_changed |= !hangs;
+            hangs
+        });
+        let mut slots = SLOTS.lock();
+        // Threads that ended have dropped theirs.
+        slots.retain(|slot| Arc::strong_count(slot) > 1);
+        let mut found = Vec::new();
+        for slot in slots.iter() {
+            let Some(poll @ (place, since)) = slot.now() else { continue };
+            let is_known = || self.hung.iter().any(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(slot)));
+            if tick.wrapping_sub(since) >= self.limit_ticks && !is_known() {
+                self.hung.push((Arc::downgrade(slot), poll));
+                found.push(place);
+            }
+        }
+        drop(slots);
+        if is_changed || !found.is_empty() {
+            self.count();
+        }
+        for place in found.into_iter().filter_map(place::find) {
+            if let Some(holder) = place.holder.upgrade() {
+                holder.holds_thread(&place.name);
+            }
+        }
+        self.hung.len()
+    }
+
+    fn count(&self) {
+        let mut lost = LOST.write();
+        lost.values_mut().for_each(|count| *count = 0);
+        for place in self.hung.iter().filter_map(|(_, (place, _))| place::find(*place)) {
+            *lost.entry(place.plugin).or_default() += 1;
+        }
+        for (plugin, count) in lost.iter() {
+            metrics::gauge!("gateway_plugin_threads_lost", "plugin" => plugin.to_string())
+                .set(u32::try_from(*count).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::polls::{
+        place::{ThreadHolder, register},
+        thread_slot::{pop, push},
+    };
+    use parking_lot::Mutex;
+
+    #[derive(Default)]
+    struct Told(Mutex<Vec<String>>);
+
+    impl ThreadHolder for Told {
+        fn holds_thread(&self, place: &str) {
+            self.0.lock().push(place.to_owned());
+        }
+    }
+
+    #[test]
+    fn a_poll_that_does_not_return_is_reported_once_and_counted_until_it_does() {
+        let holder = Arc::<Told>::default();
+        let observer: Arc<dyn ThreadHolder> = holder.clone();
+        let place = register(&"hangs".into(), "list_things", Arc::downgrade(&observer));
+        let mut watchdog = ThreadWatchdog::new(THREAD_LIMIT / 4);
+        push(u64::MAX, place);
+        // Other tests move the same clock; the limit is reached after 4 looks at the latest.
+        for _ in 0..8 {
+            watchdog.look();
+        }
+        assert_eq!(*holder.0.lock(), ["list_things"]);
+        assert_eq!(threads_lost("hangs"), 1);
+        pop();
+        watchdog.look();
+        assert_eq!((threads_lost("hangs"), holder.0.lock().len()), (0, 1));
+    }
+}

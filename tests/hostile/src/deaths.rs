@@ -1,0 +1,37 @@
+//! Code that ends the process: it cannot be contained, only named afterwards.
+
+use crate::Hostile;
+use plugin_api::{HandlerError, Json, RequestContext, Route};
+
+type Number = Result<Json<i64>, HandlerError>;
+
+pub fn routes() -> Vec<Route<Hostile>> {
+    vec![
+        Route::get("/api/hostile/exit", exit_in_handler).public(),
+        Route::get("/api/hostile/abort", abort_in_handler).public(),
+        Route::get("/api/hostile/overflow", overflow_the_stack).public(),
+    ]
+}
+
+#[allow(clippy::disallowed_methods, reason = "that is what this plugin is for")]
+pub(crate) fn exit() -> ! {
+    std::process::exit(7)
+}
+
+async fn exit_in_handler(_: RequestContext<Hostile>) -> Number {
+    exit()
+}
+
+async fn abort_in_handler(_: RequestContext<Hostile>) -> Number {
+    std::process::abort()
+}
+
+async fn overflow_the_stack(_: RequestContext<Hostile>) -> Number {
+    Ok(Json(descend(1)))
+}
+
+/// Not a loop, also for an optimiser: each step needs memory of its own after the next one.
+fn descend(depth: i64) -> i64 {
+    let frame = std::hint::black_box([depth; 128]);
+    if depth < 0 { 0 } else { descend(depth + 1) + std::hint::black_box(frame)[127] }
+}

@@ -1,0 +1,119 @@
+//! Code of a plugin that never gives its thread back: it costs the plugin its place, and nobody else anything.
+
+use super::process::start;
+use crate::e2e::Site;
+use gateway_tests::process::{GatewayProcess, LIMIT};
+use plugin_testing::{TestGateway, Value, Wallet, json};
+use reqwest::Method;
+use rstest::rstest;
+use std::time::Duration;
+
+/// A stop with threads that hang: the time limits of the drain, and what a busy machine adds.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+
+async fn hostile_report(gateway: &GatewayProcess) -> Value {
+    let reports = Site::at(gateway.admin_url()).get("/plugins").await.json();
+    reports.as_array().unwrap().iter().find(|report| report["name"] == "hostile").unwrap().clone()
+}
+
+async fn fenced_report(gateway: &GatewayProcess) -> Value {
+    let is_fenced = async || hostile_report(gateway).await["state"] == "fenced";
+    TestGateway::eventually(LIMIT, "the plugin is fenced", is_fenced).await;
+    hostile_report(gateway).await
+}
+
+/// The API, the operator's listener and the log go on, and the report names who held how many threads.
+async fn assert_contained(gateway: &GatewayProcess, place: &str) {
+    let report = fenced_report(gateway).await;
+    let threads = std::thread::available_parallelism().unwrap().get() as u64;
+    let lost = report["threads_lost"].as_u64().unwrap();
+    assert!((1..=threads).contains(&lost), "{report}");
+    let reason = report["reason"].as_str().unwrap();
+    assert!(reason.contains(place) && reason.contains("has held a thread"), "{report}");
+    let log = gateway.setup().log();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut named = lines.filter(|line| line["plugin"] == "hostile" && line["place"] == place);
+    assert!(named.any(|line| line["level"] == "ERROR"), "no error names {place}: {log}");
+
+    let (site, operator) = (Site::of(gateway), Site::at(gateway.admin_url()));
+    for _ in 0..20 {
+        assert_eq!(site.get("/api/hello/world").await.status, 200);
+        let refused = site.get("/api/hostile/rows").await;
+        assert_eq!((refused.status, refused.code().as_str()), (503, "disabled"), "{}", refused.text());
+    }
+    // A transaction that was open ends with its time limit.
+    let signed =
+        site.write("/api/hello/guests", &Wallet::new(1), "hello.sign", json!({ "message": "still here" })).await;
+    assert_eq!(signed.status, 201, "{}", signed.text());
+    assert_eq!(site.get("/api/status").await.json()["services"]["plugins"]["threadsLost"], json!(lost));
+    let page = operator.get("/").await;
+    assert!(page.status == 200 && page.text().contains("has held a thread"), "{}", page.text());
+    let metrics = operator.get("/metrics").await.text();
+    assert!(metrics.contains(&format!("gateway_plugin_threads_lost{{plugin=\"hostile\"}} {lost}")), "{metrics}");
+}
+
+#[rstest]
+#[case(1)]
+#[case(2)]
+#[case(100)]
+#[tokio::test]
+async fn requests_that_never_end_cost_their_own_plugin_only(#[case] requests: usize) {
+    let mut gateway = start(|setup| setup.set("http.drain_timeout_ms", 1000)).await;
+    let site = Site::of(&gateway);
+    let spinning: Vec<_> = (0..requests)
+        .map(|_| {
+            let request = Site::of(&gateway).request(Method::GET, "/api/hostile/spin");
+            tokio::spawn(async move { request.send().await.map(|response| response.status().as_u16()) })
+        })
+        .collect();
+    assert_contained(&gateway, "spin_in_handler").await;
+    // Those that got no thread have their answer; those that did wait for ever.
+    let lost = usize::try_from(hostile_report(&gateway).await["threads_lost"].as_u64().unwrap()).unwrap();
+    let mut answered = 0;
+    for request in spinning {
+        match tokio::time::timeout(Duration::from_millis(if answered + lost < requests { 5000 } else { 1 }), request)
+            .await
+        {
+            Ok(status) => {
+                assert_eq!(status.unwrap().unwrap(), 503);
+                answered += 1;
+            }
+            Err(_elapsed) => {}
+        }
+    }
+    assert_eq!(answered + lost, requests);
+    assert_eq!(site.get("/api/hello/world").await.status, 200);
+    assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
+}
+
+#[rstest]
+#[case::before_the_future("spin_at_once", "spin_at_once")]
+#[case::in_a_drop("spin_in_drop", "spin_in_drop")]
+#[case::in_a_stream("spin_in_stream", "spin_in_stream")]
+#[case::in_a_task("spin_in_task", "a background task")]
+#[case::with_a_transaction("spin_in_write", "spin_in_write")]
+#[tokio::test]
+async fn so_does_code_beside_the_handler(#[case] operation: &str, #[case] place: &str) {
+    let mut gateway = start(|setup| setup.set("http.drain_timeout_ms", 1000)).await;
+    for _ in 0..3 {
+        let request = Site::of(&gateway).request(Method::GET, &format!("/api/hostile/{operation}"));
+        tokio::spawn(async move { request.send().await?.bytes().await });
+    }
+    assert_contained(&gateway, place).await;
+    assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
+}
+
+#[rstest]
+#[case::a_job("job", "job misbehave")]
+#[case::a_contribution("contribution", "point status")]
+#[tokio::test]
+async fn so_does_code_that_no_request_named(#[case] act: &str, #[case] place: &str) {
+    let mut gateway =
+        start(|setup| setup.set("http.drain_timeout_ms", 1000).set(&format!("plugins.hostile.{act}"), "spin")).await;
+    let site = Site::of(&gateway);
+    if act == "contribution" {
+        tokio::spawn(async move { site.request(Method::GET, "/api/status").send().await });
+    }
+    assert_contained(&gateway, place).await;
+    assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
+}
