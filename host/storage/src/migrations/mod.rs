@@ -4,6 +4,8 @@
 
 mod applied;
 mod check;
+mod directives;
+mod row_counts;
 mod schema;
 mod search_index;
 mod step;
