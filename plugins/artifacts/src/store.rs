@@ -10,7 +10,7 @@ use serde::Deserialize;
 pub type ListRow<'r> = (&'r str, ArtifactId, Author, i64);
 
 /// A page walks the index of its order.
-pub const ARTIFACTS: List = List::new("artifacts_artifacts a", "a.kept, a.id, a.owner, a.stars");
+const ARTIFACTS: List = List::new("artifacts_artifacts a", "a.kept, a.id, a.owner, a.stars");
 
 /// Artifacts for which all given conditions hold.
 pub fn artifacts(
@@ -21,6 +21,16 @@ pub fn artifacts(
     sort: Sort,
 ) -> List {
     // A search asks for the tags of each hit: there may be far more artifacts with the tag than hits.
+    let total = match (&owner, &kind, &tag, &search) {
+        (None, None, None, None) => Some(sql(ALL)),
+        (None, Some(kind), None, None) => {
+            Some(sql("SELECT row_count FROM artifacts_artifacts_counts WHERE kind = $1").bind(format::name(kind)))
+        }
+        (None, None, Some(tag), None) => {
+            Some(sql("SELECT row_count FROM artifacts_tags_counts WHERE tag = $1").bind(tag))
+        }
+        _ => None,
+    };
     let is_tagged = match search {
         Some(_) => "EXISTS (SELECT 1 FROM artifacts_tags g WHERE g.tag = {} AND g.artifact_id = a.id)",
         None => "a.id IN (SELECT artifact_id FROM artifacts_tags WHERE tag = {})",
@@ -31,6 +41,14 @@ pub fn artifacts(
         .filter(is_tagged, tag)
         .search(search, "a.id", &SearchIndex::new("artifacts_artifacts", &["name", "description", "url"]))
         .order_by(sort.order_by())
+        .stored_total(total)
+}
+
+/// Selects the number of all artifacts.
+const ALL: &str = "SELECT cast(sum(row_count) AS BIGINT) FROM artifacts_artifacts_counts";
+
+pub async fn count(db: &impl Query) -> Result<i64, HostError> {
+    ARTIFACTS.stored_total(sql(ALL)).count(db).await
 }
 
 /// Stores an artifact without stars.

@@ -1,13 +1,10 @@
 //! Writes of bounties: posting one, awarding it.
 
 use crate::model::{BountyId, BountyText};
-use plugin_api::{Address, AgentId, HostError, JobId, List, Query, Sql, Tx, format, render_json, sql};
+use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, Tx, format, render_json, sql};
 use serde_json::Value;
 
 const SUMMARY_CHARS: usize = 280;
-
-/// All bounties, for counting. Reads of bounties take their state from the chain, too: see [`super::state`].
-pub const BOUNTIES: List = List::new("bounties_bounties", "id");
 
 pub async fn insert(tx: &Tx, poster: Address, text: &BountyText) -> Result<BountyId, HostError> {
     let BountyText { title, brief, reward_wei, tags, deadline, created_at } = text;

@@ -19,6 +19,10 @@ pub struct Selection {
     pub due_after_s: Option<i64>,
 }
 
+/// No other bounty is awarded or completed: those that somebody awarded, and those that a job cites.
+pub const MAY_BE_TAKEN: &str = "b.id IN (SELECT id FROM bounties_bounties WHERE awarded_agent IS NOT NULL \
+    UNION SELECT bounty_id FROM bounties_jobs WHERE bounty_id IS NOT NULL)";
+
 const SEARCHED: SearchIndex = SearchIndex::new("bounties_bounties", &["title", "brief"]);
 
 /// Ties are broken by the newer bounty first. An unknown name is `new`.
@@ -54,6 +58,11 @@ impl Selection {
         self.status.is_none() && self.sort != Sort::Active
     }
 
+    /// Whether it selects by nothing but status and tag.
+    pub fn is_unfiltered(&self) -> bool {
+        self.search.is_none() && self.poster.is_none() && self.only.is_none() && self.due_after_s.is_none()
+    }
+
     /// Appends `WHERE …` on `bounties_bounties b`, without the status.
     pub fn push_conditions(&self, statement: Sql) -> Sql {
         let conditions = [
@@ -64,6 +73,8 @@ impl Selection {
         ];
         let given = conditions.into_iter().filter_map(|(text, value)| Some(sql("").push_bind(text, value?)));
         let found = self.search.iter().map(|search| sql("b.id IN (").push_sql(SEARCHED.select("id", search)).push(")"));
+        let taken = self.status.filter(|status| *status != Status::Open && self.only.is_none());
+        let found = found.chain(taken.map(|_| sql(MAY_BE_TAKEN)));
         let words = std::iter::once(" WHERE ").chain(std::iter::repeat(" AND "));
         words
             .zip(found.chain(given))

@@ -9,7 +9,7 @@
 //!   award that holds and names no job of the poster gives way to a citing job only when that is newer, or completed.
 //! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
 
-use super::selection::Selection;
+use super::selection::{MAY_BE_TAKEN, Selection};
 use crate::model::{BountyId, Completed, Status};
 use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, Wei, handles::StatementResult, sql};
 use serde::Deserialize;
@@ -130,9 +130,20 @@ impl StateQuery {
     }
 
     pub async fn count(&self, db: &impl Query, selection: &Selection) -> Result<i64, HostError> {
-        db.one(match selection.status {
-            None => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
-            Some(_) => self.matches("count(*)", selection),
+        let is_unfiltered = selection.is_unfiltered();
+        db.one(match (selection.status, &selection.tag) {
+            (None, None) if is_unfiltered => sql(ALL),
+            (None, Some(tag)) if is_unfiltered => {
+                sql("SELECT coalesce((SELECT row_count FROM bounties_tags_counts WHERE tag = $1), 0)").bind(tag)
+            }
+            (None, _) => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
+            // Those without award and without a job that cites them are open: the others are counted.
+            (Some(Status::Open), None) if is_unfiltered => {
+                let taken = self.select("count(*)").push(" WHERE ").push(MAY_BE_TAKEN).push(END);
+                let taken = taken.push(" WHERE s.status <> 'open'");
+                sql(format!("SELECT ({ALL}) - (")).push_sql(taken).push(")")
+            }
+            (Some(_), _) => self.matches("count(*)", selection),
         })
         .await
     }
@@ -162,6 +173,9 @@ impl StateQuery {
         sql(format!("SELECT {columns} FROM {}", self.source))
     }
 }
+
+/// Selects the number of all bounties.
+const ALL: &str = "SELECT row_count FROM bounties_bounties_counts";
 
 /// Ends the source that [`StateQuery::select`] begins.
 const END: &str = ") i) h) l) j) s";
