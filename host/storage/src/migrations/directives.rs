@@ -2,7 +2,7 @@
 //!
 //! The rule: triggers are the gateway's own. A plugin names what they keep, for a table of its own, and writes none of them.
 
-use super::{row_counts, search_index};
+use super::{directive::Directive, row_counts, search_index};
 use crate::{dialect::Dialect, scope::owns_table};
 
 const END: &str = "}}";
@@ -18,12 +18,6 @@ struct Kind {
     /// Whether it names at least one column.
     has_columns: bool,
     write: Writer,
-}
-
-/// `TABLE (COLUMN, …)`
-pub struct Directive<'a> {
-    pub table: &'a str,
-    pub columns: Vec<&'a str>,
 }
 
 /// The text without its directives, which are checked: a plugin writes about its own tables.

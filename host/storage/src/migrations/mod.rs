@@ -4,6 +4,7 @@
 
 mod applied;
 mod check;
+mod directive;
 mod directives;
 mod row_counts;
 mod schema;

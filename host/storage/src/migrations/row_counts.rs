@@ -4,7 +4,7 @@
 //! The rule: the number changes in the transaction that changes the rows, by triggers, whatever statement that is. The columns
 //! are NOT NULL: a NULL equals nothing, so its rows would be counted nowhere.
 
-use super::directives::Directive;
+use super::directive::Directive;
 use crate::dialect::Dialect;
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //!
 //! It is a table of trigrams on SQLite, kept by triggers, and an index of trigrams on PostgreSQL, kept by the database.
 
-use super::directives::Directive;
+use super::directive::Directive;
 use crate::dialect::Dialect;
 use std::fmt::Write as _;
 

@@ -97,5 +97,5 @@ const TOP_AGENTS: List = List::new(
 
 /// The first ten active agents by paid jobs, then by average rating, then by paying clients.
 pub async fn top(db: &impl Query) -> Result<Vec<TopAgent>, HostError> {
-    TOP_AGENTS.filter_if(true, "a.active = 1").page(10, 0).rows(db).await
+    TOP_AGENTS.filter_if(true, "a.active = 1").first(10).rows(db).await
 }

@@ -23,7 +23,7 @@ const JOBS: List =
 
 /// The newest open jobs, or this one if it is open.
 pub async fn open_jobs(db: &impl Query, id: Option<i64>) -> Result<Vec<OpenJob>, HostError> {
-    JOBS.filter_if(true, "j.status = 'Open'").filter("j.id = {}", id).page(ITEMS_MAX, 0).rows(db).await
+    JOBS.filter_if(true, "j.status = 'Open'").filter("j.id = {}", id).first(ITEMS_MAX).rows(db).await
 }
 
 #[derive(Deserialize)]
@@ -50,5 +50,5 @@ const PRICED_AGENTS: List = List::new(
 pub async fn priced_agents(db: &impl Query, id: Option<i64>) -> Result<Vec<PricedAgent>, HostError> {
     let is_priced = "c.price_per_call IS NOT NULL AND c.price_per_call <> '0' \
         AND a.id = c.agent_id AND a.endpoint = c.endpoint AND a.active = 1";
-    PRICED_AGENTS.filter_if(true, is_priced).filter("c.agent_id = {}", id).page(ITEMS_MAX, 0).rows(db).await
+    PRICED_AGENTS.filter_if(true, is_priced).filter("c.agent_id = {}", id).first(ITEMS_MAX).rows(db).await
 }

@@ -29,6 +29,12 @@ pub async fn touch(tx: &Tx, bounty: BountyId) -> Result<(), HostError> {
     tx.execute(touch.bind((bounty, tx.now_s()))).await.map(drop)
 }
 
+/// Marks bounties that are never open again.
+pub async fn settle(tx: &Tx, bounties: &[BountyId]) -> Result<(), HostError> {
+    let settle = |bounty: &BountyId| sql("UPDATE bounties_bounties SET is_settled = 1 WHERE id = $1").bind(*bounty);
+    tx.batch(bounties.iter().map(settle).collect()).await.map(drop)
+}
+
 /// Stores the poster's award in place of an earlier one.
 pub async fn award(tx: &Tx, bounty: BountyId, agent: AgentId, job: Option<JobId>) -> Result<(), HostError> {
     let award = sql("UPDATE bounties_bounties SET awarded_agent = $2, awarded_job = $3, awarded_at = $4, \

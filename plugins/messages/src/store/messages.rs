@@ -28,5 +28,5 @@ pub async fn inbox(db: &impl Query, address: Address, limit: u32) -> Result<Vec<
         "SELECT id FROM (SELECT id FROM messages_messages WHERE sender = $1 ORDER BY id DESC LIMIT $2) AS sent \
          UNION SELECT id FROM (SELECT id FROM messages_messages WHERE recipient = $1 ORDER BY id DESC LIMIT $2) AS received",
     );
-    MESSAGES.hits("id", sent_or_received.bind((address, limit))).page(limit, 0).rows(db).await
+    MESSAGES.hits("id", sent_or_received.bind((address, limit))).first(limit).rows(db).await
 }
