@@ -11,7 +11,7 @@
 //!     assert_eq!(authors.get(Address::ZERO).name.as_ref(), Some(network_name));
 //!
 //!     let db: Db = host.db();
-//!     let page: ListPage = notes.page(25, 0).fetch(&db).await?;
+//!     let page: ListPage = notes.first(25).fetch(&db).await?;
 //!     let titles: Vec<(i64, &str)> = page.rows()?;
 //!     let result: StatementResult = db.run(sql("SELECT image FROM notes_images WHERE id = $1").bind(Value::Int(7))).await?;
 //!     let image = match result.rows.cells().ok().and_then(|mut cells| cells.next()) {
@@ -44,4 +44,4 @@
 
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
-pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, RouteWithoutAuth, TaskHandle, Transaction};
+pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, RouteWithoutAuth, Start, TaskHandle, Transaction};

@@ -40,7 +40,7 @@
 //! const LOG: List = List::new("host_activity_v1", "id, type, ts, actor, ref_kind, ref_id, data").order_by("id DESC");
 //!
 //! async fn newest(db: &impl Query) -> Result<Option<EventRef>, HostError> {
-//!     let rows: Vec<ActivityRecord> = LOG.page(1, 0).rows(db).await?;
+//!     let rows: Vec<ActivityRecord> = LOG.first(1).rows(db).await?;
 //!     Ok(rows.into_iter().next().and_then(|row| ActivityRow::from(row).subject))
 //! }
 //! ```

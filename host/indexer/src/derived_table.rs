@@ -90,12 +90,13 @@ impl DerivedTable {
         let trigger = |(verb, before, after): (&str, &str, &str)| {
             let name = format!("host_chain_{}_{table}", verb.to_ascii_lowercase());
             let text = format!(
-                "CREATE TRIGGER {name} AFTER {verb} ON {table} BEGIN \
+                "CREATE TRIGGER {name} AFTER {verb} ON {table} \
+                 WHEN coalesce((SELECT block FROM host_chain_turn WHERE plugin = '{plugin}'), 0) >= 0 BEGIN \
                  SELECT RAISE(ABORT, '{table} is derived from the chain: only chain events write it') \
                  WHERE NOT EXISTS (SELECT 1 FROM host_chain_turn WHERE plugin = '{plugin}'); \
                  INSERT INTO host_chain_journal (plugin, block, tab, before_row, after_row) \
                  SELECT plugin, block, '{table}', {before}, {after} FROM host_chain_turn \
-                 WHERE plugin = '{plugin}' AND block >= 0; END"
+                 WHERE plugin = '{plugin}'; END"
             );
             Trigger { drop: format!("DROP TRIGGER IF EXISTS {name};"), name, text }
         };

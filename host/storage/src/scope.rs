@@ -6,13 +6,6 @@
 use gateway_telemetry::{DatabaseUsage, HistogramTimer};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Whether triggers run. On PostgreSQL they always do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Triggers {
-    On,
-    Off,
-}
-
 /// Names of the views that a plugin may read.
 pub type ViewNames = BTreeSet<String>;
 
@@ -29,15 +22,13 @@ pub enum Scope {
         views: Arc<ViewNames>,
         /// The only tables that it may write; `None` for all of its own.
         writes: Option<Arc<BTreeSet<String>>>,
-        /// Whether its transactions skip the journal of derived tables.
-        is_unjournaled: bool,
         usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views, writes: None, is_unjournaled: false, usage: Arc::default() }
+        Self::Plugin { name: name.into(), views, writes: None, usage: Arc::default() }
     }
 
     /// The same plugin, restricted to writing these tables.
@@ -46,16 +37,6 @@ impl Scope {
         let mut scope = self.clone();
         if let Self::Plugin { writes, .. } = &mut scope {
             *writes = Some(Arc::new(tables));
-        }
-        scope
-    }
-
-    /// The same plugin, for derived rows that no reorganisation reverts.
-    #[must_use]
-    pub fn unjournaled(&self) -> Self {
-        let mut scope = self.clone();
-        if let Self::Plugin { is_unjournaled, .. } = &mut scope {
-            *is_unjournaled = true;
         }
         scope
     }
@@ -81,14 +62,6 @@ impl Scope {
         match self {
             Self::Host => None,
             Self::Plugin { usage, .. } => Some(usage),
-        }
-    }
-
-    /// All triggers are the gateway's own: they keep the journal of derived tables.
-    pub(crate) fn triggers(&self) -> Triggers {
-        match self {
-            Self::Plugin { is_unjournaled: true, .. } => Triggers::Off,
-            Self::Plugin { .. } | Self::Host => Triggers::On,
         }
     }
 

@@ -57,7 +57,7 @@ impl DeferredStatements {
 impl Transaction {
     pub(crate) fn new(database: Arc<DatabaseInner>, scope: Scope) -> Self {
         let engine = match &database.engine {
-            Engine::Sqlite(sqlite) => EngineTransaction::Sqlite(sqlite.begin(scope.plugin_name(), scope.triggers())),
+            Engine::Sqlite(sqlite) => EngineTransaction::Sqlite(sqlite.begin(scope.plugin_name())),
             Engine::Postgres(postgres) => {
                 EngineTransaction::Postgres(PostgresTransaction::new(Arc::clone(postgres), scope.plugin_name()))
             }

@@ -1,6 +1,10 @@
 //! The contexts of handlers and jobs: the plugin's own state and its handle to the gateway.
 
-use super::{Address, ApiError, Db, HandlerError, Transaction, Tx, db::Query as _, fence, point, transaction};
+use super::{
+    Address, ApiError, Db, HandlerError, Transaction, Tx,
+    db::{NextPage, Query as _},
+    fence, point, transaction,
+};
 use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
     manifest::Environment,
@@ -56,7 +60,7 @@ impl HostHandle {
 
     /// Reads on a snapshot.
     pub fn db(&self) -> Db {
-        Db { host: self.host.clone() }
+        Db { host: self.host.clone(), next_page: None }
     }
 
     /// Writes in a transaction of its own: for jobs and tasks. A handler uses [`RequestContext::write`], whose rules for the
@@ -328,11 +332,17 @@ impl<P> Deref for PluginContext<P> {
 pub struct RequestContext<P> {
     cx: PluginContext<P>,
     head: HeadBox,
+    next_page: NextPage,
 }
 
 impl<P> RequestContext<P> {
-    pub(crate) fn new(cx: PluginContext<P>, head: HeadBox) -> Self {
-        Self { cx, head }
+    pub(crate) fn new(cx: PluginContext<P>, head: HeadBox, next_page: NextPage) -> Self {
+        Self { cx, head, next_page }
+    }
+
+    /// Reads on a snapshot. The page of a list that is read by it is the response's: a link leads to the next one.
+    pub fn db(&self) -> Db {
+        Db { next_page: Some(self.next_page.clone()), ..self.cx.db() }
     }
 
     /// The request's write. Runs `work` in a transaction and commits: when this returns `Ok`, rows, events, intents and the

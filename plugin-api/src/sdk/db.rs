@@ -7,7 +7,11 @@ use super::{Address, Hash256, Wei, row};
 use crate::abi::{HostBox, HostError, HostErrorCode, Rows, Statement, StatementResult, Value};
 use abi_stable::std_types::{RCow, RStr, RString, RVec};
 use serde::{Deserialize, de::DeserializeOwned};
-use std::{borrow::Cow, future::Future, sync::Arc};
+use std::{
+    borrow::Cow,
+    future::Future,
+    sync::{Arc, OnceLock},
+};
 
 /// One statement with its parameters.
 ///
@@ -233,6 +237,10 @@ params!(A B C D E F G H I J K L M N O P);
 pub trait Query: Sync {
     fn run(&self, statement: Sql) -> impl Future<Output = Result<StatementResult, HostError>> + Send;
 
+    /// Notes the cursor of the page that follows the one just read, for the response's link to it.
+    #[doc(hidden)]
+    fn note_next_page(&self, _cursor: String) {}
+
     /// All rows. A struct takes columns by name, a tuple by position, a plain value the only column.
     fn rows<T: DeserializeOwned>(&self, statement: Sql) -> impl Future<Output = Result<Vec<T>, HostError>> + Send {
         async move { self.run(statement).await?.all() }
@@ -271,11 +279,23 @@ impl StatementResult {
 #[derive(Clone)]
 pub struct Db {
     pub(crate) host: Arc<HostBox>,
+    /// Of the request that it reads for.
+    pub(crate) next_page: Option<NextPage>,
 }
+
+/// The cursor of the page that follows the one in the response.
+pub(crate) type NextPage = Arc<OnceLock<String>>;
 
 impl Query for Db {
     async fn run(&self, statement: Sql) -> Result<StatementResult, HostError> {
         let rows: Rows = self.host.read(statement.0).await.into_result()?;
         Ok(StatementResult { rows, changes: 0 })
+    }
+
+    fn note_next_page(&self, cursor: String) {
+        if let Some(next_page) = &self.next_page {
+            // A response has one list: the first page counts.
+            let _ = next_page.set(cursor);
+        }
     }
 }

@@ -118,7 +118,8 @@ impl ConfigError {
 pub struct Migration(MigrationSpec);
 
 impl Migration {
-    /// SQL that both databases understand, with `{{id}}`, `{{blob}}` and `{{search_index TABLE (COLUMN, …)}}`.
+    /// SQL that both databases understand, with `{{id}}`, `{{blob}}`, `{{search_index TABLE (COLUMN, …)}}` and
+    /// `{{row_counts TABLE (COLUMN, …)}}`.
     pub fn new(version: u32, name: &str, sql: &str) -> Self {
         Self(MigrationSpec { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None })
     }

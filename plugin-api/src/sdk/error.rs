@@ -202,7 +202,10 @@ impl<E: ApiError> HandlerError<E> {
         match self {
             Self::Caller(error) => Ok(Problem::of(&error).into_response()),
             Self::Problem(problem) => Ok(problem.into_response()),
-            Self::Host(error) => host_error_response(error),
+            Self::Host(error) => match super::list::problem_of(&error) {
+                Some(problem) => Ok(problem.into_response()),
+                None => host_error_response(error),
+            },
         }
     }
 }

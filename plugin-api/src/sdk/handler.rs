@@ -1,10 +1,11 @@
 //! A handler: an async function of a [`RequestContext`] and up to five extractors.
 
 use super::{
-    ApiError, FromRequest, HandlerError, IntoResponse, PluginContext, Request, RequestContext, RouteDescription, fence,
+    ApiError, FromRequest, HandlerError, IntoResponse, PluginContext, Request, RequestContext, RouteDescription,
+    db::NextPage, fence, page::link_to_next,
 };
 use crate::abi::{self, Fault};
-use abi_stable::std_types::RResult;
+use abi_stable::std_types::{RCowStr, RResult, RString, Tuple2};
 use async_ffi::{FfiFuture, FutureExt as _};
 use std::future::Future;
 
@@ -20,6 +21,23 @@ pub trait Handler<P, Args>: Send + Sync + 'static {
         request: abi::Request,
         route_path: &'static str,
     ) -> FfiFuture<RResult<abi::Response, Fault>>;
+}
+
+/// What the header `Link` of a page is made of.
+struct NextPageLink {
+    query: String,
+    next_page: NextPage,
+}
+
+impl NextPageLink {
+    fn add_to(self, mut response: abi::Response) -> abi::Response {
+        if let Some(cursor) = self.next_page.get() {
+            response
+                .headers
+                .push(Tuple2("link".into(), RCowStr::from(RString::from(link_to_next(&self.query, cursor)))));
+        }
+        response
+    }
 }
 
 macro_rules! handler {
@@ -49,15 +67,17 @@ macro_rules! handler {
                         Ok(part) => part,
                         Err(problem) => return Err(problem.into_response()),
                     };)*
-                    Ok(self(RequestContext::new(cx.clone(), request.head), $($part),*))
+                    let next_page = NextPage::default();
+                    let link = NextPageLink { query: request.query().to_owned(), next_page: next_page.clone() };
+                    Ok((self(RequestContext::new(cx.clone(), request.head, next_page), $($part),*), link))
                 });
-                let future = match started {
+                let (future, link) = match started {
                     Ok(Ok(future)) => future,
                     Ok(Err(response)) => return std::future::ready(RResult::ROk(response)).into_ffi(),
                     Err(fault) => return std::future::ready(RResult::RErr(fault)).into_ffi(),
                 };
                 let reporter = cx.clone();
-                let response = async move { future.await.map_or_else(HandlerError::into_handler_response, |response| Ok(response.into_response())) };
+                let response = async move { future.await.map_or_else(HandlerError::into_handler_response, |response| Ok(link.add_to(response.into_response()))) };
                 fence::ContainedFuture::new(response, move |fault| reporter.report(route_path, fault)).into_ffi()
             }
         }

@@ -1,12 +1,13 @@
 //! Paging, and query members that are never an error.
 
-use super::{FromRequest, Problem, Request, RouteDescription};
+use super::{FromRequest, Problem, Request, RouteDescription, Start};
 use crate::manifest::{Parameter, ParameterIn};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IntoDeserializer};
 use serde_json::json;
+use std::borrow::Cow;
 
-/// `limit` and `offset` of a list. Never an error: a text that is not a number is the default, a number that is too large
-/// is the maximum.
+/// `limit`, and `offset` or `cursor` of a list. A text that is not a number is the default, a limit that is too large is the maximum.
+/// An offset above 10,000 and what is no cursor are 400: the cost of a page must not grow with its place.
 ///
 /// ```
 /// use plugin_api::{HandlerError, Json, Page, RequestContext};
@@ -14,26 +15,51 @@ use serde_json::json;
 /// # struct Notes;
 /// /// 25 items by default, at most 100.
 /// async fn list(_: RequestContext<Notes>, Page { limit, offset }: Page<25, 100>) -> Result<Json<u32>, HandlerError> {
-///     Ok(Json(offset + limit))
+///     Ok(Json(offset.offset()? + limit))
 /// }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Page<const DEFAULT: u32, const MAX: u32> {
     pub limit: u32,
-    pub offset: u32,
+    pub offset: Start,
 }
 
+/// Rows that a request may skip; behind them a cursor leads.
+const OFFSET_MAX: u32 = 10_000;
+const CURSOR: &str = "cursor";
+
 impl<const DEFAULT: u32, const MAX: u32> Page<DEFAULT, MAX> {
-    fn parse(query: &str) -> Self {
-        Self { limit: number(query, "limit", DEFAULT, (1, MAX)), offset: number(query, "offset", 0, (0, u32::MAX)) }
+    fn parse(query: &str) -> Result<Self, Problem> {
+        let limit = number(query, "limit", DEFAULT, (1, MAX));
+        if let Some(cursor) = member(query, CURSOR).filter(|cursor| !cursor.is_empty()) {
+            return Ok(Self { limit, offset: Start::after(&cursor)? });
+        }
+        let offset = number(query, "offset", 0, (0, u32::MAX));
+        if offset > OFFSET_MAX {
+            let problem = Problem::new(400, "bad_request", format!("offset: it is at most {OFFSET_MAX}"));
+            return Err(problem.hint("follow the link `next` (header Link) of each page, whose cursor leads on"));
+        }
+        Ok(Self { limit, offset: offset.into() })
     }
 }
 
 /// The last member with this name, clamped to its range; the default when it is not a number.
 fn number(query: &str, name: &str, default: u32, (min, max): (u32, u32)) -> u32 {
-    let member = form_urlencoded::parse(query.as_bytes()).filter(|(member, _)| member == name).last();
     let clamp = |number: i64| u32::try_from(number.clamp(min.into(), max.into())).unwrap_or(max);
-    member.and_then(|(_, value)| truncated_integer(&value)).map_or(default, clamp)
+    member(query, name).and_then(|value| truncated_integer(&value)).map_or(default, clamp)
+}
+
+/// The last member with this name.
+fn member<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
+    form_urlencoded::parse(query.as_bytes()).filter(|(member, _)| member == name).last().map(|(_, value)| value)
+}
+
+/// The header `Link` of a page that another one follows: the same query with the cursor in place of offset and cursor.
+pub(super) fn link_to_next(query: &str, cursor: &str) -> String {
+    let members = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "offset" && name != CURSOR);
+    let query =
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(members).append_pair(CURSOR, cursor).finish();
+    format!("<?{query}>; rel=\"next\"")
 }
 
 /// A finite number other than zero, parsed like JavaScript's `Number` and truncated to an integer.
@@ -45,12 +71,16 @@ fn truncated_integer(text: &str) -> Option<i64> {
 
 impl<const DEFAULT: u32, const MAX: u32> FromRequest for Page<DEFAULT, MAX> {
     fn from_request(request: &mut Request) -> Result<Self, Problem> {
-        Ok(Self::parse(request.query()))
+        Self::parse(request.query())
     }
 
     fn describe(describe: &mut RouteDescription<'_>) {
         describe_limit(describe, DEFAULT, MAX);
-        describe_number(describe, "offset", "Items to skip", json!({ "type": "integer", "minimum": 0, "default": 0 }));
+        let schema = json!({ "type": "integer", "minimum": 0, "maximum": OFFSET_MAX, "default": 0 });
+        describe_number(describe, "offset", "Items to skip", schema);
+        let cursor =
+            "Where the page begins, in place of `offset`: from the link `next` (header `Link`) of the page before";
+        describe_number(describe, CURSOR, cursor, json!({ "type": "string" }));
     }
 }
 
@@ -121,23 +151,39 @@ pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deseria
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
     #[test]
-    fn pages_never_fail() {
+    fn what_is_no_number_is_the_default() {
         let page = |query: &str| {
-            let page = Page::<25, 100>::parse(query);
-            (page.limit, page.offset)
+            let page = Page::<25, 100>::parse(query).unwrap();
+            (page.limit, page.offset.offset().unwrap())
         };
         assert_eq!(page(""), (25, 0));
         assert_eq!(page("limit=10&offset=5"), (10, 5));
         assert_eq!(page("limit=0&offset=-3"), (25, 0));
         assert_eq!(page("limit=-1"), (1, 0));
         assert_eq!(page("limit=abc&offset=NaN"), (25, 0));
-        assert_eq!(page("limit=1e9&offset=1e300"), (100, u32::MAX));
+        assert_eq!(page("limit=1e9&offset=10000"), (100, 10_000));
+        assert_eq!(page("cursor="), (25, 0));
         assert_eq!(page("limit=2.9"), (2, 0));
         assert_eq!(page("limit=%31%30"), (10, 0));
         assert_eq!(page("limit=99999999999999999999"), (100, 0));
+    }
+
+    #[test]
+    fn behind_ten_thousand_rows_only_a_cursor_leads() {
+        for query in ["offset=10001", "offset=1e300", "cursor=x", "offset=1&cursor=00"] {
+            assert_eq!(Page::<25, 100>::parse(query).unwrap_err().status, 400, "{query}");
+        }
+    }
+
+    #[test]
+    fn the_link_has_the_same_query_and_the_cursor() {
+        let link = link_to_next("q=a%26b+c&offset=50&limit=2&cursor=00", "ab");
+        assert_eq!(link, "<?q=a%26b+c&limit=2&cursor=ab>; rel=\"next\"");
+        assert_eq!(link_to_next("", "ab"), "<?cursor=ab>; rel=\"next\"");
     }
 }

@@ -112,7 +112,7 @@ const NEWEST_ROWS: i64 = 10_000;
 /// ```
 ///
 /// The table has the key `id`, an integer that grows. A needle without three letters or digits in a row is looked for in the
-/// newest 10,000 rows only: no index knows it. Rows of chain indexes cannot be indexed so.
+/// newest 10,000 rows only: no index knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchIndex {
     table: &'static str,

@@ -53,6 +53,7 @@ impl Plugin for Agents {
                     include_str!("../migrations/0004_keep_cards.postgres.sql"),
                 ),
                 Migration::new(5, "list_by_id", include_str!("../migrations/0005_list_by_id.sql")),
+                Migration::new(6, "find_agents", include_str!("../migrations/0006_find_agents.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])

@@ -26,7 +26,7 @@ pub async fn leaderboard(
 /// All open challenges, or the one that was just opened.
 pub async fn work(cx: PluginContext<Arena>, input: point::WorkInput) -> Result<Vec<point::WorkItem>, HostError> {
     let Some(opened) = input.selection(&[model::ChallengeCreated::TYPE], "challengeId") else { return Ok(Vec::new()) };
-    let open = store::challenges::open(cx.now_s()).filter("id = {}", opened).page(WORK_MAX, 0);
+    let open = store::challenges::open(cx.now_s()).filter("id = {}", opened).first(WORK_MAX);
     let open: Vec<store::challenges::ChallengeRow> = open.rows(&cx.db()).await?;
     Ok(open.into_iter().map(item).collect())
 }

@@ -38,6 +38,7 @@ impl Plugin for Arena {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "closed_list", include_str!("../migrations/0002_closed_list.sql")),
                 Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
+                Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
             ])
             .jobs([jobs::job()])
             .publishes(&[

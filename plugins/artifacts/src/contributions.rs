@@ -5,7 +5,7 @@ use plugin_api::{Address, HostError, PluginContext, point};
 use std::collections::BTreeMap;
 
 pub async fn counters(cx: PluginContext<Artifacts>, _: point::NoInput) -> Result<point::Counters, HostError> {
-    let count = store::ARTIFACTS.count(&cx.db()).await?;
+    let count = store::count(&cx.db()).await?;
     Ok(point::Counters::manifest([("artifacts", count.into())]))
 }
 

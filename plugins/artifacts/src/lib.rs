@@ -33,6 +33,7 @@ impl Plugin for Artifacts {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "search_texts", include_str!("../migrations/0002_search_texts.sql")),
+                Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
             ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .skill(Skill::new(

@@ -10,27 +10,58 @@ use serde::Deserialize;
 pub type ListRow<'r> = (&'r str, ArtifactId, Author, i64);
 
 /// A page walks the index of its order.
-pub const ARTIFACTS: List = List::new("artifacts_artifacts a", "a.kept, a.id, a.owner, a.stars");
+const ARTIFACTS: List = List::new("artifacts_artifacts a", "a.kept, a.id, a.owner, a.stars");
 
-/// Artifacts for which all given conditions hold.
-pub fn artifacts(
-    owner: Option<Address>,
-    kind: Option<Kind>,
-    tag: Option<String>,
-    search: Option<Search>,
-    sort: Sort,
-) -> List {
-    // A search asks for the tags of each hit: there may be far more artifacts with the tag than hits.
-    let is_tagged = match search {
-        Some(_) => "EXISTS (SELECT 1 FROM artifacts_tags g WHERE g.tag = {} AND g.artifact_id = a.id)",
-        None => "a.id IN (SELECT artifact_id FROM artifacts_tags WHERE tag = {})",
+/// What a request selects: all that is given must hold.
+pub struct Selection {
+    pub owner: Option<Address>,
+    pub kind: Option<Kind>,
+    pub tag: Option<String>,
+    pub search: Option<Search>,
+    pub sort: Sort,
+}
+
+/// So many artifacts are rather sorted than looked for in the order of all.
+const FEW: i64 = 5_000;
+const TAGGED: &str = "SELECT artifact_id FROM artifacts_tags WHERE tag = $1";
+
+pub async fn artifacts(db: &impl Query, selection: Selection) -> Result<List, HostError> {
+    let Selection { owner, kind, tag, search, sort } = selection;
+    let tagged = tag.as_ref().map(|tag| sql("SELECT row_count FROM artifacts_tags_counts WHERE tag = $1").bind(tag));
+    let few_tagged = match (&tag, &tagged, &search) {
+        (Some(tag), Some(count), None) if db.row::<i64>(count.clone()).await?.unwrap_or_default() < FEW => {
+            Some(sql(TAGGED).bind(tag))
+        }
+        _ => None,
     };
-    ARTIFACTS
+    let total = match (&owner, &kind, tagged, &search) {
+        (None, None, None, None) => Some(sql(ALL)),
+        (None, Some(kind), None, None) => {
+            Some(sql("SELECT row_count FROM artifacts_artifacts_counts WHERE kind = $1").bind(format::name(kind)))
+        }
+        (None, None, tagged, None) => tagged,
+        _ => None,
+    };
+    let artifacts = ARTIFACTS
         .filter("a.owner = {}", owner)
         .filter("a.kind = {}", kind.as_ref().map(format::name))
-        .filter(is_tagged, tag)
         .search(search, "a.id", &SearchIndex::new("artifacts_artifacts", &["name", "description", "url"]))
         .order_by(sort.order_by())
+        .stored_total(total);
+    // Where many have the tag, or a search found few, each is asked for its tags.
+    Ok(match few_tagged {
+        Some(few) => artifacts.hits("a.id", few),
+        None => {
+            artifacts.filter("EXISTS (SELECT 1 FROM artifacts_tags g WHERE g.tag = {} AND g.artifact_id = a.id)", tag)
+        }
+    })
+}
+
+/// Selects the number of all artifacts.
+const ALL: &str = "SELECT cast(sum(row_count) AS BIGINT) FROM artifacts_artifacts_counts";
+
+pub async fn count(db: &impl Query) -> Result<i64, HostError> {
+    ARTIFACTS.stored_total(sql(ALL)).count(db).await
 }
 
 /// Stores an artifact without stars.

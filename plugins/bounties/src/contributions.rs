@@ -3,7 +3,7 @@
 use crate::{
     Bounties,
     model::{BountyCreated, BountyId, Reopened, Status},
-    store::{bounties::BOUNTIES, outcomes, selection::Selection, state::OpenRow},
+    store::{outcomes, selection::Selection, state::OpenRow},
 };
 use plugin_api::{
     Event, HostError, PluginContext,
@@ -23,7 +23,8 @@ pub async fn counters(cx: PluginContext<Bounties>, _: NoInput) -> Result<Counter
     let db = cx.db();
     let open = Selection { status: Some(Status::Open), ..Selection::default() };
     let open = cx.plugin().state.count(&db, &open).await?;
-    Ok(Counters::manifest([("bounties", BOUNTIES.count(&db).await?.into()), ("openBounties", open.into())]))
+    let all = cx.plugin().state.count(&db, &Selection::default()).await?;
+    Ok(Counters::manifest([("bounties", all.into()), ("openBounties", open.into())]))
 }
 
 pub async fn status(cx: PluginContext<Bounties>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {

@@ -30,7 +30,10 @@ impl Plugin for Economy {
                 routes::list_tokens::route(),
                 routes::list_accounts::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "count_rows", include_str!("../migrations/0002_count_rows.sql")),
+            ])
             .publishes(&chain::EVENT_TYPES)
             .skill(Skill::new(
                 "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a token \

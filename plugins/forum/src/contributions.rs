@@ -24,7 +24,7 @@ pub async fn leaderboard(
 /// Threads without replies: all, or the one that was just opened.
 pub async fn work(cx: PluginContext<Forum>, input: point::WorkInput) -> Result<Vec<point::WorkItem>, HostError> {
     let Some(opened) = input.selection(&[model::ThreadCreated::TYPE], "threadId") else { return Ok(Vec::new()) };
-    let threads = store::thread_list::unanswered(opened).page(QUESTIONS_MAX, 0);
+    let threads = store::thread_list::unanswered(opened).first(QUESTIONS_MAX);
     Ok(threads.rows(&cx.db()).await?.into_iter().map(work_item).collect())
 }
 

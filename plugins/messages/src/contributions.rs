@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const WAIT_MAX_S: i64 = 120;
 
 pub async fn counters(cx: PluginContext<Messages>, _: NoInput) -> Result<Counters, HostError> {
-    let count = store::messages::MESSAGES.count(&cx.db()).await?;
+    let count = store::messages::count(&cx.db()).await?;
     Ok(Counters::manifest([("messages", count.into())]))
 }
 

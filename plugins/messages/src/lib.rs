@@ -33,6 +33,7 @@ impl Plugin for Messages {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "outbox_host", include_str!("../migrations/0002_outbox_host.sql")),
+                Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
             ])
             .jobs([jobs::forward_messages::job()])
             .grants(Grants { egress: true, ..Grants::default() })

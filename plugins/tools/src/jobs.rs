@@ -25,7 +25,7 @@ pub fn job() -> Job<Tools> {
 async fn probe_tools(cx: PluginContext<Tools>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
-    let count = probes_per_round(store::tools::TOOLS.count(&db).await?, interval_s);
+    let count = probes_per_round(store::tools::count_all(&db).await?.0, interval_s);
     let due = store::probes::due(&db, cx.now_s() - interval_s, count).await?;
     // A slow tool occupies only one of the concurrent probes.
     let mut probes = stream::iter(due)

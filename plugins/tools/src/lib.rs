@@ -39,6 +39,7 @@ impl Plugin for Tools {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "last_probe", include_str!("../migrations/0002_last_probe.sql")),
                 Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
+                Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
             ])
             .jobs([jobs::job()])
             .grants(Grants { egress: true, ..Grants::default() })

@@ -37,6 +37,7 @@ impl Plugin for Validators {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "signups", include_str!("../migrations/0002_signups.sql")),
+                Migration::new(3, "count_entries", include_str!("../migrations/0003_count_entries.sql")),
             ])
     }
 

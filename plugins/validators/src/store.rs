@@ -37,21 +37,21 @@ pub async fn count_signup(tx: &Tx, client: &str) -> Result<(), HostError> {
 }
 
 pub async fn count_entries(db: &impl Query) -> Result<i64, HostError> {
-    db.one(sql("SELECT count(*) FROM validators_entries")).await
+    db.one(sql("SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) FROM validators_entries_counts")).await
 }
 
 /// Inserts an entry, or replaces the unsigned one of its address.
 pub async fn put_entry(tx: &Tx, fields: &Fields, is_signed: bool) -> Result<(), HostError> {
     let put =
         sql("INSERT INTO validators_entries (address, platform, seats, contact, contact_kind, consent, created_at, \
-         signed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+         signed_at, is_signed) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
          ON CONFLICT (address) DO UPDATE SET platform = excluded.platform, seats = excluded.seats, \
          contact = excluded.contact, contact_kind = excluded.contact_kind, \
-         consent = excluded.consent, signed_at = excluded.signed_at")
+         consent = excluded.consent, signed_at = excluded.signed_at, is_signed = excluded.is_signed")
         .bind((fields.address, fields.platform, fields.seats))
         .bind(fields.contact.as_ref().map(|contact| contact.text.as_str()))
         .bind((fields.contact.as_ref().map(|contact| format::name(&contact.kind)), fields.consent, tx.now_s()))
-        .bind(is_signed.then_some(tx.now_s()));
+        .bind((is_signed.then_some(tx.now_s()), is_signed));
     tx.execute(put).await.map(drop)
 }
 
@@ -65,8 +65,9 @@ pub struct PlatformCount {
 }
 
 pub async fn count_by_platform(db: &impl Query) -> Result<Vec<PlatformCount>, HostError> {
-    db.rows(sql("SELECT platform, count(*) AS entries, cast(sum(seats) AS BIGINT) AS seats, \
-         count(signed_at) AS verified FROM validators_entries GROUP BY platform"))
+    db.rows(sql("SELECT platform, cast(sum(row_count) AS BIGINT) AS entries, \
+         cast(sum(row_count * seats) AS BIGINT) AS seats, cast(sum(row_count * is_signed) AS BIGINT) AS verified \
+         FROM validators_entries_counts GROUP BY platform"))
         .await
 }
 

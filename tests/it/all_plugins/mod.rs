@@ -4,6 +4,7 @@ mod call;
 mod calls;
 mod client;
 mod commons;
+mod cursors;
 mod documents;
 mod mutant;
 mod mutated;

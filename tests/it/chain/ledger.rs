@@ -39,6 +39,8 @@ CREATE TABLE ledger_moves (
 );
 CREATE TABLE ledger_notes (note TEXT NOT NULL);
 ";
+const INDEXES: &str =
+    "{{search_index ledger_accounts (name)}} {{row_counts ledger_accounts (moves)}} {{row_counts ledger_moves ()}}";
 
 /// How many of the next `Moved` events are not applied.
 pub static REFUSALS: AtomicU32 = AtomicU32::new(0);
@@ -78,7 +80,7 @@ impl Plugin for Ledger {
 
     fn define() -> Definition<Self> {
         Definition::new()
-            .migrations([Migration::new(1, "create", MIGRATION)])
+            .migrations([Migration::new(1, "create", MIGRATION), Migration::new(2, "indexes", INDEXES)])
             .grants(Grants { chains: vec!["main".into()], ..Grants::default() })
             .on_contract_event(&TABLES, opened)
             .on_contract_event(&TABLES, moved)

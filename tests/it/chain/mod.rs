@@ -52,9 +52,24 @@ pub fn closed(id: u64) -> ScriptedLog {
 
 /// Everything that is derived, in one text.
 pub async fn derived(gateway: &TestGateway) -> String {
+    assert_counted_and_indexed(gateway).await;
     let accounts = "SELECT id, owner, name, balance, memo, moves, changed_s FROM ledger_accounts ORDER BY id";
     let moves = "SELECT tx, nth, account, amount, block FROM ledger_moves ORDER BY tx, nth";
     [gateway.rows(accounts).await, gateway.rows(moves).await].concat().join("\n")
+}
+
+/// Row counts and search index know the derived rows, with and without a journal of their changes.
+async fn assert_counted_and_indexed(gateway: &TestGateway) {
+    let counted = "SELECT moves, row_count FROM ledger_accounts_counts WHERE row_count <> 0 ORDER BY moves";
+    let there = "SELECT moves, count(*) FROM ledger_accounts GROUP BY moves ORDER BY moves";
+    assert_eq!(gateway.rows(counted).await, gateway.rows(there).await);
+    let moves = gateway.rows("SELECT row_count FROM ledger_moves_counts").await;
+    assert_eq!(moves, gateway.rows("SELECT count(*) FROM ledger_moves").await);
+    if gateway.dialect() == "sqlite" {
+        let found =
+            "SELECT rowid FROM ledger_accounts_search WHERE ledger_accounts_search MATCH '\"acc\" \"unt\"' ORDER BY 1";
+        assert_eq!(gateway.rows(found).await, gateway.rows("SELECT id FROM ledger_accounts ORDER BY id").await);
+    }
 }
 
 /// The same from a fresh index of the same chain.

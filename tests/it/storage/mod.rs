@@ -9,9 +9,9 @@ mod isolation;
 mod migration;
 mod property;
 mod read;
+mod row_counts;
 mod search;
 mod transaction;
-mod triggers;
 mod value;
 
 use gateway_storage::{

@@ -4,13 +4,14 @@
 use http::{HeaderName, HeaderValue};
 
 /// Headers that a browser does not expose by itself.
-const EXPOSED: [&str; 8] = [
+const EXPOSED: [&str; 9] = [
     "PAYMENT-REQUIRED",
     "PAYMENT-RESPONSE",
     "RateLimit",
     "RateLimit-Policy",
     "Retry-After",
     "ETag",
+    "Link",
     "Location",
     "X-Request-Id",
 ];

@@ -4,6 +4,9 @@
 
 mod applied;
 mod check;
+mod directive;
+mod directives;
+mod row_counts;
 mod schema;
 mod search_index;
 mod step;

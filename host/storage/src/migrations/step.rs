@@ -3,8 +3,8 @@
 use super::{
     applied::{AppliedMigration, MigrationReport},
     check::check_migration,
+    directives::{with_directives, without_directives},
     schema::Schema,
-    search_index::{with_search_indexes, without_search_indexes},
 };
 use crate::{
     dialect::Dialect,
@@ -54,9 +54,9 @@ fn step(
 
 /// The text in the SQL of this database, after a check of all that its author wrote.
 fn checked(schema: &Schema<'_>, text: &str, dialect: Dialect) -> Result<String, String> {
-    let own = without_search_indexes(text, schema.owner())?;
+    let own = without_directives(text, schema.owner())?;
     check_migration(schema, &render(&own, dialect), dialect)?;
-    Ok(render(&with_search_indexes(text, dialect)?, dialect))
+    Ok(render(&with_directives(text, dialect)?, dialect))
 }
 
 /// The steps that are not applied yet. `applied` is the owner's record, ordered by version.

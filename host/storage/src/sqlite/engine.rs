@@ -17,7 +17,6 @@ use crate::{
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, MigrationStep},
     revisions::Revisions,
-    scope::Triggers,
     settings::DatabaseSettings,
 };
 use parking_lot::Mutex;
@@ -121,9 +120,9 @@ impl SqliteEngine {
     }
 
     /// A transaction of that plugin, or of the gateway itself.
-    pub fn begin(&self, plugin: Option<&str>, triggers: Triggers) -> SqliteTransaction {
+    pub fn begin(&self, plugin: Option<&str>) -> SqliteTransaction {
         let owner = plugin.map(|name| self.revisions.of(name));
-        SqliteTransaction::new(Arc::clone(&self.scheduler), owner, triggers)
+        SqliteTransaction::new(Arc::clone(&self.scheduler), owner)
     }
 
     pub async fn migrate(&self, owner: String, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
@@ -151,7 +150,7 @@ impl SqliteEngine {
         let revisions = Arc::clone(&self.revisions);
         let task = move |writer: &mut WriterConnection| {
             let in_progress = revisions.begin_commit(vec![revisions.everything()]);
-            let result = writer.for_task().and_then(work);
+            let result = work(writer.for_task());
             drop(in_progress);
             let _ = reply.send(result);
         };

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, revisions::OwnerRevision,
-    scope::Triggers,
 };
 use parking_lot::Mutex;
 use std::{
@@ -51,10 +50,10 @@ enum Phase {
 }
 
 impl SqliteTransaction {
-    pub fn new(scheduler: Arc<WriteScheduler>, owner_revision: Option<OwnerRevision>, triggers: Triggers) -> Self {
+    pub fn new(scheduler: Arc<WriteScheduler>, owner_revision: Option<OwnerRevision>) -> Self {
         Self {
             scheduler,
-            handle: TransactionHandle::new(owner_revision, triggers),
+            handle: TransactionHandle::new(owner_revision),
             has_begun: AtomicBool::new(false),
             call_lock: tokio::sync::Mutex::const_new(()),
             phase: Mutex::new(Phase::NotBegun),
@@ -192,7 +191,7 @@ impl SqliteTransaction {
     fn run_inline<T>(&self, deadline: Instant, work: impl FnOnce(&mut WriterConnection) -> T) -> Option<T> {
         let _end_call = EndCallOnPanic(self);
         let mut connection = self.scheduler.connection();
-        connection.begin_transaction(deadline, self.handle.triggers, false).ok()?;
+        connection.begin_transaction(deadline, false).ok()?;
         Some(work(&mut connection))
     }
 

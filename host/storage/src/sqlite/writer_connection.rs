@@ -17,10 +17,8 @@ use crate::{
     commit_statement::CommitStatement,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
-    scope::Triggers,
 };
 use plugin_api::abi::StatementResult;
-use rusqlite::config::DbConfig;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -109,19 +107,13 @@ impl WriterConnection {
 
     /// Begins the group and the transaction, unless they have begun. `may_wait`: whether to wait for the lock of
     /// another process.
-    pub fn begin_transaction(
-        &mut self,
-        deadline: Instant,
-        triggers: Triggers,
-        may_wait: bool,
-    ) -> Result<(), StorageError> {
+    pub fn begin_transaction(&mut self, deadline: Instant, may_wait: bool) -> Result<(), StorageError> {
         if self.active.is_some() {
             return Ok(());
         }
         if self.group.is_none() {
             self.begin_group(may_wait)?;
         }
-        self.set_triggers(triggers).map_err(|error| storage_error(&error))?;
         let has_savepoint = self.group.as_ref().is_some_and(|group| !group.requests.is_empty());
         if has_savepoint {
             self.execute_cached("SAVEPOINT active_transaction").map_err(|_| group_failed())?;
@@ -235,19 +227,8 @@ impl WriterConnection {
     }
 
     /// The connection for work outside any transaction, such as migrations.
-    pub fn for_task(&self) -> Result<&SqliteConnection, StorageError> {
-        self.set_triggers(Triggers::On).map_err(|error| storage_error(&error))?;
-        Ok(&self.connection)
-    }
-
-    /// Changes the setting only when it differs: SQLite compiles all statements again after a change.
-    fn set_triggers(&self, triggers: Triggers) -> rusqlite::Result<()> {
-        let (handle, setting) = (&self.connection.handle, DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER);
-        let is_on = triggers == Triggers::On;
-        if handle.db_config(setting)? != is_on {
-            handle.set_db_config(setting, is_on)?;
-        }
-        Ok(())
+    pub fn for_task(&self) -> &SqliteConnection {
+        &self.connection
     }
 
     fn fail_group(&mut self) {

@@ -57,7 +57,7 @@ fn execute(
 ) {
     let PendingReply { reply, cancelled } = pending;
     let mut connection = scheduler.connection();
-    let result = match (connection.begin_transaction(deadline, transaction.triggers, true), call) {
+    let result = match (connection.begin_transaction(deadline, true), call) {
         (Err(error), _) => Err((error, reply)),
         (Ok(()), TransactionCall::Run(statements)) => match connection.run(&statements, &cancelled) {
             Ok(outcomes) => Ok(Some((reply, outcomes))),

@@ -1,12 +1,16 @@
 //! Lists: a table with its columns, filters, search, order and total, declared once and read in one statement.
 
+mod cursor;
+mod keyset;
 mod listed;
 mod statement;
 
+pub use cursor::Start;
+pub(crate) use cursor::problem_of;
 pub use listed::Listed;
 
 use super::{Bind, HostError, Query, Search, SearchIndex, Sql, StatementResult, row};
-use crate::abi::{Cell, Value};
+use crate::abi::{Cell, HostErrorCode, Value};
 use serde::{Deserialize, de::DeserializeOwned};
 
 /// A list of a table's rows. Declare its fixed parts as a constant and add what a request selects:
@@ -22,9 +26,13 @@ use serde::{Deserialize, de::DeserializeOwned};
 ///     author: Option<Address>,
 ///     search: Option<Search>,
 /// ) -> Result<ListPage, HostError> {
-///     NOTES.filter("n.author = {}", author).search(search, "n.id", &SEARCHED).page(25, 0).fetch(db).await
+///     NOTES.filter("n.author = {}", author).search(search, "n.id", &SEARCHED).first(25).fetch(db).await
 /// }
 /// ```
+///
+/// A full page hands out a cursor: the response has a link to the page after it (header `Link`, `rel="next"`), and the list takes
+/// it as the parameter `cursor`. So the order must end in a unique key, and its columns are integers or texts that are never NULL
+/// (or are declared `NULLS FIRST`).
 ///
 /// [`List::fetch`] reads a page together with the number of all matches in one statement, which runs on both databases. A
 /// list that is long and seldom filtered should have a stored count: see [`List::stored_total`].
@@ -56,10 +64,10 @@ struct Hits {
     select: Sql,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Window {
     limit: u32,
-    offset: u32,
+    start: Start,
 }
 
 impl List {
@@ -151,19 +159,26 @@ impl List {
         self
     }
 
-    /// At most `limit` rows after the first `offset`. All rows without it.
-    pub const fn page(mut self, limit: u32, offset: u32) -> Self {
-        self.page = Some(Window { limit, offset });
+    /// A page of a [`super::Page`]: at most `limit` rows from `start` on (its `offset`). All rows without it. The order must be set
+    /// before.
+    pub fn page(mut self, limit: u32, start: impl Into<Start>) -> Self {
+        self.page = Some(Window { limit, start: start.into().in_order(self.table, self.order) });
+        self
+    }
+
+    /// The first `limit` rows, which no page follows.
+    pub fn first(mut self, limit: u32) -> Self {
+        self.page = Some(Window { limit, start: Start::from(0) });
         self
     }
 
     /// Reads the page and the number of all matches.
     pub async fn fetch(self, db: &impl Query) -> Result<ListPage, HostError> {
-        let outcome = db.run(self.page_statement()).await?;
+        let outcome = self.run(db, self.page_statement(), 1).await?;
         let total = match total_of(&outcome)? {
             Some(total) => total,
             // No row carries the total: nothing matches, or the page is past the end.
-            None if self.page.is_none_or(|page| page.offset == 0) => 0,
+            None if self.page.as_ref().is_none_or(|page| page.start.is_first()) => 0,
             None => self.count(db).await?,
         };
         Ok(ListPage { outcome, total })
@@ -171,7 +186,13 @@ impl List {
 
     /// Reads the page alone, for answers without a total.
     pub async fn rows<T: DeserializeOwned>(self, db: &impl Query) -> Result<Vec<T>, HostError> {
-        db.rows(self.rows_statement()).await
+        self.run(db, self.rows_statement(), 0).await?.all()
+    }
+
+    /// Runs the statement of a page, and notes where the next one begins. `columns_after` follow those of the order.
+    async fn run(&self, db: &impl Query, statement: Sql, columns_after: usize) -> Result<StatementResult, HostError> {
+        let Some(Window { limit, start }) = &self.page else { return db.run(statement).await };
+        start.read(db, statement, *limit, columns_after).await
     }
 
     /// The number of all matches.
@@ -201,7 +222,7 @@ fn total_of(outcome: &StatementResult) -> Result<Option<i64>, HostError> {
     match rows.cells().map_err(row::broken)?.take(columns).last().transpose().map_err(row::broken)? {
         Some(Cell::Int(total)) => Ok(Some(total)),
         None => Ok(None),
-        Some(_) => Err(HostError::new(crate::abi::HostErrorCode::Statement, "the total of a list is no integer")),
+        Some(_) => Err(HostError::new(HostErrorCode::Statement, "the total of a list is no integer")),
     }
 }
 
@@ -224,6 +245,7 @@ mod tests {
     struct Answers {
         results: Mutex<Vec<Vec<Cells>>>,
         asked: Mutex<Vec<String>>,
+        next: Mutex<Option<String>>,
     }
 
     impl Query for Answers {
@@ -236,16 +258,21 @@ mod tests {
                 if !is_count {
                     builder.cell(Cell::Int(id));
                     builder.cell(Cell::Text(text));
+                    builder.cell(Cell::Int(id));
                 }
                 builder.cell(Cell::Int(total));
                 builder.end_row();
             }
             Ok(StatementResult { rows: builder.finish(), changes: 0 })
         }
+
+        fn note_next_page(&self, cursor: String) {
+            *self.next.lock().unwrap() = Some(cursor);
+        }
     }
 
     fn page_builder() -> RowsBuilder {
-        RowsBuilder::new(["id", "text", "total"].into_iter())
+        RowsBuilder::new(["id", "text", "page_key_0", "total"].into_iter())
     }
 
     fn now<T>(future: impl Future<Output = T>) -> T {
@@ -259,7 +286,7 @@ mod tests {
 
     fn fetched(list: List, results: &[&[Cells]]) -> (ListPage, usize) {
         let results = results.iter().map(|rows| rows.to_vec()).collect();
-        let db = Answers { results: Mutex::new(results), asked: Mutex::default() };
+        let db = Answers { results: Mutex::new(results), asked: Mutex::default(), next: Mutex::default() };
         let page = now(list.fetch(&db)).unwrap();
         (page, db.asked.lock().unwrap().len())
     }
@@ -272,22 +299,41 @@ mod tests {
 
     #[test]
     fn a_page_carries_its_total() {
-        let (page, statements) = fetched(NOTES.page(2, 0), &[&[(7, "x", 9), (6, "y", 9)]]);
+        let (page, statements) = fetched(NOTES.page(2, 0_u32), &[&[(7, "x", 9), (6, "y", 9)]]);
         assert_eq!((page.total, statements), (9, 1));
         assert_eq!(page.rows::<NoteRow<'_>>().unwrap(), [NoteRow { id: 7, text: "x" }, NoteRow { id: 6, text: "y" }]);
-        assert_eq!(page.rows::<(i64, &str, i64)>().unwrap()[0], (7, "x", 9));
+        assert_eq!(page.rows::<(i64, &str, i64, i64)>().unwrap()[0], (7, "x", 7, 9));
+    }
+
+    #[test]
+    fn a_full_page_hands_out_the_cursor_of_its_last_row() {
+        let next = |list: List, rows: &[Cells]| {
+            let results = Mutex::new(vec![rows.to_vec(), rows.to_vec()]);
+            let db = Answers { results, asked: Mutex::default(), next: Mutex::default() };
+            now(list.fetch(&db)).map(|_| db.next.lock().unwrap().take())
+        };
+        let rows = [(7, "x", 9), (6, "y", 9)];
+        let cursor = next(NOTES.page(2, 0_u32), &rows).unwrap().unwrap();
+        assert!(String::from_utf8(alloy_primitives::hex::decode(&cursor).unwrap()).unwrap().ends_with(",[6]]"));
+        for list in [NOTES.page(3, 0_u32), NOTES.first(2), NOTES] {
+            assert_eq!(next(list, &rows).unwrap(), None);
+        }
+        let after = Start::after(&cursor).unwrap();
+        assert!(next(NOTES.page(2, after.clone()), &rows).unwrap().is_some());
+        let error = next(NOTES.order_by("text, id").page(2, after), &rows).unwrap_err();
+        assert_eq!(problem_of(&error).unwrap().status, 400, "of another order");
     }
 
     #[test]
     fn an_empty_page_past_the_end_is_counted() {
-        let (page, statements) = fetched(NOTES.page(2, 10), &[&[], &[(0, "", 3)]]);
+        let (page, statements) = fetched(NOTES.page(2, 10_u32), &[&[], &[(0, "", 3)]]);
         assert_eq!((page.total, statements), (3, 2));
         assert_eq!(page.rows::<NoteRow<'_>>().unwrap(), []);
     }
 
     #[test]
     fn an_empty_first_page_has_no_matches() {
-        for list in [NOTES.page(2, 0), NOTES] {
+        for list in [NOTES.page(2, 0_u32), NOTES] {
             let (page, statements) = fetched(list, &[&[]]);
             assert_eq!((page.total, statements), (0, 1));
         }

@@ -45,6 +45,9 @@ impl List {
         let conditions = writer.begin(self);
         writer.push("SELECT ");
         writer.push(self.columns);
+        if let Some(Window { start, .. }) = &self.page {
+            start.push_columns(&mut writer.text);
+        }
         if with_total {
             writer.push(", ");
             match &self.stored_total {
@@ -59,15 +62,16 @@ impl List {
             writer.push(self.joins);
         }
         writer.push_conditions(self, conditions);
-        if !self.order.is_empty() {
-            writer.push(" ORDER BY ");
-            writer.push(self.order);
-        }
-        if let Some(Window { limit, offset }) = self.page {
-            writer.push_bound(" LIMIT ", limit.into());
-            writer.push_bound(" OFFSET ", offset.into());
-        }
-        writer.finish()
+        let Some(Window { limit, start }) = &self.page else {
+            writer.push_order(self);
+            return writer.finish();
+        };
+        let is_first = self.hits.is_none() && self.conditions.is_empty();
+        let mut writer =
+            writer.then(|statement| start.push_after(statement, if is_first { " WHERE " } else { " AND " }));
+        writer.push_order(self);
+        writer.push_bound(" LIMIT ", (*limit).into());
+        start.push_offset(writer.finish())
     }
 }
 
@@ -84,6 +88,18 @@ impl Writer {
 
     fn finish(self) -> Sql {
         Sql(Statement { params: self.params, ..sql(self.text).0 })
+    }
+
+    fn then(self, write: impl FnOnce(Sql) -> Sql) -> Self {
+        let Sql(Statement { sql, params }) = write(self.finish());
+        Self { text: sql.into_owned().into_string(), params }
+    }
+
+    fn push_order(&mut self, list: &List) {
+        if !list.order.is_empty() {
+            self.push(" ORDER BY ");
+            self.push(list.order);
+        }
     }
 
     fn push(&mut self, text: &str) {
@@ -192,7 +208,10 @@ impl Writer {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::sdk::{Bind as _, Search};
+    use crate::sdk::{
+        Bind as _, Search,
+        list::{Start, keyset::Keyset},
+    };
 
     const NOTES: List = List::new("notes_notes n", "n.id, n.text").order_by("n.id DESC");
 
@@ -210,14 +229,14 @@ mod tests {
 
     #[test]
     fn one_statement_reads_page_and_total() {
-        let page = NOTES.page(25, 50).page_statement();
+        let page = NOTES.page(25, 50_u32).page_statement();
         assert_eq!(values(&page), [Value::Int(25), Value::Int(50)]);
         assert_eq!(
             text(page),
-            "SELECT n.id, n.text, (SELECT count(*) FROM notes_notes n) AS total FROM notes_notes n \
+            "SELECT n.id, n.text, n.id AS page_key_0, (SELECT count(*) FROM notes_notes n) AS total FROM notes_notes n \
              ORDER BY n.id DESC LIMIT $1 OFFSET $2"
         );
-        assert_eq!(text(NOTES.page(25, 50).count_statement()), "SELECT (SELECT count(*) FROM notes_notes n)");
+        assert_eq!(text(NOTES.page(25, 50_u32).count_statement()), "SELECT (SELECT count(*) FROM notes_notes n)");
         assert_eq!(text(NOTES.rows_statement()), "SELECT n.id, n.text FROM notes_notes n ORDER BY n.id DESC");
     }
 
@@ -230,7 +249,7 @@ mod tests {
             .filter_if(true, "n.online = 1")
             .filter_if(false, "n.online = 0")
             .contains(search("sqlite"), &["n.title", "n.text"])
-            .page(1, 2);
+            .page(1, 2_u32);
         let conditions =
             "n.author = $1 AND n.online = 1 AND (instr(lower(n.title), $2) > 0 OR instr(lower(n.text), $2) > 0)";
         let page = list.page_statement();
@@ -238,13 +257,29 @@ mod tests {
         assert_eq!(
             text(page),
             format!(
-                "SELECT n.id, n.text, (SELECT count(*) FROM notes_notes n WHERE {conditions}) AS total FROM notes_notes n \
+                "SELECT n.id, n.text, n.id AS page_key_0, \
+                 (SELECT count(*) FROM notes_notes n WHERE {conditions}) AS total FROM notes_notes n \
                  LEFT JOIN notes_cards c ON c.note_id = n.id WHERE {conditions} ORDER BY n.id DESC LIMIT $3 OFFSET $4"
             )
         );
         let count = list.count_statement();
         assert_eq!(values(&count), ["0x1".into_value(), "x".into_value()]);
         assert_eq!(text(count), format!("SELECT (SELECT count(*) FROM notes_notes n WHERE {conditions})"));
+    }
+
+    #[test]
+    fn a_cursor_is_a_condition_of_the_page_alone() {
+        let list = || NOTES.order_by("n.votes DESC, n.id DESC").filter("n.kind = {}", Some("a"));
+        let order = Keyset::new("notes_notes n", "n.votes DESC, n.id DESC").id();
+        let start = Start::after(&alloy_primitives::hex::encode(format!("[{order},[3,9]]"))).unwrap();
+        let page = list().page(5, start).page_statement();
+        assert_eq!(values(&page), ["a".into_value(), Value::Int(3), Value::Int(9), Value::Int(5)]);
+        assert_eq!(
+            text(page),
+            "SELECT n.id, n.text, n.votes AS page_key_0, n.id AS page_key_1, \
+             (SELECT count(*) FROM notes_notes n WHERE n.kind = $1) AS total FROM notes_notes n \
+             WHERE n.kind = $1 AND ((n.votes, n.id) < ($2, $3)) ORDER BY n.votes DESC, n.id DESC LIMIT $4"
+        );
     }
 
     #[test]
@@ -263,7 +298,7 @@ mod tests {
     #[test]
     fn a_stored_count_replaces_the_counting() {
         let count = sql("SELECT notes FROM notes_counts WHERE tag = $1").bind("a");
-        let list = NOTES.filter("n.tag = {}", Some("a")).stored_total(count).page(1, 0);
+        let list = NOTES.filter("n.tag = {}", Some("a")).stored_total(count).first(1);
         let page = list.page_statement();
         assert_eq!(values(&page), ["a".into_value(), "a".into_value(), Value::Int(1), Value::Int(0)]);
         assert_eq!(
@@ -280,7 +315,7 @@ mod tests {
     fn hits_are_selected_once() {
         let hits =
             || sql("SELECT id FROM a WHERE x = $1 UNION SELECT id FROM b WHERE x = $1 AND y = $2").bind(7).bind(8);
-        let list = NOTES.hits("n.id", hits()).page(1, 0);
+        let list = NOTES.hits("n.id", hits()).first(1);
         assert_eq!(
             text(list.page_statement()),
             "WITH hits (hit_id) AS (SELECT id FROM a WHERE x = $1 UNION SELECT id FROM b WHERE x = $1 AND y = $2) \

@@ -29,7 +29,7 @@ struct PresenceList {
 
 async fn list_presence(cx: RequestContext<Activity>) -> Result<Listed<PresenceView, PresenceList>, HandlerError> {
     let now = cx.now_s();
-    let rows: Vec<PresenceRow> = presence::online(now).page(ITEMS_MAX, 0).rows(&cx.db()).await?;
+    let rows: Vec<PresenceRow> = presence::online(now).first(ITEMS_MAX).rows(&cx.db()).await?;
     let authors = cx.authors(rows.iter().map(|row| row.address)).await?;
     let items = rows.into_iter().map(|row| view(row, &authors)).collect();
     Ok(Listed::new(items, PresenceList { ttl: TTL_S, now })?)

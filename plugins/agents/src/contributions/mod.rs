@@ -51,9 +51,9 @@ pub async fn status(
     cx: PluginContext<Agents>,
     _: point::NoInput,
 ) -> Result<BTreeMap<String, point::ServiceStatus>, HostError> {
-    let progress = cards::progress(&cx.db()).await?;
-    let interval_s = i64::from(cx.plugin().config.probe_interval_s);
     let now_s = cx.now_s();
+    let progress = cards::progress(&cx.db(), now_s).await?;
+    let interval_s = i64::from(cx.plugin().config.probe_interval_s);
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
     let ok = progress.is_healthy(interval_s, cx.plugin().started_s, now_s);
     let numbers = [

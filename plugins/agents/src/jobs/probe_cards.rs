@@ -35,6 +35,9 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
             break;
         }
     }
+    if store::cards::progress_is_due(&db, cx.now_s()).await? {
+        store::cards::store_progress(&cx).await?;
+    }
     Ok(())
 }
 

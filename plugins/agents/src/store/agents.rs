@@ -1,16 +1,18 @@
 //! Reads of agents for routes: the registry's row with the card of its endpoint.
 //!
-//! Without a search a page walks the index of its order and the total is a stored count. A search (`q`) reads every agent's
-//! name and endpoint once.
+//! Without a search a page walks the index of its order and the total is a stored count. A search (`q`) finds names and
+//! endpoints by their index: its cost grows with what it finds.
 
 use crate::model::{AgentStatus, RegistrationSubject, Sort};
-use plugin_api::{AgentId, HostError, List, Query, Search, Wei, sql};
+use plugin_api::{AgentId, HostError, List, Query, Search, SearchIndex, Wei, sql};
 use serde::Deserialize;
 
 const COLUMNS: &str = "a.kept, c.kept AS card, coalesce(c.online, 0) * a.active AS online";
 
 /// Joins a card only while the agent still has the endpoint that served it.
 const CARD: &str = "LEFT JOIN agents_cards c ON c.agent_id = a.id AND c.endpoint = a.endpoint";
+
+const SEARCHED: SearchIndex = SearchIndex::new("agents_agents", &["name", "endpoint"]);
 
 const AGENTS: List = List::new("agents_agents a", COLUMNS).join(CARD);
 
@@ -34,7 +36,7 @@ pub fn agents(sort: Sort, status: Option<AgentStatus>, search: Option<Search>) -
         (None, Some(status)) => Some(sql("SELECT agents FROM agents_counts WHERE status = $1").bind(status)),
     };
     let agents = AGENTS.order_by(sort.order_by()).filter("a.status = {}", status);
-    agents.contains(search, &["a.name", "a.endpoint"]).stored_total(count)
+    agents.search(search, "a.id", &SEARCHED).stored_total(count)
 }
 
 #[derive(Deserialize)]
@@ -95,5 +97,5 @@ const TOP_AGENTS: List = List::new(
 
 /// The first ten active agents by paid jobs, then by average rating, then by paying clients.
 pub async fn top(db: &impl Query) -> Result<Vec<TopAgent>, HostError> {
-    TOP_AGENTS.filter_if(true, "a.active = 1").page(10, 0).rows(db).await
+    TOP_AGENTS.filter_if(true, "a.active = 1").first(10).rows(db).await
 }

@@ -1,7 +1,10 @@
 //! Cards and probes. None of these rows is derived from the chain.
 
-use crate::model::{Card, UPTIME_DAYS, Uptime};
-use plugin_api::{AgentId, HostError, Query, Sql, Tx, sql};
+use crate::{
+    Agents,
+    model::{Card, UPTIME_DAYS, Uptime},
+};
+use plugin_api::{AgentId, HostError, PluginContext, Query, Sql, Tx, sql};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -52,12 +55,47 @@ impl ProbeProgress {
     }
 }
 
-pub async fn progress(db: &impl Query) -> Result<ProbeProgress, HostError> {
+/// While the job runs, nobody reads a count that is older.
+const COUNT_MAX_AGE_S: i64 = 90;
+/// How often the job counts.
+const COUNT_INTERVAL_S: i64 = 30;
+
+/// Reads every agent.
+async fn count(db: &impl Query) -> Result<ProbeProgress, HostError> {
     let progress = sql(format!(
-        "SELECT count(*) AS agents, count(c.agent_id) AS probed, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, \
+        "SELECT count(*) AS agents, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, count(c.agent_id) AS probed, \
          min(coalesce(c.checked_at, a.registered_at)) AS oldest_s, max(c.checked_at) AS newest_s FROM {PROBED}"
     ));
     db.one(progress).await
+}
+
+async fn counted_since(db: &impl Query, since_s: i64) -> Result<Option<ProbeProgress>, HostError> {
+    let counted = "SELECT agents, online, probed, oldest_s, newest_s FROM agents_probe_progress WHERE counted_at > $1";
+    db.row(sql(counted).bind(since_s)).await
+}
+
+/// As the job counted last; counted now when the job does not run.
+pub async fn progress(db: &impl Query, now_s: i64) -> Result<ProbeProgress, HostError> {
+    match counted_since(db, now_s - COUNT_MAX_AGE_S).await? {
+        Some(progress) => Ok(progress),
+        None => count(db).await,
+    }
+}
+
+/// Whether it is time to [store](store_progress) what [`progress`] reads.
+pub async fn progress_is_due(db: &impl Query, now_s: i64) -> Result<bool, HostError> {
+    Ok(counted_since(db, now_s - COUNT_INTERVAL_S).await?.is_none())
+}
+
+/// Counts before the transaction, which would hold up other writers.
+pub async fn store_progress(cx: &PluginContext<Agents>) -> Result<(), HostError> {
+    let ProbeProgress { agents, online, probed, oldest_s, newest_s } = count(&cx.db()).await?;
+    let store = sql("INSERT INTO agents_probe_progress (id, counted_at, agents, online, probed, oldest_s, newest_s) \
+         VALUES (1, $1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET counted_at = excluded.counted_at, \
+         agents = excluded.agents, online = excluded.online, probed = excluded.probed, oldest_s = excluded.oldest_s, \
+         newest_s = excluded.newest_s")
+    .bind((cx.now_s(), agents, online, probed, oldest_s, newest_s));
+    cx.write(async move |tx| tx.execute(store.clone()).await.map(drop)).await
 }
 
 /// The result of a probe.

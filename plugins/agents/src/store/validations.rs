@@ -14,7 +14,7 @@ const VALIDATIONS: List = List::new(
 const SUMMARY_COUNT_MAX: u32 = 20;
 
 pub async fn newest(db: &impl Query, agent: AgentId) -> Result<Vec<ValidationView>, HostError> {
-    VALIDATIONS.filter("agent_id = {}", Some(agent)).page(SUMMARY_COUNT_MAX, 0).rows(db).await
+    VALIDATIONS.filter("agent_id = {}", Some(agent)).first(SUMMARY_COUNT_MAX).rows(db).await
 }
 
 /// The newest validation of the job, else the newest of the agent's delivery.
@@ -28,5 +28,5 @@ pub async fn of_job(db: &impl Query, job: &JobView) -> Result<Option<ValidationV
 }
 
 async fn first(db: &impl Query, validations: List) -> Result<Option<ValidationView>, HostError> {
-    Ok(validations.page(1, 0).rows(db).await?.pop())
+    Ok(validations.first(1).rows(db).await?.pop())
 }

@@ -23,7 +23,7 @@ const JOBS: List =
 
 /// The newest open jobs, or this one if it is open.
 pub async fn open_jobs(db: &impl Query, id: Option<i64>) -> Result<Vec<OpenJob>, HostError> {
-    JOBS.filter_if(true, "j.status = 'Open'").filter("j.id = {}", id).page(ITEMS_MAX, 0).rows(db).await
+    JOBS.filter_if(true, "j.status = 'Open'").filter("j.id = {}", id).first(ITEMS_MAX).rows(db).await
 }
 
 #[derive(Deserialize)]
@@ -39,14 +39,16 @@ pub struct PricedAgent {
     pub price_per_call: Wei,
 }
 
+/// In this order of the tables: few cards have a price, and an index has them.
 const PRICED_AGENTS: List = List::new(
-    "agents_agents a JOIN agents_cards c ON c.agent_id = a.id AND c.endpoint = a.endpoint",
+    "agents_cards c CROSS JOIN agents_agents a",
     "a.id, a.name, a.owner, a.endpoint, a.registered_at, c.description, c.capabilities, c.price_per_call",
 )
-.order_by("a.id DESC");
+.order_by("c.agent_id DESC");
 
 /// The newest active agents whose card has a price per call, or this one if it is one of them.
 pub async fn priced_agents(db: &impl Query, id: Option<i64>) -> Result<Vec<PricedAgent>, HostError> {
-    let is_priced = "a.active = 1 AND c.price_per_call IS NOT NULL AND c.price_per_call <> '0'";
-    PRICED_AGENTS.filter_if(true, is_priced).filter("a.id = {}", id).page(ITEMS_MAX, 0).rows(db).await
+    let is_priced = "c.price_per_call IS NOT NULL AND c.price_per_call <> '0' \
+        AND a.id = c.agent_id AND a.endpoint = c.endpoint AND a.active = 1";
+    PRICED_AGENTS.filter_if(true, is_priced).filter("c.agent_id = {}", id).first(ITEMS_MAX).rows(db).await
 }

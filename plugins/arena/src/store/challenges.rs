@@ -50,7 +50,8 @@ pub fn open(now_s: i64) -> List {
     ROWS.filter_if(true, "c.closed_at IS NULL")
         .filter_if(true, NOT_HIRED)
         .filter("c.ends_at > {}", Some(now_s))
-        .order_by("c.created_at DESC, c.id DESC")
+        // `+` makes SQLite find the few open ones by their deadline and sort them, instead of reading all in order.
+        .order_by("+c.created_at DESC, c.id DESC")
 }
 
 pub async fn insert(tx: &Tx, creator: Address, draft: &model::ChallengeDraft) -> Result<model::ChallengeId, HostError> {
@@ -91,10 +92,25 @@ const VIEWS: List = List::new(
         c.created_at",
 );
 
+/// Selects the number of all challenges.
+const ALL: &str = "SELECT row_count FROM arena_challenges_counts";
+/// No job awards it: `l` of [`VIEWS`] is absent.
+const IS_UNPAID: &str = "(c.award_job IS NOT NULL OR NOT EXISTS (SELECT 1 FROM arena_links l \
+    WHERE l.challenge_id = c.id AND l.client = c.creator))";
+
 /// Open challenges, the soonest deadline first, or closed ones, the latest deadline first; all without `is_open`, the open
 /// ones first. The caller must have closed the challenges that are due.
 pub fn list(is_open: Option<bool>, tag: Option<String>, search: Option<Search>) -> List {
+    let total = match (is_open, &tag, &search) {
+        (None, None, None) => Some(sql(ALL)),
+        // Few are open.
+        (Some(false), None, None) => Some(sql(format!(
+            "SELECT ({ALL}) - (SELECT count(*) FROM arena_challenges c WHERE c.closed_at IS NULL AND {IS_UNPAID})"
+        ))),
+        _ => None,
+    };
     VIEWS
+        .stored_total(total)
         .filter_if(is_open == Some(true), "c.closed_at IS NULL AND l.job_id IS NULL")
         .filter_if(is_open == Some(false), "(c.closed_at IS NOT NULL OR l.job_id IS NOT NULL)")
         .filter("c.id IN (SELECT challenge_id FROM arena_tags WHERE tag = {})", tag)

@@ -23,8 +23,7 @@ const BATCH_MAX: u32 = 20;
 pub async fn close_due(cx: &PluginContext<Arena>, only: Option<model::ChallengeId>) -> Result<(), HostError> {
     loop {
         let unclosed = UNCLOSED.filter_if(true, "closed_at IS NULL").filter("id = {}", only);
-        let due =
-            unclosed.filter_if(true, NOT_HIRED_BEFORE).filter("ends_at <= {}", Some(cx.now_s())).page(BATCH_MAX, 0);
+        let due = unclosed.filter_if(true, NOT_HIRED_BEFORE).filter("ends_at <= {}", Some(cx.now_s())).first(BATCH_MAX);
         let due: Vec<model::ChallengeId> = due.rows(&cx.db()).await?;
         if due.is_empty() {
             return Ok(());

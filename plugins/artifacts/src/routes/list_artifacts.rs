@@ -47,8 +47,8 @@ async fn list_artifacts(
     let owner = query.owner.as_deref().and_then(format::given);
     let owner = owner.map(str::parse).transpose().map_err(OwnerFilterError)?;
     let (tag, search) = (format::tag_filter(&query.tag), Search::new(&cx, &query.q));
-    let artifacts = store::artifacts(owner, query.kind, tag, search, query.sort);
-    let page = artifacts.page(limit, offset).fetch(&cx.db()).await?;
+    let (db, selection) = (cx.db(), store::Selection { owner, kind: query.kind, tag, search, sort: query.sort });
+    let page = store::artifacts(&db, selection).await?.page(limit, offset).fetch(&db).await?;
     let rows: Vec<store::ListRow<'_>> = page.rows()?;
     let items = rows.into_iter().map(|(kept, id, owner, stars)| (kept, model::ArtifactState { id, owner, stars }));
     Ok(Listed::rendered(items, page.total)?)

@@ -1,13 +1,10 @@
 //! Writes of bounties: posting one, awarding it.
 
 use crate::model::{BountyId, BountyText};
-use plugin_api::{Address, AgentId, HostError, JobId, List, Query, Sql, Tx, format, render_json, sql};
+use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, Tx, format, render_json, sql};
 use serde_json::Value;
 
 const SUMMARY_CHARS: usize = 280;
-
-/// All bounties, for counting. Reads of bounties take their state from the chain, too: see [`super::state`].
-pub const BOUNTIES: List = List::new("bounties_bounties", "id");
 
 pub async fn insert(tx: &Tx, poster: Address, text: &BountyText) -> Result<BountyId, HostError> {
     let BountyText { title, brief, reward_wei, tags, deadline, created_at } = text;
@@ -30,6 +27,12 @@ pub async fn touch(tx: &Tx, bounty: BountyId) -> Result<(), HostError> {
         "UPDATE bounties_bounties SET updated_at = CASE WHEN updated_at < $2 THEN $2 ELSE updated_at END WHERE id = $1",
     );
     tx.execute(touch.bind((bounty, tx.now_s()))).await.map(drop)
+}
+
+/// Marks bounties that are never open again.
+pub async fn settle(tx: &Tx, bounties: &[BountyId]) -> Result<(), HostError> {
+    let settle = |bounty: &BountyId| sql("UPDATE bounties_bounties SET is_settled = 1 WHERE id = $1").bind(*bounty);
+    tx.batch(bounties.iter().map(settle).collect()).await.map(drop)
 }
 
 /// Stores the poster's award in place of an earlier one.

@@ -19,6 +19,13 @@ pub struct Selection {
     pub due_after_s: Option<i64>,
 }
 
+/// No other bounty is awarded or completed: those that somebody awarded, and those that a job cites.
+pub const MAY_BE_TAKEN: &str = "b.id IN (SELECT id FROM bounties_bounties WHERE awarded_agent IS NOT NULL \
+    UNION SELECT bounty_id FROM bounties_jobs WHERE bounty_id IS NOT NULL)";
+
+/// No other bounty is open.
+pub const IS_UNSETTLED: &str = "b.is_settled = 0";
+
 const SEARCHED: SearchIndex = SearchIndex::new("bounties_bounties", &["title", "brief"]);
 
 /// Ties are broken by the newer bounty first. An unknown name is `new`.
@@ -54,6 +61,16 @@ impl Selection {
         self.status.is_none() && self.sort != Sort::Active
     }
 
+    /// Whether [`Self::push_conditions`] appends any. A stored selection has no status.
+    pub fn has_conditions(&self) -> bool {
+        self.tag.is_some() || !self.is_unfiltered()
+    }
+
+    /// Whether it selects by nothing but status and tag.
+    pub fn is_unfiltered(&self) -> bool {
+        self.search.is_none() && self.poster.is_none() && self.only.is_none() && self.due_after_s.is_none()
+    }
+
     /// Appends `WHERE …` on `bounties_bounties b`, without the status.
     pub fn push_conditions(&self, statement: Sql) -> Sql {
         let conditions = [
@@ -64,6 +81,9 @@ impl Selection {
         ];
         let given = conditions.into_iter().filter_map(|(text, value)| Some(sql("").push_bind(text, value?)));
         let found = self.search.iter().map(|search| sql("b.id IN (").push_sql(SEARCHED.select("id", search)).push(")"));
+        let narrowed = self.status.filter(|_| self.only.is_none());
+        let found =
+            found.chain(narrowed.map(|status| sql(if status == Status::Open { IS_UNSETTLED } else { MAY_BE_TAKEN })));
         let words = std::iter::once(" WHERE ").chain(std::iter::repeat(" AND "));
         words
             .zip(found.chain(given))

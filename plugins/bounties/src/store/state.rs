@@ -9,9 +9,13 @@
 //!   award that holds and names no job of the poster gives way to a citing job only when that is newer, or completed.
 //! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
 
-use super::selection::Selection;
+use super::selection::{IS_UNSETTLED, MAY_BE_TAKEN, Selection};
 use crate::model::{BountyId, Completed, Status};
-use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, Wei, handles::StatementResult, sql};
+use plugin_api::{
+    Address, AgentId, HostError, JobId, Query, Sql, Wei,
+    handles::{Start, StatementResult},
+    sql,
+};
 use serde::Deserialize;
 
 /// What events and checks need of a bounty with its state. Responses are made of a [`crate::model::BountyState`].
@@ -105,15 +109,18 @@ impl StateQuery {
         db: &impl Query,
         selection: &Selection,
         limit: u32,
-        offset: u32,
+        start: Start,
     ) -> Result<(StatementResult, i64), HostError> {
-        let page = db.run(self.page(&self.all_columns, selection, limit, offset)).await?;
+        let start = start.in_order("bounties", selection.sort.order_by());
+        let mut columns = self.all_columns.clone();
+        start.push_columns(&mut columns);
+        let page = start.read(db, self.page(&columns, selection, limit, &start), limit, 0).await?;
         Ok((page, self.count(db, selection).await?))
     }
 
     pub async fn find(&self, db: &impl Query, bounty: BountyId) -> Result<StatementResult, HostError> {
         let selection = Selection { only: Some(bounty), ..Selection::default() };
-        db.run(self.page(&self.all_columns, &selection, 1, 0)).await
+        db.run(self.first(&self.all_columns, &selection, 1)).await
     }
 
     /// The newest bounties that can be claimed; of `only` one bounty, if it is named.
@@ -126,26 +133,52 @@ impl StateQuery {
     ) -> Result<Vec<OpenRow>, HostError> {
         let (status, due_after_s) = (Some(Status::Open), Some(now_s));
         let selection = Selection { status, due_after_s, only, ..Selection::default() };
-        db.rows(self.page(&self.open_columns, &selection, limit, 0)).await
+        db.rows(self.first(&self.open_columns, &selection, limit)).await
     }
 
     pub async fn count(&self, db: &impl Query, selection: &Selection) -> Result<i64, HostError> {
-        db.one(match selection.status {
-            None => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
-            Some(_) => self.matches("count(*)", selection),
+        let is_unfiltered = selection.is_unfiltered();
+        db.one(match (selection.status, &selection.tag) {
+            (None, None) if is_unfiltered => sql(ALL),
+            (None, Some(tag)) if is_unfiltered => {
+                sql("SELECT coalesce((SELECT row_count FROM bounties_tags_counts WHERE tag = $1), 0)").bind(tag)
+            }
+            (None, _) => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
+            (Some(_), _) => self.matches("count(*)", selection),
         })
         .await
     }
 
-    fn page(&self, columns: &str, selection: &Selection, limit: u32, offset: u32) -> Sql {
+    /// Bounties that are not settled and that a job completed before that second.
+    pub async fn completed_before(
+        &self,
+        db: &impl Query,
+        before_s: i64,
+        limit: u32,
+    ) -> Result<Vec<BountyId>, HostError> {
+        let taken = self.select("s.id").push(&format!(" WHERE {IS_UNSETTLED} AND {MAY_BE_TAKEN}")).push(END);
+        let completed = taken.push_bind(" WHERE s.status = 'completed' AND s.completed_at < {}", before_s);
+        db.rows(completed.push_bind(" LIMIT {}", limit)).await
+    }
+
+    fn first(&self, columns: &str, selection: &Selection, limit: u32) -> Sql {
+        self.page(columns, selection, limit, &Start::from(0))
+    }
+
+    fn page(&self, columns: &str, selection: &Selection, limit: u32, start: &Start) -> Sql {
         let order = format!(" ORDER BY {}", selection.sort.order_by());
-        let cut = |statement: Sql| statement.push(&order).push_bind(" LIMIT {}", limit).push_bind(" OFFSET {}", offset);
+        let cut = |statement: Sql, word: &str| {
+            let statement = start.push_after(statement, word).push(&order).push_bind(" LIMIT {}", limit);
+            start.push_offset(statement)
+        };
         if !selection.is_stored() {
-            return cut(self.matches(columns, selection));
+            let word = if selection.status.is_some() { " AND " } else { " WHERE " };
+            return cut(self.matches(columns, selection), word);
         }
         // Computes the state of the page's rows only.
-        let inputs = cut(selection.push_conditions(self.select(columns)));
-        inputs.push(END).push(&order)
+        let inputs = selection.push_conditions(self.select(columns));
+        let word = if selection.has_conditions() { " AND " } else { " WHERE " };
+        cut(inputs, word).push(END).push(&order)
     }
 
     /// All matches, without order.
@@ -162,6 +195,9 @@ impl StateQuery {
         sql(format!("SELECT {columns} FROM {}", self.source))
     }
 }
+
+/// Selects the number of all bounties.
+const ALL: &str = "SELECT row_count FROM bounties_bounties_counts";
 
 /// Ends the source that [`StateQuery::select`] begins.
 const END: &str = ") i) h) l) j) s";

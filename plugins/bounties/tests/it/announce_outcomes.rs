@@ -54,6 +54,39 @@ async fn a_citing_job_awards_completes_and_reopens_in_public() {
     }
 }
 
+/// The job that settles bounties looks once a minute for what was completed a day ago.
+#[tokio::test]
+async fn what_was_completed_long_ago_is_settled_and_stays_completed() {
+    for site in sites().await {
+        let [done, open] = [site.post("done", json!({})).await, site.post("open", json!({})).await];
+        published(&site, vec![citing(1, 1, done)]).await;
+        published(&site, vec![completed(1, "4", 5)]).await;
+        let settled = "SELECT id, is_settled FROM bounties_bounties ORDER BY id";
+        site.wait(61).await;
+        assert_eq!(site.gateway.rows(settled).await, ["Int(1) Int(0)", "Int(2) Int(0)"], "it is too new");
+        site.wait(2 * 86_400).await;
+        TestGateway::eventually(LIMIT, "the first is settled", || async {
+            site.wait(61).await;
+            site.gateway.rows(settled).await == ["Int(1) Int(1)", "Int(2) Int(0)"]
+        })
+        .await;
+        let ids = async |query: &str| {
+            let list = site.read(&format!("/api/bounties?{query}")).await;
+            (
+                list["items"].as_array().unwrap().iter().map(|item| item["id"].as_i64().unwrap()).collect::<Vec<_>>(),
+                list["total"].clone(),
+            )
+        };
+        assert_eq!(ids("status=open").await, (vec![open], json!(1)));
+        assert_eq!(ids("status=completed").await, (vec![done], json!(1)));
+        assert_eq!(ids("").await, (vec![open, done], json!(2)));
+        site.wait(600).await;
+        let stats = site.read("/.well-known/service.json").await["live"]["stats"].clone();
+        assert_eq!((&stats["bounties"], &stats["openBounties"]), (&json!(2), &json!(1)), "{stats}");
+        site.close().await;
+    }
+}
+
 #[tokio::test]
 async fn the_posters_own_award_is_told_once_and_a_job_in_its_place_says_so() {
     for site in sites().await {

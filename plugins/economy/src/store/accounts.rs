@@ -9,7 +9,8 @@ pub const TABLE: &str = "economy_accounts";
 const ACCOUNTS: List = List::new(TABLE, "account, owner, created_at, tx_hash").order_by("nth DESC");
 
 pub fn accounts(owner: Option<Address>) -> List {
-    ACCOUNTS.filter("owner = {}", owner)
+    let total = owner.is_none().then(|| sql("SELECT row_count FROM economy_accounts_counts"));
+    ACCOUNTS.filter("owner = {}", owner).stored_total(total)
 }
 
 pub fn insert(event: &ChainEvent<AccountCreated>) -> Sql {

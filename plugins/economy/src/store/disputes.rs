@@ -21,9 +21,16 @@ const DISPUTES: List = List::new(
 .order_by("d.id DESC");
 
 pub fn disputes(status: Option<CaseStatus>, open: Option<bool>, job_id: Option<i64>, opener: Option<Address>) -> List {
+    let is_closed = [status.map(|status| status == CaseStatus::Closed), open.map(|open| !open)];
+    let total = (job_id.is_none() && opener.is_none()).then(|| {
+        let total = sql("SELECT cast(sum(row_count) AS BIGINT) FROM economy_disputes_counts WHERE closed >= 0");
+        is_closed.iter().fold(total, |total, is_closed| total.push_filter(" AND closed = {}", *is_closed))
+    });
+    let [by_status, by_flag] = is_closed;
     DISPUTES
-        .filter("d.closed = {}", status.map(|status| status == CaseStatus::Closed))
-        .filter("d.closed = {}", open.map(|open| !open))
+        .stored_total(total)
+        .filter("d.closed = {}", by_status)
+        .filter("d.closed = {}", by_flag)
         .filter("d.job_id = {}", job_id)
         .filter("d.opener = {}", opener)
 }

@@ -14,7 +14,11 @@ const PLANS: List = List::new(
 .order_by("id DESC");
 
 pub fn plans(payee: Option<Address>, only_active: bool) -> List {
-    PLANS.filter("payee = {}", payee).filter_if(only_active, "active = 1")
+    let total = payee.is_none().then(|| {
+        let total = sql("SELECT cast(sum(row_count) AS BIGINT) FROM economy_plans_counts WHERE active >= $1");
+        total.bind(only_active)
+    });
+    PLANS.filter("payee = {}", payee).filter_if(only_active, "active = 1").stored_total(total)
 }
 
 pub fn insert(event: &ChainEvent<PlanCreated>) -> Sql {

@@ -19,7 +19,15 @@ const STREAMS: List = List::new(
 
 pub fn streams(payer: Option<Address>, payee: Option<Address>, status: Option<StreamStatus>, now_s: i64) -> List {
     let now_if = |wanted| (status == Some(wanted)).then_some(now_s);
+    let total = match (payer, payee, status) {
+        (None, None, None) => Some(sql("SELECT cast(sum(row_count) AS BIGINT) FROM economy_streams_counts")),
+        (None, None, Some(StreamStatus::Cancelled)) => {
+            Some(sql("SELECT row_count FROM economy_streams_counts WHERE cancelled = 1"))
+        }
+        _ => None,
+    };
     STREAMS
+        .stored_total(total)
         .filter("payer = {}", payer)
         .filter("payee = {}", payee)
         .filter_if(status == Some(StreamStatus::Cancelled), "cancelled = 1")

@@ -18,7 +18,9 @@ const SUBS: List = List::new(
 
 /// Only those that are active at `active_at_s`, if it is there.
 pub fn subs(payer: Option<Address>, plan_id: Option<i64>, active_at_s: Option<i64>) -> List {
-    SUBS.filter("s.payer = {}", payer)
+    let is_counted = payer.is_none() && plan_id.is_none() && active_at_s.is_none();
+    SUBS.stored_total(is_counted.then(|| sql("SELECT cast(sum(row_count) AS BIGINT) FROM economy_subs_counts")))
+        .filter("s.payer = {}", payer)
         .filter("s.plan_id = {}", plan_id)
         .filter("s.cancelled = 0 AND s.paid_through_s > {}", active_at_s)
 }

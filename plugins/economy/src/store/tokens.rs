@@ -16,7 +16,8 @@ const TOKENS: List = List::new(
 .order_by("t.nth DESC");
 
 pub fn tokens(agent_id: Option<i64>) -> List {
-    TOKENS.filter("t.agent_id = {}", agent_id)
+    let total = agent_id.is_none().then(|| sql("SELECT row_count FROM economy_tokens_counts"));
+    TOKENS.filter("t.agent_id = {}", agent_id).stored_total(total)
 }
 
 pub fn insert(event: &ChainEvent<Launched>) -> Sql {

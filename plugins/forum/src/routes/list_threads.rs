@@ -38,8 +38,9 @@ async fn list_threads(
     Page { limit, offset }: Page<25, 100>,
 ) -> Result<Listed<model::ThreadView>, HandlerError> {
     let (tag, search) = (format::tag_filter(&tag), Search::new(&cx, &q));
-    let threads = store::thread_list::threads(sort, tag.as_deref(), search.as_ref());
-    let page = threads.page(limit, offset).fetch(&cx.db()).await?;
+    let db = cx.db();
+    let threads = store::thread_list::threads(&db, sort, tag.as_deref(), search.as_ref()).await?;
+    let page = threads.page(limit, offset).fetch(&db).await?;
     let rows: Vec<model::ThreadState<'_>> = page.rows()?;
     Ok(Listed::rendered(rows.iter().map(|row| (row.rendered, row)), page.total)?)
 }

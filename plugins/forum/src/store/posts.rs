@@ -32,7 +32,7 @@ pub async fn is_in_thread(db: &impl Query, post: PostId, thread: ThreadId) -> Re
 
 /// Posts created after that second, the newest first.
 pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec<FeedItem>, HostError> {
-    FEED.filter("p.created_at > {}", Some(since_s)).page(limit, 0).rows(db).await
+    FEED.filter("p.created_at > {}", Some(since_s)).first(limit).rows(db).await
 }
 
 /// Number of posts that each author wrote since that second; of all when it is absent.

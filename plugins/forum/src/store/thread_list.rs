@@ -4,7 +4,7 @@
 //! finds titles and posts by their indexes: its cost grows with what it finds.
 
 use crate::model::{Sort, ThreadId};
-use plugin_api::{Address, List, Search, SearchIndex, Sql, json_text, sql};
+use plugin_api::{Address, HostError, List, Query, Search, SearchIndex, Sql, json_text, sql};
 use serde::Deserialize;
 
 /// The rows decode as [`crate::model::ThreadState`]s.
@@ -21,17 +21,30 @@ const COUNT: &str = "SELECT threads FROM forum_thread_counts WHERE tag = $1";
 const TITLES: SearchIndex = SearchIndex::new("forum_threads", &["title"]);
 const POSTS: SearchIndex = SearchIndex::new("forum_posts", &["body"]);
 
-const IS_TAGGED: &str = "t.id IN (SELECT thread_id FROM forum_thread_tags WHERE tag = {})";
-/// Asks for the tags of each hit: there may be far more threads with the tag than hits.
-const HIT_IS_TAGGED: &str = "EXISTS (SELECT 1 FROM forum_thread_tags g WHERE g.tag = {} AND g.thread_id = t.id)";
+const TAGGED: &str = "SELECT thread_id FROM forum_thread_tags WHERE tag = $1";
+/// Asks for the tags of each thread.
+const IS_TAGGED: &str = "EXISTS (SELECT 1 FROM forum_thread_tags g WHERE g.tag = {} AND g.thread_id = t.id)";
+
+/// So many threads are rather sorted than looked for in the order of all.
+const FEW: i64 = 5_000;
 
 /// Threads with this tag, normalised as in storage, that contain the searched text in the title or in any post.
-pub fn threads(sort: Sort, tag: Option<&str>, search: Option<&Search>) -> List {
+pub async fn threads(
+    db: &impl Query,
+    sort: Sort,
+    tag: Option<&str>,
+    search: Option<&Search>,
+) -> Result<List, HostError> {
     let threads = THREADS.order_by(sort.order_by());
-    match search {
-        Some(search) => threads.hits("t.id", hits(search)).filter(HIT_IS_TAGGED, tag),
-        None => threads.filter(IS_TAGGED, tag).stored_total(sql(COUNT).bind(tag.unwrap_or_default())),
+    if let Some(search) = search {
+        return Ok(threads.hits("t.id", hits(search)).filter(IS_TAGGED, tag));
     }
+    let threads = threads.stored_total(sql(COUNT).bind(tag.unwrap_or_default()));
+    let Some(tag) = tag else { return Ok(threads) };
+    let tagged: Option<i64> = db.row(sql(COUNT).bind(tag)).await?;
+    // Where many have the tag, the first ones in the order are found soon.
+    let is_few = tagged.unwrap_or_default() < FEW;
+    Ok(if is_few { threads.hits("t.id", sql(TAGGED).bind(tag)) } else { threads.filter(IS_TAGGED, Some(tag)) })
 }
 
 /// The ids of the threads that a search finds.

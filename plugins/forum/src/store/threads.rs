@@ -53,6 +53,6 @@ pub async fn reply(
 
 /// Number of all threads, and of all posts.
 pub async fn count_all(db: &impl Query) -> Result<(i64, i64), HostError> {
-    db.one(sql("SELECT coalesce((SELECT threads FROM forum_thread_counts WHERE tag = ''), 0), (SELECT count(*) FROM forum_posts)"))
+    db.one(sql("SELECT coalesce((SELECT threads FROM forum_thread_counts WHERE tag = ''), 0), (SELECT row_count FROM forum_posts_counts)"))
         .await
 }

@@ -45,7 +45,7 @@ async fn list_pages(
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<Listed<model::PageSummary, PageList>, HandlerError> {
     if !q.trim().is_empty() {
-        return Ok(search_pages(&cx, q, limit, offset).await?);
+        return Ok(search_pages(&cx, q, limit, offset.offset()?).await?);
     }
     let page = store::pages::list(sort).page(limit, offset).fetch(&cx.db()).await?;
     let rows: Vec<model::SummaryRow<'_>> = page.rows()?;

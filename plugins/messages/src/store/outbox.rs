@@ -64,7 +64,7 @@ pub async fn claim(tx: &Tx, messages: &[MessageId]) -> Result<Vec<MessageId>, Ho
 
 /// Number of waiting messages, and since when the oldest one waits (Unix seconds).
 pub async fn backlog(db: &impl Query) -> Result<(i64, Option<i64>), HostError> {
-    db.one(sql("SELECT count(*), min(created_at) FROM messages_outbox")).await
+    db.one(sql("SELECT row_count, (SELECT min(created_at) FROM messages_outbox) FROM messages_outbox_counts")).await
 }
 
 #[cfg(test)]

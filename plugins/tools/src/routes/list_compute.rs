@@ -53,14 +53,18 @@ async fn list_compute(
         text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or(ToolsError::VramMin)
     })?;
     let price_max = model::parse_given(&query.max_price_per_second, |text| text.parse().map_err(ToolsError::PriceMax))?;
+    let [search, gpu, region] = [&query.q, &query.gpu, &query.region].map(|text| Search::new(&cx, text));
+    let is_counted =
+        vram_gb_min.is_none() && price_max.is_none() && [&search, &gpu, &region].iter().all(|it| it.is_none());
     let page = store::tools::COMPUTE
         .filter_if(true, store::tools::IS_COMPUTE)
         .filter_if(query.online.0, "online = 1")
         .filter("vram_gb >= {}", vram_gb_min)
         .filter("price_key <= {}", price_max.as_ref().map(Wei::sort_key))
-        .search(Search::new(&cx, &query.q), "id", &SearchIndex::new("tools_tools", &["name", "description"]))
-        .contains(Search::new(&cx, &query.gpu), &["gpu"])
-        .contains(Search::new(&cx, &query.region), &["region"])
+        .search(search, "id", &SearchIndex::new("tools_tools", &["name", "description"]))
+        .contains(gpu, &["gpu"])
+        .contains(region, &["region"])
+        .stored_total(is_counted.then(|| store::tools::stored_total(Some(model::ToolKind::Compute), query.online.0)))
         .page(limit, offset)
         .fetch(&cx.db())
         .await?;

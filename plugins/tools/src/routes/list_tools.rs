@@ -39,11 +39,14 @@ async fn list_tools(
 ) -> Result<Listed<model::ToolView>, HandlerError<ToolsError>> {
     let kind = model::parse_given(&query.kind, model::ToolKind::parse)?;
     let owner: Option<Address> = model::parse_given(&query.owner, |text| text.parse().map_err(ToolsError::Owner))?;
+    let search = Search::new(&cx, &query.q);
+    let is_counted = owner.is_none() && search.is_none();
     let page = store::tools::TOOLS
         .filter_if(query.online.0, "online = 1")
         .filter("kind = {}", kind)
         .filter("owner = {}", owner)
-        .search(Search::new(&cx, &query.q), "id", &SearchIndex::new("tools_tools", &["name", "description", "url"]))
+        .search(search, "id", &SearchIndex::new("tools_tools", &["name", "description", "url"]))
+        .stored_total(is_counted.then(|| store::tools::stored_total(kind, query.online.0)))
         .page(limit, offset)
         .fetch(&cx.db())
         .await?;

@@ -48,13 +48,13 @@ pub struct ProbeProgress {
 }
 
 pub async fn progress(db: &impl Query) -> Result<ProbeProgress, HostError> {
-    let since = "CASE WHEN probed_at = 0 THEN updated_at ELSE probed_at END";
-    db.one(sql(format!(
-        "SELECT count(*) AS tools, cast(coalesce(sum(online), 0) AS BIGINT) AS online, \
-         cast(coalesce(sum(CASE WHEN probed_at = 0 THEN 1 ELSE 0 END), 0) AS BIGINT) AS waiting, \
-         min({since}) AS oldest_s, nullif(max(last_probe_at), 0) AS newest_s FROM tools_tools"
-    )))
-    .await
+    let progress = "SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) AS tools, \
+        cast(coalesce(sum(row_count * online), 0) AS BIGINT) AS online, \
+        (SELECT count(*) FROM tools_tools WHERE probed_at = 0) AS waiting, \
+        (SELECT min(at_s) FROM (SELECT min(updated_at) AS at_s FROM tools_tools WHERE probed_at = 0 \
+            UNION ALL SELECT min(probed_at) FROM tools_tools WHERE probed_at > 0) AS oldest) AS oldest_s, \
+        (SELECT nullif(max(last_probe_at), 0) FROM tools_tools) AS newest_s FROM tools_tools_counts";
+    db.one(sql(progress)).await
 }
 
 /// With tools waiting, the job counts as stalled after this long without a probe.

@@ -1,7 +1,7 @@
 //! Tools: lists, reads and writes.
 
-use crate::model::{ComputeSpec, ComputeText, ToolId, ToolSpec, ToolState, ToolText, ToolView};
-use plugin_api::{Address, HostError, List, Query, Tx, handles::StatementResult, json_text, render_json, sql};
+use crate::model::{ComputeSpec, ComputeText, ToolId, ToolKind, ToolSpec, ToolState, ToolText, ToolView};
+use plugin_api::{Address, HostError, List, Query, Sql, Tx, handles::StatementResult, json_text, render_json, sql};
 use serde::Deserialize;
 
 /// The columns of a [`ToolState`].
@@ -62,7 +62,15 @@ pub async fn find_compute(db: &impl Query, tool: ToolId) -> Result<StatementResu
 
 /// Number of all tools, and of those that are online.
 pub async fn count_all(db: &impl Query) -> Result<(i64, i64), HostError> {
-    db.one(sql("SELECT count(*), cast(coalesce(sum(online), 0) AS BIGINT) FROM tools_tools")).await
+    let counts = "SELECT cast(coalesce(sum(row_count), 0) AS BIGINT), \
+        cast(coalesce(sum(row_count * online), 0) AS BIGINT) FROM tools_tools_counts";
+    db.one(sql(counts)).await
+}
+
+/// Selects the number of tools of that kind, or of all; with `is_online`, of those that are online.
+pub fn stored_total(kind: Option<ToolKind>, is_online: bool) -> Sql {
+    let total = sql("SELECT cast(sum(row_count) AS BIGINT) FROM tools_tools_counts WHERE online >= $1");
+    total.bind(is_online).push_filter(" AND kind = {}", kind)
 }
 
 #[derive(Deserialize)]

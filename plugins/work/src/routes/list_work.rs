@@ -47,7 +47,7 @@ async fn list_work(
     QueryString(query): QueryString<model::WorkQuery>,
     Page { limit, offset }: Page<50, 200>,
 ) -> Result<Json<WorkList>, HandlerError<WorkError>> {
-    let filter = query.check()?;
+    let (filter, offset) = (query.check()?, offset.offset()?);
     let tests = tests_of(&cx, &filter).await?;
     // No `List`: the items come from other plugins, not from a table.
     let parts = cx.collect::<Vec<point::WorkItem>>(point::WORK, &point::WorkInput::default()).await?;

@@ -1,0 +1,7 @@
+//! What a directive of a migration is about.
+
+/// `TABLE (COLUMN, …)`
+pub struct Directive<'a> {
+    pub table: &'a str,
+    pub columns: Vec<&'a str>,
+}

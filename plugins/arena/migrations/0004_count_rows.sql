@@ -1,0 +1,2 @@
+-- How many challenges there are.
+{{row_counts arena_challenges ()}}

@@ -1,0 +1,4 @@
+//! One file per job.
+
+pub mod announce_outcomes;
+pub mod settle;

@@ -1,0 +1,31 @@
+//! Settles bounties that a job completed long ago: nobody who looks for open ones reads them again.
+//!
+//! The rule: a settled bounty is never open. Its job is completed in a block that no reorganisation takes away, and a completed job
+//! is not refunded; so there is always a job that pays the bounty.
+
+use crate::Bounties;
+use plugin_api::{HostError, Job, PluginContext};
+use std::time::Duration;
+
+const INTERVAL: Duration = Duration::from_secs(60);
+/// Deeper than any index follows a reorganisation.
+const FINAL_AFTER_S: i64 = 86_400;
+const BATCH_MAX: u32 = 500;
+
+pub fn job() -> Job<Bounties> {
+    Job::every("settle", INTERVAL, settle)
+}
+
+async fn settle(cx: PluginContext<Bounties>) -> Result<(), HostError> {
+    loop {
+        let settled = cx.plugin().state.completed_before(&cx.db(), cx.now_s() - FINAL_AFTER_S, BATCH_MAX).await?;
+        if settled.is_empty() {
+            return Ok(());
+        }
+        let is_last = settled.len() < BATCH_MAX as usize;
+        cx.write(async move |tx| crate::store::bounties::settle(tx, &settled).await).await?;
+        if is_last {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,2 @@
+-- How many posts there are.
+{{row_counts forum_posts ()}}
