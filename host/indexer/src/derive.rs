@@ -31,7 +31,8 @@ impl Index {
         batch: &Batch,
     ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
         let scope = if batch.is_final { self.scope.unjournaled() } else { self.scope.clone() };
-        let transaction = PluginTransaction::new(&self.host, scope.clone(), TransactionOwner::Index);
+        let transaction =
+            PluginTransaction::of_plugin(&self.host, scope.clone(), TransactionOwner::Index, &self.plugin.manifest);
         match self.apply(&transaction, batch, batch.events.len()).await {
             Err(IndexError::Handler(reason)) if batch.events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
@@ -40,7 +41,8 @@ impl Index {
             Err(error) => return Err(error),
             Ok(published) => return Ok((transaction, published)),
         }
-        let transaction = PluginTransaction::new(&self.host, scope, TransactionOwner::Index);
+        let transaction =
+            PluginTransaction::of_plugin(&self.host, scope, TransactionOwner::Index, &self.plugin.manifest);
         let published = self.apply(&transaction, batch, 1).await?;
         Ok((transaction, published))
     }
