@@ -44,7 +44,7 @@ pub struct PluginSettings {
     pub enabled: Option<bool>,
     /// The only content hash that is loaded, as 64 lower-case hexadecimal digits.
     pub sha256: Option<String>,
-    /// What the operator lets it have: `egress`, `chain:NAME`, `signer:ROLE`.
+    /// What the operator lets it have: `egress`, `chain:NAME`, `signer:ROLE`, `action:NAME`, `event:TYPE`.
     pub grants: Option<Vec<String>>,
     /// Every other key, for the plugin.
     pub config: Map<String, Value>,
@@ -129,7 +129,7 @@ impl PluginsConfig {
                 validator.refuse(
                     &format!("plugins.{name}.grants"),
                     format!("{grant:?} is no grant"),
-                    "write egress, chain:NAME or signer:ROLE, as `gateway plugins list` shows what a plugin asks for",
+                    "write egress, chain:NAME, signer:ROLE, action:NAME or event:TYPE, as `gateway plugins list` shows what a plugin asks for",
                 );
             }
         }
@@ -138,7 +138,14 @@ impl PluginsConfig {
 
 fn is_grant(grant: &str) -> bool {
     let name = grant.strip_prefix("chain:").or_else(|| grant.strip_prefix("signer:"));
-    grant == "egress" || name.is_some_and(validator::is_section_name)
+    let own_name = grant.strip_prefix("action:").or_else(|| grant.strip_prefix("event:"));
+    grant == "egress" || name.is_some_and(validator::is_section_name) || own_name.is_some_and(is_dotted_name)
+}
+
+/// As of actions and event types.
+fn is_dotted_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-');
+    !name.is_empty() && name.bytes().all(is_letter)
 }
 
 fn is_sha256(pin: &str) -> bool {

@@ -30,7 +30,12 @@ impl Index {
         &self,
         batch: &Batch,
     ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
+        let transaction = PluginTransaction::of_plugin(
+            &self.host,
+            self.scope.clone(),
+            TransactionOwner::Index,
+            &self.plugin.manifest,
+        );
         match self.apply(&transaction, batch, batch.events.len()).await {
             Err(IndexError::Handler(reason)) if batch.events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
@@ -39,7 +44,12 @@ impl Index {
             Err(error) => return Err(error),
             Ok(published) => return Ok((transaction, published)),
         }
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
+        let transaction = PluginTransaction::of_plugin(
+            &self.host,
+            self.scope.clone(),
+            TransactionOwner::Index,
+            &self.plugin.manifest,
+        );
         let published = self.apply(&transaction, batch, 1).await?;
         Ok((transaction, published))
     }

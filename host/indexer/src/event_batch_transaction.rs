@@ -125,6 +125,7 @@ impl EventBatchTransaction {
 
     fn publish(&self, event: NewEvent) -> Result<(), HostError> {
         let event = CheckedEvent::check(event)?;
+        self.transaction.check_declared(&event.as_event().kind)?;
         let invalid = |message: String| HostError::new(HostErrorCode::Invalid, message);
         let mut state = self.state.lock();
         let index = state.events_begun.checked_sub(1).ok_or_else(|| invalid("no chain event was begun".to_owned()))?;

@@ -17,7 +17,7 @@ use plugin_api::{
         CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement, Task,
         Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{FetchCall, FetchHead, Grants, RoutesCall, RoutesResult, UrlCheckCall, UrlCheckResult, UrlProblem},
+    manifest::{FetchCall, FetchHead, Manifest, RoutesCall, RoutesResult, UrlCheckCall, UrlCheckResult, UrlProblem},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ pub struct Capabilities {
     pub handle: Arc<PluginHandle>,
     pub host: Arc<HostContext>,
     pub scope: Scope,
-    pub grants: Grants,
+    pub manifest: Arc<Manifest>,
 }
 
 impl Capabilities {
@@ -38,15 +38,15 @@ impl Capabilities {
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.chains.respond(&self.grants.chains, &request).await?)
+        reply(&self.host.chains.respond(&self.manifest.grants.chains, &request).await?)
     }
 
     async fn sign(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.signers.call(&self.grants.signer_roles, &request)?)
+        reply(&self.host.signers.call(&self.manifest.grants.signer_roles, &request)?)
     }
 
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.journal.call(&self.handle.name, &self.grants.signer_roles, &request).await?)
+        reply(&self.host.journal.call(&self.handle.name, &self.manifest.grants.signer_roles, &request).await?)
     }
 
     fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -68,7 +68,7 @@ impl Capabilities {
     }
 
     async fn fetch(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        if !self.grants.egress {
+        if !self.manifest.grants.egress {
             let message = "the plugin does not declare the grant `egress`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
@@ -168,7 +168,7 @@ impl Host for Capabilities {
 
     fn begin(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        PluginTransaction::granting(&self.host, self.scope.clone(), TransactionOwner::Plugin, self.grants.clone())
+        PluginTransaction::of_plugin(&self.host, self.scope.clone(), TransactionOwner::Plugin, &self.manifest)
             .transaction_box()
     }
 

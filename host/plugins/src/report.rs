@@ -3,7 +3,7 @@
 use super::{
     PluginState,
     breaker::PausedOperation,
-    loading::{LoadedPlugin, PluginError, grant_names},
+    loading::{LoadedPlugin, PluginError, asked_grants},
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -23,7 +23,8 @@ pub struct PluginReport {
     pub routes: usize,
     pub jobs: usize,
     pub migrations_applied: usize,
-    /// What it asks for besides its own tables: `egress`, `chain:main`, `signer:relayer`.
+    /// What it asks for besides its own tables and names: `egress`, `chain:main`, `signer:relayer`, `action:post.create`,
+    /// `event:post.create`.
     #[serde(default)]
     pub grants: Vec<String>,
     /// What is paused because it failed too often, while the plugin serves.
@@ -81,7 +82,7 @@ impl PluginReport {
             abi: file.map(|file| format!("{}.{}", file.abi.0, file.abi.1)),
             routes: manifest.routes.len(),
             jobs: manifest.jobs.len(),
-            grants: grant_names(&manifest.grants),
+            grants: asked_grants(plugin),
             ..Self::named(&manifest.name, state, "")
         }
     }

@@ -17,7 +17,7 @@ use plugin_api::{
         CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult,
         Transaction as AbiTransaction, Transaction_TO, TransactionBox,
     },
-    manifest::Grants,
+    manifest::Manifest,
 };
 use std::{
     ops::Deref,
@@ -35,8 +35,9 @@ pub struct PluginTransaction {
     events: Mutex<Vec<CheckedEvent>>,
     host: Arc<HostContext>,
     owner: TransactionOwner,
-    /// The signer roles and chains that the plugin may send transactions with.
-    grants: Grants,
+    /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
+    /// `None` for a transaction of the gateway.
+    manifest: Option<Arc<Manifest>>,
     has_intents: AtomicBool,
     /// The plugin called `commit`: what becomes of a request that ends before its result is known is unknown.
     has_commit_begun: AtomicBool,
@@ -70,18 +71,32 @@ pub enum CommitError {
 
 impl PluginTransaction {
     pub fn new(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
-        Self::granting(host, scope, owner, Grants::default())
+        Self::build(host, scope, owner, None)
     }
 
-    /// As [`Self::new`], with the grants of the plugin.
-    pub fn granting(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner, grants: Grants) -> Arc<Self> {
+    /// As [`Self::new`], with what the plugin declares.
+    pub fn of_plugin(
+        host: &Arc<HostContext>,
+        scope: Scope,
+        owner: TransactionOwner,
+        manifest: &Arc<Manifest>,
+    ) -> Arc<Self> {
+        Self::build(host, scope, owner, Some(manifest.clone()))
+    }
+
+    fn build(
+        host: &Arc<HostContext>,
+        scope: Scope,
+        owner: TransactionOwner,
+        manifest: Option<Arc<Manifest>>,
+    ) -> Arc<Self> {
         let inner = host.database.begin(scope);
         Arc::new(Self {
             inner,
             events: Mutex::default(),
             host: host.clone(),
             owner,
-            grants,
+            manifest,
             has_intents: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
@@ -163,15 +178,27 @@ impl PluginTransaction {
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
         let plugin = self.inner.scope().plugin_name().unwrap_or_default();
-        let granted = (&*self.grants.signer_roles, &*self.grants.chains);
+        let grants = self.manifest.as_ref().map(|manifest| &manifest.grants);
+        let granted = grants.map_or((&[][..], &[][..]), |grants| (&*grants.signer_roles, &*grants.chains));
         let run = |statements| self.run_as_host(statements);
         let id = self.host.journal.record(plugin, granted, request, run).await?;
         self.has_intents.store(true, Relaxed);
         Ok(CapabilityResponse { response: id.to_string().into_bytes().into(), body: FfiBytes::default() })
     }
 
+    /// Readers of the log take an event for what its type says: a plugin publishes only types that it declares.
+    pub fn check_declared(&self, kind: &str) -> Result<(), HostError> {
+        let Some(manifest) = &self.manifest else { return Ok(()) };
+        if manifest.event_types.iter().any(|declared| declared == kind) {
+            return Ok(());
+        }
+        let message = format!("the plugin does not declare that it publishes {kind:?}");
+        Err(HostError::new(HostErrorCode::Refused, message))
+    }
+
     fn publish(&self, event: NewEvent) -> Result<(), HostError> {
         let event = CheckedEvent::check(event)?;
+        self.check_declared(&event.as_event().kind)?;
         let mut events = self.events.lock();
         if events.len() >= EVENTS_MAX {
             return Err(HostError::new(

@@ -29,6 +29,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::post("/api/hostile/sql/{number}", run_statement).public(),
         Route::post("/api/hostile/event_fine", event_fine).public(),
         Route::post("/api/hostile/event_newline", event_newline).public(),
+        Route::post("/api/hostile/event_of_another", event_of_another).public(),
         Route::post("/api/hostile/event_huge", event_huge).public(),
     ]
 }
@@ -77,6 +78,12 @@ async fn event_fine(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerErr
 
 async fn event_newline(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     EventBuilder::new("hostile.event\nid: 9", &json!({})).publish(&cx.transaction())?;
+    Ok(Json(0))
+}
+
+/// Readers of the log would take it for a thread of the forum.
+async fn event_of_another(cx: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
+    EventBuilder::new("thread.create", &json!({ "thread": 1 })).publish(&cx.transaction())?;
     Ok(Json(0))
 }
 

@@ -1,4 +1,4 @@
-//! A plugin that did not come with the gateway gets outbound HTTP, keys and chains only by the operator's word.
+//! A plugin that did not come with the gateway gets outbound HTTP, keys, chains and names of others only by the operator's word.
 
 use super::{setup, site::Site};
 use gateway_tests::{
@@ -9,7 +9,7 @@ use plugin_testing::{TestGateway, Value};
 use std::fs;
 
 const TOOLS: &str = "/api/tools";
-const REASON: &str = "it asks for egress and did not come with this gateway";
+const REASON: &str = "it asks for egress, action:tool.publish, event:tool.publish and did not come with this gateway";
 
 /// A gateway with a copy of one plugin, in a folder where no build puts any.
 fn with_foreign_tools() -> Setup {
@@ -34,7 +34,7 @@ async fn a_foreign_plugin_waits_for_the_operators_consent() {
     assert!(waits["reason"].as_str().unwrap().starts_with(REASON), "{waits}");
     assert_eq!(site.get(TOOLS).await.status, 404);
 
-    let config = "[plugins.tools]\ngrants = [\"egress\"]\n";
+    let config = "[plugins.tools]\ngrants = [\"egress\", \"action:tool.publish\", \"event:tool.publish\"]\n";
     gateway.setup().write_config(config).unwrap();
     gateway.sighup().unwrap();
     TestGateway::eventually(LIMIT, "it serves", async || site.get(TOOLS).await.status == 200).await;
@@ -57,7 +57,7 @@ fn list_and_check_tell_what_to_write() {
     assert!(listed.stdout.contains("GRANTS") && listed.stdout.contains(REASON), "{}", listed.stdout);
     let checked = setup.run(&["check"]).unwrap();
     assert!(checked.stdout.contains(REASON) && checked.stdout.contains("plugins.tools.grants"), "{checked:?}");
-    let consented = setup.set("plugins.tools.grants", "egress");
+    let consented = setup.set("plugins.tools.grants", "egress,action:tool.publish,event:tool.publish");
     assert_eq!(consented.run(&["plugins", "list"]).unwrap().code, Some(0));
     assert_eq!(consented.run(&["check"]).unwrap().code, Some(0));
 }

@@ -51,7 +51,7 @@ async fn an_unknown_key_is_named() {
     variants::TakesRoute::module(),
     "takes_route",
     PluginState::Failed,
-    "GET /api/hello/{who} of takes_route is already served by hello"
+    "GET /api/hello/{who} is already one of hello"
 )]
 #[case(
     variants::TakesOwnRoute::module(),
@@ -63,7 +63,7 @@ async fn an_unknown_key_is_named() {
     variants::TakesOperation::module(),
     "takes_operation",
     PluginState::Failed,
-    "operation get_greeting of takes_operation is already one of hello"
+    "the operation get_greeting is already one of hello"
 )]
 #[case(
     variants::NeedsMissing::module(),

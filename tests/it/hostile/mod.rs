@@ -1,6 +1,7 @@
 //! A plugin that does everything wrong, beside one that does its work: the gateway stays up, the report says what
 //! happened and where, and the good one's requests all succeed.
 
+mod clashes;
 mod contributions;
 mod data;
 mod deaths;

@@ -88,16 +88,18 @@ async fn an_endless_stream_ends_with_its_plugin() {
 }
 
 #[tokio::test]
-async fn an_event_with_a_line_break_or_too_much_in_it_is_refused() {
+async fn an_event_with_a_line_break_too_much_in_it_or_anothers_type_is_refused() {
     let gateway = gateway(json!({})).await;
     assert_eq!(post(&gateway, "event_fine").await.status, 200);
     assert_internal(&post(&gateway, "event_newline").await);
     assert_fault(&gateway, "error in event_newline: ", "is no event type").await;
     assert_internal(&post(&gateway, "event_huge").await);
     assert_fault(&gateway, "error in event_huge: ", "the data of an event has").await;
+    assert_internal(&post(&gateway, "event_of_another").await);
+    assert_fault(&gateway, "error in event_of_another: ", "does not declare that it publishes \"thread.create\"").await;
     let kinds: Vec<String> = gateway.events().await.into_iter().map(|event| event.kind).collect();
     assert_eq!(kinds, ["hostile.event"]);
-    assert_eq!(report(&gateway, "hostile").await.faults, 2);
+    assert_eq!(report(&gateway, "hostile").await.faults, 3);
     assert_others_serve(&gateway, 1).await;
     gateway.stop().await;
 }

@@ -86,8 +86,7 @@ impl RequestTransaction {
     }
 
     fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        let (scope, grants) = (&self.plugin.scope, &self.plugin.manifest.grants);
-        PluginTransaction::granting(&self.host, scope.clone(), owner, grants.clone())
+        PluginTransaction::of_plugin(&self.host, self.plugin.scope.clone(), owner, &self.plugin.manifest)
     }
 }
 

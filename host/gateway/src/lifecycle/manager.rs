@@ -6,6 +6,7 @@
 
 use super::{
     Topics,
+    clashes::losers,
     registry::{InactiveReason, PluginRegistry},
 };
 use crate::{
@@ -191,16 +192,35 @@ impl PluginManager {
     }
 
     pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
+        self.resolve_clashes(wanted, config).await;
         let (order, stuck) = self.registry.lock().starting(wanted);
         for (name, reason) in stuck {
             self.registry.lock().note(&name, InactiveReason::failed(reason));
         }
+        let lost = self.registry.lock().clashes.clone();
         for name in order {
+            if let Some(reason) = lost.get(&name) {
+                tracing::error!(plugin = name, "{reason}");
+                self.registry.lock().note(&name, InactiveReason::failed(reason.as_str()));
+                continue;
+            }
             if let Err(inactive) = self.start_plugin(&name, config).await {
                 tracing::error!(plugin = name, state = %inactive.state, "{}", inactive.reason);
                 self.registry.lock().note(&name, inactive);
             }
         }
+    }
+
+    /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
+    async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
+        let applied = self.host().database.migration_status(None).await.unwrap_or_default();
+        let since_ms = |name: &str| {
+            let own = applied.iter().filter(|migration| migration.plugin == name);
+            own.map(|migration| migration.applied_at).min()
+        };
+        let mut registry = self.registry.lock();
+        let claimants = registry.claimants(wanted, config, since_ms);
+        registry.clashes = losers(&claimants);
     }
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
@@ -281,7 +301,7 @@ impl PluginManager {
             handle: handle.clone(),
             host: self.host().clone(),
             scope: scope.clone(),
-            grants: loaded.manifest.grants.clone(),
+            manifest: loaded.manifest.clone(),
         };
         let construct = loaded.module.construct();
         let work = tokio::task::spawn_blocking(move || construct(host.into_host_box(), FfiBytes::from(config)));

@@ -1,5 +1,6 @@
 //! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped (DESIGN §4).
 
+mod clashes;
 mod manager;
 mod operate;
 mod registry;

@@ -1,5 +1,6 @@
 //! The registry of plugins: the state of each, which ones are enabled, and their order. [`super::manager`] acts on it.
 
+use super::clashes::Claimant;
 use crate::operators::Switches;
 use gateway_config::Config;
 use gateway_plugins::{
@@ -33,6 +34,8 @@ pub struct PluginRegistry {
     pub(super) switches: Switches,
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
+    /// Plugins that lose what they claim to others, with the reason.
+    pub(super) clashes: BTreeMap<String, String>,
     /// The gateway is stopping: no plugin starts any more.
     pub(super) is_closed: bool,
 }
@@ -84,6 +87,27 @@ impl PluginRegistry {
             self.switches.get(plugin.0).copied().unwrap_or_else(|| is_enabled(plugin))
         };
         self.entries.iter().filter(is_on).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The plugins that serve or are wanted.
+    pub(super) fn claimants(
+        &self,
+        wanted: &BTreeSet<String>,
+        config: &Config,
+        since_ms: impl Fn(&str) -> Option<i64>,
+    ) -> Vec<Claimant> {
+        let claims = |(name, entry): (&String, &PluginEntry)| {
+            let loaded = entry.loaded.as_ref()?;
+            let serves = entry.running.is_some();
+            let is_pinned = config.plugins.settings(name).sha256.is_some();
+            (serves || wanted.contains(name)).then(|| Claimant {
+                manifest: loaded.manifest.clone(),
+                serves,
+                is_trusted: loaded.is_released || is_pinned,
+                since_ms: since_ms(name),
+            })
+        };
+        self.entries.iter().filter_map(claims).collect()
     }
 
     pub(super) fn set_switches(&mut self, switches: Switches) {

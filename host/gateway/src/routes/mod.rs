@@ -6,5 +6,5 @@ mod router;
 mod table;
 
 pub use ip_limits::{Allowance, Exceeded, IpLimits, RouteLimits};
-pub use router::{Found, HOST, RenderedDocuments, Route, RouteConflict, Router, TaggedDocument, Target};
+pub use router::{Found, HOST, RenderedDocuments, Route, RouteConflict, Router, TaggedDocument, Target, shape};
 pub use table::RouteTable;

@@ -179,7 +179,7 @@ fn allowed(methods: &[(Method, Arc<Route>)]) -> Vec<Method> {
 }
 
 /// The path with its parameters numbered: `/a/{id}` and `/a/{slug}` are the same place.
-fn shape(path: &str) -> String {
+pub fn shape(path: &str) -> String {
     let mut shape = String::with_capacity(path.len());
     let mut count = 0;
     for part in path.split_inclusive('}') {

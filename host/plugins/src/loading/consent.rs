@@ -5,11 +5,12 @@
 
 use super::LoadedPlugin;
 use gateway_config::PluginSettings;
-use plugin_api::manifest::Grants;
+use plugin_api::manifest::{Grants, Manifest};
+use std::collections::BTreeSet;
 
 /// Why the plugin must not start; `None` when it asks for nothing that it was not granted.
 pub fn missing_consent(plugin: &LoadedPlugin, settings: &PluginSettings) -> Option<String> {
-    let asked = grant_names(&plugin.manifest.grants);
+    let asked = asked_grants(plugin);
     let granted = match &settings.grants {
         Some(granted) => granted.as_slice(),
         None if plugin.is_released => return None,
@@ -25,6 +26,25 @@ pub fn missing_consent(plugin: &LoadedPlugin, settings: &PluginSettings) -> Opti
     Some(format!(
         "it asks for {missing}{origin}: if you trust it with that, write grants = {asked:?} into [plugins.{name}]"
     ))
+}
+
+/// What the plugin asks for. A name of its own needs nobody's word, and what comes with this gateway has the names that it has.
+pub fn asked_grants(plugin: &LoadedPlugin) -> Vec<String> {
+    let mut asked = grant_names(&plugin.manifest.grants);
+    if !plugin.is_released {
+        asked.extend(foreign_names(&plugin.manifest));
+    }
+    asked
+}
+
+/// Actions that it would have signed and events that it would publish in the name of others: `action:post.create`,
+/// `event:post.create`.
+fn foreign_names(manifest: &Manifest) -> BTreeSet<String> {
+    let prefix = format!("{}.", manifest.name);
+    let actions = manifest.routes.iter().filter_map(|route| route.auth.action());
+    let actions = actions.filter(|name| !name.starts_with(&prefix)).map(|name| format!("action:{name}"));
+    let events = manifest.event_types.iter().filter(|name| !name.starts_with(&prefix));
+    actions.chain(events.map(|name| format!("event:{name}"))).collect()
 }
 
 /// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`.
@@ -45,7 +65,9 @@ mod tests {
             prefix_type::PrefixTypeTrait,
             std_types::{RResult, RString},
         },
+        manifest::{Auth, RouteSpec},
     };
+    use std::sync::Arc;
 
     extern "C" fn manifest() -> RResult<FfiBytes, Fault> {
         let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"]}"#;
@@ -82,6 +104,26 @@ mod tests {
             assert!(reason.starts_with(&format!("it asks for {} and", all[lacking])), "{reason}");
         }
         assert!(missing_consent(&foreign, &settings(Some(&["egress", "chain:other", "signer:gateway"]))).is_some());
+    }
+
+    #[test]
+    fn names_of_others_are_asked_for() {
+        let route = |action: &str| RouteSpec {
+            auth: Auth::SignedBody { action: action.to_owned() },
+            ..RouteSpec::new("POST", "/api/bank/x", "do_x")
+        };
+        let own = Manifest {
+            name: "bank".to_owned(),
+            event_types: ["bank.paid", "post.create"].map(str::to_owned).into(),
+            routes: vec![route("bank.pay"), route("bounty.pay")],
+            ..Manifest::default()
+        };
+        let claims = |is_released| LoadedPlugin { manifest: Arc::new(own.clone()), ..plugin(is_released) };
+        let reason = missing_consent(&claims(false), &settings(None)).unwrap();
+        assert!(reason.starts_with("it asks for action:bounty.pay, event:post.create and"), "{reason}");
+        let granted = ["action:bounty.pay", "event:post.create"];
+        assert_eq!(missing_consent(&claims(false), &settings(Some(&granted))), None);
+        assert_eq!(missing_consent(&claims(true), &settings(None)), None);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Which files of a folder could be plugins.
 //!
-//! The rule: a broken plugin is listed, so that its refusal is reported; a library that is not a plugin is left out.
+//! The rule: whatever looks like a plugin and is none is listed, so that its refusal is reported; a macro of the compiler, which cargo
+//! puts beside plugins, is left out.
 
-use super::inspect::{is_foreign_library, name_of_file};
+use super::inspect::{is_compiler_library, name_of_file};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-/// A file `lib<name>.so` that carries a stamp, or that is too broken to tell.
+/// A file `lib<name>.so`, whether it is a plugin or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub path: PathBuf,
@@ -47,8 +48,8 @@ fn candidate(path: PathBuf) -> Option<Candidate> {
     if path.is_dir() {
         return None;
     }
-    if is_foreign_library(&path) {
-        tracing::debug!(file = %path.display(), "not a plugin: a library without a stamp");
+    if is_compiler_library(&path) {
+        tracing::debug!(file = %path.display(), "not a plugin: a library for the compiler");
         return None;
     }
     Some(Candidate { path, file_name })

@@ -17,6 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+const RUSTC_SECTION: &str = ".rustc";
 /// Far above any plugin; a larger file is not read into memory.
 const FILE_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
@@ -101,13 +102,20 @@ pub fn name_of_file(file_name: &str) -> Option<&str> {
     stem.strip_prefix("lib").filter(|name| !name.is_empty())
 }
 
-/// Whether the file is an intact shared library without a stamp, that is, not a plugin.
-/// Reads the headers only.
+/// Whether the file is an intact shared library without a stamp. Reads the headers only.
 pub(super) fn is_foreign_library(path: &Path) -> bool {
+    has_sections(path, |file| file.section_by_name(STAMP_SECTION).is_none())
+}
+
+/// Whether it is one of those, with what rustc needs of a procedural macro.
+pub(super) fn is_compiler_library(path: &Path) -> bool {
+    is_foreign_library(path) && has_sections(path, |file| file.section_by_name(RUSTC_SECTION).is_some())
+}
+
+fn has_sections(path: &Path, test: impl Fn(&object::File<'_, &ReadCache<File>>) -> bool) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let cache = ReadCache::new(file);
-    let parsed = object::File::parse(&cache);
-    parsed.is_ok_and(|file| file.kind() == ObjectKind::Dynamic && file.section_by_name(STAMP_SECTION).is_none())
+    object::File::parse(&cache).is_ok_and(|file| file.kind() == ObjectKind::Dynamic && test(&file))
 }
 
 fn sha256_hex(content: &[u8]) -> String {

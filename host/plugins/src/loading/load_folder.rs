@@ -18,7 +18,11 @@ pub fn load_folder(config: &Config) -> Result<Vec<Result<LoadedPlugin, Box<Plugi
         .plugins
         .folder()
         .map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
-    let candidates = discover(&folder)?;
+    let mut candidates = discover(&folder)?;
+    if config.plugins.dir.is_none() {
+        // The folder of the binary may have libraries that have nothing to do with the gateway.
+        candidates.retain(|candidate| !inspect::is_foreign_library(&candidate.path));
+    }
     warn_of_other_writers(&folder, &candidates);
     let outcomes = candidates.into_iter().map(|candidate| {
         let pin = config.plugins.settings(candidate.name()).sha256;

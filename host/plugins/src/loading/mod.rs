@@ -16,7 +16,7 @@ mod release;
 pub mod validate;
 mod validate_documents;
 
-pub use consent::{grant_names, missing_consent};
+pub use consent::{asked_grants, missing_consent};
 pub use discover::{Candidate, DiscoverError, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
 pub use load_error::LoadError;
