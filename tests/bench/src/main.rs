@@ -62,8 +62,7 @@ fn run(options: &Options) -> Result<()> {
     let mut sections = Vec::new();
     for job in jobs {
         println!("{}", job.name);
-        let outcomes = (job.run)(&bench).with_context(|| job.name)?;
-        for section in outcomes.iter().map(report::section) {
+        for section in job.run.sections(&bench).with_context(|| job.name)? {
             println!("\n{section}");
             sections.push(section);
         }

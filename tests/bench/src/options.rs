@@ -27,6 +27,10 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     pub writers: Option<usize>,
 
+    /// Most rows of each kind in `growth` [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
+
     /// The gateway alone
     #[arg(long)]
     pub no_peers: bool,
@@ -76,6 +80,9 @@ pub struct Scale {
     /// Submissions to a challenge, and votes for them.
     pub submissions: u64,
     pub votes: u64,
+    /// Most rows of each kind, and requests for each read.
+    pub growth: u64,
+    pub growth_requests: usize,
 }
 
 impl Options {
@@ -98,6 +105,8 @@ impl Options {
                 pages: 150,
                 submissions: 10,
                 votes: 100,
+                growth: self.rows.unwrap_or(100),
+                growth_requests: 3,
             };
         }
         Scale {
@@ -117,6 +126,8 @@ impl Options {
             pages: 10_000,
             submissions: 200,
             votes: 10_000,
+            growth: self.rows.unwrap_or(1_000_000),
+            growth_requests: 15,
         }
     }
 }

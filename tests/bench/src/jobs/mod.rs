@@ -5,6 +5,7 @@ mod agents;
 mod arena;
 mod chain;
 mod flat;
+mod growth;
 mod hello;
 mod list;
 mod past;
@@ -18,7 +19,7 @@ mod write;
 
 use crate::{
     bench::{Bench, Synchronous},
-    load,
+    load, report,
     rounds::Row,
     server::Server,
 };
@@ -28,25 +29,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct Job {
     pub name: &'static str,
-    pub run: fn(&Bench) -> Result<Vec<Outcome>>,
+    pub run: Run,
+}
+
+pub enum Run {
+    /// Servers beside each other.
+    Compared(fn(&Bench) -> Result<Vec<Outcome>>),
+    /// One section with a table of its own.
+    Written(fn(&Bench) -> Result<String>),
+}
+
+impl Run {
+    /// The sections of BENCHMARKS.md.
+    pub fn sections(&self, bench: &Bench) -> Result<Vec<String>> {
+        match self {
+            Self::Compared(run) => Ok(run(bench)?.iter().map(report::section).collect()),
+            Self::Written(run) => Ok(vec![run(bench)?]),
+        }
+    }
 }
 
 pub const JOBS: &[Job] = &[
-    Job { name: "hello", run: hello::run },
-    Job { name: "list", run: list::run },
-    Job { name: "again", run: again::run },
-    Job { name: "record", run: record::run },
-    Job { name: "agents", run: agents::run },
-    Job { name: "write", run: write::run },
-    Job { name: "stream", run: stream::run },
-    Job { name: "payloads", run: payloads::run },
-    Job { name: "search", run: search::run },
-    Job { name: "arena", run: arena::run },
-    Job { name: "flat", run: flat::run },
-    Job { name: "plugins", run: plugins::run },
-    Job { name: "postgres", run: postgres::run },
-    Job { name: "past", run: past::run },
-    Job { name: "chain", run: chain::run },
+    Job { name: "hello", run: Run::Compared(hello::run) },
+    Job { name: "list", run: Run::Compared(list::run) },
+    Job { name: "again", run: Run::Compared(again::run) },
+    Job { name: "record", run: Run::Compared(record::run) },
+    Job { name: "agents", run: Run::Compared(agents::run) },
+    Job { name: "write", run: Run::Compared(write::run) },
+    Job { name: "stream", run: Run::Compared(stream::run) },
+    Job { name: "payloads", run: Run::Compared(payloads::run) },
+    Job { name: "search", run: Run::Compared(search::run) },
+    Job { name: "arena", run: Run::Compared(arena::run) },
+    Job { name: "flat", run: Run::Compared(flat::run) },
+    Job { name: "plugins", run: Run::Compared(plugins::run) },
+    Job { name: "postgres", run: Run::Compared(postgres::run) },
+    Job { name: "past", run: Run::Compared(past::run) },
+    Job { name: "chain", run: Run::Compared(chain::run) },
+    Job { name: "growth", run: Run::Written(growth::run) },
 ];
 
 /// What a job found.
