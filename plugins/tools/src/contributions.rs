@@ -33,7 +33,7 @@ pub async fn status(cx: PluginContext<Tools>, _: NoInput) -> Result<BTreeMap<Str
 pub async fn work(cx: PluginContext<Tools>, input: WorkInput) -> Result<Vec<WorkItem>, HostError> {
     let Some(published) = input.selection(&[model::ToolPublished::TYPE], "toolId") else { return Ok(Vec::new()) };
     let offers =
-        store::tools::OFFERS.filter_if(true, store::tools::IS_COMPUTE).filter("id = {}", published).first(OFFERS_MAX);
+        store::tools::OFFERS.filter_if(true, "kept_compute IS NOT NULL").filter("id = {}", published).first(OFFERS_MAX);
     Ok(offers.rows(&cx.db()).await?.into_iter().map(work_item).collect())
 }
 

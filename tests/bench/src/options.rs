@@ -106,7 +106,7 @@ impl Options {
                 submissions: 10,
                 votes: 100,
                 growth: self.rows.unwrap_or(100),
-                growth_requests: 1,
+                growth_requests: 3,
             };
         }
         Scale {

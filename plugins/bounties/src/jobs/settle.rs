@@ -1,7 +1,7 @@
-//! Settles bounties that a job completed long ago: nobody who looks for open ones reads them again.
+//! Settles bounties that a job completed long ago: lists and counters of others do not compute their state again.
 //!
-//! The rule: a settled bounty is never open. Its job is completed in a block that no reorganisation takes away, and a completed job
-//! is not refunded; so there is always a job that pays the bounty.
+//! The rule: a settled bounty stays completed. Its job is completed in a block that no reorganisation takes away, and no later job or
+//! refund makes another one the job that pays it (`is_stable` in `store/state.rs`); a completed bounty is not awarded again.
 
 use crate::Bounties;
 use plugin_api::{HostError, Job, PluginContext};

@@ -20,10 +20,10 @@ pub struct Selection {
 }
 
 /// No other bounty is awarded or completed: those that somebody awarded, and those that a job cites.
-pub const MAY_BE_TAKEN: &str = "b.id IN (SELECT id FROM bounties_bounties WHERE awarded_agent IS NOT NULL \
-    UNION SELECT bounty_id FROM bounties_jobs WHERE bounty_id IS NOT NULL)";
+pub const MAY_BE_TAKEN: &str =
+    "(b.awarded_agent IS NOT NULL OR EXISTS (SELECT 1 FROM bounties_jobs t WHERE t.bounty_id = b.id))";
 
-/// No other bounty is open.
+/// No other bounty is open or awarded.
 pub const IS_UNSETTLED: &str = "b.is_settled = 0";
 
 const SEARCHED: SearchIndex = SearchIndex::new("bounties_bounties", &["title", "brief"]);
@@ -81,9 +81,11 @@ impl Selection {
         ];
         let given = conditions.into_iter().filter_map(|(text, value)| Some(sql("").push_bind(text, value?)));
         let found = self.search.iter().map(|search| sql("b.id IN (").push_sql(SEARCHED.select("id", search)).push(")"));
-        let narrowed = self.status.filter(|_| self.only.is_none());
-        let found =
-            found.chain(narrowed.map(|status| sql(if status == Status::Open { IS_UNSETTLED } else { MAY_BE_TAKEN })));
+        let narrowed = self.status.filter(|status| self.only.is_none() && *status != Status::Completed);
+        let found = found.chain(narrowed.map(|status| match status {
+            Status::Open => sql(IS_UNSETTLED),
+            _ => sql(format!("{IS_UNSETTLED} AND {MAY_BE_TAKEN}")),
+        }));
         let words = std::iter::once(" WHERE ").chain(std::iter::repeat(" AND "));
         words
             .zip(found.chain(given))

@@ -144,6 +144,12 @@ impl StateQuery {
                 sql("SELECT coalesce((SELECT row_count FROM bounties_tags_counts WHERE tag = $1), 0)").bind(tag)
             }
             (None, _) => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
+            (Some(Status::Completed), None) if is_unfiltered => {
+                let others =
+                    self.select("count(*)").push(&format!(" WHERE {IS_UNSETTLED} AND {MAY_BE_TAKEN}")).push(END);
+                let others = others.push_bind(" WHERE s.status = {}", Status::Completed.as_str());
+                sql(format!("SELECT ({SETTLED}) + (")).push_sql(others).push(")")
+            }
             (Some(_), _) => self.matches("count(*)", selection),
         })
         .await
@@ -157,7 +163,8 @@ impl StateQuery {
         limit: u32,
     ) -> Result<Vec<BountyId>, HostError> {
         let taken = self.select("s.id").push(&format!(" WHERE {IS_UNSETTLED} AND {MAY_BE_TAKEN}")).push(END);
-        let completed = taken.push_bind(" WHERE s.status = 'completed' AND s.completed_at < {}", before_s);
+        let completed =
+            taken.push_bind(" WHERE s.status = 'completed' AND s.is_stable = 1 AND s.completed_at < {}", before_s);
         db.rows(completed.push_bind(" LIMIT {}", limit)).await
     }
 
@@ -197,7 +204,9 @@ impl StateQuery {
 }
 
 /// Selects the number of all bounties.
-const ALL: &str = "SELECT row_count FROM bounties_bounties_counts";
+const ALL: &str = "SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) FROM bounties_bounties_counts";
+/// Selects the number of settled ones.
+const SETTLED: &str = "SELECT coalesce((SELECT row_count FROM bounties_bounties_counts WHERE is_settled = 1), 0)";
 
 /// Ends the source that [`StateQuery::select`] begins.
 const END: &str = ") i) h) l) j) s";
@@ -244,6 +253,8 @@ fn state(greatest: &str) -> String {
          CASE WHEN j.job_status = 'Completed' THEN j.job_closed END AS completed_at, \
          {greatest}(j.updated_at, coalesce(j.job_created, 0), coalesce(j.job_closed, 0), j.own_closed, j.refunded_at) \
              AS active_at, \
+         CASE WHEN j.job = j.cited_job OR (j.job = j.awarded_job AND j.own_status = 'Completed') THEN 1 ELSE 0 END \
+             AS is_stable, \
          CASE WHEN j.holds = 1 THEN j.awarded_agent END AS own_agent, \
          CASE WHEN j.holds = 1 THEN j.awarded_job END AS own_job, \
          CASE WHEN j.holds = 1 THEN j.awarded_at END AS own_at"

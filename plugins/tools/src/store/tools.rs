@@ -22,7 +22,7 @@ pub const TOOLS: List = List::new("tools_tools", state_columns!("kept")).order_b
 /// The same with the members of `compute` at the top; for [`IS_COMPUTE`].
 pub const COMPUTE: List = List::new("tools_tools", state_columns!("kept_compute")).order_by(ORDER);
 
-/// The newest listings of compute, as [`Offer`]s; for [`IS_COMPUTE`].
+/// The newest listings of compute, as [`Offer`]s; where `kept_compute` is, for which the index of this order is.
 pub const OFFERS: List = List::new("tools_tools", "id, owner, description, created_at, kept_compute AS rendered")
     .order_by("created_at DESC, id DESC");
 
