@@ -127,7 +127,7 @@ impl Dispatcher {
                 let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(plugin))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
-                let call = Call { route, plugin, operation, index: *index, ip, sink, body_parts: None };
+                let call = Call { route, plugin, operation, index: *index, ip, sink };
                 let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
@@ -168,20 +168,20 @@ impl Dispatcher {
         Ok(complete.into_response(&if_none_match, is_compressed_for_some))
     }
 
-    async fn read_and_call(&self, mut call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
+    async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
         let RoutedRequest { parts, params, body, is_search } = routed;
         let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };
         self.check_parent(call.route, call.plugin, &params).await?;
-        let body = if call.route.spec.streams_body {
-            call.body_parts = Some(BodyParts::new(body.limited(call.route.body_max_bytes)?));
-            Bytes::new()
+        let (body, body_parts) = if call.route.spec.streams_body {
+            (Bytes::new(), Some(BodyParts::new(body.limited(call.route.body_max_bytes)?)))
         } else {
-            body.read_limited(call.route.body_max_bytes).await?
+            (body.read_limited(call.route.body_max_bytes).await?, None)
         };
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
-        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, parts, params, caller))).await
+        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, parts, params, caller, body_parts)))
+            .await
     }
 
     /// A place among the searches that run at the same time.
@@ -242,12 +242,13 @@ impl Dispatcher {
         parts: Parts,
         params: Vec<String>,
         caller: Caller,
+        body_parts: Option<Arc<BodyParts>>,
     ) -> Result<Response<Body>, ErrorResponse> {
         let (handle, operation) = (&call.plugin.handle, call.operation);
         let now_ms = || self.host.clock.now_ms();
         let admitted = operation.breaker.admit(now_ms);
         let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, now_ms()))?;
-        let answer = self.call_admitted(call, parts, params, caller).await;
+        let answer = self.call_admitted(call, parts, params, caller, body_parts).await;
         handle.end_probe(operation, probe);
         answer
     }
@@ -258,14 +259,21 @@ impl Dispatcher {
         parts: Parts,
         params: Vec<String>,
         caller: Caller,
+        body_parts: Option<Arc<BodyParts>>,
     ) -> Result<Response<Body>, ErrorResponse> {
         let Caller { signer, guard, body } = caller;
         let own = RequestTransaction::new(&self.host, call.plugin, guard);
         let transaction = own.clone();
-        let body_parts = call.body_parts.clone();
-        let head = RequestHead { parts, params, signer, client_ip: call.ip.into(), transaction, body_parts };
+        let head = RequestHead {
+            parts,
+            params,
+            signer,
+            client_ip: call.ip.into(),
+            transaction,
+            body_parts: body_parts.clone(),
+        };
         let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
-        let answered = self.answer(&call, request, &own);
+        let answered = self.answer(&call, request, &own, body_parts.as_deref());
         let place = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
@@ -274,7 +282,7 @@ impl Dispatcher {
             let may_have_written = own.write().is_some_and(|write| write.has_commit_begun());
             Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
         });
-        let answer = match call.take_body_failure() {
+        let answer = match body_parts.and_then(|parts| parts.take_failure()) {
             Some(failure) if !own.write().is_some_and(|write| write.has_commit_begun()) => Err(failure.into()),
             _ => answer,
         };
@@ -294,13 +302,14 @@ impl Dispatcher {
         call: &Call<'_>,
         request: abi::Request,
         own: &RequestTransaction,
+        body_parts: Option<&BodyParts>,
     ) -> Result<PluginResponse, ErrorResponse> {
         let object = &call.plugin.object;
         match call.plugin.call(call.operation.place, || object.call(request)).await {
             Err(Closed) => Err(ErrorResponse::not_serving(call.plugin)),
             Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
             // A refused commit, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
-            Ok(RResult::RErr(_)) if commit::failure(own).is_some() || call.has_body_failed() => {
+            Ok(RResult::RErr(_)) if commit::failure(own).is_some() || body_parts.is_some_and(BodyParts::has_failed) => {
                 Err(ErrorResponse::internal())
             }
             Ok(RResult::RErr(fault)) => {

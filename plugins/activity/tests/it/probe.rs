@@ -24,6 +24,29 @@ pub const PUBLISH: &str = "/api/probe/events";
 pub const DID: &str = "/api/probe/did";
 pub const ASKED: &str = "/api/probe/asked";
 
+/// The types of the events that tests post.
+const TYPES: [&str; 19] = [
+    "a.after",
+    "a.b",
+    "a.before",
+    "a.first",
+    "a.second",
+    "an.others",
+    "before.it",
+    "c.d",
+    "case.closed",
+    "its.own",
+    "job",
+    "job.a",
+    "job.b",
+    "job.requested",
+    "jobs.a",
+    "kb.write",
+    "no.ones",
+    "now.first",
+    "now.second",
+];
+
 /// Holds its contribution to the leaderboard: for all time, and since a second.
 struct Probe {
     did: Mutex<BTreeMap<String, Value>>,
@@ -47,6 +70,7 @@ impl Plugin for Probe {
                 Route::get(ASKED, count_asked).public().summary("How often the leaderboard was asked for"),
                 Route::post(DID, set_metrics).public().summary("Say what addresses did"),
             ])
+            .publishes(&TYPES)
             .contributes(point::AUTHORS, names)
             .contributes(point::LEADERBOARD, metrics)
     }
