@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use std::fmt::Write as _;
 
 pub fn write(sql: &mut String, directive: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
-    let counts = Counts { directive };
+    let counts = RowCounts::new(directive);
     counts.write_table(sql)?;
     match dialect {
         Dialect::Sqlite => counts.write_sqlite_triggers(sql),
@@ -17,14 +17,49 @@ pub fn write(sql: &mut String, directive: &Directive<'_>, dialect: Dialect) -> s
     }
 }
 
-struct Counts<'a> {
-    directive: &'a Directive<'a>,
+/// The parts of the statements, which both databases share.
+struct RowCounts<'a> {
+    table: &'a str,
+    /// Empty where all rows are counted together.
+    columns: String,
+    /// Makes the number of the values in `new`, unless there is one.
+    make: String,
+    more: String,
+    less: String,
+    /// Whether an update changes what a row counts for.
+    changes: String,
 }
 
-impl Counts<'_> {
+impl<'a> RowCounts<'a> {
+    fn new(directive: &'a Directive<'_>) -> Self {
+        let table = directive.table;
+        let columns = directive.columns.join(", ");
+        let each = |text: &dyn Fn(&str) -> String, separator: &str| {
+            directive.columns.iter().map(|column| text(column)).collect::<Vec<_>>().join(separator)
+        };
+        let add = |number: &str, row: &str| {
+            let condition = each(&|column| format!("{column} = {row}.{column}"), " AND ");
+            let filter = if condition.is_empty() { condition } else { format!(" WHERE {condition}") };
+            format!("UPDATE {table}_counts SET row_count = row_count {number}{filter}; ")
+        };
+        // The plain form of it: `OR IGNORE` would do what the statement that fires the trigger says of conflicts.
+        let make = if columns.is_empty() {
+            String::new()
+        } else {
+            let values = each(&|column| format!("new.{column}"), ", ");
+            let is_known = each(&|column| format!("c.{column} = new.{column}"), " AND ");
+            format!(
+                "INSERT INTO {table}_counts ({columns}, row_count) SELECT {values}, 0 \
+                 WHERE NOT EXISTS (SELECT 1 FROM {table}_counts c WHERE {is_known}); "
+            )
+        };
+        let changes = each(&|column| format!("new.{column} <> old.{column}"), " OR ");
+        Self { table, more: add("+ 1", "new"), less: add("- 1", "old"), columns, make, changes }
+    }
+
     /// With the numbers of the rows that there are.
     fn write_table(&self, sql: &mut String) -> std::fmt::Result {
-        let (table, columns) = (self.directive.table, self.directive.columns.join(", "));
+        let Self { table, columns, .. } = self;
         if columns.is_empty() {
             return write!(sql, "CREATE TABLE {table}_counts AS SELECT count(*) AS row_count FROM {table}; ");
         }
@@ -35,35 +70,8 @@ impl Counts<'_> {
         )
     }
 
-    /// Adds to the number of the values in `row` (`old` or `new`).
-    fn add(&self, number: &str, row: &str) -> String {
-        let condition = self.each(|column| format!("{column} = {row}.{column}"), " AND ");
-        let filter = if condition.is_empty() { condition } else { format!(" WHERE {condition}") };
-        format!("UPDATE {}_counts SET row_count = row_count {number}{filter}; ", self.directive.table)
-    }
-
-    /// Makes the number of the values in `new`, unless there is one. The plain form of it: `OR IGNORE` would do what the statement
-    /// that fires the trigger says of conflicts.
-    fn make(&self) -> String {
-        let (table, columns) = (self.directive.table, self.directive.columns.join(", "));
-        if columns.is_empty() {
-            return String::new();
-        }
-        let values = self.each(|column| format!("new.{column}"), ", ");
-        let is_known = self.each(|column| format!("c.{column} = new.{column}"), " AND ");
-        format!(
-            "INSERT INTO {table}_counts ({columns}, row_count) SELECT {values}, 0 \
-             WHERE NOT EXISTS (SELECT 1 FROM {table}_counts c WHERE {is_known}); "
-        )
-    }
-
-    fn each(&self, text: impl Fn(&str) -> String, separator: &str) -> String {
-        self.directive.columns.iter().map(|column| text(column)).collect::<Vec<_>>().join(separator)
-    }
-
     fn write_sqlite_triggers(&self, sql: &mut String) -> std::fmt::Result {
-        let (table, columns) = (self.directive.table, self.directive.columns.join(", "));
-        let (make, more, less) = (self.make(), self.add("+ 1", "new"), self.add("- 1", "old"));
+        let Self { table, columns, make, more, less, changes } = self;
         write!(
             sql,
             "CREATE TRIGGER {table}_counts_insert AFTER INSERT ON {table} BEGIN {make}{more}END; \
@@ -72,7 +80,6 @@ impl Counts<'_> {
         if columns.is_empty() {
             return Ok(());
         }
-        let changes = self.each(|column| format!("new.{column} <> old.{column}"), " OR ");
         write!(
             sql,
             " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {columns} ON {table} WHEN {changes} \
@@ -82,8 +89,7 @@ impl Counts<'_> {
 
     /// One row changes a number after the other: the transactions of a plugin run one at a time on all gateways.
     fn write_postgres_triggers(&self, sql: &mut String) -> std::fmt::Result {
-        let (table, columns) = (self.directive.table, self.directive.columns.join(", "));
-        let (make, more, less) = (self.make(), self.add("+ 1", "new"), self.add("- 1", "old"));
+        let Self { table, columns, make, more, less, changes } = self;
         write!(
             sql,
             "CREATE FUNCTION {table}_counts_keep() RETURNS trigger LANGUAGE plpgsql AS ' BEGIN \
@@ -95,7 +101,6 @@ impl Counts<'_> {
         if columns.is_empty() {
             return Ok(());
         }
-        let changes = self.each(|column| format!("new.{column} <> old.{column}"), " OR ");
         write!(
             sql,
             " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {columns} ON {table} FOR EACH ROW WHEN ({changes}) \
