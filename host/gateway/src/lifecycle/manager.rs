@@ -261,7 +261,7 @@ impl PluginManager {
             }
         };
         self.registry.lock().serves(name, running, jobs);
-        crash_record::started(name);
+        crash_record::forgive(name);
         let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
         tracing::info!(plugin = name, version, routes, "serving");
         Ok(())

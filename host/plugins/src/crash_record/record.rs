@@ -107,12 +107,7 @@ pub fn why_skipped(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> Opt
     RECORD.get()?.deaths.lock().get(plugin)?.why_skipped(sha256, phase)
 }
 
-/// It serves: what was before does not count.
-pub fn started(plugin: &str) {
-    forgive(plugin);
-}
-
-/// An operator wants it to be tried again.
+/// It serves, or an operator wants it to be tried again: the deaths before do not count.
 pub fn forgive(plugin: &str) {
     let Some(record) = RECORD.get() else { return };
     let mut deaths = record.deaths.lock();
