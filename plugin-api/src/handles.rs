@@ -44,4 +44,4 @@
 
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
-pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, RouteWithoutAuth, Start, TaskHandle, Transaction};
+pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, PageStart, RouteWithoutAuth, TaskHandle, Transaction};

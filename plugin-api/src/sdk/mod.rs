@@ -61,7 +61,7 @@ pub use handler::Handler;
 pub use hash::Hash256;
 pub use id::read_id;
 pub use job::Job;
-pub use list::{List, ListPage, Listed, Start};
+pub use list::{List, ListPage, Listed, PageStart};
 pub use page::{Limit, Page, lenient};
 pub use rendered_json::{RenderedJson, render_json};
 pub use request::Request;

@@ -1,6 +1,6 @@
 //! Paging, and query members that are never an error.
 
-use super::{FromRequest, Problem, Request, RouteDescription, Start};
+use super::{FromRequest, PageStart, Problem, Request, RouteDescription};
 use crate::manifest::{Parameter, ParameterIn};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IntoDeserializer};
 use serde_json::json;
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<const DEFAULT: u32, const MAX: u32> {
     pub limit: u32,
-    pub offset: Start,
+    pub offset: PageStart,
 }
 
 /// Rows that a request may skip; behind them a cursor leads.
@@ -32,7 +32,7 @@ impl<const DEFAULT: u32, const MAX: u32> Page<DEFAULT, MAX> {
     fn parse(query: &str) -> Result<Self, Problem> {
         let limit = number(query, "limit", DEFAULT, (1, MAX));
         if let Some(cursor) = member(query, CURSOR).filter(|cursor| !cursor.is_empty()) {
-            return Ok(Self { limit, offset: Start::after(&cursor)? });
+            return Ok(Self { limit, offset: PageStart::after(&cursor)? });
         }
         let offset = number(query, "offset", 0, (0, u32::MAX));
         if offset > OFFSET_MAX {

@@ -17,11 +17,11 @@ use serde_json::Value as Json;
 /// [`crate::List::page`] takes it. Where no [`crate::List`] can hold the SQL, it writes the page's parts of the statement:
 ///
 /// ```
-/// use plugin_api::{HostError, Query, handles::{Start, StatementResult}, sql};
+/// use plugin_api::{HostError, Query, handles::{PageStart, StatementResult}, sql};
 ///
 /// const ORDER: &str = "stars DESC, id DESC";
 ///
-/// async fn page(db: &impl Query, limit: u32, start: Start) -> Result<StatementResult, HostError> {
+/// async fn page(db: &impl Query, limit: u32, start: PageStart) -> Result<StatementResult, HostError> {
 ///     let start = start.in_order("notes_notes", ORDER);
 ///     let mut columns = "id, text".to_owned();
 ///     start.push_columns(&mut columns);
@@ -31,34 +31,34 @@ use serde_json::Value as Json;
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Start {
-    place: Place,
+pub struct PageStart {
+    position: Position,
     /// What cursors name; nothing for a page that no other follows.
     keyset: Keyset,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Place {
+enum Position {
     Offset(u32),
     After(Cursor),
 }
 
-impl From<u32> for Start {
+impl From<u32> for PageStart {
     fn from(offset: u32) -> Self {
-        Self { place: Place::Offset(offset), keyset: Keyset::default() }
+        Self { position: Position::Offset(offset), keyset: Keyset::default() }
     }
 }
 
-impl Start {
+impl PageStart {
     pub(crate) fn after(cursor: &str) -> Result<Self, Problem> {
-        Ok(Self { place: Place::After(Cursor::parse(cursor)?), keyset: Keyset::default() })
+        Ok(Self { position: Position::After(Cursor::parse(cursor)?), keyset: Keyset::default() })
     }
 
     /// For lists that are no table: the number of rows to skip.
     pub fn offset(self) -> Result<u32, Problem> {
-        match self.place {
-            Place::Offset(offset) => Ok(offset),
-            Place::After(_) => Err(refusal("cursor: this list has none")),
+        match self.position {
+            Position::Offset(offset) => Ok(offset),
+            Position::After(_) => Err(refusal("cursor: this list has none")),
         }
     }
 
@@ -69,7 +69,7 @@ impl Start {
 
     /// Whether it is the first row.
     pub(super) fn is_first(&self) -> bool {
-        self.place == Place::Offset(0)
+        self.position == Position::Offset(0)
     }
 
     /// Appends the columns of the order to those that are selected.
@@ -79,7 +79,7 @@ impl Start {
 
     /// Appends `word` and the condition that a row comes after the cursor, if there is one.
     pub fn push_after(&self, statement: Sql, word: &str) -> Sql {
-        let Place::After(cursor) = &self.place else { return statement };
+        let Position::After(cursor) = &self.position else { return statement };
         let mut params = statement.0.params;
         let mut text = statement.0.sql.into_owned().into_string();
         text.extend([word, "("]);
@@ -93,9 +93,9 @@ impl Start {
 
     /// Appends `OFFSET …`, unless there is a cursor.
     pub fn push_offset(&self, statement: Sql) -> Sql {
-        match self.place {
-            Place::Offset(offset) => statement.push_bind(" OFFSET {}", offset),
-            Place::After(_) => statement,
+        match self.position {
+            Position::Offset(offset) => statement.push_bind(" OFFSET {}", offset),
+            Position::After(_) => statement,
         }
     }
 
@@ -108,15 +108,15 @@ impl Start {
         limit: u32,
         columns_after: usize,
     ) -> Result<StatementResult, HostError> {
-        let Self { place, keyset } = self;
-        let outcome = match place {
-            Place::Offset(_) => db.run(statement).await?,
-            Place::After(cursor) if cursor.fits(keyset) => {
+        let Self { position, keyset } = self;
+        let outcome = match position {
+            Position::Offset(_) => db.run(statement).await?,
+            Position::After(cursor) if cursor.fits(keyset) => {
                 // What a client made up may be of another type than the column.
                 let is_type_error = |error: &HostError| error.is(HostErrorCode::Statement);
                 db.run(statement).await.map_err(|error| if is_type_error(&error) { refused() } else { error })?
             }
-            Place::After(_) => return Err(refused()),
+            Position::After(_) => return Err(refused()),
         };
         if let Some(next) = of_last_row(&outcome, keyset, limit, columns_after)? {
             db.note_next_page(next);

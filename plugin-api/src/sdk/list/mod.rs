@@ -5,7 +5,7 @@ mod keyset;
 mod listed;
 mod statement;
 
-pub use cursor::Start;
+pub use cursor::PageStart;
 pub(crate) use cursor::problem_of;
 pub use listed::Listed;
 
@@ -67,7 +67,7 @@ struct Hits {
 #[derive(Clone, Debug)]
 struct Window {
     limit: u32,
-    start: Start,
+    start: PageStart,
 }
 
 impl List {
@@ -161,14 +161,14 @@ impl List {
 
     /// A page of a [`super::Page`]: at most `limit` rows from `start` on (its `offset`). All rows without it. The order must be set
     /// before.
-    pub fn page(mut self, limit: u32, start: impl Into<Start>) -> Self {
+    pub fn page(mut self, limit: u32, start: impl Into<PageStart>) -> Self {
         self.page = Some(Window { limit, start: start.into().in_order(self.table, self.order) });
         self
     }
 
     /// The first `limit` rows, which no page follows.
     pub fn first(mut self, limit: u32) -> Self {
-        self.page = Some(Window { limit, start: Start::from(0) });
+        self.page = Some(Window { limit, start: PageStart::from(0) });
         self
     }
 
@@ -318,7 +318,7 @@ mod tests {
         for list in [NOTES.page(3, 0_u32), NOTES.first(2), NOTES] {
             assert_eq!(next(list, &rows).unwrap(), None);
         }
-        let after = Start::after(&cursor).unwrap();
+        let after = PageStart::after(&cursor).unwrap();
         assert!(next(NOTES.page(2, after.clone()), &rows).unwrap().is_some());
         let error = next(NOTES.order_by("text, id").page(2, after), &rows).unwrap_err();
         assert_eq!(problem_of(&error).unwrap().status, 400, "of another order");

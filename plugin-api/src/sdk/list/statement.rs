@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::sdk::{
         Bind as _, Search,
-        list::{Start, keyset::Keyset},
+        list::{PageStart, keyset::Keyset},
     };
 
     const NOTES: List = List::new("notes_notes n", "n.id, n.text").order_by("n.id DESC");
@@ -271,7 +271,7 @@ mod tests {
     fn a_cursor_is_a_condition_of_the_page_alone() {
         let list = || NOTES.order_by("n.votes DESC, n.id DESC").filter("n.kind = {}", Some("a"));
         let order = Keyset::new("notes_notes n", "n.votes DESC, n.id DESC").id();
-        let start = Start::after(&alloy_primitives::hex::encode(format!("[{order},[3,9]]"))).unwrap();
+        let start = PageStart::after(&alloy_primitives::hex::encode(format!("[{order},[3,9]]"))).unwrap();
         let page = list().page(5, start).page_statement();
         assert_eq!(values(&page), ["a".into_value(), Value::Int(3), Value::Int(9), Value::Int(5)]);
         assert_eq!(

@@ -13,7 +13,7 @@ use super::selection::{IS_UNSETTLED, MAY_BE_TAKEN, Selection};
 use crate::model::{BountyId, Completed, Status};
 use plugin_api::{
     Address, AgentId, HostError, JobId, Query, Sql, Wei,
-    handles::{Start, StatementResult},
+    handles::{PageStart, StatementResult},
     sql,
 };
 use serde::Deserialize;
@@ -109,7 +109,7 @@ impl StateQuery {
         db: &impl Query,
         selection: &Selection,
         limit: u32,
-        start: Start,
+        start: PageStart,
     ) -> Result<(StatementResult, i64), HostError> {
         let start = start.in_order("bounties", selection.sort.order_by());
         let mut columns = self.all_columns.clone();
@@ -169,10 +169,10 @@ impl StateQuery {
     }
 
     fn first(&self, columns: &str, selection: &Selection, limit: u32) -> Sql {
-        self.page(columns, selection, limit, &Start::from(0))
+        self.page(columns, selection, limit, &PageStart::from(0))
     }
 
-    fn page(&self, columns: &str, selection: &Selection, limit: u32, start: &Start) -> Sql {
+    fn page(&self, columns: &str, selection: &Selection, limit: u32, start: &PageStart) -> Sql {
         let order = format!(" ORDER BY {}", selection.sort.order_by());
         let cut = |statement: Sql, word: &str| {
             let statement = start.push_after(statement, word).push(&order).push_bind(" LIMIT {}", limit);
