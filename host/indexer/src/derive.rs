@@ -12,7 +12,7 @@ use super::{
 };
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
-use gateway_plugins::{PluginTransaction, TransactionOwner, polls::Closed};
+use gateway_plugins::{PluginTransaction, TransactionOwner, polls::GateClosed};
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
     sync::Arc,
@@ -114,7 +114,7 @@ impl Index {
             match call.await {
                 Ok(RResult::ROk(())) => transaction.flush().await.map_err(|error| fault(error.to_string())),
                 Ok(RResult::RErr(error)) => Err(ApplyError::Fault(error)),
-                Err(Closed) => Err(ApplyError::Fenced),
+                Err(GateClosed) => Err(ApplyError::Fenced),
             }
         };
         tokio::time::timeout(limit, applied).await.unwrap_or(Err(ApplyError::Timeout(limit)))

@@ -162,6 +162,11 @@ impl PluginHandle {
         self.operations.read().values().filter_map(|operation| operation.breaker.paused()).collect()
     }
 
+    /// Whether a call of the operation may run now; `Some` probe when it decides about the operation: [`Self::end_probe`].
+    pub fn admit(&self, operation: &PluginOperation) -> Result<Option<Probe>, PausedOperation> {
+        operation.breaker.admit(|| self.clock.now_ms())
+    }
+
     pub fn now_ms(&self) -> i64 {
         self.clock.now_ms()
     }

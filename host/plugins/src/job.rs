@@ -1,6 +1,6 @@
 //! One run of a plugin's job. The rule: every end but success and a stop of the plugin is recorded as a fault of the plugin.
 
-use super::{ActivePlugin, polls::Closed};
+use super::{ActivePlugin, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use gateway_jobs::JobFailure;
 use plugin_api::abi::FaultKind;
@@ -18,7 +18,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
     let Some(operation) = plugin.operations.job(job) else {
         return Err(JobFailure::Failed("the plugin has no such job".into()));
     };
-    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).map_err(|paused| {
+    let probe = plugin.handle.admit(operation).map_err(|paused| {
         let seconds = paused.retry_after_s(plugin.handle.now_ms());
         JobFailure::Failed(format!("it failed too often and is paused for {seconds} s: {}", paused.reason))
     })?;
@@ -37,7 +37,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
             plugin.handle.end_probe(operation, probe);
             Ok(())
         }
-        Err(Closed) => Err(JobFailure::Failed("the plugin is fenced".into())),
+        Err(GateClosed) => Err(JobFailure::Failed("the plugin is fenced".into())),
         Ok(RResult::RErr(fault)) => {
             plugin.handle.fault(&place, &fault);
             Err(match fault.kind {

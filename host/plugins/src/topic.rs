@@ -1,6 +1,6 @@
 //! One call of a topic's renderer. The rule: every failure is recorded as a fault of the plugin.
 
-use super::{ActivePlugin, polls::Closed};
+use super::{ActivePlugin, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use gateway_activity::LogPage;
 use plugin_api::abi::{Fault, FaultKind, Frame};
@@ -13,7 +13,7 @@ const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Option<Vec<Frame>> {
     let _in_flight = plugin.acquire()?;
     let operation = plugin.operations.topic(topic)?;
-    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).ok()?;
+    let probe = plugin.handle.admit(operation).ok()?;
     let place = format!("topic {}", plugin.manifest.topics.get(topic as usize)?);
     let LogPage { rows, last_id } = page;
     let call = plugin.call(operation.place, || plugin.object.render(topic, rows));
@@ -31,7 +31,7 @@ pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Op
             plugin.handle.fault(&place, &fault);
             None
         }
-        Ok(Err(Closed)) => None,
+        Ok(Err(GateClosed)) => None,
         Err(_elapsed) => {
             plugin.handle.timed_out(&place, RENDER_TIMEOUT);
             None

@@ -25,7 +25,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, HostContext, polls::Closed};
+use gateway_plugins::{ActivePlugin, HostContext, polls::GateClosed};
 use gateway_storage::read_tracking;
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
@@ -180,8 +180,8 @@ impl Dispatcher {
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
-        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, parts, params, caller, body_parts)))
-            .await
+        let request = AuthenticatedRequest { parts, params, caller, body_parts };
+        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, request))).await
     }
 
     /// A place among the searches that run at the same time.
@@ -239,16 +239,12 @@ impl Dispatcher {
     async fn call_plugin(
         &self,
         call: Call<'_>,
-        parts: Parts,
-        params: Vec<String>,
-        caller: Caller,
-        body_parts: Option<Arc<BodyParts>>,
+        request: AuthenticatedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
         let (handle, operation) = (&call.plugin.handle, call.operation);
-        let now_ms = || self.host.clock.now_ms();
-        let admitted = operation.breaker.admit(now_ms);
-        let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, now_ms()))?;
-        let answer = self.call_admitted(call, parts, params, caller, body_parts).await;
+        let admitted = handle.admit(operation);
+        let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, handle.now_ms()))?;
+        let answer = self.call_admitted(call, request).await;
         handle.end_probe(operation, probe);
         answer
     }
@@ -256,11 +252,9 @@ impl Dispatcher {
     async fn call_admitted(
         &self,
         call: Call<'_>,
-        parts: Parts,
-        params: Vec<String>,
-        caller: Caller,
-        body_parts: Option<Arc<BodyParts>>,
+        request: AuthenticatedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
+        let AuthenticatedRequest { parts, params, caller, body_parts } = request;
         let Caller { signer, guard, body } = caller;
         let own = RequestTransaction::new(&self.host, call.plugin, guard);
         let transaction = own.clone();
@@ -306,7 +300,7 @@ impl Dispatcher {
     ) -> Result<PluginResponse, ErrorResponse> {
         let object = &call.plugin.object;
         match call.plugin.call(call.operation.place, || object.call(request)).await {
-            Err(Closed) => Err(ErrorResponse::not_serving(call.plugin)),
+            Err(GateClosed) => Err(ErrorResponse::not_serving(call.plugin)),
             Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
             // A refused commit, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
             Ok(RResult::RErr(_)) if commit::failure(own).is_some() || body_parts.is_some_and(BodyParts::has_failed) => {
@@ -336,6 +330,14 @@ struct RoutedRequest {
     params: Vec<String>,
     body: RequestBody,
     is_search: bool,
+}
+
+/// A request whose body is read, or waits to be read in parts, and whose signature is checked.
+struct AuthenticatedRequest {
+    parts: Parts,
+    params: Vec<String>,
+    caller: Caller,
+    body_parts: Option<Arc<BodyParts>>,
 }
 
 /// The answer to a request that no route takes.

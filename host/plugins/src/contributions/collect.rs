@@ -1,6 +1,6 @@
 //! Collects the contributions of plugins to an extension point.
 
-use crate::{ActivePlugin, ActiveSet, dependencies_of, polls::Closed};
+use crate::{ActivePlugin, ActiveSet, dependencies_of, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_storage::read_tracking;
@@ -107,7 +107,7 @@ async fn contribution(
 async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Box<RawValue>> {
     let _in_flight = plugin.acquire()?;
     let operation = plugin.operations.contribution(index)?;
-    let probe = operation.breaker.admit(|| plugin.handle.now_ms()).ok()?;
+    let probe = plugin.handle.admit(operation).ok()?;
     let call = plugin.call(operation.place, || plugin.object.contribute(index, input));
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
         Ok(Ok(RResult::ROk(bytes))) => match serde_json::from_slice(&bytes) {
@@ -124,7 +124,7 @@ async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiByt
             plugin.handle.fault(&format!("point {point}"), &fault);
             None
         }
-        Ok(Err(Closed)) => None,
+        Ok(Err(GateClosed)) => None,
         Err(_elapsed) => {
             plugin.handle.timed_out(&format!("point {point}"), CONTRIBUTION_TIMEOUT);
             None

@@ -14,7 +14,7 @@ mod watchdog;
 pub use in_host::in_host;
 pub use place::{PlaceId, ThreadHolder, register};
 pub use plugin_value::{PluginCall, PluginValue};
-pub use poll_gate::{Closed, PollGate};
+pub use poll_gate::{GateClosed, PollGate};
 pub use thread_slot::HostFrame;
 pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, set_spare_threads, threads_lost};
 

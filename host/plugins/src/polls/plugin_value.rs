@@ -2,7 +2,7 @@
 
 use super::{
     place::PlaceId,
-    poll_gate::{Admission, Closed, PollGate, Ticket},
+    poll_gate::{Admission, GateClosed, PollGate, Ticket},
 };
 use std::{
     ops::Deref,
@@ -32,11 +32,11 @@ impl<T: Send + 'static, G: Deref<Target = PollGate>> PluginValue<T, G> {
         &mut self,
         context: &mut Context<'_>,
         poll: impl FnOnce(&mut Option<T>, &mut Context<'_>) -> Poll<R>,
-    ) -> Poll<Result<R, Closed>> {
+    ) -> Poll<Result<R, GateClosed>> {
         match self.gate.admit(self.place, &mut self.ticket, context.waker()) {
             Admission::Entered(_entered) => poll(&mut self.value, context).map(Ok),
             Admission::Waits => Poll::Pending,
-            Admission::Closed => Poll::Ready(Err(Closed)),
+            Admission::Closed => Poll::Ready(Err(GateClosed)),
         }
     }
 }
@@ -75,7 +75,7 @@ where
     F: Future + Send + Unpin + 'static,
     G: Deref<Target = PollGate> + Unpin,
 {
-    type Output = Result<F::Output, Closed>;
+    type Output = Result<F::Output, GateClosed>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { begin, future } = self.get_mut();

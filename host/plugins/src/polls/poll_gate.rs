@@ -18,7 +18,7 @@ use std::{
 
 /// The plugin held a thread: none of its code is polled any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closed;
+pub struct GateClosed;
 
 pub struct PollGate {
     /// Tells gates apart; never 0.

@@ -105,9 +105,9 @@ mod tests {
     use parking_lot::Mutex;
 
     #[derive(Default)]
-    struct Told(Mutex<Vec<String>>);
+    struct RecordingHolder(Mutex<Vec<String>>);
 
-    impl ThreadHolder for Told {
+    impl ThreadHolder for RecordingHolder {
         fn holds_thread(&self, place: &str) {
             self.0.lock().push(place.to_owned());
         }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_poll_that_does_not_return_is_reported_once_and_counted_until_it_does() {
-        let holder = Arc::<Told>::default();
+        let holder = Arc::<RecordingHolder>::default();
         let observer: Arc<dyn ThreadHolder> = holder.clone();
         let place = register(&"hangs".into(), "list_things", Arc::downgrade(&observer));
         let mut watchdog = ThreadWatchdog::new(THREAD_LIMIT / 4);
