@@ -31,6 +31,27 @@
 //!     Ok(receipt.map(|receipt| receipt.logs))
 //! }
 //! ```
+//!
+//! Blocks, transactions and events of any chain of the configuration that the grants name:
+//!
+//! ```
+//! use plugin_api::{Address, HostError, PluginContext, Wei};
+//! use plugin_api::chain::{BlockTransactions, EventFilter, TransactionInfo};
+//!
+//! /// What came to these addresses in a block, in coins and in a token.
+//! async fn incoming<P>(cx: PluginContext<P>, token: Address, ours: &[Address], block: u64) -> Result<(Vec<Wei>, usize), HostError> {
+//!     let chain = cx.chain("base").quorum();
+//!     let Some(BlockTransactions { transactions, .. }) = chain.transactions(block).await? else { return Ok((Vec::new(), 0)) };
+//!     let is_ours = |sent: &&TransactionInfo| sent.to.is_some_and(|to| ours.contains(&to));
+//!     let coins = transactions.iter().filter(is_ours).map(|sent| sent.value).collect();
+//!     let transfers = EventFilter::new(token, "Transfer(address indexed from, address indexed to, uint256 value)");
+//!     let tokens = chain.logs::<serde_json::Value>(transfers.any_of("to", ours)?, block, block).await?;
+//!     Ok((coins, tokens.len()))
+//! }
+//! ```
 
-pub use crate::manifest::{BlockInfo, IntentStatus, Lane, LogInfo, ReceiptInfo, SignResult, TxState};
+pub use crate::manifest::{
+    BlockInfo, BlockTransactions, EventFilter, IntentStatus, Lane, LogInfo, ReceiptInfo, SignResult, TransactionInfo,
+    TxState,
+};
 pub use crate::sdk::{Chain, ContractCall, MAIN, Signer, TransactionRequest};

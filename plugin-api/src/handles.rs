@@ -32,6 +32,17 @@
 //! }
 //! ```
 //!
+//! [`LogEvents`] are events of the activity log, which a handler makes something of and marks as done:
+//!
+//! ```
+//! use plugin_api::{HostError, HostHandle, handles::LogEvents};
+//!
+//! async fn log(host: &HostHandle, events: LogEvents) -> Result<(), HostError> {
+//!     events.iter().for_each(|event| host.info(&format!("{} {}", event.id, event.kind)));
+//!     host.write(async move |tx| events.mark_done(tx).await).await
+//! }
+//! ```
+//!
 //! A [`RouteWithoutAuth`] becomes a [`Route`](crate::Route) by the rule who may call it:
 //!
 //! ```
@@ -44,4 +55,6 @@
 
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
-pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, PageStart, RouteWithoutAuth, TaskHandle, Transaction};
+pub use crate::sdk::{
+    Authors, Db, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth, TaskHandle, Transaction,
+};

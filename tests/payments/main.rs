@@ -15,6 +15,7 @@ use plugin_api::{
     abi_stable::prefix_type::PrefixTypeTrait as _,
     chain::{TransactionRequest, TxState},
     host::Identity,
+    point::Point,
     sql,
 };
 use std::{net::Ipv4Addr, time::Duration};
@@ -42,8 +43,8 @@ impl Plugin for Payments {
         Definition::new()
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: vec!["relayer".into()], ..Grants::default() })
-            .contributes("pay_up_to", pay_up_to)
-            .contributes("outcome", outcome)
+            .contributes(Point::new("pay_up_to"), pay_up_to)
+            .contributes(Point::new("outcome"), outcome)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

@@ -1,13 +1,15 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, Migration, NoConfig,
-    Plugin, PluginContext, Query as _, Tx,
+    Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, JsonSchema, Migration,
+    NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
+    chain::EventFilter,
     contracts::{ChainEvent, chain_int},
     host::Identity,
     manifest::{Manifest, SubscriptionSpec},
+    point::Point,
     sql,
 };
 use serde::{Deserialize, Serialize};
@@ -46,7 +48,7 @@ CREATE TABLE mirror_steps (
 ";
 
 /// The extension point through which a test makes quorum requests.
-pub const QUORUM: &str = "mirror_agreed";
+pub const QUORUM: Point<QuorumInput, Value> = Point::new("mirror_agreed");
 
 pub struct Mirror;
 
@@ -233,12 +235,16 @@ async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(
     tx.defer(sql(text).bind(event.tx).bind(block).bind(&event.event).bind(subject))
 }
 
-#[derive(Deserialize)]
-struct QuorumInput {
+#[derive(Deserialize, JsonSchema)]
+pub struct QuorumInput {
     account: Address,
     contract: Address,
     event: String,
     tx: Hash256,
+}
+
+fn filter(input: &QuorumInput) -> Result<EventFilter, HostError> {
+    EventFilter::new(input.contract, &input.event).any_of("jobId", &[1])
 }
 
 /// Each response, or its error.
@@ -246,11 +252,16 @@ async fn quorum_responses(gateway: PluginContext<Mirror>, input: QuorumInput) ->
     let chain = gateway.chain("main").quorum();
     let head = chain.head().await;
     let logs = match &head {
-        Ok(head) => chain.logs::<Value>(input.contract, &input.event, 0, head.number).await,
+        Ok(head) => chain.logs::<Value>(filter(&input)?, 0, head.number).await,
+        Err(error) => Err(error.clone()),
+    };
+    let transactions = match &head {
+        Ok(head) => chain.transactions(head.number).await,
         Err(error) => Err(error.clone()),
     };
     Ok(json!({
         "head": result_json(head),
+        "transactions": result_json(transactions),
         "finalized": result_json(chain.finalized().await),
         "balance": result_json(chain.balance(input.account, None).await),
         "receipt": result_json(chain.receipt(input.tx).await),

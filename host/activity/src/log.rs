@@ -189,6 +189,24 @@ impl ActivityLog {
         LogPage::new(rows)
     }
 
+    /// The first events of these types after that id, at most [`PAGE_ROWS`], and the id up to which there are no others.
+    pub async fn events_after(&self, id: i64, types: &[String]) -> Result<(Vec<ActivityRow>, i64), StorageError> {
+        // Read first: ids become visible in order, so that up to here no event appears any more.
+        let latest_id = self.latest_id().await?;
+        let [first, rest @ ..] = types else { return Ok((Vec::new(), latest_id)) };
+        let events =
+            sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 AND id <= $2")
+                .bind(id)
+                .bind(latest_id)
+                .push_bind(" AND type IN ({}", first.as_str());
+        let events = rest.iter().fold(events, |events, kind| events.push_bind(", {}", kind.as_str()));
+        let records: Vec<ActivityRecord> = self.read(events.push_bind(") ORDER BY id LIMIT {}", PAGE_ROWS)).await?;
+        let rows: Vec<ActivityRow> = records.into_iter().map(ActivityRow::from).collect();
+        let is_full = rows.len() >= PAGE_ROWS as usize;
+        let up_to = rows.last().filter(|_| is_full).map_or(latest_id, |last| last.id);
+        Ok((rows, up_to))
+    }
+
     /// The newest id; 0 for an empty log.
     pub async fn latest_id(&self) -> Result<i64, StorageError> {
         let rows = self.read(sql("SELECT coalesce(max(id), 0) FROM host_activity")).await?;

@@ -64,3 +64,26 @@ impl Serialize for AbiValue<'_> {
         }
     }
 }
+
+/// JSON as a value of the type: numbers and texts, lists for arrays and tuples.
+pub fn argument_value(kind: &DynSolType, argument: &Value) -> Result<DynSolValue, String> {
+    let inner = |kinds: &mut dyn Iterator<Item = &DynSolType>, items: &[Value]| {
+        kinds.zip(items).map(|(kind, item)| argument_value(kind, item)).collect::<Result<Vec<_>, String>>()
+    };
+    match (kind, argument) {
+        (DynSolType::Tuple(kinds), Value::Array(items)) if kinds.len() == items.len() => {
+            Ok(DynSolValue::Tuple(inner(&mut kinds.iter(), items)?))
+        }
+        (DynSolType::Array(kind), Value::Array(items)) => {
+            Ok(DynSolValue::Array(inner(&mut std::iter::repeat(&**kind), items)?))
+        }
+        (DynSolType::FixedArray(kind, count), Value::Array(items)) if *count == items.len() => {
+            Ok(DynSolValue::FixedArray(inner(&mut std::iter::repeat(&**kind), items)?))
+        }
+        (DynSolType::String, Value::String(text)) => Ok(DynSolValue::String(text.clone())),
+        (kind, Value::String(text)) => kind.coerce_str(text).map_err(|error| error.to_string()),
+        (kind, Value::Number(number)) => kind.coerce_str(&number.to_string()).map_err(|error| error.to_string()),
+        (DynSolType::Bool, Value::Bool(truth)) => Ok(DynSolValue::Bool(*truth)),
+        (kind, other) => Err(format!("{other} is no {kind}")),
+    }
+}

@@ -1,6 +1,7 @@
 //! The part of a block's header that following a chain needs.
 
 use alloy_primitives::{B256, U64};
+use plugin_api::{Hash256, chain::BlockInfo};
 use serde::Deserialize;
 
 /// A block's number, hash and link to the block before it.
@@ -31,6 +32,17 @@ impl From<RpcHeader> for Header {
             hash: header.hash,
             parent_hash: header.parent_hash,
             time_s: header.timestamp.to(),
+        }
+    }
+}
+
+impl From<Header> for BlockInfo {
+    fn from(header: Header) -> Self {
+        Self {
+            number: header.number,
+            hash: Hash256(header.hash.0),
+            parent: Hash256(header.parent_hash.0),
+            time_s: i64::try_from(header.time_s).unwrap_or(i64::MAX),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod abi_value;
 mod account;
+mod block_transactions;
 mod blocks;
 mod chain;
 mod chains;

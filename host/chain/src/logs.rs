@@ -29,11 +29,15 @@ pub struct LogFilter {
     pub addresses: Vec<Address>,
     /// Any of these as first topic.
     pub topics: Vec<B256>,
+    /// Of the topics after the first: any of these, or any at all where the list is empty.
+    pub indexed: Vec<Vec<B256>>,
 }
 
 impl LogFilter {
     fn request(&self, blocks: &Value) -> RpcRequest {
-        let mut filter = json!({ "address": self.addresses, "topics": [self.topics] });
+        let any_or = |values: &Vec<B256>| if values.is_empty() { Value::Null } else { json!(values) };
+        let topics: Vec<Value> = std::iter::once(json!(self.topics)).chain(self.indexed.iter().map(any_or)).collect();
+        let mut filter = json!({ "address": self.addresses, "topics": topics });
         if let (Value::Object(filter), Value::Object(blocks)) = (&mut filter, blocks) {
             filter.extend(blocks.clone());
         }
@@ -42,7 +46,10 @@ impl LogFilter {
 
     fn check(&self, log: &RawLog) -> Result<(), RpcError> {
         let matches = self.addresses.contains(&log.address)
-            && log.topics.first().is_some_and(|topic| self.topics.contains(topic));
+            && log.topics.first().is_some_and(|topic| self.topics.contains(topic))
+            && self.indexed.iter().enumerate().all(|(position, values)| {
+                values.is_empty() || log.topics.get(position + 1).is_some_and(|topic| values.contains(topic))
+            });
         if matches && !log.removed {
             return Ok(());
         }

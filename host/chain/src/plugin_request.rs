@@ -5,7 +5,8 @@
 
 use super::{
     Chain, ChainError, Header, RangeError,
-    abi_value::{AbiValue, EventArguments},
+    abi_value::{AbiValue, EventArguments, argument_value},
+    block_transactions::{BlockWithTransactions, block_with_transactions},
     chains::Chains,
     error::RpcError,
     event_decoder::EventDecoder,
@@ -16,14 +17,14 @@ use super::{
     rpc_server::{RpcServer, block_by_number, hex_number},
 };
 use alloy::{
-    dyn_abi::{DynSolType, DynSolValue, FunctionExt as _, JsonAbiExt as _, Specifier as _},
+    dyn_abi::{FunctionExt as _, JsonAbiExt as _, Specifier as _},
     json_abi::Function,
 };
 use alloy_primitives::{Address, Bytes, U256};
 use plugin_api::{
     Hash256,
     abi::{HostError, HostErrorCode},
-    manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult},
+    manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -59,7 +60,11 @@ impl Chain {
             ChainMethod::Finalized => self.block(self.final_number(self.require_head()?.number)).await,
             ChainMethod::Block { number } => self.block(number).await,
             ChainMethod::Call { calls, block } => self.calls(calls, block).await,
-            ChainMethod::Logs { address, event, from, to } => self.logs(address.0.into(), &event, from, to).await,
+            ChainMethod::Transactions { block } => {
+                let block: Option<BlockWithTransactions> = self.call(block_with_transactions(block)).await?;
+                Ok(json!(block.map(BlockWithTransactions::into_info)))
+            }
+            ChainMethod::Logs { filter, from, to } => self.logs(&filter, from, to).await,
             ChainMethod::Code { address } => {
                 let code: Bytes = self.call(RpcRequest::new("eth_getCode", json!([address, "latest"]))).await?;
                 Ok(code.to_string().into())
@@ -106,12 +111,13 @@ impl Chain {
         serde_json::to_value(responses).map_err(|error| invalid(error.to_string()))
     }
 
-    async fn logs(&self, address: Address, signature: &str, from: u64, to: u64) -> Result<Value, HostError> {
-        let decoder = EventDecoder::parse(signature).map_err(invalid)?;
+    async fn logs(&self, filter: &EventFilter, from: u64, to: u64) -> Result<Value, HostError> {
+        let decoder = EventDecoder::parse(&filter.event).map_err(invalid)?;
+        let indexed = decoder.indexed_topics(&filter.indexed).map_err(invalid)?;
         if to < from || to - from >= LOG_BLOCKS_MAX {
             return Err(invalid(format!("from {from} to {to}: events are told of 1 to {LOG_BLOCKS_MAX} blocks")));
         }
-        let filter = LogFilter { addresses: vec![address], topics: vec![decoder.topic()] };
+        let filter = LogFilter { addresses: vec![filter.address.0.into()], topics: vec![decoder.topic()], indexed };
         let (mut found, mut ranges) = (Vec::new(), vec![(from, to)]);
         while let Some((from, to)) = ranges.pop() {
             match self.logs_in_range(from, to, &filter).await {
@@ -175,29 +181,6 @@ impl ContractCall {
     }
 }
 
-/// JSON as a value of the type: numbers and texts, lists for arrays and tuples.
-fn argument_value(kind: &DynSolType, argument: &Value) -> Result<DynSolValue, String> {
-    let inner = |kinds: &mut dyn Iterator<Item = &DynSolType>, items: &[Value]| {
-        kinds.zip(items).map(|(kind, item)| argument_value(kind, item)).collect::<Result<Vec<_>, String>>()
-    };
-    match (kind, argument) {
-        (DynSolType::Tuple(kinds), Value::Array(items)) if kinds.len() == items.len() => {
-            Ok(DynSolValue::Tuple(inner(&mut kinds.iter(), items)?))
-        }
-        (DynSolType::Array(kind), Value::Array(items)) => {
-            Ok(DynSolValue::Array(inner(&mut std::iter::repeat(&**kind), items)?))
-        }
-        (DynSolType::FixedArray(kind, count), Value::Array(items)) if *count == items.len() => {
-            Ok(DynSolValue::FixedArray(inner(&mut std::iter::repeat(&**kind), items)?))
-        }
-        (DynSolType::String, Value::String(text)) => Ok(DynSolValue::String(text.clone())),
-        (kind, Value::String(text)) => kind.coerce_str(text).map_err(|error| error.to_string()),
-        (kind, Value::Number(number)) => kind.coerce_str(&number.to_string()).map_err(|error| error.to_string()),
-        (DynSolType::Bool, Value::Bool(truth)) => Ok(DynSolValue::Bool(*truth)),
-        (kind, other) => Err(format!("{other} is no {kind}")),
-    }
-}
-
 async fn call<T: DeserializeOwned>(server: &RpcServer, request: RpcRequest) -> Result<T, RpcError> {
     server.batch(vec![request]).await?.pop().unwrap_or_else(missing_response)
 }
@@ -224,13 +207,7 @@ fn block_parameter(block: Option<u64>) -> Value {
 }
 
 fn block_info(header: Option<Header>) -> Value {
-    let info = header.map(|header| BlockInfo {
-        number: header.number,
-        hash: Hash256(header.hash.0),
-        parent: Hash256(header.parent_hash.0),
-        time_s: i64::try_from(header.time_s).unwrap_or(i64::MAX),
-    });
-    json!(info)
+    json!(header.map(BlockInfo::from))
 }
 
 /// The event for the plugin; `None` when the log has another layout than the signature.

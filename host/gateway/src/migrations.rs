@@ -38,6 +38,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::retracted_migration(10),
         gateway_indexer::events_migration(11),
         own(12, ("health", health::MIGRATION)),
+        own(13, ("log_subscriptions", gateway_plugins::LOG_SUBSCRIPTIONS_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -36,6 +36,7 @@ pub struct PluginOperations {
     routes: Vec<PluginOperation>,
     jobs: Vec<PluginOperation>,
     contributions: Vec<PluginOperation>,
+    services: Vec<PluginOperation>,
     topics: Vec<PluginOperation>,
     /// Without a breaker: the index goes on event by event, and waits where one fails.
     pub chain_events: PlaceId,
@@ -44,10 +45,12 @@ pub struct PluginOperations {
 impl PluginOperations {
     fn new(handle: &Arc<PluginHandle>, manifest: &Manifest) -> Self {
         let points = manifest.contributions.iter().map(|spec| format!("point {}", spec.point));
+        let services = manifest.provides.iter().map(|spec| format!("service {}", spec.name));
         Self {
             routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
             jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
             contributions: points.map(|name| handle.operation(&name)).collect(),
+            services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
             chain_events: handle.place("chain events"),
         }
@@ -63,6 +66,10 @@ impl PluginOperations {
 
     pub(crate) fn contribution(&self, index: u32) -> Option<&PluginOperation> {
         self.contributions.get(index as usize)
+    }
+
+    pub(crate) fn service(&self, index: u32) -> Option<&PluginOperation> {
+        self.services.get(index as usize)
     }
 
     pub(crate) fn topic(&self, index: u32) -> Option<&PluginOperation> {

@@ -20,6 +20,8 @@ pub struct ActiveSet {
     /// Who contributes to an extension point: its plugin, and the index in the plugin's manifest. Made once per set, so that
     /// what a request collects does not depend on how many plugins contribute to other points.
     contributors: HashMap<String, Vec<(Arc<ActivePlugin>, u32)>>,
+    /// Who provides a service: its plugin, and the index in the plugin's manifest.
+    providers: HashMap<String, (Arc<ActivePlugin>, u32)>,
     /// The paths of their routes, with parameters that have no names.
     paths: HashSet<String>,
 }
@@ -42,18 +44,26 @@ impl ActivePlugins {
 impl ActiveSet {
     fn new(plugins: Vec<Arc<ActivePlugin>>) -> Self {
         let mut contributors: HashMap<String, Vec<_>> = HashMap::new();
+        let mut providers = HashMap::new();
         for plugin in &plugins {
+            for (index, spec) in (0u32..).zip(&plugin.manifest.provides) {
+                providers.insert(spec.name.clone(), (plugin.clone(), index));
+            }
             for (index, spec) in (0u32..).zip(&plugin.manifest.contributions) {
                 contributors.entry(spec.point.clone()).or_default().push((plugin.clone(), index));
             }
         }
         let routes = plugins.iter().flat_map(|plugin| &plugin.manifest.routes);
         let paths = routes.map(|route| without_names(&route.path)).collect();
-        Self { plugins, contributors, paths }
+        Self { plugins, contributors, providers, paths }
     }
 
     pub fn contributors(&self, point: &str) -> &[(Arc<ActivePlugin>, u32)] {
         self.contributors.get(point).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub fn provider(&self, service: &str) -> Option<&(Arc<ActivePlugin>, u32)> {
+        self.providers.get(service)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
+    HostContext, PluginHandle, PluginTransaction, TransactionOwner, log_subscription,
     polls::{HostFrame, PluginCall, in_host},
+    services::call_service,
 };
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -17,7 +18,9 @@ use plugin_api::{
         CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement, Task,
         Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{FetchCall, FetchHead, Manifest, RoutesCall, RoutesResult, UrlCheckCall, UrlCheckResult, UrlProblem},
+    manifest::{
+        FetchCall, FetchHead, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem,
+    },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -39,6 +42,20 @@ impl Capabilities {
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         reply(&self.host.chains.respond(&self.manifest.grants.chains, &request).await?)
+    }
+
+    async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let ServiceCall { service } = serde_json::from_slice(request)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a call of a service: {error}")))?;
+        let response = call_service(&self.host.active.list(), &self.manifest, &service, input).await?;
+        Ok(CapabilityResponse { response, body: FfiBytes::default() })
+    }
+
+    async fn log_batch(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let call = serde_json::from_slice(&request).map_err(|error| {
+            HostError::new(HostErrorCode::Invalid, format!("not a question about the log: {error}"))
+        })?;
+        reply(&log_subscription::next_batch(&self.host, &self.handle.name, &self.handle.stop, call).await?)
     }
 
     async fn sign(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -204,6 +221,8 @@ impl Host for Capabilities {
                 "chain" => capabilities.chain(request).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
                 "tx" => capabilities.tx(request).await.into(),
+                "log_batch" => capabilities.log_batch(request).await.into(),
+                "service" => capabilities.service(&request, body).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))

@@ -5,6 +5,7 @@
 mod active_plugin;
 mod active_plugins;
 mod breaker;
+mod call_depth;
 mod capabilities;
 mod contributions;
 pub mod crash_record;
@@ -13,8 +14,10 @@ mod handle;
 mod host_context;
 pub mod job;
 pub mod loading;
+mod log_subscription;
 pub mod polls;
 mod report;
+mod services;
 mod state;
 mod topic;
 mod transaction;
@@ -35,6 +38,7 @@ pub use loading::{
     DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,
     missing_consent, open,
 };
+pub use log_subscription::MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION;
 pub use report::PluginReport;
 pub use state::PluginState;
 pub use topic::render;

@@ -3,7 +3,7 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all, and before the client gets a 2xx.
 
-use crate::{HostContext, WriteGuard, polls::in_host};
+use crate::{HostContext, WriteGuard, log_subscription, polls::in_host};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -173,10 +173,25 @@ impl PluginTransaction {
 
     /// Calls a capability within this transaction.
     async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        if capability != "tx" {
-            let message = format!("there is no capability `{capability}` in this transaction");
-            return Err(HostError::new(HostErrorCode::Refused, message));
+        match capability {
+            "tx" => self.record_intent(request).await,
+            "log_done" => self.mark_log_done(request).await,
+            other => {
+                let message = format!("there is no capability `{other}` in this transaction");
+                Err(HostError::new(HostErrorCode::Refused, message))
+            }
         }
+    }
+
+    async fn mark_log_done(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
+        let call = serde_json::from_slice(request)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a place in the log: {error}")))?;
+        let plugin = self.inner.scope().plugin_name().unwrap_or_default();
+        log_subscription::mark_done(plugin, call, |statements| self.run_as_host(statements)).await?;
+        Ok(CapabilityResponse { response: FfiBytes::default(), body: FfiBytes::default() })
+    }
+
+    async fn record_intent(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
         let plugin = self.inner.scope().plugin_name().unwrap_or_default();
         let grants = self.manifest.as_ref().map(|manifest| &manifest.grants);
         let granted = grants.map_or((&[][..], &[][..]), |grants| (&*grants.signer_roles, &*grants.chains));

@@ -19,6 +19,8 @@ pub trait PluginObject: Send + Sync {
     fn run_job(&self, job: u32) -> FfiFuture<RResult<(), Fault>>;
     /// Computes one contribution to an extension point: JSON in, JSON out.
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
+    /// Answers one call of a service that the plugin provides: JSON in, JSON out.
+    fn call_service(&self, service: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>>;
     /// Renders frames of the topic at this index: rows of `host_activity_v1` in, in ascending order.
     fn render(&self, topic: u32, rows: Rows) -> FfiFuture<RResult<RVec<Frame>, Fault>>;
     /// Applies chain events in order inside the index's transaction; before each one, the plugin calls `begin_event` of the

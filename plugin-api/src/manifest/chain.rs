@@ -2,11 +2,11 @@
 
 use crate::{
     abi::LogMeta,
-    sdk::{Address, Hash256},
+    sdk::{Address, Hash256, Wei},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::ops::Deref;
+use std::{collections::BTreeMap, ops::Deref};
 
 /// One event of a contract. `args` holds its arguments by name: integers of up to 64 bits as numbers, larger ones as
 /// decimal strings, bytes as `0x…`, arrays and tuples as arrays, an indexed text as its hash. Texts are untrusted; the
@@ -65,14 +65,50 @@ pub enum ChainMethod {
     Block { number: u64 },
     /// Read-only calls, all in the state after one block: a list of [`EthCallResult`] in their order.
     Call { calls: Vec<EthCall>, block: Option<u64> },
+    /// The block with this number and its transactions: a [`BlockTransactions`], or null.
+    Transactions { block: u64 },
     /// Events of one signature, in chain order: a list of [`ChainEvent`].
-    Logs { address: Address, event: String, from: u64, to: u64 },
+    Logs {
+        #[serde(flatten)]
+        filter: EventFilter,
+        from: u64,
+        to: u64,
+    },
     /// The code at an address: `0x…`.
     Code { address: Address },
     /// A balance in wei: a decimal string.
     Balance { address: Address, block: Option<u64> },
     /// The receipt of a transaction: a [`ReceiptInfo`], or null while it is in no block.
     Receipt { tx: Hash256 },
+}
+
+/// Which events of a contract: one signature, and perhaps some values of its indexed arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventFilter {
+    pub address: Address,
+    pub event: String,
+    /// The values that an indexed argument may have, by its name. Others are not filtered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub indexed: BTreeMap<String, Vec<Value>>,
+}
+
+/// A block with its transactions, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockTransactions {
+    #[serde(flatten)]
+    pub block: BlockInfo,
+    pub transactions: Vec<TransactionInfo>,
+}
+
+/// A transaction in a block. Whether it succeeded is in its receipt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransactionInfo {
+    pub hash: Hash256,
+    pub from: Address,
+    /// None for the creation of a contract.
+    pub to: Option<Address>,
+    /// In wei.
+    pub value: Wei,
 }
 
 /// The receipt of a transaction that is in a block.

@@ -7,19 +7,26 @@ mod chain;
 mod environment;
 mod event;
 mod fetch;
+mod log;
 mod route;
 mod routes;
+mod service;
 mod sign;
 mod stream;
 mod target_member;
 mod tx;
 
-pub use chain::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, LogInfo, ReceiptInfo};
+pub use chain::{
+    BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, LogInfo,
+    ReceiptInfo, TransactionInfo,
+};
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
+pub use log::{LogBatch, LogBatchCall, LogDoneCall};
 pub use route::{Answer, Auth, BriefingSpec, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
 pub use routes::{RoutesCall, RoutesResult};
+pub use service::{CallTypes, ServiceCall, ServiceSpec};
 pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{LabelTest, RETRACTED_TYPES_LABEL, Subscription};
 pub use target_member::TargetMember;
@@ -45,6 +52,12 @@ pub struct Manifest {
     pub jobs: Vec<JobSpec>,
     /// Contributions to extension points; [`crate::abi::PluginObject::contribute`] takes the index in this list.
     pub contributions: Vec<ContributionSpec>,
+    /// Extension points of the plugin's own, to which others contribute.
+    pub points: Vec<ServiceSpec>,
+    /// Services that it provides; [`crate::abi::PluginObject::call_service`] takes the index in this list.
+    pub provides: Vec<ServiceSpec>,
+    /// Services of other plugins that it calls.
+    pub uses: Vec<ServiceSpec>,
     /// Names of topics; [`crate::abi::PluginObject::render`] takes the index in this list.
     pub topics: Vec<String>,
     pub subscriptions: Vec<SubscriptionSpec>,
@@ -117,6 +130,9 @@ pub struct ContributionSpec {
     /// Whether the value depends on the input and stored data alone: see [`crate::Definition::contributes_cached`].
     #[serde(default)]
     pub cached: bool,
+    /// For a point of a plugin's own; the types of the gateway's points are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub types: Option<CallTypes>,
 }
 
 /// Chain events from which the plugin derives rows.

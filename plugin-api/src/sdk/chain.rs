@@ -6,12 +6,15 @@
 use super::{Address, Hash256, HostHandle, PluginContext, Tx, Wei, definition::ChainEventFn, job};
 use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
-    manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, ReceiptInfo},
+    manifest::{
+        BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter,
+        ReceiptInfo,
+    },
 };
 use abi_stable::std_types::{RResult, RVec};
 use async_ffi::FfiFuture;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The chain that contracts, agents and jobs are on.
 pub const MAIN: &str = "main";
@@ -36,6 +39,21 @@ impl ContractCall {
     /// The next argument: a text, a number or a list.
     pub fn arg(mut self, value: impl Serialize) -> Result<Self, HostError> {
         self.0.args.push(serde_json::to_value(value).map_err(invalid)?);
+        Ok(self)
+    }
+}
+
+impl EventFilter {
+    /// The events of a signature with the names of its arguments, for example
+    /// `Transfer(address indexed from, address indexed to, uint256 value)`.
+    pub fn new(address: Address, event: &str) -> Self {
+        Self { address, event: event.to_owned(), indexed: BTreeMap::new() }
+    }
+
+    /// Those whose indexed argument has one of these values (addresses, numbers, hashes), at most 1,000.
+    pub fn any_of<T: Serialize>(mut self, argument: &str, values: &[T]) -> Result<Self, HostError> {
+        let values = values.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(invalid)?;
+        self.indexed.insert(argument.to_owned(), values);
         Ok(self)
     }
 }
@@ -91,16 +109,20 @@ impl Chain<'_> {
         Ok(answers.into_iter().map(decode).collect())
     }
 
-    /// The events with one signature at an address, in chain order. For occasional queries; to process every event, use
-    /// [`super::Definition::on_chain_event`].
+    /// The block with this number and its transactions; `None` when it is not mined yet.
+    pub async fn transactions(&self, number: u64) -> Result<Option<BlockTransactions>, HostError> {
+        self.request(ChainMethod::Transactions { block: number }).await
+    }
+
+    /// The events of blocks `from` to `to`, in chain order. For occasional queries and other chains than the main one; to process
+    /// every event, use [`super::Definition::on_chain_event`].
     pub async fn logs<Args: DeserializeOwned>(
         &self,
-        address: Address,
-        event: &str,
+        filter: EventFilter,
         from: u64,
         to: u64,
     ) -> Result<Vec<ChainEvent<Args>>, HostError> {
-        self.request(ChainMethod::Logs { address, event: event.to_owned(), from, to }).await
+        self.request(ChainMethod::Logs { filter, from, to }).await
     }
 
     /// The code at an address as `0x…`; `0x` when it is not a contract.

@@ -3,7 +3,9 @@
 use super::{
     Address, ApiError, Db, HandlerError, Transaction, Tx,
     db::{NextPage, Query as _},
-    fence, point, transaction,
+    fence,
+    point::{self, Point, Service},
+    transaction,
 };
 use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
@@ -149,17 +151,17 @@ impl HostHandle {
     }
 
     /// What every plugin contributes to an extension point, by plugin name. A part of another shape is logged and left out.
-    pub async fn collect<T: DeserializeOwned>(
+    pub async fn collect<I: Serialize, O: DeserializeOwned>(
         &self,
-        point: &str,
-        input: &impl Serialize,
-    ) -> Result<Vec<(String, T)>, HostError> {
+        point: Point<I, O>,
+        input: &I,
+    ) -> Result<Vec<(String, O)>, HostError> {
         #[derive(serde::Deserialize)]
         struct Contribution {
             plugin: String,
             value: Box<RawValue>,
         }
-        let input = to_bytes(input)?;
+        let (point, input) = (point.name(), to_bytes(input)?);
         let bytes = self.host.collect(point.into(), input).await.into_result()?;
         let contributions: Vec<Contribution> = from_bytes(&bytes)?;
         let decode = |Contribution { plugin, value }: Contribution| match serde_json::from_str(value.get()) {
@@ -172,6 +174,22 @@ impl HostHandle {
         Ok(contributions.into_iter().filter_map(decode).collect())
     }
 
+    /// Calls a service of another plugin, which [`super::Definition::uses`] declares.
+    ///
+    /// # Errors
+    ///
+    /// [`HostErrorCode::Disabled`] when no enabled plugin provides it, [`HostErrorCode::Unavailable`] when the provider fails,
+    /// [`HostErrorCode::Timeout`] when it takes longer than ten seconds.
+    pub async fn call<I: Serialize, O: DeserializeOwned>(
+        &self,
+        service: Service<I, O>,
+        input: &I,
+    ) -> Result<O, HostError> {
+        let call = crate::manifest::ServiceCall { service: service.name().to_owned() };
+        let answered = self.call_capability("service", &call, to_bytes(input)?).await?;
+        from_bytes(&answered.response)
+    }
+
     /// Names of the agents that these addresses own, from the plugins that contribute to [`point::AUTHORS`]. Duplicate
     /// addresses are looked up once.
     pub async fn authors(&self, addresses: impl IntoIterator<Item = Address>) -> Result<Authors, HostError> {
@@ -181,7 +199,7 @@ impl HostHandle {
         addresses.dedup();
         if !addresses.is_empty() {
             let input = point::AuthorsInput { addresses };
-            for (_, found) in self.collect::<BTreeMap<Address, point::AuthorName>>(point::AUTHORS, &input).await? {
+            for (_, found) in self.collect(point::AUTHORS, &input).await? {
                 names.extend(found);
             }
         }

@@ -3,14 +3,18 @@
 use super::{
     ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
     job::{self, JobFn},
+    log_events::{self, LogEvents},
     payload_references::referenced_payloads,
-    point::{PAYLOAD_REFERENCES, PayloadReferencesInput},
+    point::{PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service},
     route::HandlerFn,
     stream::{self, RenderFn},
 };
 use crate::{
     abi::{EventSource, Fault, FfiBytes, Frame, HostError, HostErrorCode, SubscribedEvent},
-    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec, TopicRow},
+    manifest::{
+        CallTypes, ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, ServiceSpec, SubscriptionSpec,
+        TopicRow,
+    },
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -135,7 +139,8 @@ impl Migration {
     }
 }
 
-type ContributeFn<P> = Box<dyn Fn(&PluginContext<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
+/// Answers a contribution or a call of a service: JSON in, JSON out.
+type AnswerFn<P> = Box<dyn Fn(&PluginContext<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
 pub(crate) type ChainEventFn<P> =
     Box<dyn Fn(&PluginContext<P>, super::Tx, &EventSource, &SubscribedEvent) -> ChainEventFuture + Send + Sync>;
 pub(crate) type ChainEventFuture = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
@@ -156,7 +161,8 @@ pub struct Definition<P> {
     tag: String,
     routes: Vec<Route<P>>,
     jobs: Vec<Job<P>>,
-    contributions: Vec<(ContributionSpec, ContributeFn<P>)>,
+    contributions: Vec<(ContributionSpec, AnswerFn<P>)>,
+    services: Vec<AnswerFn<P>>,
     topics: Vec<(String, RenderFn<P>)>,
     subscriptions: Vec<(SubscriptionSpec, ChainEventFn<P>)>,
     skills: Vec<Skill>,
@@ -167,7 +173,8 @@ pub struct Definition<P> {
 pub(crate) struct Handlers<P> {
     pub(crate) routes: Vec<HandlerFn<P>>,
     pub(crate) jobs: Vec<JobFn<P>>,
-    pub(crate) contributions: Vec<ContributeFn<P>>,
+    pub(crate) contributions: Vec<AnswerFn<P>>,
+    pub(crate) services: Vec<AnswerFn<P>>,
     pub(crate) topics: Vec<RenderFn<P>>,
     pub(crate) subscriptions: Arc<[ChainEventFn<P>]>,
 }
@@ -191,6 +198,7 @@ impl<P: Plugin> Definition<P> {
             routes: Vec::new(),
             jobs: Vec::new(),
             contributions: Vec::new(),
+            services: Vec::new(),
             topics: Vec::new(),
             subscriptions: Vec::new(),
             skills: Vec::new(),
@@ -262,34 +270,27 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// Contributes to an extension point; see [`super::point`] for the types.
-    pub fn contributes<I, O, F, Fut>(mut self, point: &'static str, answer: F) -> Self
+    /// Contributes to an extension point; see [`super::point`] for those of the gateway.
+    pub fn contributes<I, O, F, Fut>(mut self, point: Point<I, O>, answer: F) -> Self
     where
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
         F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O, HostError>> + Send + 'static,
     {
-        let answer = std::sync::Arc::new(answer);
-        let contribute = move |cx: &PluginContext<P>, input: FfiBytes| {
-            let (answer, cx_of_call) = (answer.clone(), cx.clone());
-            job::contained(cx, point, move || async move {
-                let input = serde_json::from_slice(&input).map_err(invalid)?;
-                let output = answer(cx_of_call, input).await?;
-                serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
-            })
-        };
-        let spec = ContributionSpec { point: point.to_owned(), cached: false };
-        self.contributions.push((spec, Box::new(contribute)));
+        let is_own = point.name().contains('.');
+        let types = is_own.then(call_types::<I, O>);
+        let spec = ContributionSpec { point: point.name().to_owned(), cached: false, types };
+        self.contributions.push((spec, answer_fn(point.name(), answer)));
         self
     }
 
     /// Contributes a value that depends on the input and on stored data alone, by the rules of [`Route::cached`]. The
     /// gateway may then cache it, and cached routes may collect it.
-    pub fn contributes_cached<I, O, F, Fut>(self, point: &'static str, answer: F) -> Self
+    pub fn contributes_cached<I, O, F, Fut>(self, point: Point<I, O>, answer: F) -> Self
     where
-        I: DeserializeOwned + Send + 'static,
-        O: Serialize + Send + 'static,
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
         F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O, HostError>> + Send + 'static,
     {
@@ -298,6 +299,31 @@ impl<P: Plugin> Definition<P> {
             spec.cached = true;
         }
         definition
+    }
+
+    /// An extension point of the plugin's own, to which others contribute and from which it collects.
+    pub fn extension_point<I: JsonSchema, O: JsonSchema>(mut self, point: Point<I, O>) -> Self {
+        self.manifest.points.push(service_spec::<I, O>(point.name()));
+        self
+    }
+
+    /// Provides a service, which other plugins call. Of two plugins that provide the same one, only one starts.
+    pub fn provides<I, O, F, Fut>(mut self, service: Service<I, O>, answer: F) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+        F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, HostError>> + Send + 'static,
+    {
+        self.manifest.provides.push(service_spec::<I, O>(service.name()));
+        self.services.push(answer_fn(service.name(), answer));
+        self
+    }
+
+    /// A service that the plugin calls by [`HostHandle::call`]. The plugin starts without a provider, too.
+    pub fn uses<I: JsonSchema, O: JsonSchema>(mut self, service: Service<I, O>) -> Self {
+        self.manifest.uses.push(service_spec::<I, O>(service.name()));
+        self
     }
 
     /// Says which stored texts may reference payloads, which are then not pruned: [`super::point::PAYLOAD_REFERENCES`].
@@ -321,6 +347,40 @@ impl<P: Plugin> Definition<P> {
             }
             Ok(referenced)
         })
+    }
+
+    /// Handles events of the activity log, those of these types (whole names), once each and in the order of the log; of those of
+    /// other plugins, too. `name` is that of the job that does it, on one gateway at a time. A new subscription begins with the
+    /// events that are published from then on.
+    ///
+    /// The handler gets up to 500 events, and says in the transaction of what it makes of them that they are done. When it fails,
+    /// or the process dies before the commit, it gets them again. Events that a reorganisation has retracted are left out; who had
+    /// them hears of it by `chain.retracted`.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, HostError, Plugin, PluginContext, Query as _, handles::LogEvents, sql};
+    ///
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.on_events("count_threads", &["thread.create"], count_threads)
+    /// }
+    ///
+    /// async fn count_threads<P: Plugin>(cx: PluginContext<P>, events: LogEvents) -> Result<(), HostError> {
+    ///     cx.write(async move |tx| {
+    ///         for event in events.iter() {
+    ///             let count = sql("UPDATE notes_counts SET threads = threads + 1 WHERE day = $1");
+    ///             tx.execute(count.bind(event.ts / 86_400)).await?;
+    ///         }
+    ///         events.mark_done(tx).await
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    pub fn on_events<F, Fut>(self, name: &'static str, types: &'static [&'static str], handle: F) -> Self
+    where
+        F: Fn(PluginContext<P>, LogEvents) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), HostError>> + Send + 'static,
+    {
+        self.jobs([log_events::job(name, types, handle)])
     }
 
     /// Renders rows of the activity log as the frames of a topic, which [`super::Topic`] sends to clients. The gateway calls
@@ -393,6 +453,7 @@ impl<P: Plugin> Definition<P> {
             routes: Vec::new(),
             jobs: Vec::new(),
             contributions: Vec::new(),
+            services: self.services,
             topics: Vec::new(),
             subscriptions: Arc::new([]),
         };
@@ -424,6 +485,64 @@ impl<P: Plugin> Definition<P> {
             schemars::generate::SchemaGenerator::default().into_root_schema_for::<P::Config>().to_value();
         prefix_schemas(&mut manifest);
         (manifest, handlers)
+    }
+}
+
+/// Decodes the input, answers, encodes the output. `place` names it in reports of faults.
+fn answer_fn<P, I, O, F, Fut>(place: &'static str, answer: F) -> AnswerFn<P>
+where
+    P: Send + Sync + 'static,
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + Send + 'static,
+    F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, HostError>> + Send + 'static,
+{
+    let answer = Arc::new(answer);
+    Box::new(move |cx: &PluginContext<P>, input: FfiBytes| {
+        let (answer, cx_of_call) = (answer.clone(), cx.clone());
+        job::contained(cx, place, move || async move {
+            let input = serde_json::from_slice(&input).map_err(invalid)?;
+            let output = answer(cx_of_call, input).await?;
+            serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
+        })
+    })
+}
+
+fn service_spec<I: JsonSchema, O: JsonSchema>(name: &str) -> ServiceSpec {
+    ServiceSpec { name: name.to_owned(), types: call_types::<I, O>() }
+}
+
+fn call_types<I: JsonSchema, O: JsonSchema>() -> CallTypes {
+    CallTypes { input: plain_schema::<I>(), output: plain_schema::<O>() }
+}
+
+/// A schema that says the same for equal types: without the names of Rust types and the texts of their documentation.
+fn plain_schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    remove_texts(&mut schema);
+    schema
+}
+
+/// Members of `properties` are names of the type's own.
+fn remove_texts(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            ["title", "description", "examples", "deprecated"].map(|name| members.shift_remove(name));
+            for (name, member) in members {
+                match member {
+                    Value::Object(properties) if name == "properties" || name == "$defs" => {
+                        properties.values_mut().for_each(remove_texts);
+                    }
+                    member => remove_texts(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_texts),
+        _ => {}
     }
 }
 

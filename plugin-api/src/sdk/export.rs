@@ -92,6 +92,10 @@ impl<P: Plugin> PluginObject for ExportedPlugin<P> {
         self.entry(|handlers| &handlers.contributions, contribution, |answer, cx| answer(cx, input))
     }
 
+    fn call_service(&self, service: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        self.entry(|handlers| &handlers.services, service, |answer, cx| answer(cx, input))
+    }
+
     fn render(&self, topic: u32, rows: Rows) -> FfiFuture<RResult<RVec<Frame>, Fault>> {
         self.entry(|handlers| &handlers.topics, topic, |render, cx| render(cx, rows))
     }

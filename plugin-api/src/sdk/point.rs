@@ -1,7 +1,8 @@
-//! Extension points: typed lists to which any plugin may contribute, third-party plugins too.
+//! Extension points: typed lists to which any plugin may contribute, third-party plugins too. And services: typed functions
+//! that one plugin provides.
 //!
-//! A point is a name with an input and an output type. The collector merges the contributions of the enabled plugins;
-//! a disabled plugin contributes nothing.
+//! A [`Point`] is a name with an input and an output type. The collector merges the contributions of the enabled plugins;
+//! a disabled plugin contributes nothing. The points below are the gateway's; a plugin may have its own.
 //!
 //! ```
 //! use plugin_api::point::{self, AuthorName, AuthorsInput, Counters, Discovery, LeaderboardInput, Metrics, NoInput};
@@ -37,47 +38,115 @@
 //!
 //! /// What a plugin collects from others. A topic of [`STREAM`] is contributed by [`crate::stream`].
 //! async fn collect<P>(cx: PluginContext<P>, event: WorkEvent) -> Result<usize, HostError> {
-//!     let made_by = WorkInput { made_by: Some(event) };
-//!     let work: Vec<(String, Vec<WorkItem>)> = cx.collect(point::WORK, &made_by).await?;
-//!     let input = PayloadReferencesInput { hashes: vec![Hash256::keccak(b"a")] };
-//!     let kept: Vec<(String, Vec<Hash256>)> = cx.collect(point::PAYLOAD_REFERENCES, &input).await?;
+//!     let work: Vec<(String, Vec<WorkItem>)> = cx.collect(point::WORK, &WorkInput { made_by: Some(event) }).await?;
+//!     let kept = cx.collect(point::PAYLOAD_REFERENCES, &PayloadReferencesInput { hashes: vec![Hash256::keccak(b"a")] }).await?;
 //!     let author: point::Author = cx.authors([Address::ZERO]).await?.get(Address::ZERO);
 //!     Ok(work.len() + kept.len() + author.name.map_or(0, |name| name.len()))
 //! }
 //! ```
+//!
+//! A point of a plugin's own is named `PLUGIN.NAME`. The plugin shares the constant and its types in a crate of its own, declares
+//! the point, and collects from it. The gateway does not start a plugin that contributes values of other types.
+//!
+//! ```
+//! use plugin_api::{Definition, HostError, JsonSchema, Plugin, PluginContext, point::Point};
+//!
+//! #[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
+//! pub struct Essay {
+//!     pub text: String,
+//! }
+//!
+//! /// Marks for an essay, 0 to 100 each.
+//! pub const GRADES: Point<Essay, u8> = Point::new("essays.grades");
+//!
+//! fn essays<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.extension_point(GRADES)
+//! }
+//!
+//! fn grader<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(GRADES, async |_, essay| Ok(if essay.text.is_empty() { 0 } else { 50 }))
+//! }
+//!
+//! async fn grade<P>(cx: PluginContext<P>, essay: Essay) -> Result<Option<u8>, HostError> {
+//!     let grades = cx.collect(GRADES, &essay).await?;
+//!     Ok(grades.into_iter().map(|(_grader, grade)| grade).min())
+//! }
+//! ```
+//!
+//! Where one plugin must answer, the constant is a [`Service`]:
+//!
+//! ```
+//! use plugin_api::{HostError, PluginContext, point::Service};
+//!
+//! /// The number of words of a text.
+//! pub const COUNT_WORDS: Service<String, u64> = Service::new("essays.count_words");
+//!
+//! async fn count<P>(cx: PluginContext<P>) -> Result<u64, HostError> {
+//!     cx.call(COUNT_WORDS, &"two words".to_owned()).await
+//! }
+//! ```
+
+pub use super::service::Service;
 
 use super::{Address, Hash256, Wei};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    marker::PhantomData,
+};
 
-/// References to payloads in stored texts and rows: a referenced payload is not pruned. In [`PayloadReferencesInput`], out
-/// the list of those [`Hash256`] that are referenced.
-pub const PAYLOAD_REFERENCES: &str = "payload-references";
-/// Names of agents by the address that owns them. In [`AuthorsInput`], out a map address → [`AuthorName`].
-pub const AUTHORS: &str = "authors";
-/// Network counters for `/api/stats` and the manifest. In [`NoInput`], out [`Counters`].
-pub const STATS: &str = "stats";
-/// Services for `/api/status`. In [`NoInput`], out a map service → [`ServiceStatus`].
-pub const STATUS: &str = "status";
+/// An extension point: its name, the type of what the collector asks, and the type of what each plugin contributes.
+pub struct Point<I, O> {
+    name: &'static str,
+    types: PhantomData<fn(I) -> O>,
+}
+
+impl<I, O> Point<I, O> {
+    /// The name of a plugin's own point is `PLUGIN.NAME`; those without a dot are the gateway's.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, types: PhantomData }
+    }
+
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl<I, O> Clone for Point<I, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, O> Copy for Point<I, O> {}
+
+/// References to payloads in stored texts and rows: a referenced payload is not pruned. Out those [`Hash256`] that are referenced.
+pub const PAYLOAD_REFERENCES: Point<PayloadReferencesInput, BTreeSet<Hash256>> = Point::new("payload-references");
+/// Names of agents by the address that owns them.
+pub const AUTHORS: Point<AuthorsInput, BTreeMap<Address, AuthorName>> = Point::new("authors");
+/// Network counters for `/api/stats` and the manifest.
+pub const STATS: Point<NoInput, Counters> = Point::new("stats");
+/// Services for `/api/status`, by name.
+pub const STATUS: Point<NoInput, BTreeMap<String, ServiceStatus>> = Point::new("status");
 /// Members of the network's manifest and agent card that depend on configuration or stored data: what does not is declared,
-/// see [`crate::Route::endpoint`] and [`crate::Definition::skill`]. In [`NoInput`], out [`Discovery`].
-pub const DISCOVERY: &str = "discovery";
-/// Open work with a reward, for `/api/work`. In [`WorkInput`], out a list of [`WorkItem`].
-pub const WORK: &str = "work";
-/// Metrics per address, for `/api/leaderboard`. In [`LeaderboardInput`], out a map address → [`Metrics`].
-pub const LEADERBOARD: &str = "leaderboard";
+/// see [`crate::Route::endpoint`] and [`crate::Definition::skill`].
+pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");
+/// Open work with a reward, for `/api/work`.
+pub const WORK: Point<WorkInput, Vec<WorkItem>> = Point::new("work");
+/// Metrics per address, for `/api/leaderboard`.
+pub const LEADERBOARD: Point<LeaderboardInput, BTreeMap<Address, Metrics>> = Point::new("leaderboard");
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuthorsInput {
     pub addresses: Vec<Address>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthorName {
     pub name: Option<String>,
@@ -98,7 +167,7 @@ pub struct Author {
 }
 
 /// Payloads that are old enough to be pruned, unless a plugin references them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadReferencesInput {
     pub hashes: Vec<Hash256>,
 }
@@ -115,7 +184,7 @@ pub enum WorkKind {
 }
 
 /// Selects the work to return.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WorkInput {
     /// Only the items that this event made available, if they still are. When absent: all open items, of each kind the
     /// newest, up to the number in wire.md §28.
@@ -133,7 +202,7 @@ impl WorkInput {
 }
 
 /// An event of the activity log.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WorkEvent {
     #[serde(rename = "type")]
     pub event_type: String,
@@ -142,7 +211,7 @@ pub struct WorkEvent {
 }
 
 /// An open piece of work with a reward. The plugin `work` adds derived members: names, FMX, absolute URLs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkItem {
     pub kind: WorkKind,
@@ -197,7 +266,7 @@ impl WorkItem {
 }
 
 /// The period that a leaderboard counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeaderboardInput {
     /// Counts from this Unix second on; everything when absent.
     pub since_s: Option<i64>,
@@ -205,7 +274,7 @@ pub struct LeaderboardInput {
 
 /// Exact counts for one address in the period. The collector adds up the metrics of several plugins; addresses without
 /// any are left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Metrics {
     /// Jobs in status Completed, of the agents that the address owns.
@@ -251,7 +320,7 @@ impl std::ops::AddAssign for Metrics {
 }
 
 /// Counters by their wire name, for example `threads`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counters {
     /// Members of `/api/stats`.
     #[serde(default)]
@@ -275,7 +344,7 @@ impl Counters {
 
 /// Additional members of the documents that describe the network, for example `topAgents`. Objects are merged, lists are
 /// joined; existing members are not replaced.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Discovery {
     /// Of the manifest (`/.well-known/service.json`).
@@ -290,7 +359,7 @@ pub fn members<const N: usize>(named: [(&str, Value); N]) -> Map<String, Value> 
 }
 
 /// One service in `/api/status`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceStatus {
     /// Whether it makes progress, not whether it is up.
     pub ok: bool,

@@ -70,7 +70,7 @@ async fn collect_references(
     hashes: impl Iterator<Item = &Hash256>,
 ) -> Result<Option<BTreeSet<Hash256>>, HostError> {
     let input = point::PayloadReferencesInput { hashes: hashes.copied().collect() };
-    let contributions: Vec<(String, BTreeSet<Hash256>)> = cx.collect(point::PAYLOAD_REFERENCES, &input).await?;
+    let contributions = cx.collect(point::PAYLOAD_REFERENCES, &input).await?;
     let known = pruning::referencing_plugins(&cx.db()).await?;
     let responded: BTreeSet<&String> = contributions.iter().map(|(plugin, _)| plugin).collect();
     let gone = &cx.plugin().config.gone;

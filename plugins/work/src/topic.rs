@@ -38,7 +38,7 @@ pub async fn frames(cx: PluginContext<Work>, rows: Vec<TopicRow>) -> Result<Vec<
         let invalid = |error: serde_json::Error| HostError::new(HostErrorCode::Internal, error.to_string());
         let data = serde_json::from_str(data.get()).map_err(invalid)?;
         let question = WorkInput { made_by: Some(WorkEvent { event_type: kind, data }) };
-        for (_, items) in cx.collect::<Vec<WorkItem>>(point::WORK, &question).await? {
+        for (_, items) in cx.collect(point::WORK, &question).await? {
             for item in items {
                 frames.push(frame(&cx, (id, ts), item).await?);
             }

@@ -18,7 +18,7 @@ pub use data::WRITES;
 use plugin_api::{
     ConfigError, Definition, Grants, HostError, HostHandle, Job, Migration, Plugin, PluginContext, export_plugin,
     manifest::TopicRow,
-    point::{self, NoInput},
+    point::{self, NoInput, Point},
     stream::Frame,
 };
 use serde_json::{Value, json};
@@ -44,9 +44,9 @@ impl Plugin for Hostile {
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])
             .publishes(&[data::EVENT])
-            .contributes(point::STATS, contribute)
-            .contributes(point::STATUS, contribute)
-            .contributes(point::DISCOVERY, contribute)
+            .contributes(misshapen(point::STATS), contribute)
+            .contributes(misshapen(point::STATUS), contribute)
+            .contributes(misshapen(point::DISCOVERY), contribute)
             .topic("hostile", frames)
     }
 
@@ -71,12 +71,17 @@ async fn job(cx: PluginContext<Hostile>) -> Result<(), HostError> {
     Ok(())
 }
 
+/// The point for values that are not what it is for.
+const fn misshapen<O>(point: Point<NoInput, O>) -> Point<NoInput, Value> {
+    Point::new(point.name())
+}
+
 async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, HostError> {
     let act = cx.plugin().config.contribution;
     config::act(act, "in a contribution").await;
     if act == Act::Circle {
-        for point in [point::STATS, point::STATUS, point::DISCOVERY] {
-            cx.collect::<Value>(point, &NoInput {}).await?;
+        for point in [misshapen(point::STATS), misshapen(point::STATUS), misshapen(point::DISCOVERY)] {
+            cx.collect(point, &NoInput {}).await?;
         }
     }
     Ok(if act == Act::Misshape { json!("neither counters nor services") } else { json!({}) })

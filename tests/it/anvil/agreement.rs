@@ -34,7 +34,7 @@ impl Fixture {
     async fn collect(&self) -> Value {
         let input = self.input.to_string();
         let host = &self.gateway.gateway().host;
-        host.collect(mirror::QUORUM, input).await.remove(0).decode(mirror::QUORUM).unwrap()
+        host.collect(mirror::QUORUM.name(), input).await.remove(0).decode(mirror::QUORUM).unwrap()
     }
 }
 
@@ -55,6 +55,9 @@ async fn two_servers_that_agree_are_an_answer() {
     assert_eq!(answer["balance"], wei.to_string());
     assert_eq!((&answer["receipt"]["ok"], &answer["receipt"]["block"]), (&json!(true), &json!(head)));
     assert_eq!(answer["logs"], 1);
+    let sent = &answer["transactions"];
+    assert_eq!((&sent["number"], &sent["transactions"][0]["hash"]), (&json!(head), &fixture.input["tx"]), "{sent}");
+    assert_eq!(sent["transactions"][0]["from"], answer["receipt"]["from"], "{sent}");
     // One server lacks the newest blocks: the response is about a block that both have.
     devnet.control(json!({ "lagBlocks": 2 })).await.unwrap();
     let behind = || async { fixture.collect().await["head"]["number"] == head - 2 };

@@ -8,7 +8,7 @@ use plugin_api::{
     abi_stable::prefix_type::PrefixTypeTrait as _,
     extract::{HeaderName, HeaderValue},
     host::{Identity, object_manifest, object_new},
-    point::{self, NoInput},
+    point::{NoInput, Point},
     response::{NoContent, Problem},
     sql,
 };
@@ -48,8 +48,8 @@ impl Plugin for Notebook {
                 Route::get("/api/notebook/collected/{point}", collect_point).public().cached(),
             ])
             .migrations([Migration::new(1, "create", "CREATE TABLE notebook_notes (id {{id}}, body TEXT NOT NULL)")])
-            .contributes(point::STATS, contribute)
-            .contributes_cached(point::DISCOVERY, count_notes)
+            .contributes(STATS, contribute)
+            .contributes_cached(DISCOVERY, count_notes)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -146,8 +146,13 @@ async fn spoil(cx: RequestContext<Notebook>, Path(how): Path<String>) -> Result<
     Ok(Json(json!({ "call": call(cx.plugin_context()) })))
 }
 
+const STATS: Point<NoInput, Value> = Point::new("stats");
+const DISCOVERY: Point<NoInput, Value> = Point::new("discovery");
+const NOBODYS: Point<NoInput, Value> = Point::new("nobody");
+
 async fn collect_point(cx: RequestContext<Notebook>, Path(name): Path<String>) -> Result<Json<Value>, HandlerError> {
-    let parts = cx.collect::<Value>(&name, &NoInput {}).await?;
+    let point = [STATS, DISCOVERY].into_iter().find(|point| point.name() == name).unwrap_or(NOBODYS);
+    let parts = cx.collect(point, &NoInput {}).await?;
     let found: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();
     Ok(Json(json!({ "call": call(cx.plugin_context()), "found": found })))
 }

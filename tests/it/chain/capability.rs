@@ -2,7 +2,10 @@
 
 use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
 use crate::chain::ledger::{BANK, MOVED};
-use plugin_api::{Address, HostError, PluginContext, Wei, chain::ContractCall};
+use plugin_api::{
+    Address, HostError, PluginContext, Wei,
+    chain::{ContractCall, EventFilter},
+};
 use plugin_testing::{ScriptedChain, Value, json};
 use serde::Deserialize;
 
@@ -29,7 +32,12 @@ pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, Host
     let answers: Vec<Result<Value, HostError>> = chain.calls(vec![account.clone(), unknown, nobody], None).await?;
     let texts = answers.into_iter().map(|answer| answer.unwrap_or_else(|error| error.to_string().into()));
     let typed: Account = chain.call(account).await?;
-    let moves = chain.logs::<Value>(bank, MOVED, 0, head.number).await?;
+    let moves = chain.logs::<Value>(EventFilter::new(bank, MOVED), 0, head.number).await?;
+    let of = |ids: &[i64]| EventFilter::new(bank, MOVED).any_of("id", ids);
+    let filtered = chain.logs::<Value>(of(&[2, 3])?, 0, head.number).await?;
+    let misnamed = EventFilter::new(bank, MOVED).any_of("amount", &["11"])?;
+    let too_many = of(&[7; 1_001])?;
+    let sent = chain.transactions(head.number).await?;
     let elsewhere = gateway.chain("other").head().await.map_err(|error| error.to_string());
     let wrong = ContractCall::new(bank, OWNER).arg("seven")?;
     Ok(json!({
@@ -41,6 +49,11 @@ pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, Host
         "answers": texts.collect::<Vec<_>>(),
         "typed": typed,
         "moves": moves.iter().map(|event| &event.args["amount"]).collect::<Vec<_>>(),
+        "filtered": filtered.iter().map(|event| &event.args["amount"]).collect::<Vec<_>>(),
+        "misnamed": chain.logs::<Value>(misnamed, 0, head.number).await.map_err(|error| error.to_string()).err(),
+        "too_many": chain.logs::<Value>(too_many, 0, head.number).await.map_err(|error| error.to_string()).err(),
+        "sent": sent,
+        "unmined": chain.transactions(head.number + 1).await?.is_none(),
         "code": [chain.code(bank).await?, chain.code(Address([9; 20])).await?],
         "balance": chain.balance(bank, None).await?,
         "elsewhere": elsewhere.err(),
@@ -51,8 +64,11 @@ pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, Host
 #[tokio::test]
 async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
     let chain = ScriptedChain::start().await;
-    chain.mine(vec![opened(1), moved(1, "11"), moved(1, "22")]);
-    chain.mine_empty(70);
+    chain.mine(vec![opened(1), moved(1, "11"), moved(1, "22"), opened(3), moved(3, "33")]);
+    chain.mine_empty(69);
+    let sender = Address([5; 20]);
+    chain.send_foreign(sender, 0);
+    chain.mine_empty(1);
     let bank = ScriptedChain::address_of(BANK);
     let owner = "0x00000000000000000000000000000000000000AA";
     chain.mock_call(bank, OWNER, &[json!(owner)]);
@@ -70,7 +86,14 @@ async fn a_plugin_reads_blocks_calls_events_code_and_balances() {
         assert!(said["answers"][1].as_str().unwrap_or_default().contains("reverted"), "{said}");
         assert!(said["answers"][2].as_str().unwrap_or_default().contains("no such contract"), "{said}");
         assert_eq!((&said["typed"]["name"], &said["typed"]["wei"]), (&json!("na\u{fffd}me"), &json!(largest)));
-        assert_eq!(said["moves"], json!(["11", "22"]));
+        assert_eq!(said["moves"], json!(["11", "22", "33"]));
+        assert_eq!(said["filtered"], json!(["33"]), "of the accounts 2 and 3");
+        assert!(said["misnamed"].as_str().unwrap_or_default().contains("`amount` is no indexed argument"), "{said}");
+        assert!(said["too_many"].as_str().unwrap_or_default().contains("1 to 1000 values"), "{said}");
+        let sent = &said["sent"]["transactions"];
+        assert_eq!((sent.as_array().map(Vec::len), &sent[0]["from"]), (Some(1), &json!(sender)), "{said}");
+        assert_eq!((&sent[0]["value"], &said["sent"]["number"]), (&json!("0"), &json!(71)), "{said}");
+        assert_eq!(said["unmined"], true);
         assert_eq!(said["code"], json!(["0x6001", "0x"]));
         assert_eq!(said["balance"], largest);
         assert!(

@@ -7,6 +7,7 @@ use plugin_api::{
     abi_stable::prefix_type::PrefixTypeTrait as _,
     contracts::{ChainEvent, ContractEvent, chain_int},
     host::Identity,
+    point::Point,
     sql,
 };
 use serde::Deserialize;
@@ -86,8 +87,8 @@ impl Plugin for Ledger {
             .on_contract_event(&TABLES, moved)
             .on_contract_event(&TABLES, closed)
             .publishes(&["ledger.moved"])
-            .contributes("ask_chain", super::capability::ask)
-            .contributes("write_derived", write_derived)
+            .contributes(Point::new("ask_chain"), super::capability::ask)
+            .contributes(Point::new("write_derived"), write_derived)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {

@@ -5,8 +5,9 @@ use plugin_api::{
     Plugin, PluginContext, RequestContext, Route, Signed, Tx, Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
-    chain::{IntentStatus, TransactionRequest},
+    chain::TransactionRequest,
     host::Identity,
+    point::Point,
     response::Problem,
     sql,
 };
@@ -65,10 +66,10 @@ impl Plugin for Payer {
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: roles, ..Grants::default() })
             .routes([create_route()])
-            .contributes("pay", pay)
-            .contributes("paid", paid)
-            .contributes("lane", lane)
-            .contributes("sign", super::signing::ask)
+            .contributes(Point::new("pay"), pay)
+            .contributes(Point::new("paid"), paid)
+            .contributes(Point::new("lane"), lane)
+            .contributes(Point::new("sign"), super::signing::ask)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -104,7 +105,7 @@ async fn pay(gateway: PluginContext<Payer>, pay: Pay) -> Result<Value, HostError
     }
 }
 
-async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Option<IntentStatus>, HostError> {
+async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Value, HostError> {
     let by_key = gateway.find_intent("relayer", &key).await?;
     if let Some(status) = &by_key {
         assert_eq!(
@@ -113,7 +114,7 @@ async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Option<Inten
             "one intent, found in two ways"
         );
     }
-    Ok(by_key)
+    Ok(json!(by_key))
 }
 
 async fn lane(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {

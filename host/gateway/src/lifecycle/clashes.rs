@@ -1,10 +1,10 @@
-//! Which of the plugins that claim the same thing gets it: a route, an operation, an action, a type of event.
+//! Which of the plugins that claim the same thing gets it: a route, an operation, an action, a type of event, a service.
 //!
 //! The rule: nobody takes what another one has. One that serves stays; then a plugin that is pinned or came with the gateway comes
 //! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`) before the alphabet.
 
 use crate::routes::shape;
-use plugin_api::manifest::{Manifest, RouteSpec};
+use plugin_api::manifest::{Manifest, RouteSpec, ServiceSpec};
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 /// A plugin that serves, or wants to.
@@ -84,8 +84,12 @@ fn clash(newcomer: &Manifest, holder: &Manifest) -> Option<Clash> {
     if let Some(action) = pairs().find(same_action).and_then(|(own, _)| own.auth.action()) {
         return Some(Clash { what: format!("the action {action}"), claim: action.to_owned() });
     }
-    let kind = newcomer.event_types.iter().find(|kind| holder.event_types.contains(kind))?;
-    Some(Clash { what: format!("the event type {kind}"), claim: kind.clone() })
+    if let Some(kind) = newcomer.event_types.iter().find(|kind| holder.event_types.contains(kind)) {
+        return Some(Clash { what: format!("the event type {kind}"), claim: kind.clone() });
+    }
+    let is_provided = |own: &&ServiceSpec| holder.provides.iter().any(|other| own.name == other.name);
+    let service = &newcomer.provides.iter().find(is_provided)?.name;
+    Some(Clash { what: format!("the service {service}"), claim: service.clone() })
 }
 
 /// Whether the path begins with a parameter, at the root or below `/api`.
@@ -97,7 +101,7 @@ fn shadows(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plugin_api::manifest::Auth;
+    use plugin_api::manifest::{Auth, CallTypes};
 
     const PATH: &str = "/api/things/{id}";
 
@@ -145,6 +149,20 @@ mod tests {
         assert_eq!(loser(holder(), with("b", "do_b", "b.do", "x.done")).1, "the event type x.done is already one of a");
         assert_eq!(loser(holder(), with("x", "do_b", "x.do", "b.done")).0, "a", "the owner of the prefix");
         assert!(losers(&[holder(), with("b", "do_b", "b.do", "b.done")]).is_empty());
+    }
+
+    #[test]
+    fn a_service_has_one_provider() {
+        let with = |name: &str| {
+            let pay = ServiceSpec { name: "pay.check".to_owned(), types: CallTypes::default() };
+            let provider = Manifest { name: name.to_owned(), provides: vec![pay], ..Manifest::default() };
+            Claimant { manifest: Arc::new(provider), serves: false, is_trusted: false, since_ms: None }
+        };
+        assert_eq!(
+            loser(with("aaa"), with("zzz")),
+            ("zzz".into(), "the service pay.check is already one of aaa".into())
+        );
+        assert_eq!(loser(with("aaa"), with("pay")).0, "aaa", "the owner of the prefix");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod clashes;
 mod manager;
 mod operate;
 mod registry;
+mod service_types;
 mod topics;
 
 pub use manager::{PluginManager, PluginManagerParts, Purpose};

@@ -188,6 +188,9 @@ impl PluginRegistry {
         if report.reason.is_empty() && !died_in.is_empty() {
             report.reason = format!("was running when the gateway died the last time: {}", died_in.join(", "));
         }
+        if report.state == PluginState::Serving && report.reason.is_empty() {
+            report.reason = self.missing_services(name).join("; ");
+        }
         if report.state == PluginState::Serving && report.reason.is_empty() && self.switch(name) == Some(true) {
             report.reason = ON_BY_OPERATOR.to_owned();
         }

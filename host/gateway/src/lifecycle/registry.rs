@@ -1,6 +1,9 @@
 //! The registry of plugins: the state of each, which ones are enabled, and their order. [`super::manager`] acts on it.
 
-use super::clashes::Claimant;
+use super::{
+    clashes::Claimant,
+    service_types::{difference, missing},
+};
 use crate::operators::Switches;
 use gateway_config::Config;
 use gateway_plugins::{
@@ -147,6 +150,7 @@ impl PluginRegistry {
         let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Ok(None) };
         self.check_requirements(&loaded)?;
         self.check_views(&loaded)?;
+        self.check_services(&loaded)?;
         self.note(name, InactiveReason { state: PluginState::Starting, reason: String::new() });
         Ok(Some((loaded, self.readable_views())))
     }
@@ -280,6 +284,22 @@ impl PluginRegistry {
             }
         }
         Ok(())
+    }
+
+    /// Plugins that share a service or an extension point mean the same by it.
+    fn check_services(&self, newcomer: &LoadedPlugin) -> Result<(), InactiveReason> {
+        let others = self.entries.values().filter_map(|entry| Some((entry, entry.loaded.as_ref()?)));
+        let different = others
+            .filter(|(_, other)| other.manifest.name != newcomer.manifest.name)
+            .find_map(|(entry, other)| difference(&newcomer.manifest, &other.manifest, entry.running.is_some()));
+        different.map_or(Ok(()), |reason| Err(InactiveReason::failed(reason)))
+    }
+
+    /// What the plugin uses or contributes to, and no plugin that serves has.
+    pub(super) fn missing_services(&self, name: &str) -> Vec<String> {
+        let Some(own) = self.entries.get(name).and_then(|entry| entry.loaded.as_ref()) else { return Vec::new() };
+        let serving = self.entries.values().filter_map(|entry| entry.running.as_ref());
+        missing(&own.manifest, &serving.map(|running| &*running.manifest).collect::<Vec<_>>())
     }
 
     /// The views that statements may name. One whose plugin never ran does not exist, and reading it fails with that reason.

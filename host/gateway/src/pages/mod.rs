@@ -25,7 +25,7 @@ use gateway_plugins::HostContext;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request::Parts};
 use plugin_api::{
     manifest::{Environment, Manifest},
-    point::{self, Counters, Discovery},
+    point::{self, Counters, Discovery, NoInput, Point},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -129,12 +129,12 @@ impl Pages {
     }
 
     async fn with_all_contributions<T>(&self, answer: impl FnOnce(&DocumentContext<'_>) -> T) -> T {
-        let (discovery, counters) = tokio::join!(self.contributions::<Discovery>(point::DISCOVERY), self.counters());
+        let (discovery, counters) = tokio::join!(self.contributions(point::DISCOVERY), self.counters());
         self.with_contributions(&discovery, &counters, answer)
     }
 
     async fn counters(&self) -> Counters {
-        let contributed = self.contributions::<Counters>(point::STATS).await;
+        let contributed = self.contributions(point::STATS).await;
         stats::merge_counters(contributed.into_iter().map(|(_, counters)| counters))
     }
 
@@ -172,8 +172,8 @@ impl Pages {
         self.host.chains.main().and_then(|chain| chain.live_head()).map(|head| head.number)
     }
 
-    async fn contributions<T: DeserializeOwned>(&self, point: &str) -> Vec<(String, T)> {
-        let parts = self.host.collect(point, &b"{}"[..]).await;
+    async fn contributions<O: DeserializeOwned>(&self, point: Point<NoInput, O>) -> Vec<(String, O)> {
+        let parts = self.host.collect(point.name(), &b"{}"[..]).await;
         let typed = parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?)));
         typed.collect()
     }

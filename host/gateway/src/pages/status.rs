@@ -44,7 +44,7 @@ impl Pages {
         // Before the contributions, not beside them: a plugin that never returns would keep what its neighbours in this task have
         // locked, such as the test write that all probes share.
         let own = self.own_services().await;
-        let (contributed, counters) = tokio::join!(self.contributions::<Services>(point::STATUS), self.counters());
+        let (contributed, counters) = tokio::join!(self.contributions(point::STATUS), self.counters());
         let mut services = status::merge_services(own, self.with_silent_plugins(contributed));
         if let Some(database) = services.get_mut("db") {
             status::add_record_counts(database, &counters);
@@ -56,7 +56,8 @@ impl Pages {
     fn with_silent_plugins(&self, contributed: Vec<(String, Services)>) -> Vec<status::StatusContribution> {
         let answered: BTreeSet<String> = contributed.iter().map(|(plugin, _)| plugin.clone()).collect();
         let serving = self.host.active.list();
-        let is_silent = |plugin: &ActivePlugin| contributes(plugin, point::STATUS) && !answered.contains(plugin.name());
+        let is_silent =
+            |plugin: &ActivePlugin| contributes(plugin, point::STATUS.name()) && !answered.contains(plugin.name());
         let silent =
             serving.iter().filter(|plugin| is_silent(plugin)).map(|plugin| (plugin.name().to_owned(), Err(())));
         contributed.into_iter().map(|(plugin, services)| (plugin, Ok(services))).chain(silent).collect()

@@ -143,8 +143,8 @@ impl AuthorRecords {
 async fn names(plugins: &ActiveSet, input: &AuthorsInput) -> BTreeMap<Address, AuthorName> {
     let input = serde_json::to_vec(input).unwrap_or_default().into();
     let mut names = BTreeMap::new();
-    for contribution in collect(plugins, point::AUTHORS, &input).await {
-        match contribution.decode::<BTreeMap<Address, AuthorName>>(point::AUTHORS) {
+    for contribution in collect(plugins, point::AUTHORS.name(), &input).await {
+        match contribution.decode(point::AUTHORS) {
             Some(found) => names.extend(found),
             None => read_tracking::mark_uncacheable(),
         }

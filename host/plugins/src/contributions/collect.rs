@@ -1,13 +1,16 @@
 //! Collects the contributions of plugins to an extension point.
 
-use crate::{ActivePlugin, ActiveSet, dependencies_of, polls::GateClosed};
+use crate::{ActivePlugin, ActiveSet, call_depth::CallDepth, dependencies_of, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_storage::read_tracking;
-use plugin_api::{Address, Hash256, abi::FfiBytes, point};
+use plugin_api::{
+    abi::FfiBytes,
+    point::{self, Point},
+};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 /// What one plugin contributed to a point: the plugin's own JSON, which only its reader builds values from.
 #[derive(Clone, Serialize)]
@@ -23,62 +26,57 @@ fn name<S: Serializer>(plugin: &ActivePlugin, serializer: S) -> Result<S::Ok, S:
 
 impl Contribution {
     /// The value as the type of its point; another shape is a fault of the plugin.
-    pub fn decode<T: DeserializeOwned>(&self, point: &str) -> Option<T> {
+    pub fn decode<I, O: DeserializeOwned>(&self, point: Point<I, O>) -> Option<O> {
         match serde_json::from_str(self.value.get()) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.plugin.handle.invalid_contribution(point, &error);
+                self.plugin.handle.invalid_contribution(point.name(), &error);
                 None
             }
         }
     }
-}
 
-impl Contribution {
-    /// Whether it is what readers of this point expect; another shape is a fault of the plugin. Points of plugins' own have any.
+    /// Whether it is what readers of this point expect; another shape is a fault of the plugin. The types of plugins' own points
+    /// are compared when a plugin starts.
     pub fn has_shape_of(&self, point: &str) -> bool {
-        match point {
-            point::AUTHORS => self.decode::<BTreeMap<Address, point::AuthorName>>(point).is_some(),
-            point::DISCOVERY => self.decode::<point::Discovery>(point).is_some(),
-            point::LEADERBOARD => self.decode::<BTreeMap<Address, point::Metrics>>(point).is_some(),
-            point::PAYLOAD_REFERENCES => self.decode::<Vec<Hash256>>(point).is_some(),
-            point::STATS => self.decode::<point::Counters>(point).is_some(),
-            point::STATUS => self.decode::<BTreeMap<String, point::ServiceStatus>>(point).is_some(),
-            point::WORK => self.decode::<Vec<point::WorkItem>>(point).is_some(),
-            _ => true,
-        }
+        let fits = self
+            .fits(point, point::AUTHORS)
+            .or_else(|| self.fits(point, point::DISCOVERY))
+            .or_else(|| self.fits(point, point::LEADERBOARD))
+            .or_else(|| self.fits(point, point::PAYLOAD_REFERENCES))
+            .or_else(|| self.fits(point, point::STATS))
+            .or_else(|| self.fits(point, point::STATUS))
+            .or_else(|| self.fits(point, point::WORK));
+        fits.unwrap_or(true)
+    }
+
+    /// `None` when it is another point's.
+    fn fits<I, O: DeserializeOwned>(&self, point: &str, known: Point<I, O>) -> Option<bool> {
+        (point == known.name()).then(|| self.decode(known).is_some())
     }
 }
 
 /// A contribution that takes longer is left out.
 const CONTRIBUTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How deep contributions may collect other contributions: a circle of them would overflow the stack.
-const COLLECT_DEPTH_MAX: u32 = 4;
-
-tokio::task_local! {
-    static COLLECT_DEPTH: u32;
-}
-
 /// Calls every plugin that contributes to `point`, all at once. A contribution that fails is logged and left out.
 pub async fn collect(active: &ActiveSet, point: &str, input: &Bytes) -> Vec<Contribution> {
-    let depth = COLLECT_DEPTH.try_with(|depth| depth + 1).unwrap_or_default();
-    if depth >= COLLECT_DEPTH_MAX {
+    let Some(depth) = CallDepth::enter() else {
         read_tracking::mark_uncacheable();
-        tracing::error!(point, depth, "contributions collect each other in a circle; the innermost is left empty");
+        tracing::error!(point, "contributions collect each other in a circle; the innermost is left empty");
         return Vec::new();
-    }
+    };
     let contributions = match active.contributors(point) {
         [] => return Vec::new(),
         [(plugin, index)] => {
             let only = Box::pin(contribution(active, plugin, *index, FfiBytes::from_owner(input.clone())));
-            vec![COLLECT_DEPTH.scope(depth, only).await]
+            vec![depth.scope(only).await]
         }
         several => {
             let calls = several
                 .iter()
                 .map(|(plugin, index)| contribution(active, plugin, *index, FfiBytes::from_owner(input.clone())));
-            COLLECT_DEPTH.scope(depth, Box::pin(futures_util::future::join_all(calls))).await
+            depth.scope(Box::pin(futures_util::future::join_all(calls))).await
         }
     };
     contributions.into_iter().flatten().collect()

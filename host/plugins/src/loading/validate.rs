@@ -231,6 +231,20 @@ fn check_contributions(manifest: &Manifest, problems: &mut Vec<String>) {
             problems.push(format!("contributes to `{point}` twice"));
         }
     }
+    for (list, word) in
+        [(&manifest.points, "point"), (&manifest.provides, "provided service"), (&manifest.uses, "used service")]
+    {
+        let mut names = HashSet::new();
+        for spec in list {
+            if spec.name.is_empty() || !names.insert(&spec.name) {
+                problems.push(format!("the {word} `{}` has no name or is there twice", spec.name));
+            }
+        }
+    }
+    let prefix = format!("{}.", manifest.name);
+    for point in manifest.points.iter().filter(|point| !point.name.starts_with(&prefix)) {
+        problems.push(format!("point `{}`: expected a name of its own, `{prefix}…`", point.name));
+    }
     let mut topics = HashSet::new();
     for topic in &manifest.topics {
         if topic.is_empty() || !topics.insert(topic) {
@@ -292,7 +306,7 @@ fn is_action(text: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use plugin_api::manifest::{Parameter, Parent, RateLimit, SubscriptionSpec};
+    use plugin_api::manifest::{CallTypes, Parameter, Parent, RateLimit, ServiceSpec, SubscriptionSpec};
     use serde_json::json;
 
     fn route(method: &str, path: &str, operation: &str) -> RouteSpec {
@@ -345,7 +359,7 @@ mod tests {
     }
 
     fn contribution(point: &str) -> ContributionSpec {
-        ContributionSpec { point: point.into(), cached: false }
+        ContributionSpec { point: point.into(), cached: false, types: None }
     }
 
     /// The problems after a change to a manifest that has none.
@@ -452,6 +466,14 @@ mod tests {
         for view in ["forum_posts", "forum_posts_v", "Forum_v1", "_v1", "forum_posts_v1x"] {
             expect("like `agents_v1`", |manifest| manifest.views[0] = view.into());
         }
+        let spec = |name: &str| ServiceSpec { name: name.into(), types: CallTypes::default() };
+        expect("point `agents.grades`: expected a name of its own, `forum.…`", |manifest| {
+            manifest.points = vec![spec("forum.grades"), spec("agents.grades")];
+        });
+        expect("the provided service `pay` has no name or is there twice", |manifest| {
+            manifest.provides = vec![spec("pay"), spec("pay")];
+        });
+        expect("the used service `` has no name", |manifest| manifest.uses = vec![spec("")]);
         expect("contributes to `stats` twice", |manifest| manifest.contributions[1].point = "stats".into());
         expect("topic `a` has no name or is there twice", |manifest| manifest.topics[1] = "a".into());
         expect("topic `` has no name", |manifest| manifest.topics[0] = String::new());

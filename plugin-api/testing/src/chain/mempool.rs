@@ -79,7 +79,13 @@ impl ScriptedTx {
     }
 
     pub fn as_json(&self) -> Value {
-        json!({ "hash": B256::from(self.hash), "from": self.from, "nonce": format!("{:#x}", self.nonce) })
+        json!({
+            "hash": B256::from(self.hash),
+            "from": self.from,
+            "to": self.to,
+            "value": format!("{:#x}", self.value.0),
+            "nonce": format!("{:#x}", self.nonce),
+        })
     }
 }
 

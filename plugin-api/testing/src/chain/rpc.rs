@@ -145,6 +145,10 @@ fn fits(filter: &Value, log: &ScriptedLog) -> bool {
     };
     listed(&filter["address"], log.address.to_string())
         && log.topics.first().is_some_and(|topic| listed(&filter["topics"][0], topic.to_string()))
+        && (1..4).all(|place| match log.topics.get(place) {
+            Some(topic) => listed(&filter["topics"][place], topic.to_string()),
+            None => filter["topics"][place].is_null(),
+        })
 }
 
 fn entry(block: &Block, place: usize, log: &ScriptedLog) -> Value {

@@ -6,6 +6,7 @@ use plugin_api::{
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::{Identity, object_manifest, object_new},
+    point::Point,
     sql,
     stream::{Frame, Subscription, Topic, TopicRow},
 };
@@ -23,7 +24,7 @@ pub const STREAM: &str = "/api/scribe/stream";
 pub const RENDERED: &str = "/api/scribe/rendered";
 pub const ACTION: &str = "scribe.write";
 /// An extension point through which a test runs the write of a job.
-pub const JOB: &str = "scribe-job";
+pub const JOB: Point<JobInput, (bool, bool)> = Point::new("scribe-job");
 
 const TOPIC: &str = "scribe";
 
@@ -188,8 +189,8 @@ async fn count_lines(cx: RequestContext<Scribe>) -> Result<Json<i64>, HandlerErr
     Ok(Json(total(&cx).await?))
 }
 
-#[derive(Deserialize)]
-struct JobInput {
+#[derive(Deserialize, JsonSchema)]
+pub struct JobInput {
     text: String,
     fails: bool,
 }

@@ -177,7 +177,7 @@ async fn a_second_write_is_an_error() {
 async fn a_job_commits_its_write_or_leaves_nothing() {
     for gateway in gateways().await {
         let run = async |text: &str, fails: bool| -> Value {
-            let mut outcomes = gateway.collect(JOB, &json!({ "text": text, "fails": fails })).await;
+            let mut outcomes = gateway.collect(JOB.name(), &json!({ "text": text, "fails": fails })).await;
             outcomes.remove("scribe").unwrap()
         };
         assert_eq!(run("a", false).await, json!([true, true]));

@@ -78,7 +78,6 @@ async fn latest(cx: &PluginContext<Activity>) -> Result<Arc<Leaderboard>, HostEr
 }
 
 async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<LeaderboardEntry>, HostError> {
-    let parts: Vec<(String, BTreeMap<Address, Metrics>)> =
-        cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
+    let parts = cx.collect(point::LEADERBOARD, &LeaderboardInput { since_s }).await?;
     Ok(rank(parts.into_iter().map(|(_, part)| part), ENTRIES_MAX as usize))
 }

@@ -6,7 +6,7 @@ use plugin_api::{
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
-    point::{self, Author, LeaderboardInput},
+    point::{self, Author, LeaderboardInput, Point},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -53,7 +53,7 @@ async fn collect_metrics(
     JsonBody(period): JsonBody<BTreeMap<String, i64>>,
 ) -> Result<Json<Value>, HandlerError> {
     let input = LeaderboardInput { since_s: period.get("sinceS").copied() };
-    let mut parts = cx.collect::<Value>(point::LEADERBOARD, &input).await?;
+    let mut parts = cx.collect(Point::<_, Value>::new("leaderboard"), &input).await?;
     Ok(Json(parts.pop().map(|(_, part)| part).unwrap_or_default()))
 }
 

@@ -5,7 +5,7 @@ use plugin_api::{
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
-    point::{self, WorkInput},
+    point::{Point, WorkInput},
 };
 use plugin_testing::{ScriptedLog, Value, json};
 
@@ -61,7 +61,7 @@ async fn list_work(
     JsonBody(question): JsonBody<Value>,
 ) -> Result<Json<Vec<Value>>, HandlerError> {
     let question: WorkInput = serde_json::from_value(question).unwrap();
-    let parts = cx.collect::<Vec<Value>>(point::WORK, &question).await?;
+    let parts = cx.collect(Point::<_, Vec<Value>>::new("work"), &question).await?;
     Ok(Json(parts.into_iter().flat_map(|(_, items)| items).collect()))
 }
 

@@ -53,7 +53,7 @@ async fn payloads_in_texts_stay() {
         let pitch = format!("fmx://payload/{in_pitch}");
         assert_eq!(site.claim(bounty, &owner(1), json!({ "agentId": 1, "pitch": pitch })).await.status, 201);
         let asked = json!({ "hashes": [nowhere, in_pitch, in_brief, in_title] });
-        let responses = site.gateway.collect(point::PAYLOAD_REFERENCES, &asked).await;
+        let responses = site.gateway.collect(point::PAYLOAD_REFERENCES.name(), &asked).await;
         assert_eq!(responses["bounties"], json!([in_title, in_brief, in_pitch]));
         site.close().await;
     }

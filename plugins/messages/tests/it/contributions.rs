@@ -54,7 +54,7 @@ async fn payloads_in_texts_stay() {
         let to = Wallet::new(2).address().to_owned();
         site.send(&Wallet::new(1), json!({ "to": to, "body": body, "subject": in_subject.to_string() })).await;
         let asked = json!({ "hashes": [nowhere, in_body, in_subject] });
-        let responses = site.gateway.collect(point::PAYLOAD_REFERENCES, &asked).await;
+        let responses = site.gateway.collect(point::PAYLOAD_REFERENCES.name(), &asked).await;
         assert_eq!(responses["messages"], json!([in_subject, in_body]));
         site.close().await;
     }

@@ -50,7 +50,7 @@ async fn list_work(
     let (filter, offset) = (query.check()?, offset.offset()?);
     let tests = tests_of(&cx, &filter).await?;
     // No `List`: the items come from other plugins, not from a table.
-    let parts = cx.collect::<Vec<point::WorkItem>>(point::WORK, &point::WorkInput::default()).await?;
+    let parts = cx.collect(point::WORK, &point::WorkInput::default()).await?;
     let mut items: Vec<point::WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
     items.retain(|item| model::matches(item, &tests));
     filter.sort.apply(&mut items);

@@ -113,12 +113,12 @@ async fn parts(gateway: &TestGateway, pages: &Pages) -> Parts {
     let input = |since_s| serde_json::to_value(LeaderboardInput { since_s }).unwrap();
     Parts {
         manifests: manifests(),
-        counters: gateway.collect(point::STATS, &json!({})).await,
-        discovery: gateway.collect(point::DISCOVERY, &json!({})).await,
-        work: gateway.collect(point::WORK, &json!({})).await,
-        status: gateway.collect(point::STATUS, &json!({})).await,
-        month: gateway.collect(point::LEADERBOARD, &input(since_30d)).await,
-        all: gateway.collect(point::LEADERBOARD, &input(None)).await,
+        counters: gateway.collect(point::STATS.name(), &json!({})).await,
+        discovery: gateway.collect(point::DISCOVERY.name(), &json!({})).await,
+        work: gateway.collect(point::WORK.name(), &json!({})).await,
+        status: gateway.collect(point::STATUS.name(), &json!({})).await,
+        month: gateway.collect(point::LEADERBOARD.name(), &input(since_30d)).await,
+        all: gateway.collect(point::LEADERBOARD.name(), &input(None)).await,
     }
 }
 

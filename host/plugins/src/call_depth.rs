@@ -1,0 +1,24 @@
+//! How deep plugins call each other, by contributions and services: a circle of calls would overflow the stack.
+
+const DEPTH_MAX: u32 = 4;
+
+tokio::task_local! {
+    static DEPTH: u32;
+}
+
+/// The depth of a call that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct CallDepth(u32);
+
+impl CallDepth {
+    /// One deeper than the caller; `None` when that is too deep.
+    pub fn enter() -> Option<Self> {
+        let depth = DEPTH.try_with(|depth| depth + 1).unwrap_or_default();
+        (depth < DEPTH_MAX).then_some(Self(depth))
+    }
+
+    /// Runs the call: what it calls in turn is deeper.
+    pub async fn scope<F: Future>(self, call: F) -> F::Output {
+        DEPTH.scope(self.0, call).await
+    }
+}

@@ -1,0 +1,215 @@
+//! Services and extension points of plugins' own: who provides, who uses, and what becomes of mistakes.
+
+use gateway::lifecycle::Action;
+use gateway_plugins::PluginState;
+use plugin_api::{
+    ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonSchema, NoConfig, Path,
+    Plugin, PluginContext, RequestContext, Route,
+    abi::{PluginModule, PluginModule_Ref},
+    abi_stable::prefix_type::PrefixTypeTrait as _,
+    host::Identity,
+    point::{Point, Service},
+};
+use plugin_testing::{TestGateway, TestResponse, Value, json};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Word {
+    word: String,
+}
+
+/// What providers and users share.
+const TRANSLATE: Service<Word, Option<String>> = Service::new("dictionary.translate");
+const WORDS: Point<Word, u32> = Point::new("dictionary.words");
+
+macro_rules! plugins {
+    ($($name:ident $text:literal: $definition:expr;)*) => {
+        $(
+            struct $name;
+
+            impl Identity for $name {
+                const NAME: &'static str = $text;
+                const VERSION: &'static str = "1.0.0";
+                const SUMMARY: &'static str = "A plugin of this test";
+            }
+
+            impl Plugin for $name {
+                type Config = NoConfig;
+
+                fn define() -> Definition<Self> {
+                    $definition
+                }
+
+                fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
+                    Ok(Self)
+                }
+            }
+        )*
+    };
+}
+
+plugins! {
+    Dictionary "dictionary": Definition::new()
+        .provides(TRANSLATE, translate)
+        .extension_point(WORDS)
+        .routes([Route::get("/api/dictionary/words/{word}", count_words).public()]);
+    Rival "rival": Definition::new().provides(TRANSLATE, async |_, _| Ok(None));
+    Reader "reader": Definition::new()
+        .uses(TRANSLATE)
+        .contributes(WORDS, async |_, Word { word }| Ok(u32::from(word == "apple")))
+        .routes([Route::get("/api/reader/words/{word}", read_word).public()]);
+    Stranger "stranger": Definition::new()
+        .routes([Route::get("/api/stranger/words/{word}", read_word).public()]);
+    Misreader "misreader": Definition::new().uses(Service::<Word, String>::new("dictionary.translate"));
+    Miscounter "miscounter": Definition::new()
+        .contributes(Point::new("dictionary.words"), async |_, _: Word| Ok("many".to_owned()));
+    Mirror "mirror_word": Definition::new()
+        .provides(REFLECT, async |cx: PluginContext<Mirror>, depth| cx.call(REFLECT, &(depth + 1)).await)
+        .uses(REFLECT)
+        .routes([Route::get("/api/mirror_word/depth", reflect).public()]);
+}
+
+const REFLECT: Service<u32, u32> = Service::new("mirror_word.reflect");
+
+async fn translate(cx: PluginContext<Dictionary>, Word { word }: Word) -> Result<Option<String>, HostError> {
+    match word.as_str() {
+        "apple" => Ok(Some("Apfel".to_owned())),
+        "fault" => Err(HostError::new(HostErrorCode::Internal, "a secret of the dictionary")),
+        "panic" => panic!("the dictionary panics"),
+        "never" => {
+            cx.sleep(std::time::Duration::from_secs(86_400)).await;
+            Ok(None)
+        }
+        _ => Ok(None),
+    }
+}
+
+async fn count_words(cx: RequestContext<Dictionary>, Path(word): Path<String>) -> Result<Json<Value>, HandlerError> {
+    Ok(Json(json!(cx.collect(WORDS, &Word { word }).await?)))
+}
+
+async fn read_word<P: Plugin>(cx: RequestContext<P>, Path(word): Path<String>) -> Result<Json<Value>, HandlerError> {
+    Ok(Json(json!(cx.call(TRANSLATE, &Word { word }).await?)))
+}
+
+async fn reflect(cx: RequestContext<Mirror>) -> Result<Json<u32>, HandlerError> {
+    Ok(Json(cx.call(REFLECT, &0).await?))
+}
+
+fn module<P: Plugin + Identity>() -> PluginModule_Ref {
+    let module =
+        PluginModule { manifest: plugin_api::host::object_manifest::<P>, construct: plugin_api::host::object_new::<P> };
+    module.leak_into_prefix()
+}
+
+async fn translation(gateway: &TestGateway, word: &str) -> TestResponse {
+    gateway.get(&format!("/api/reader/words/{word}")).await
+}
+
+async fn act(gateway: &TestGateway, action: Action, name: &str) {
+    let outcome = gateway.gateway().plugins.operate(action, name, "the test").await.unwrap();
+    assert!(outcome.is_reached, "{}", outcome.report.reason);
+}
+
+async fn state_and_reason(gateway: &TestGateway, name: &str) -> (PluginState, String) {
+    let report = gateway.reports().await.into_iter().find(|report| report.name == name).unwrap();
+    (report.state, report.reason)
+}
+
+async fn open(modules: &[PluginModule_Ref]) -> TestGateway {
+    modules.iter().fold(TestGateway::builder(), |builder, module| builder.plugin(*module)).open().await
+}
+
+#[tokio::test]
+async fn a_plugin_calls_what_another_provides() {
+    for gateway in TestGateway::each_database(&[module::<Dictionary>(), module::<Reader>()]).await {
+        assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"));
+        assert_eq!(translation(&gateway, "kiwi").await.json(), json!(null));
+        let words = async |word: &str| gateway.get(&format!("/api/dictionary/words/{word}")).await.json();
+        assert_eq!((words("apple").await, words("kiwi").await), (json!([["reader", 1]]), json!([["reader", 0]])));
+        assert_eq!(state_and_reason(&gateway, "reader").await, (PluginState::Serving, String::new()));
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+
+        act(&gateway, Action::Disable, "dictionary").await;
+        let off = translation(&gateway, "apple").await;
+        assert_eq!((off.status, off.json()["code"].as_str()), (503, Some("disabled")), "{}", off.text());
+        assert!(off.text().contains("no enabled plugin provides the service dictionary.translate"), "{}", off.text());
+        let (state, reason) = state_and_reason(&gateway, "reader").await;
+        let missing = "used service dictionary.translate: no enabled plugin has it; \
+                       contribution to dictionary.words: no enabled plugin has it";
+        assert_eq!((state, reason.as_str()), (PluginState::Serving, missing));
+
+        act(&gateway, Action::Enable, "dictionary").await;
+        assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"));
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_fails_in_the_provider_is_its_fault_and_its_secret() {
+    let gateway = open(&[module::<Dictionary>(), module::<Reader>()]).await;
+    for word in ["fault", "panic"] {
+        let failed = translation(&gateway, word).await;
+        assert_eq!((failed.status, failed.json()["code"].as_str()), (503, Some("unavailable")), "{}", failed.text());
+        assert!(!failed.text().contains("secret"), "{}", failed.text());
+    }
+    let faults = gateway.faults().await;
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(
+        faults[0].starts_with("dictionary: panic in service dictionary.translate: the dictionary panics"),
+        "{faults:?}"
+    );
+    assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"));
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_never_answers_fails_the_call_alone() {
+    let gateway = open(&[module::<Dictionary>(), module::<Reader>()]).await;
+    let late = translation(&gateway, "never").await;
+    assert_eq!((late.status, late.json()["code"].as_str()), (503, Some("unavailable")), "{}", late.text());
+    let faults = gateway.faults().await;
+    assert_eq!(faults, ["dictionary: timeout in service dictionary.translate after 10s"]);
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn an_undeclared_use_is_refused() {
+    let gateway = open(&[module::<Dictionary>(), module::<Stranger>()]).await;
+    assert_eq!(gateway.get("/api/stranger/words/apple").await.status, 500);
+    let faults = gateway.faults().await;
+    assert!(faults[0].contains("does not declare that it uses the service dictionary.translate"), "{faults:?}");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn mistakes_are_reported_at_the_start() {
+    let modules =
+        [module::<Dictionary>(), module::<Rival>(), module::<Reader>(), module::<Misreader>(), module::<Miscounter>()];
+    let gateway = open(&modules).await;
+    for (name, expected) in [
+        ("rival", "the service dictionary.translate is already one of dictionary"),
+        (
+            "misreader",
+            "its used service dictionary.translate has other types than dictionary says: \
+             output.type is \"string\", not [\"string\",\"null\"]",
+        ),
+        ("miscounter", "its contribution to dictionary.words has other types than dictionary says: output."),
+    ] {
+        let (state, reason) = state_and_reason(&gateway, name).await;
+        assert_eq!(state, PluginState::Failed, "{name}: {reason}");
+        assert!(reason.starts_with(expected), "{name}: {reason}");
+    }
+    assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"), "the others serve");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_circle_of_services_ends() {
+    let gateway = open(&[module::<Mirror>()]).await;
+    let response = gateway.get("/api/mirror_word/depth").await;
+    assert_eq!(response.status, 503, "{}", response.text());
+    let faults = gateway.faults().await;
+    assert!(faults[0].starts_with("mirror_word: error in service mirror_word.reflect"), "{faults:?}");
+    gateway.stop().await;
+}
