@@ -1,7 +1,7 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostHandle, JsonSchema, Migration,
+    Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostErrorCode, HostHandle, Migration,
     NoConfig, Plugin, PluginContext, Query as _, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
@@ -48,7 +48,7 @@ CREATE TABLE mirror_steps (
 ";
 
 /// The extension point through which a test makes quorum requests.
-pub const QUORUM: Point<QuorumInput, Value> = Point::new("mirror_agreed");
+pub const QUORUM: Point<Value, Value> = Point::new("mirror_agreed");
 
 pub struct Mirror;
 
@@ -235,8 +235,8 @@ async fn step<Args>(tx: &Tx, event: &ChainEvent<Args>, subject: i64) -> Result<(
     tx.defer(sql(text).bind(event.tx).bind(block).bind(&event.event).bind(subject))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub struct QuorumInput {
+#[derive(Deserialize)]
+struct QuorumInput {
     account: Address,
     contract: Address,
     event: String,
@@ -248,7 +248,9 @@ fn filter(input: &QuorumInput) -> Result<EventFilter, HostError> {
 }
 
 /// Each response, or its error.
-async fn quorum_responses(gateway: PluginContext<Mirror>, input: QuorumInput) -> Result<Value, HostError> {
+async fn quorum_responses(gateway: PluginContext<Mirror>, input: Value) -> Result<Value, HostError> {
+    let input: QuorumInput =
+        serde_json::from_value(input).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
     let chain = gateway.chain("main").quorum();
     let head = chain.head().await;
     let logs = match &head {

@@ -3,10 +3,11 @@
 //! The rule: integers up to 64 bits are numbers, larger ones decimal strings; bytes are `0x…`; arrays and tuples are
 //! arrays. Texts are untrusted: NUL, which no database accepts, becomes U+FFFD.
 
-use alloy::dyn_abi::{DecodedEvent, DynSolValue};
+use alloy::dyn_abi::{DecodedEvent, DynSolType, DynSolValue};
 use alloy_primitives::hex;
 use plugin_api::Address;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// A parameter of an event as the signature declares it.
 #[derive(Clone, Debug)]

@@ -22,7 +22,6 @@ use alloy::{
 };
 use alloy_primitives::{Address, Bytes, U256};
 use plugin_api::{
-    Hash256,
     abi::{HostError, HostErrorCode},
     manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter},
 };

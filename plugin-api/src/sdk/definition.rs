@@ -531,7 +531,9 @@ fn plain_schema<T: JsonSchema>() -> Value {
 fn remove_texts(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            ["title", "description", "examples", "deprecated"].map(|name| members.shift_remove(name));
+            for text in ["title", "description", "examples", "deprecated"] {
+                members.shift_remove(text);
+            }
             for (name, member) in members {
                 match member {
                     Value::Object(properties) if name == "properties" || name == "$defs" => {

@@ -6,11 +6,11 @@ use crate::{
     model::{LeaderboardEntry, WEIGHTS, Weights, rank},
 };
 use plugin_api::{
-    Address, HandlerError, HostError, Json, JsonSchema, Limit, PluginContext, RequestContext, Route,
-    point::{self, LeaderboardInput, Metrics},
+    HandlerError, HostError, Json, JsonSchema, Limit, PluginContext, RequestContext, Route,
+    point::{self, LeaderboardInput},
 };
 use serde::Serialize;
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 /// Entries of a period that clients can read.
 const ENTRIES_MAX: u32 = 200;

@@ -6,7 +6,7 @@ use plugin_api::{
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
-    point::{self, Author, LeaderboardInput, Point},
+    point::{Author, LeaderboardInput, Point},
 };
 use serde::Deserialize;
 use serde_json::Value;
