@@ -4,6 +4,7 @@
 
 mod active_plugin;
 mod active_plugins;
+pub mod bounds;
 mod breaker;
 mod capabilities;
 mod contributions;
@@ -32,8 +33,8 @@ pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,
-    missing_consent, open,
+    DiscoverError, FolderLoad, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
+    begin_load_folder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use report::PluginReport;
 pub use state::PluginState;
