@@ -42,6 +42,26 @@ pub fn panics_in_manifest() -> anyhow::Result<PathBuf> {
     TODAY.build("panics_in_manifest")
 }
 
+/// A plugin of today whose library hangs while it is mapped.
+pub fn hangs_in_load() -> anyhow::Result<PathBuf> {
+    TODAY.build("hangs_in_load")
+}
+
+/// A plugin of today whose library ends the process while it is mapped.
+pub fn dies_in_load() -> anyhow::Result<PathBuf> {
+    TODAY.build("dies_in_load")
+}
+
+/// A plugin of today that hangs when it is asked for its manifest.
+pub fn hangs_in_manifest() -> anyhow::Result<PathBuf> {
+    TODAY.build("hangs_in_manifest")
+}
+
+/// A plugin of today whose second migration breaks a constraint.
+pub fn fails_to_migrate() -> anyhow::Result<PathBuf> {
+    TODAY.build("fails_to_migrate")
+}
+
 /// A plugin of today whose handlers and job panic and hang.
 pub fn misbehaves() -> anyhow::Result<PathBuf> {
     TODAY.build("misbehaves")
@@ -91,6 +111,10 @@ const TODAY: Workspace = Workspace {
     name: "today",
     packages: &[
         Package { name: "panics_in_manifest", source: "panics_in_manifest" },
+        Package { name: "hangs_in_load", source: "hangs_in_load" },
+        Package { name: "dies_in_load", source: "dies_in_load" },
+        Package { name: "hangs_in_manifest", source: "hangs_in_manifest" },
+        Package { name: "fails_to_migrate", source: "fails_to_migrate" },
         Package { name: "no_stamp", source: "no_stamp" },
         Package { name: "misbehaves", source: "misbehaves" },
         Package { name: HOSTILE, source: HOSTILE },

@@ -13,8 +13,10 @@ use std::{borrow::Cow, fmt};
 pub const RETRACTION_TYPE: &str = "chain.retracted";
 
 /// The data goes to every reader of a stream, and stays in memory while the frame is in the ring.
-const DATA_BYTES_MAX: usize = 64 * 1024;
+pub const DATA_BYTES_MAX: usize = 64 * 1024;
 const KIND_BYTES_MAX: usize = 64;
+/// Longest unique key, and kind and id of a subject.
+const KEY_BYTES_MAX: usize = 512;
 
 /// An event whose type is a name and whose data is a JSON object.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub struct CheckedEvent(NewEvent);
 impl CheckedEvent {
     /// The type of an event becomes an SSE line, and its data JSON: a plugin's mistake must not corrupt a stream.
     pub fn check(event: NewEvent) -> Result<Self, HostError> {
-        let problem = kind_problem(&event.kind).or_else(|| data_problem(&event.data));
+        let problem = kind_problem(&event.kind).or_else(|| key_problem(&event)).or_else(|| data_problem(&event.data));
         problem.map_or(Ok(Self(event)), |text| Err(HostError::new(HostErrorCode::Invalid, text)))
     }
 
@@ -54,6 +56,13 @@ fn kind_problem(kind: &str) -> Option<String> {
     }
     let is_kind = !kind.is_empty() && kind.len() <= KIND_BYTES_MAX && kind.bytes().all(is_name);
     (!is_kind).then(|| format!("{kind:?} is no event type: lower-case letters, digits, dots, at most {KIND_BYTES_MAX}"))
+}
+
+fn key_problem(event: &NewEvent) -> Option<String> {
+    let subject = event.subject.as_ref().into_option().into_iter().flat_map(|subject| [&subject.0, &subject.1]);
+    let mut keys = subject.chain(event.unique_key.as_ref().into_option());
+    let long = keys.find(|key| key.len() > KEY_BYTES_MAX)?;
+    Some(format!("a key or subject of an event has {} bytes, at most {KEY_BYTES_MAX}", long.len()))
 }
 
 fn data_problem(data: &str) -> Option<String> {
@@ -102,7 +111,7 @@ struct Name<'n>(#[serde(borrow)] Cow<'n, str>);
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use abi_stable::std_types::{RNone, RSome, RString};
+    use abi_stable::std_types::{RNone, RSome, RString, Tuple2};
 
     fn event(kind: &str, data: &str) -> NewEvent {
         let (kind, data) = (RString::from(kind).into(), data.into());
@@ -133,6 +142,20 @@ mod tests {
         ] {
             let error = CheckedEvent::check(event(kind, data)).unwrap_err();
             assert!(error.is(HostErrorCode::Invalid) && error.message.contains(reason), "{kind:?} {data:.20}: {error}");
+        }
+    }
+
+    #[test]
+    fn keys_are_bounded() {
+        let (short, long) = (RString::from("x".repeat(KEY_BYTES_MAX)), RString::from("x".repeat(KEY_BYTES_MAX + 1)));
+        let check = |subject: &RString, key: &RString| {
+            let subject = RSome(Tuple2("thread".into(), subject.clone()));
+            CheckedEvent::check(NewEvent { subject, unique_key: RSome(key.clone()), ..event("a.b", "{}") })
+        };
+        assert!(check(&short, &short).is_ok());
+        for error in [check(&long, &short), check(&short, &long)] {
+            let said = error.unwrap_err().message;
+            assert_eq!(said, "a key or subject of an event has 513 bytes, at most 512");
         }
     }
 

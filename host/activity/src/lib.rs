@@ -17,7 +17,7 @@ mod sink;
 mod stream;
 mod topic;
 
-pub use event::CheckedEvent;
+pub use event::{CheckedEvent, DATA_BYTES_MAX as EVENT_DATA_BYTES_MAX};
 pub use limits::{StreamLimits, StreamSlot};
 pub use log::{
     ActivityLog, LogPage, MIGRATION, PublicEvent, VIEW, WAKE_CHANNEL, retracted_migration, sparse_keys_migration,

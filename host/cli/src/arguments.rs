@@ -1,7 +1,7 @@
 //! Commands and flags. Rule: a flag means the same for every command, so that `gateway check` judges what `gateway run`
 //! would use.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -76,6 +76,9 @@ pub enum PluginsCommand {
     Resume(Switch),
     /// Let a plugin's index of the chain begin anew: its derived tables are emptied and filled again
     Reindex(Switch),
+    /// Map a library and say so, for a gateway that waits for it: a file, its sha256 and `data_dir`
+    #[command(hide = true)]
+    TryLoad { arguments: Vec<OsString> },
 }
 
 /// A file that holds a copy of the database.

@@ -12,7 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
-use gateway_plugins::{DiscoverError, crash_record};
+use gateway_plugins::{DiscoverError, FolderLoad, LateLibrary, LoadOutcome, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -63,9 +63,10 @@ pub async fn run(
     if let Err(error) = crash_record::open(&config.data_dir) {
         tracing::warn!(%error, "if a plugin ends the process, the next start will not know which");
     }
-    let loaded = gateway_plugins::load_folder(&config)?;
+    let (loaded, late) = load_plugins(&config).await?;
     let metrics = MetricsRecorder::install();
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
+    gateway.plugins.add_late(late).await;
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = control.spawn(in_context(&control, || follow_signals(gateway.clone(), overrides, stop.clone()))?);
@@ -84,6 +85,17 @@ pub async fn run(
         admin.abort();
     }
     Ok(())
+}
+
+/// The libraries of the folder, and those that take long, unless the gateway does not start without them.
+async fn load_plugins(config: &Config) -> Result<(Vec<LoadOutcome>, Vec<LateLibrary>), BootError> {
+    let FolderLoad { mut outcomes, late } = gateway_plugins::begin_load_folder(config)?;
+    let is_required = |library: &LateLibrary| config.plugins.strict || config.plugins.required.contains(&library.name);
+    let (required, late): (Vec<_>, Vec<_>) = late.into_iter().partition(is_required);
+    for library in required {
+        outcomes.push(library.wait().await);
+    }
+    Ok((outcomes, late))
 }
 
 /// Signals are received by the runtime in whose context they are asked for.

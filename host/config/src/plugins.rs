@@ -29,9 +29,12 @@ pub struct PluginsConfig {
     /// Time in which faults are counted together.
     #[schemars(range(min = 1, max = 86_400))]
     pub fence_window_s: u64,
-    /// Time for a plugin to construct itself.
+    /// Time for a plugin to construct itself. The others start meanwhile.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub constructor_timeout_ms: u64,
+    /// Memory of the process in MiB above which a warning names the calls of plugins in progress; 0: 80 % of what the machine or
+    /// the container has.
+    pub memory_warn_mib: u64,
     /// The sections `[plugins.<name>]`.
     #[serde(skip)]
     pub sections: BTreeMap<String, PluginSettings>,
@@ -72,6 +75,7 @@ impl Default for PluginsConfig {
             fence_faults: 20,
             fence_window_s: 60,
             constructor_timeout_ms: 10_000,
+            memory_warn_mib: 0,
             sections: BTreeMap::new(),
         }
     }

@@ -59,6 +59,16 @@ impl ErrorResponse {
             .header(http::header::RETRY_AFTER, "1")
     }
 
+    /// A statement was too slow: the database is there. `reason` as of [`Self::unavailable`].
+    pub fn database_slow(reason: &str) -> Self {
+        Self::new(503, "timeout", reason, REPEAT).header(http::header::RETRY_AFTER, "5")
+    }
+
+    /// A statement waited too long for its turn. `reason` as of [`Self::unavailable`].
+    pub fn database_busy(reason: &str) -> Self {
+        Self::new(503, "busy", reason, REPEAT).header(http::header::RETRY_AFTER, "5")
+    }
+
     /// `reason`: a line of the storage, which contains no values and no addresses.
     pub fn unavailable(reason: &str) -> Self {
         Self::new(503, "unavailable", format!("the gateway cannot store or read this right now: {reason}"), REPEAT)

@@ -8,6 +8,7 @@ mod gateway;
 pub mod health;
 mod housekeeping;
 pub mod lifecycle;
+mod memory_watch;
 pub mod migrations;
 pub mod operators;
 pub mod pages;

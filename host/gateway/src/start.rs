@@ -9,7 +9,7 @@ use crate::{
     health::HealthMonitor,
     housekeeping,
     lifecycle::{PluginManager, PluginManagerParts, Purpose, Topics},
-    migrations,
+    memory_watch, migrations,
     operators::Operators,
     pages::Pages,
     reload::signers_digest,
@@ -26,8 +26,7 @@ use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, JobStore};
 use gateway_plugins::{
-    ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadedPlugin,
-    PluginReport,
+    ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadOutcome,
 };
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
@@ -69,14 +68,14 @@ impl Gateway {
         config: Config,
         clock: Clock,
         bound: SocketAddr,
-        loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>,
+        loaded: Vec<LoadOutcome>,
     ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
         Box::pin(async move {
             let (fence_requests, fences) = mpsc::unbounded_channel();
             let gateway = Arc::new(build(config, clock, bound, fence_requests, Purpose::Serve).await?);
             gateway.plugins.load_switches().await?;
             gateway.plugins.start(loaded).await;
-            if let Err(error) = gateway.check_required() {
+            if let Err(error) = gateway.check_required().await {
                 gateway.stop().await;
                 return Err(error);
             }
@@ -86,7 +85,7 @@ impl Gateway {
     }
 
     /// With `plugins.strict` every plugin that is on must serve, else only those of `plugins.required`.
-    fn check_required(&self) -> Result<(), StartError> {
+    async fn check_required(&self) -> Result<(), StartError> {
         let plugins = &self.config.plugins;
         let mut required = plugins.required.clone();
         if plugins.strict {
@@ -94,6 +93,7 @@ impl Gateway {
         }
         required.sort();
         required.dedup();
+        self.plugins.settled(&required.iter().cloned().collect()).await;
         let missing = self.plugins.not_serving(&required);
         if missing.is_empty() { Ok(()) } else { Err(StartError::RequiredPlugins(missing.join("; "))) }
     }
@@ -112,6 +112,7 @@ impl Gateway {
         ));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
+        self.tasks.spawn(memory_watch::run(host.clone(), self.config.plugins.memory_warn_mib, stop.clone()));
         self.tasks.spawn(self.backups.clone().run(stop.clone()));
     }
 }
@@ -193,7 +194,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
     let operators = Operators::new(host.database.clone());
     let jobs = job_runner(&config, &host);
     let job_store = jobs.store.clone();
-    let plugins = Arc::new(PluginManager::new(PluginManagerParts {
+    let plugins = PluginManager::new(PluginManagerParts {
         config: config.clone(),
         host: host.clone(),
         routes: routes.clone(),
@@ -208,7 +209,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         },
         fence_requests,
         purpose,
-    }));
+    });
     let health = Arc::new(HealthMonitor::new(host.clone(), plugins.clone(), config.plugins.required.clone()));
     let backups = Arc::new(Backups::new(host.clone(), config.backup.clone()));
     let pages = Pages {

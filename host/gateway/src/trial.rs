@@ -66,6 +66,7 @@ async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Ve
     let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
     let gateway: Gateway = build(config, Clock::System, bound, fence_requests, Purpose::Trial).await?;
     gateway.plugins.start(loaded.into_iter().map(Ok).collect()).await;
+    gateway.plugins.settled(&gateway.plugins.wanted().into_iter().collect()).await;
     let mut reports = gateway.plugins.reports();
     reports.retain(PluginReport::is_failure);
     gateway.stop().await;

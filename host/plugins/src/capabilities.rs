@@ -1,7 +1,10 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    HostContext, PluginHandle, PluginTransaction, TransactionOwner, log_subscription,
+    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
+    bounds::BACKGROUND_TASKS_MAX,
+    handle::cut,
+    log_subscription,
     polls::{HostFrame, PluginCall, in_host},
     services::call_service,
 };
@@ -143,8 +146,15 @@ impl Host for Capabilities {
         async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
     }
 
-    fn spawn(&self, _name: RString, task: FfiFuture<()>) -> TaskBox {
+    fn spawn(&self, name: RString, task: FfiFuture<()>) -> TaskBox {
         read_tracking::mark_uncacheable();
+        if self.handle.tasks.len() >= BACKGROUND_TASKS_MAX {
+            let reason = format!("{name} is not run: the plugin has {BACKGROUND_TASKS_MAX} background tasks already");
+            self.handle.error(BACKGROUND_TASK, reason);
+            // Its drop is code of the plugin, which runs in its own call here.
+            drop(task);
+            return Task_TO::from_value(SpawnedTask(None), TD_Opaque);
+        }
         let (stop, place) = (self.handle.stop.clone(), self.handle.place(BACKGROUND_TASK));
         let task = PluginCall::new(self.handle.gate.clone(), place, || task);
         let running = self.handle.tasks.spawn(async move {
@@ -153,13 +163,20 @@ impl Host for Capabilities {
                 _ended_or_fenced = task => {}
             }
         });
-        Task_TO::from_value(SpawnedTask(running.abort_handle()), TD_Opaque)
+        Task_TO::from_value(SpawnedTask(Some(running.abort_handle())), TD_Opaque)
     }
 
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
         read_tracking::mark_uncacheable();
+        let turns = self.handle.blocking.clone();
         async move {
-            let finished = tokio::task::spawn_blocking(|| futures_util::FutureExt::now_or_never(work)).await;
+            // Held until the work is done, even when the caller has gone. The semaphore is never closed.
+            let turn = turns.acquire_owned().await;
+            let work = move || {
+                let _turn = turn;
+                futures_util::FutureExt::now_or_never(work)
+            };
+            let finished = tokio::task::spawn_blocking(work).await;
             match finished {
                 Ok(Some(())) => {}
                 Ok(None) => tracing::error!("blocking work of a plugin waited for something; it was dropped"),
@@ -250,7 +267,7 @@ impl Host for Capabilities {
     }
 
     fn log(&self, level: u8, message: RStr<'_>) {
-        let (plugin, message) = (&*self.handle.name, message.as_str());
+        let (plugin, message) = (&*self.handle.name, cut(message.as_str()));
         let id = request_id();
         let request_id = id.as_deref();
         match level {
@@ -263,10 +280,13 @@ impl Host for Capabilities {
     }
 }
 
-struct SpawnedTask(tokio::task::AbortHandle);
+/// None: it was one too many.
+struct SpawnedTask(Option<tokio::task::AbortHandle>);
 
 impl Task for SpawnedTask {
     fn abort(&self) {
-        self.0.abort();
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
     }
 }

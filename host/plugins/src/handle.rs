@@ -1,6 +1,7 @@
 //! The host's handle on one start of a plugin, shared by its capabilities and requests: name, stop signal, faults.
 
 use crate::{
+    bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
     polls::{PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
 };
@@ -16,7 +17,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// One thing that the plugin does, with its place among threads and its circuit breaker.
@@ -57,6 +58,8 @@ pub struct PluginHandle {
     pub tasks: TaskTracker,
     /// Bounds how much of its code runs at a time.
     pub gate: Arc<PollGate>,
+    /// Bounds how many of its blocking calls run at a time.
+    pub blocking: Arc<Semaphore>,
     /// By the names that faults give them.
     operations: RwLock<BTreeMap<String, PluginOperation>>,
     is_fenced: AtomicBool,
@@ -89,6 +92,7 @@ impl PluginHandle {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             gate: Arc::default(),
+            blocking: Arc::new(Semaphore::new(BLOCKING_CALLS_MAX)),
             operations: RwLock::default(),
             is_fenced: AtomicBool::new(false),
             faults: Mutex::default(),
@@ -102,7 +106,8 @@ impl PluginHandle {
     /// Logs and counts a failure; too many of them within the window ask for the fence, once.
     pub fn fault(&self, place: &str, fault: &Fault) {
         let kind = kind_name(fault.kind);
-        let (message, location) = (fault.message.as_str(), fault.location.as_str());
+        let message = cut(&fault.message);
+        let location = fault.location.as_str();
         tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), place, kind, location, "{message}");
         metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => kind)
             .increment(1);
@@ -111,10 +116,15 @@ impl PluginHandle {
         self.count(place, format!("{kind} in {place}: {message}{at}"));
     }
 
+    /// Something that the plugin gave back is not what it must be.
+    pub fn error(&self, place: &str, message: String) {
+        let message = message.into();
+        self.fault(place, &Fault { kind: FaultKind::Error, message, location: Default::default() });
+    }
+
     /// A contribution whose JSON does not fit the type of its extension point.
     pub fn invalid_contribution(&self, point: &str, error: &serde_json::Error) {
-        let message = format!("a contribution has another shape: {error}").into();
-        self.fault(&format!("point {point}"), &Fault { kind: FaultKind::Error, message, location: Default::default() });
+        self.error(&format!("point {point}"), format!("a contribution has another shape: {error}"));
     }
 
     /// A handler or job that exceeded its time limit counts as a fault.
@@ -279,6 +289,11 @@ impl ThreadHolder for PluginHandle {
             self.request_fence(FenceCause::HeldThread, reason);
         }
     }
+}
+
+/// The text of a plugin, no longer than a line may be.
+pub(crate) fn cut(message: &str) -> &str {
+    message.char_indices().nth(LOG_LINE_CHARS_MAX).map_or(message, |(end, _)| &message[..end])
 }
 
 fn kind_name(kind: FaultKind) -> &'static str {

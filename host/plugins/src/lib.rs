@@ -4,6 +4,7 @@
 
 mod active_plugin;
 mod active_plugins;
+pub mod bounds;
 mod breaker;
 mod call_depth;
 mod capabilities;
@@ -35,8 +36,8 @@ pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,
-    missing_consent, open,
+    DiscoverError, FolderLoad, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
+    begin_load_folder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use log_subscription::MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION;
 pub use report::PluginReport;

@@ -2,6 +2,7 @@
 
 use super::{
     PluginState,
+    bounds::Bounds,
     breaker::PausedOperation,
     loading::{LoadedPlugin, PluginError, asked_grants},
 };
@@ -33,6 +34,9 @@ pub struct PluginReport {
     /// Threads of the process that its code holds now.
     #[serde(default)]
     pub threads_lost: usize,
+    /// How much its calls may give back or keep.
+    #[serde(default)]
+    pub bounds: Bounds,
     /// Since the gateway started.
     pub faults: u64,
     pub last_fault: Option<String>,
@@ -57,6 +61,7 @@ impl PluginReport {
             grants: Vec::new(),
             paused: Vec::new(),
             threads_lost: 0,
+            bounds: Bounds::default(),
             faults: 0,
             last_fault: None,
             last_fault_ms: None,

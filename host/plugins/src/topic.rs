@@ -1,9 +1,13 @@
 //! One call of a topic's renderer. The rule: every failure is recorded as a fault of the plugin.
 
-use super::{ActivePlugin, polls::GateClosed};
+use super::{
+    ActivePlugin,
+    bounds::{FRAMES_BYTES_MAX, excess},
+    polls::GateClosed,
+};
 use abi_stable::std_types::RResult;
 use gateway_activity::LogPage;
-use plugin_api::abi::{Fault, FaultKind, Frame};
+use plugin_api::abi::Frame;
 use std::{sync::Arc, time::Duration};
 
 /// The readers of the topic wait for the frames.
@@ -18,15 +22,16 @@ pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Op
     let LogPage { rows, last_id } = page;
     let call = plugin.call(operation.place, || plugin.object.render(topic, rows));
     match tokio::time::timeout(RENDER_TIMEOUT, call).await {
-        Ok(Ok(RResult::ROk(frames))) if are_in_order(&frames, last_id) => {
-            plugin.handle.end_probe(operation, probe);
-            Some(frames.into_vec())
-        }
-        Ok(Ok(RResult::ROk(_))) => {
-            let message = "frames without rows, or in another order".into();
-            plugin.handle.fault(&place, &Fault { kind: FaultKind::Error, message, location: Default::default() });
-            None
-        }
+        Ok(Ok(RResult::ROk(frames))) => match problem_of(&frames, last_id) {
+            None => {
+                plugin.handle.end_probe(operation, probe);
+                Some(frames.into_vec())
+            }
+            Some(problem) => {
+                plugin.handle.error(&place, problem);
+                None
+            }
+        },
         Ok(Ok(RResult::RErr(fault))) => {
             plugin.handle.fault(&place, &fault);
             None
@@ -37,6 +42,16 @@ pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Op
             None
         }
     }
+}
+
+fn problem_of(frames: &[Frame], last_id: i64) -> Option<String> {
+    if !are_in_order(frames, last_id) {
+        return Some("frames without rows, or in another order".to_owned());
+    }
+    let labels = |frame: &Frame| -> usize { frame.labels.iter().map(|label| label.0.len() + label.1.len()).sum() };
+    let bytes =
+        frames.iter().map(|frame| size_of::<Frame>() + frame.event.len() + frame.data.len() + labels(frame)).sum();
+    excess("a page of frames", bytes, FRAMES_BYTES_MAX)
 }
 
 /// A client resumes after the last id it received: a frame with another id would make it miss events, or get them twice.

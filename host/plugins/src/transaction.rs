@@ -3,7 +3,7 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all, and before the client gets a 2xx.
 
-use crate::{HostContext, WriteGuard, log_subscription, polls::in_host};
+use crate::{HostContext, WriteGuard, bounds::EVENTS_PER_TRANSACTION_MAX, log_subscription, polls::in_host};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -26,9 +26,6 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
     },
 };
-
-/// The most events of one transaction; more are a bug of the plugin.
-const EVENTS_MAX: usize = 1000;
 
 pub struct PluginTransaction {
     inner: StorageTransaction,
@@ -215,11 +212,9 @@ impl PluginTransaction {
         let event = CheckedEvent::check(event)?;
         self.check_declared(&event.as_event().kind)?;
         let mut events = self.events.lock();
-        if events.len() >= EVENTS_MAX {
-            return Err(HostError::new(
-                HostErrorCode::Invalid,
-                format!("more than {EVENTS_MAX} events in a transaction"),
-            ));
+        if events.len() >= EVENTS_PER_TRANSACTION_MAX {
+            let text = format!("more than {EVENTS_PER_TRANSACTION_MAX} events in a transaction");
+            return Err(HostError::new(HostErrorCode::Invalid, text));
         }
         events.push(event);
         Ok(())

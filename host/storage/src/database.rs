@@ -78,7 +78,7 @@ impl Database {
     pub fn try_read(&self, scope: &Scope, statement: Statement) -> ReadAttempt {
         let statement = match self.inner.checker.check(scope, statement, Purpose::Read) {
             Ok(statement) => statement,
-            Err(error) => return ReadAttempt::Ready(self.record_read(Err(error))),
+            Err(error) => return ReadAttempt::Ready(self.record_read(scope, Err(error))),
         };
         statement.record_dependencies(scope);
         if let Engine::Sqlite(sqlite) = &self.inner.engine {
@@ -101,13 +101,14 @@ impl Database {
             // Boxed: the driver's futures are large, and SQLite's callers would move them too.
             Engine::Postgres(postgres) => Box::pin(postgres.read(&statement)).await,
         };
-        self.record_read(result)
+        self.record_read(scope, result)
     }
 
     /// A response that was built while a read failed must not be cached.
-    fn record_read(&self, result: Result<Rows, StorageError>) -> Result<Rows, StorageError> {
-        if result.is_err() {
+    fn record_read(&self, scope: &Scope, result: Result<Rows, StorageError>) -> Result<Rows, StorageError> {
+        if let Err(error) = &result {
             read_tracking::mark_uncacheable();
+            scope.log_slowness(error);
         }
         self.inner.record_availability(result)
     }

@@ -2,15 +2,17 @@
 //! catches a driver's error logs its full text.
 
 use plugin_api::abi::{HostError, HostErrorCode};
+use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
     /// Nothing was written; the same call may work later.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// As [`Self::Unavailable`], because of other transactions: the database itself works.
+    /// As [`Self::Unavailable`], because it waited too long for its turn: the database itself works.
     #[error("the database is busy: {0}")]
     Busy(String),
+    /// The statement, or its transaction, was stopped at its time limit: the database itself works.
     #[error("the database took too long: {0}")]
     Timeout(String),
     /// Another transaction at the same time was in the way. Nothing was written; the same statements may work in a new
@@ -46,9 +48,15 @@ impl StorageError {
         Self::Statement(error_line(reason.as_ref()))
     }
 
+    /// The statement waited for longer than this limit for `what`, which others had.
+    pub(crate) fn waited(what: &str, limit: Duration) -> Self {
+        Self::Busy(format!("{what} for more than {limit:?}"))
+    }
+
     fn code(&self) -> HostErrorCode {
         match self {
-            Self::Unavailable(_) | Self::Busy(_) => HostErrorCode::Unavailable,
+            Self::Unavailable(_) => HostErrorCode::Unavailable,
+            Self::Busy(_) => HostErrorCode::Busy,
             Self::Timeout(_) => HostErrorCode::Timeout,
             Self::Conflict(_) => HostErrorCode::Conflict,
             Self::Statement(_) => HostErrorCode::Statement,

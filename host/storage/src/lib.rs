@@ -5,6 +5,7 @@
 //! runs on both databases.
 
 mod backup;
+pub mod bounds;
 mod check;
 mod commit_statement;
 mod database;

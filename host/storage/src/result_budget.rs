@@ -1,9 +1,6 @@
 //! Limits how many bytes of rows one call returns.
 
-use crate::error::StorageError;
-
-/// Bytes of rows that one call returns, over all its statements.
-pub const ROWS_BYTES_MAX: usize = 64 * 1024 * 1024;
+use crate::{bounds::CALL_ROWS_BYTES_MAX, error::StorageError};
 
 /// What is left of the limit during one call.
 pub struct ResultBudget {
@@ -12,7 +9,7 @@ pub struct ResultBudget {
 
 impl ResultBudget {
     pub fn new() -> Self {
-        Self { bytes_left: ROWS_BYTES_MAX }
+        Self { bytes_left: CALL_ROWS_BYTES_MAX }
     }
 
     /// Fails when the rows of the running statement exceed what is left.
@@ -22,7 +19,7 @@ impl ResultBudget {
         }
         Err(StorageError::statement(format!(
             "the result is larger than {} MiB: use LIMIT",
-            ROWS_BYTES_MAX / (1024 * 1024)
+            CALL_ROWS_BYTES_MAX / (1024 * 1024)
         )))
     }
 

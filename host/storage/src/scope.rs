@@ -3,7 +3,8 @@
 //! The rule: a plugin reads and writes the tables whose names begin with its own, and reads published views; nothing
 //! else.
 
-use gateway_telemetry::{DatabaseUsage, HistogramTimer};
+use crate::error::StorageError;
+use gateway_telemetry::{DatabaseUsage, HistogramTimer, request_id};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Names of the views that a plugin may read.
@@ -56,6 +57,13 @@ impl Scope {
 
     pub(crate) fn time_write(&self) -> Option<HistogramTimer<'_>> {
         self.usage().map(|usage| usage.write.start_timer())
+    }
+
+    /// Logs whose statement was too slow, or waited too long; the plugin may do with the error what it likes.
+    pub(crate) fn log_slowness(&self, error: &StorageError) {
+        if matches!(error, StorageError::Timeout(_) | StorageError::Busy(_)) {
+            tracing::warn!(plugin = self.plugin_name(), request_id = request_id().as_deref(), "{error}");
+        }
     }
 
     fn usage(&self) -> Option<&DatabaseUsage> {

@@ -1,7 +1,8 @@
 //! A transaction on either engine: begun by its first statements, ended once.
 
 use crate::{
-    check::{CheckedStatement, Purpose},
+    bounds::CALL_STATEMENTS_MAX,
+    check::{CheckedStatement, Purpose, check_param_bytes},
     commit_statement::CommitStatement,
     engine::{DatabaseInner, Engine},
     error::StorageError,
@@ -15,9 +16,6 @@ use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering::Relaxed},
 };
-
-/// Deferred statements wait in memory.
-const DEFERRED_MAX: usize = 20_000;
 
 /// Statements that take effect together or not at all. A failed statement ends the transaction: everything is rolled
 /// back, and later calls fail with [`StorageError::Closed`]. Dropping the future of a call does the same. A transaction
@@ -39,18 +37,38 @@ enum EngineTransaction {
 #[derive(Default)]
 struct DeferredStatements {
     statements: Vec<CheckedStatement>,
+    param_bytes: usize,
     /// Index of the last one in the scope of the transaction.
     last_in_scope: Option<usize>,
 }
 
 impl DeferredStatements {
     fn push(&mut self, statement: CheckedStatement) -> Result<(), StorageError> {
-        if self.statements.len() >= DEFERRED_MAX {
-            let text = format!("{DEFERRED_MAX} statements are deferred already: wait for one of them");
+        if self.statements.len() >= CALL_STATEMENTS_MAX {
+            let text = format!("{CALL_STATEMENTS_MAX} statements are deferred already: wait for one of them");
             return Err(StorageError::statement(text));
         }
+        self.add_param_bytes(&statement)?;
         self.statements.push(statement);
         Ok(())
+    }
+
+    /// Adds the statements of a call to those that were deferred.
+    fn extend(&mut self, statements: Vec<CheckedStatement>) -> Result<(), StorageError> {
+        let count = self.statements.len() + statements.len();
+        if count > CALL_STATEMENTS_MAX {
+            return Err(StorageError::statement(format!(
+                "a call has {count} statements, at most {CALL_STATEMENTS_MAX}"
+            )));
+        }
+        statements.iter().try_for_each(|statement| self.add_param_bytes(statement))?;
+        self.statements.extend(statements);
+        Ok(())
+    }
+
+    fn add_param_bytes(&mut self, statement: &CheckedStatement) -> Result<(), StorageError> {
+        self.param_bytes += statement.param_bytes();
+        check_param_bytes(self.param_bytes)
     }
 }
 
@@ -121,9 +139,10 @@ impl Transaction {
     async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         let check = |statement| self.check(scope, statement);
         let checked: Vec<CheckedStatement> = statements.into_iter().map(check).collect::<Result<_, _>>()?;
-        let mut all = std::mem::take(&mut *self.deferred.lock()).statements;
-        let deferred_count = all.len();
-        all.extend(checked);
+        let mut deferred = std::mem::take(&mut *self.deferred.lock());
+        let deferred_count = deferred.statements.len();
+        deferred.extend(checked).inspect_err(|_| self.end("a statement failed"))?;
+        let all = deferred.statements;
         if all.is_empty() {
             return Ok(Vec::new());
         }
@@ -155,19 +174,21 @@ impl Transaction {
             EngineTransaction::Sqlite(transaction) => transaction.commit(checked).await,
             EngineTransaction::Postgres(transaction) => Box::pin(transaction.commit(&checked)).await,
         };
-        self.note_conflict(&result);
+        self.note_failure(&result);
         self.database.record_commit(result)
     }
 
     fn record<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
-        self.note_conflict(&result);
+        self.note_failure(&result);
         self.database.record_write(result)
     }
 
-    fn note_conflict<T>(&self, result: &Result<T, StorageError>) {
-        if let Err(StorageError::Conflict(_)) = result {
+    fn note_failure<T>(&self, result: &Result<T, StorageError>) {
+        let Err(error) = result else { return };
+        if let StorageError::Conflict(_) = error {
             self.has_conflict.store(true, Relaxed);
         }
+        self.scope.log_slowness(error);
     }
 
     /// Rolls back; returns when that is done.

@@ -60,7 +60,7 @@ pub enum HostErrorCode {
     Internal = 1,
     /// The database (or the chain) is unavailable; retrying later may help.
     Unavailable = 2,
-    /// The time limit of the call ran out.
+    /// The time limit of the call ran out; for a statement: it was too slow, and the database itself works.
     Timeout = 3,
     /// A statement the plugin sent is not allowed or not valid: a bug of the plugin.
     Statement = 4,
@@ -80,6 +80,9 @@ pub enum HostErrorCode {
     /// The database rolled the transaction back because of another one at the same time; the same statements may succeed in a
     /// new transaction.
     Conflict = 11,
+    /// The statement waited too long for its turn (a connection, a lock, the writer): the database itself works, and retrying
+    /// later may help.
+    Busy = 12,
 }
 
 impl HostError {

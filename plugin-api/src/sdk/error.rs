@@ -224,11 +224,15 @@ fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
         let problem = Problem::new(503, "disabled", error.message.into_string());
         return Ok(problem.hint("the operator of this gateway can switch it on; see /api/status").into_response());
     }
-    let transient = [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Conflict];
-    if !transient.iter().any(|code| error.is(*code)) {
+    let problem = if error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Conflict) {
+        Problem::new(503, "unavailable", unavailable_message(&error.message))
+    } else if error.is(HostErrorCode::Timeout) {
+        Problem::new(503, "timeout", error.message.into_string())
+    } else if error.is(HostErrorCode::Busy) {
+        Problem::new(503, "busy", error.message.into_string())
+    } else {
         return Err(super::fence::error_fault(error));
-    }
-    let problem = Problem::new(503, "unavailable", unavailable_message(&error.message));
+    };
     Ok(problem
         .hint("repeat the same request in a few seconds; if a signed write took effect after all, the answer is 409 replay")
         .into_response())

@@ -130,7 +130,10 @@ async fn start(mut config: Config, clock: &ManualClock, plugins: &[PluginModule_
     }
     let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
     let started = Gateway::start(config, Clock::Manual(clock.clone()), bound, loaded).await;
-    started.unwrap_or_else(|error| panic!("the gateway does not start: {error}"))
+    let gateway = started.unwrap_or_else(|error| panic!("the gateway does not start: {error}"));
+    // A busy machine may be slow.
+    gateway.plugins.settled(&gateway.plugins.wanted().into_iter().collect()).await;
+    gateway
 }
 
 impl TestGateway {

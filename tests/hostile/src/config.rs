@@ -31,6 +31,8 @@ pub enum Act {
     Exit,
     /// Answers JSON of another shape.
     Misshape,
+    /// Answers much more than there may be.
+    Flood,
     /// Collects the same extension point, and so calls itself again.
     Circle,
 }
@@ -50,7 +52,7 @@ impl Config {
             Act::Hang => block(Duration::from_millis(self.hang_ms)),
             Act::Spin => spin(),
             Act::Exit => exit(),
-            Act::Behave | Act::Misshape | Act::Circle => {}
+            Act::Behave | Act::Misshape | Act::Flood | Act::Circle => {}
         }
     }
 }
@@ -70,6 +72,6 @@ pub(crate) async fn act(act: Act, place: &'static str) {
         Act::Hang => std::future::pending().await,
         Act::Spin => spin(),
         Act::Exit => exit(),
-        Act::Behave | Act::Misshape | Act::Circle => {}
+        Act::Behave | Act::Misshape | Act::Flood | Act::Circle => {}
     }
 }

@@ -8,6 +8,7 @@ mod data;
 mod deaths;
 mod drops;
 mod egress;
+mod excess;
 mod panics;
 mod responses;
 mod spins;
@@ -24,6 +25,9 @@ use plugin_api::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// More than a contribution or a page of frames may have.
+const FLOOD_BYTES: usize = 5 * 1024 * 1024;
+
 pub struct Hostile {
     config: Config,
 }
@@ -38,6 +42,7 @@ impl Plugin for Hostile {
             .routes(responses::routes())
             .routes(data::routes())
             .routes(egress::routes())
+            .routes(excess::routes())
             .routes(spins::routes())
             .routes(deaths::routes())
             .grants(Grants { egress: true, ..Grants::default() })
@@ -84,14 +89,21 @@ async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, Hos
             cx.collect(point, &NoInput {}).await?;
         }
     }
-    Ok(if act == Act::Misshape { json!("neither counters nor services") } else { json!({}) })
+    Ok(match act {
+        Act::Misshape => json!("neither counters nor services"),
+        Act::Flood => json!({ "text": "x".repeat(FLOOD_BYTES) }),
+        _ => json!({}),
+    })
 }
 
 async fn frames(cx: PluginContext<Hostile>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
     let act = cx.plugin().config.contribution;
     config::act(act, "in the stream's frames").await;
     let shift = i64::from(act == Act::Misshape);
-    rows.into_iter().map(|row| Frame::new(row.id + shift, row.ts, row.kind, &row.data)).collect()
+    let flood = if act == Act::Flood { "x".repeat(FLOOD_BYTES) } else { String::new() };
+    rows.into_iter()
+        .map(|row| Ok(Frame::new(row.id + shift, row.ts, row.kind, &row.data)?.label("flood", flood.as_str())))
+        .collect()
 }
 
 export_plugin!(Hostile);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 #[rstest]
 #[case("panic", "the constructor failed: in the constructor at tests/hostile/src/config.rs:")]
-#[case("hang", "the constructor did not return within 300ms")]
+#[case("hang", "its constructor did not return within 300ms")]
 #[tokio::test]
 async fn a_constructor_that_breaks_is_a_reason(#[case] act: &str, #[case] reason: &str) {
     let gateway =

@@ -90,6 +90,47 @@ async fn a_failing_migration_leaves_everything_as_it_was(#[values(Engine::Sqlite
     assert_eq!(db.migrate("forum", &mended).await.unwrap().applied, [1, 2]);
 }
 
+const DUPLICATES: &str = "CREATE TABLE forum_notes (id BIGINT, body TEXT);
+    INSERT INTO forum_notes VALUES (1, 'the same'), (2, 'the same')";
+
+/// Message, place, constraint and code, as the database has them, behind number and name of the migration.
+#[rstest]
+#[case::table(
+    "CREATE TABLE forum_more (id BIGINT);\n    INSERT INTO forum_missing (id) VALUES (1)",
+    "no such table: forum_missing (line 2, column 5: INSERT INTO forum_missing (id) VALUES (1); code 1)",
+    "relation \"forum_missing\" does not exist (line 2, column 17: forum_missing (id) VALUES (1); code 42P01)"
+)]
+#[case::column(
+    "UPDATE forum_notes SET nope = 1",
+    "no such column: nope (line 1, column 1: UPDATE forum_notes SET nope = 1; code 1)",
+    "column \"nope\" of relation \"forum_notes\" does not exist (line 1, column 24: nope = 1; code 42703)"
+)]
+#[case::constraint(
+    "CREATE UNIQUE INDEX forum_u ON forum_notes (body)",
+    "UNIQUE constraint failed: forum_notes.body (line 1, column 1: CREATE UNIQUE INDEX forum_u ON forum_notes (body); code 2067)",
+    "could not create unique index \"forum_u\" (table forum_notes; code 23505)"
+)]
+#[case::value(
+    "CREATE TABLE forum_more (id BIGINT CHECK (id <> 'x')); INSERT INTO forum_more SELECT body FROM forum_notes",
+    "",
+    "invalid input syntax for type bigint: \"x\" (line 1, column 49: 'x')); INSERT INTO forum_more SELECT body FROM forum_notes; code 22P02)"
+)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_migration_is_told_in_the_databases_words(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+    #[case] sql: &str,
+    #[case] sqlite: &str,
+    #[case] postgres: &str,
+) {
+    let words = if engine == Engine::Sqlite { sqlite } else { postgres };
+    if words.is_empty() {
+        return;
+    }
+    let db = TestDatabase::new(engine).await;
+    let error = db.migrate("forum", &[migration(1, DUPLICATES), migration(2, sql)]).await.unwrap_err();
+    assert_eq!(error, StorageError::Migration(format!("forum migration 2 (step_2) failed: {words}")));
+}
+
 #[rstest]
 #[case::changed(&[(1, "CREATE TABLE forum_other (id BIGINT)")],
     "forum migration 1 (step_1) was changed after it was applied: add a new migration instead")]

@@ -11,6 +11,7 @@ mod property;
 mod read;
 mod row_counts;
 mod search;
+mod slow;
 mod transaction;
 mod value;
 

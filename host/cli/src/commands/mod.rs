@@ -28,6 +28,10 @@ pub fn run(cli: &Cli) -> ExitCode {
     match cli.command_or_run() {
         Command::Version => version(output),
         Command::Plugins(PluginsCommand::Inspect { file }) => inspect::file(output, &file),
+        Command::Plugins(PluginsCommand::TryLoad { arguments }) => match gateway_plugins::trial::run(&arguments) {
+            Ok(()) => ExitCode::Ok,
+            Err(error) => failure(ExitCode::Failure, &error),
+        },
         Command::Plugins(PluginsCommand::Enable(switch)) => {
             operate::run(output, Action::Enable, &switch, &cli.overrides)
         }

@@ -76,11 +76,10 @@ fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> E
 
 pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
     match error {
-        StorageError::Unavailable(_)
-        | StorageError::Busy(_)
-        | StorageError::Timeout(_)
-        | StorageError::Conflict(_)
-        | StorageError::Closed(_) => {
+        // The storage logs them.
+        StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),
+        StorageError::Timeout(_) => ErrorResponse::database_slow(&error.to_string()),
+        StorageError::Unavailable(_) | StorageError::Conflict(_) | StorageError::Closed(_) => {
             tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
             ErrorResponse::unavailable(&error.to_string())
         }

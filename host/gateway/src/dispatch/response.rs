@@ -10,6 +10,9 @@ use gateway_activity::StreamLimits;
 use gateway_http::body::Body;
 use gateway_plugins::{
     InFlightGuard, PluginHandle,
+    bounds::{
+        RESPONSE_BODY_BYTES_MAX, RESPONSE_HEADER_BYTES_MAX, RESPONSE_HEADERS_MAX, STREAM_CHUNK_BYTES_MAX, excess,
+    },
     polls::{PluginValue, PollGate},
 };
 use gateway_telemetry::request_id;
@@ -46,6 +49,7 @@ pub async fn into_response(
 ) -> Result<PluginResponse, ErrorResponse> {
     let place = call.route.spec.operation.as_str();
     let (status, headers) = head(call, answer.status, answer.headers)?;
+    check_size(call, &answer.body)?;
     let mut incomplete = None;
     let mut response = match answer.body {
         abi::Body::Full(bytes) if bytes.is_empty() => Response::new(Body::Empty),
@@ -66,8 +70,10 @@ pub async fn into_response(
     Ok(PluginResponse { response, incomplete })
 }
 
-/// More headers than this are a bug of the plugin.
-const HEADERS_MAX: usize = 100;
+fn check_size(call: &Call<'_>, body: &abi::Body) -> Result<(), ErrorResponse> {
+    let (abi::Body::Full(bytes) | abi::Body::JsonWithAuthors(bytes)) = body else { return Ok(()) };
+    excess("the body", bytes.len(), RESPONSE_BODY_BYTES_MAX).map_or(Ok(()), |reason| Err(broken(call, &reason)))
+}
 
 /// Capacity that includes the headers which the gateway adds.
 const HEADERS_USUAL: usize = 12;
@@ -86,14 +92,19 @@ fn head(
         return Err(broken(call, &format!("status {status} is no final answer")));
     }
     let mut checked = HeaderMap::with_capacity(HEADERS_USUAL);
+    let mut header_bytes = 0;
     for Tuple2(name, value) in headers {
         let problem = |reason: &str| broken(call, &format!("header {:?}: {reason}", name.as_str()));
         let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|error| problem(&error.to_string()))?;
         if THE_GATEWAYS_OWN.contains(&parsed) {
             return Err(problem("the gateway itself writes it"));
         }
-        if checked.len() == HEADERS_MAX {
-            return Err(broken(call, &format!("more than {HEADERS_MAX} headers")));
+        if checked.len() == RESPONSE_HEADERS_MAX {
+            return Err(broken(call, &format!("more than {RESPONSE_HEADERS_MAX} headers")));
+        }
+        header_bytes += name.len() + value.len();
+        if let Some(reason) = excess("its head", header_bytes, RESPONSE_HEADER_BYTES_MAX) {
+            return Err(broken(call, &reason));
         }
         checked.append(parsed, header_value(value).map_err(|error| problem(&error.to_string()))?);
     }
@@ -115,8 +126,11 @@ pub fn broken(call: &Call<'_>, reason: &str) -> ErrorResponse {
 
 /// Reports a fault of the plugin in its response.
 pub fn report(call: &Call<'_>, message: &str) {
-    let fault = Fault { kind: abi::FaultKind::Error, message: message.into(), location: Default::default() };
-    call.plugin.handle.fault(&call.route.spec.operation, &fault);
+    call.plugin.handle.error(&call.route.spec.operation, message.to_owned());
+}
+
+fn error_fault(message: String) -> Fault {
+    Fault { kind: abi::FaultKind::Error, message: message.into(), location: Default::default() }
 }
 
 /// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.
@@ -152,6 +166,11 @@ fn pull(
                 () = handle.stop.cancelled() => return None,
                 chunk = next => chunk.ok()??,
             };
+            let chunk =
+                chunk.and_then(|bytes| match excess("a chunk of the stream", bytes.len(), STREAM_CHUNK_BYTES_MAX) {
+                    None => RResult::ROk(bytes),
+                    Some(reason) => RResult::RErr(error_fault(reason)),
+                });
             match chunk {
                 RResult::ROk(bytes) => Some((Ok(Bytes::from_owner(bytes)), Some((chunks, in_flight)))),
                 RResult::RErr(fault) => {

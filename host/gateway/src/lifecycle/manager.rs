@@ -6,7 +6,7 @@
 
 use super::{
     Topics,
-    clashes::losers,
+    late_starts::LateStarts,
     registry::{InactiveReason, PluginRegistry},
 };
 use crate::{
@@ -20,17 +20,16 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, Capabilities, FaultLimit, FenceCause, FenceRequest, HostContext, LoadedPlugin, PluginHandle,
-    PluginReport, PluginState,
-    crash_record::{self, StartPhase},
-    job, missing_consent,
-    polls::{has_spare_threads, threads_lost},
+    ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginReport, PluginState, job,
+    polls::{CallEnd, DetachedCall},
     render,
 };
-use gateway_storage::{Schema, Scope};
 use parking_lot::Mutex;
-use plugin_api::abi::{FaultKind, FfiBytes, PluginBox};
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
@@ -74,13 +73,22 @@ pub struct PluginManagerParts {
 pub struct PluginManager {
     pub(super) parts: PluginManagerParts,
     pub(super) registry: Mutex<PluginRegistry>,
-    /// Held while plugins are started or stopped.
+    /// Held while plugins are started or stopped, but not while a constructor takes long.
     pub(super) changes: tokio::sync::Mutex<()>,
+    pub(super) late_starts: LateStarts,
+    /// For work in the background.
+    pub(super) me: Weak<Self>,
 }
 
 impl PluginManager {
-    pub fn new(parts: PluginManagerParts) -> Self {
-        Self { parts, registry: Mutex::default(), changes: tokio::sync::Mutex::default() }
+    pub fn new(parts: PluginManagerParts) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            parts,
+            registry: Mutex::default(),
+            changes: tokio::sync::Mutex::default(),
+            late_starts: LateStarts::default(),
+            me: me.clone(),
+        })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -91,18 +99,18 @@ impl PluginManager {
         &self.parts.host
     }
 
-    /// Starts every enabled plugin, each after those that it requires.
-    pub fn start(&self, loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> BoxFuture<'_, ()> {
+    /// Starts every enabled plugin, each after those that it requires. One that takes long goes on alone: see [`Self::settled`].
+    pub fn start(&self, loaded: Vec<LoadOutcome>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let _transition = self.changes.lock().await;
-            for outcome in loaded {
-                match outcome {
-                    Ok(loaded) => self.registry.lock().add(loaded),
-                    Err(report) => self.registry.lock().add_refused(*report),
+            {
+                let _transition = self.changes.lock().await;
+                for outcome in loaded {
+                    self.registry.lock().add_outcome(outcome);
                 }
+                let wanted = self.registry.lock().wanted(self.config());
+                self.start_all(&wanted, self.config()).await;
             }
-            let wanted = self.registry.lock().wanted(self.config());
-            self.start_all(&wanted, self.config()).await;
+            self.settled_soon().await;
         })
     }
 
@@ -162,6 +170,7 @@ impl PluginManager {
         Box::pin(async move {
             let _transition = self.changes.lock().await;
             self.registry.lock().is_closed = true;
+            self.late_starts.give_up();
             let leaving = self.registry.lock().leaving(&BTreeSet::new());
             for name in leaving {
                 self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
@@ -191,84 +200,8 @@ impl PluginManager {
         self.registry.lock().wanted(self.config()).into_iter().collect()
     }
 
-    pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
-        self.resolve_clashes(wanted, config).await;
-        let (order, stuck) = self.registry.lock().starting(wanted);
-        for (name, reason) in stuck {
-            self.registry.lock().note(&name, InactiveReason::failed(reason));
-        }
-        let lost = self.registry.lock().clashes.clone();
-        for name in order {
-            if let Some(reason) = lost.get(&name) {
-                tracing::error!(plugin = name, "{reason}");
-                self.registry.lock().note(&name, InactiveReason::failed(reason.as_str()));
-                continue;
-            }
-            if let Err(inactive) = self.start_plugin(&name, config).await {
-                tracing::error!(plugin = name, state = %inactive.state, "{}", inactive.reason);
-                self.registry.lock().note(&name, inactive);
-            }
-        }
-    }
-
-    /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
-    async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
-        let applied = self.host().database.migration_status(None).await.unwrap_or_default();
-        let since_ms = |name: &str| {
-            let own = applied.iter().filter(|migration| migration.plugin == name);
-            own.map(|migration| migration.applied_at).min()
-        };
-        let mut registry = self.registry.lock();
-        let claimants = registry.claimants(wanted, config, since_ms);
-        registry.clashes = losers(&claimants);
-    }
-
-    async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
-        let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(()) };
-        let settings = config.plugins.settings(name);
-        if let Some(reason) = missing_consent(&loaded, &settings) {
-            return Err(InactiveReason::failed(reason));
-        }
-        for phase in [StartPhase::Constructor, StartPhase::Migration] {
-            if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
-                return Err(InactiveReason::failed(reason));
-            }
-        }
-        let lost = threads_lost(name);
-        if lost > 0 && !has_spare_threads() {
-            let reason =
-                format!("its code holds {lost} threads of this process: restart the gateway to start it again");
-            return Err(InactiveReason::failed(reason));
-        }
-        let handle = self.new_handle(name);
-        self.registry.lock().begins(name, handle.clone());
-        let usage = self.host().usage.plugin(name).database.clone();
-        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
-        let object = {
-            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor);
-            self.construct(&loaded, settings.config, &handle, &scope).await?
-        };
-        {
-            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Migration);
-            self.migrate(&loaded, &scope).await?;
-        }
-        let running = ActivePlugin::new(handle, loaded.clone(), object, scope);
-        let jobs = match self.mount_all(&running).await {
-            Ok(jobs) => jobs,
-            Err(inactive) => {
-                self.abandon(&running);
-                return Err(inactive);
-            }
-        };
-        self.registry.lock().serves(name, running, jobs);
-        crash_record::forgive(name);
-        let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
-        tracing::info!(plugin = name, version, routes, "serving");
-        Ok(())
-    }
-
     /// Topics come before routes, so that the first request for a stream finds its topic.
-    async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
+    pub(super) async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
         if self.parts.purpose == Purpose::Trial {
             JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
             return self.mount(plugin).map(|()| no_jobs());
@@ -279,60 +212,6 @@ impl PluginManager {
             plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone()));
         }
         self.start_jobs(plugin).map_err(invalid_jobs)
-    }
-
-    fn new_handle(&self, name: &str) -> Arc<PluginHandle> {
-        let plugins = &self.config().plugins;
-        let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
-        let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
-        PluginHandle::new(name, limit, self.host().clock.clone(), self.parts.fence_requests.clone())
-    }
-
-    /// The constructor is synchronous code of the plugin: it runs on a blocking thread, with a time limit.
-    async fn construct(
-        &self,
-        loaded: &Arc<LoadedPlugin>,
-        settings: serde_json::Map<String, serde_json::Value>,
-        handle: &Arc<PluginHandle>,
-        scope: &Scope,
-    ) -> Result<PluginBox, InactiveReason> {
-        let config = serde_json::to_vec(&settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
-        let host = Capabilities {
-            handle: handle.clone(),
-            host: self.host().clone(),
-            scope: scope.clone(),
-            manifest: loaded.manifest.clone(),
-        };
-        let construct = loaded.module.construct();
-        let work = tokio::task::spawn_blocking(move || construct(host.into_host_box(), FfiBytes::from(config)));
-        let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
-        match tokio::time::timeout(limit, work).await {
-            Ok(Ok(RResult::ROk(object))) => Ok(object),
-            Ok(Ok(RResult::RErr(fault))) if fault.kind == FaultKind::Config => Err(InactiveReason::failed(format!(
-                "[plugins.{}] is not valid: {}",
-                loaded.manifest.name, fault.message
-            ))),
-            Ok(Ok(RResult::RErr(fault))) => {
-                handle.fault("constructor", &fault);
-                Err(InactiveReason::failed(format!("the constructor failed: {} at {}", fault.message, fault.location)))
-            }
-            Ok(Err(error)) => Err(InactiveReason::failed(format!("the constructor ended badly: {error}"))),
-            Err(_elapsed) => {
-                handle.timed_out("constructor", limit);
-                Err(InactiveReason::failed(format!("the constructor did not return within {limit:?}")))
-            }
-        }
-    }
-
-    async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
-        let manifest = &loaded.manifest;
-        let outcome = {
-            let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
-            self.host().database.migrate(&schema).await
-        };
-        outcome
-            .map(drop)
-            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))
     }
 
     /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so
@@ -427,7 +306,7 @@ impl PluginManager {
     }
 
     /// Undoes a start that failed half way.
-    fn abandon(&self, plugin: &ActivePlugin) {
+    pub(super) fn abandon(&self, plugin: &ActivePlugin) {
         plugin.close();
         plugin.handle.stop.cancel();
         self.parts.topics.remove_stopped(plugin);
@@ -435,15 +314,18 @@ impl PluginManager {
     }
 }
 
-/// `stop` may block: it runs on a blocking thread, with a time limit.
+/// `stop` may block: it runs on a thread of its own, with a time limit.
 async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
     let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
-    let work = tokio::task::spawn_blocking(move || runtime.block_on(stopped.object.stop()));
-    match tokio::time::timeout(limit, work).await {
-        Ok(Ok(RResult::ROk(()))) => {}
-        Ok(Ok(RResult::RErr(fault))) => running.handle.fault("stop", &fault),
-        Ok(Err(error)) => tracing::error!(plugin = running.name(), %error, "stopping ended badly"),
-        Err(_elapsed) => running.handle.timed_out("stop", limit),
+    let stop = match DetachedCall::start(running.name(), move || runtime.block_on(stopped.object.stop())) {
+        Ok(stop) => stop,
+        Err(error) => return tracing::error!(plugin = running.name(), %error, "no thread can be started to stop it"),
+    };
+    match stop.wait(limit).await {
+        Some(CallEnd::Returned(RResult::ROk(()))) => {}
+        Some(CallEnd::Returned(RResult::RErr(fault))) => running.handle.fault("stop", &fault),
+        Some(CallEnd::Panicked) => tracing::error!(plugin = running.name(), "stopping ended badly"),
+        None => running.handle.timed_out("stop", limit),
     }
 }
 

@@ -1,10 +1,14 @@
 //! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped (DESIGN §4).
 
 mod clashes;
+mod construction;
+mod join;
+mod late_starts;
 mod manager;
 mod operate;
 mod registry;
 mod service_types;
+mod start;
 mod topics;
 
 pub use manager::{PluginManager, PluginManagerParts, Purpose};

@@ -82,6 +82,19 @@ impl PluginManager {
     }
 
     async fn run_action(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
+        let (before, refusal) = self.act(action, name, who).await?;
+        // Its constructor may take long.
+        self.settled(&BTreeSet::from([name.to_owned()])).await;
+        let mut report = self.registry.lock().report(name).unwrap_or(before);
+        let is_reached = refusal.is_none() && report.state == action.wants();
+        if let Some(refusal) = refusal {
+            report.reason = refusal;
+        }
+        Ok(Outcome { report, is_reached })
+    }
+
+    /// The plugin before the command, and why the command was refused.
+    async fn act(&self, action: Action, name: &str, who: &str) -> Result<(PluginReport, Option<String>), OperateError> {
         let _transition = self.changes.lock().await;
         let before = self.registry.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
         if self.registry.lock().is_closed() {
@@ -96,12 +109,7 @@ impl PluginManager {
             Action::Resume => self.resume(&before).await,
             Action::Reindex => self.reindex(name).await?,
         };
-        let mut report = self.registry.lock().report(name).unwrap_or(before);
-        let is_reached = refusal.is_none() && report.state == action.wants();
-        if let Some(refusal) = refusal {
-            report.reason = refusal;
-        }
-        Ok(Outcome { report, is_reached })
+        Ok((before, refusal))
     }
 
     /// Reads the operators' decisions, before plugins start or the configuration is applied again.
@@ -148,7 +156,8 @@ impl PluginManager {
         // Its routes stay and respond 503 until the new ones replace them.
         self.registry.lock().note(name, InactiveReason { state: PluginState::Stopped, reason });
         self.start_with_waiting(name).await;
-        if self.registry.lock().report(name).is_none_or(|report| report.state != PluginState::Serving) {
+        let state = self.registry.lock().report(name).map(|report| report.state);
+        if !matches!(state, Some(PluginState::Serving | PluginState::Starting)) {
             self.unmount(name);
         }
         None
@@ -167,13 +176,24 @@ impl PluginManager {
     }
 
     /// Starts a plugin, and those that failed because it did not serve.
-    async fn start_with_waiting(&self, name: &str) {
+    pub(super) async fn start_with_waiting(&self, name: &str) {
+        self.start_beside(name, true).await;
+    }
+
+    /// Starts the plugins that failed because this one did not serve.
+    pub(super) async fn start_waiting(&self, name: &str) {
+        self.start_beside(name, false).await;
+    }
+
+    async fn start_beside(&self, name: &str, is_included: bool) {
         let (config, mut names) = {
             let registry = self.registry.lock();
             let config = registry.latest_config();
             (config.clone(), registry.waiting_for(name, config.as_deref().unwrap_or(self.config())))
         };
-        names.insert(name.to_owned());
+        if is_included {
+            names.insert(name.to_owned());
+        }
         self.start_all(&names, config.as_deref().unwrap_or(self.config())).await;
     }
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::operators::Switches;
 use gateway_config::Config;
 use gateway_plugins::{
-    ActivePlugin, FenceRequest, LoadedPlugin, PluginHandle, PluginReport, PluginState, polls::threads_lost,
+    ActivePlugin, FenceRequest, LoadOutcome, LoadedPlugin, PluginHandle, PluginReport, PluginState, polls::threads_lost,
 };
 use gateway_storage::ViewNames;
 use std::{
@@ -46,7 +46,7 @@ pub struct PluginRegistry {
 pub const OFF_BY_CONFIGURATION: &str = "switched off in the configuration";
 
 /// Why a plugin does not serve.
-pub(super) struct InactiveReason {
+pub struct InactiveReason {
     pub state: PluginState,
     pub reason: String,
 }
@@ -74,6 +74,27 @@ impl PluginRegistry {
 
     pub(super) fn add_refused(&mut self, report: PluginReport) {
         tracing::error!(plugin = report.name, "{}", report.reason);
+        self.add_unloaded(report);
+    }
+
+    /// The name of the plugin that was added.
+    pub(super) fn add_outcome(&mut self, outcome: LoadOutcome) -> String {
+        match outcome {
+            Ok(loaded) => {
+                let name = loaded.name().to_owned();
+                self.add(loaded);
+                name
+            }
+            Err(report) => {
+                let name = report.name.clone();
+                self.add_refused(*report);
+                name
+            }
+        }
+    }
+
+    /// A plugin without a library, so far.
+    pub(super) fn add_unloaded(&mut self, report: PluginReport) {
         let (state, reason) = (report.state, report.reason.clone());
         self.entries.insert(
             report.name.clone(),
@@ -187,10 +208,11 @@ impl PluginRegistry {
         self.entries.iter().filter(move |(_, entry)| is_present(entry)).map(|(name, _)| name.clone())
     }
 
-    /// The plugins that are loaded and do not serve. A fenced one waits for the operator.
+    /// The plugins that are loaded and do not serve. A fenced one waits for the operator, and one that starts for its constructor.
     pub(super) fn idle(&self) -> impl Iterator<Item = String> {
         let is_idle = |entry: &PluginEntry| {
-            entry.loaded.is_some() && entry.running.is_none() && entry.state != PluginState::Fenced
+            let is_elsewhere = matches!(entry.state, PluginState::Fenced | PluginState::Starting);
+            entry.loaded.is_some() && entry.running.is_none() && !is_elsewhere
         };
         self.entries.iter().filter(move |(_, entry)| is_idle(entry)).map(|(name, _)| name.clone())
     }
@@ -249,10 +271,13 @@ impl PluginRegistry {
         if missing.is_empty() {
             return Ok(());
         }
-        Err(InactiveReason::failed(format!(
-            "it requires {}, which does not serve: enable it first",
-            missing.join(", ")
-        )))
+        let starts = |name: &&str| self.entries.get(*name).is_some_and(|entry| entry.state == PluginState::Starting);
+        let (names, is_to_come) = (missing.join(", "), missing.iter().all(starts));
+        Err(InactiveReason::failed(if is_to_come {
+            format!("it requires {names}, which is still starting: it starts after that")
+        } else {
+            format!("it requires {names}, which does not serve: enable it first")
+        }))
     }
 
     /// Two plugins cannot publish the same view, nor have table prefixes of which one contains the other.

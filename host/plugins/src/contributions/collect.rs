@@ -1,6 +1,12 @@
 //! Collects the contributions of plugins to an extension point.
 
-use crate::{ActivePlugin, ActiveSet, call_depth::CallDepth, dependencies_of, polls::GateClosed};
+use crate::{
+    ActivePlugin, ActiveSet,
+    bounds::{CONTRIBUTION_BYTES_MAX, excess},
+    call_depth::CallDepth,
+    dependencies_of,
+    polls::GateClosed,
+};
 use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_storage::read_tracking;
@@ -108,16 +114,22 @@ async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiByt
     let probe = plugin.handle.admit(operation).ok()?;
     let call = plugin.call(operation.place, || plugin.object.contribute(index, input));
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
-        Ok(Ok(RResult::ROk(bytes))) => match serde_json::from_slice(&bytes) {
-            Ok(value) => {
-                plugin.handle.end_probe(operation, probe);
-                Some(value)
+        Ok(Ok(RResult::ROk(bytes))) => {
+            if let Some(reason) = excess("a contribution", bytes.len(), CONTRIBUTION_BYTES_MAX) {
+                plugin.handle.error(&format!("point {point}"), reason);
+                return None;
             }
-            Err(error) => {
-                plugin.handle.invalid_contribution(point, &error);
-                None
+            match serde_json::from_slice(&bytes) {
+                Ok(value) => {
+                    plugin.handle.end_probe(operation, probe);
+                    Some(value)
+                }
+                Err(error) => {
+                    plugin.handle.invalid_contribution(point, &error);
+                    None
+                }
             }
-        },
+        }
         Ok(Ok(RResult::RErr(fault))) => {
             plugin.handle.fault(&format!("point {point}"), &fault);
             None

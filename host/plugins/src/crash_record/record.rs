@@ -27,6 +27,8 @@ struct CrashRecord {
     free: Mutex<Vec<usize>>,
     places: Mutex<File>,
     deaths: Mutex<DeathsByPlugin>,
+    /// The starts that have not ended. One that takes long does not keep the others waiting.
+    starting: Mutex<Vec<Starting>>,
     /// By plugin: what was running when the process before this one died.
     found: BTreeMap<String, BTreeSet<String>>,
 }
@@ -49,6 +51,8 @@ pub fn close() {
     if let Some(record) = RECORD.get() {
         record.remove(SLOTS_FILE);
         record.remove(PLACES_FILE);
+        // A start that hangs did not end this process.
+        record.remove(STARTING_FILE);
     }
 }
 
@@ -81,23 +85,25 @@ pub fn note_place(plugin: &str, name: &str) {
 }
 
 /// A plugin starts; dropped when its code has returned.
-pub struct StartMark(());
+pub struct StartMark(Starting);
 
 /// To be called before the plugin's code.
 pub fn start_mark(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> StartMark {
+    let starting = Starting { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
     if let Some(record) = RECORD.get() {
-        let starting = Starting { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
-        if let Err(error) = start_deaths::write(&record.folder.join(STARTING_FILE), &starting) {
-            tracing::warn!(plugin, %error, "a crash of this start could not be named");
-        }
+        record.change_starting(|list| list.push(starting.clone()));
     }
-    StartMark(())
+    StartMark(starting)
 }
 
 impl Drop for StartMark {
     fn drop(&mut self) {
         if let Some(record) = RECORD.get() {
-            record.remove(STARTING_FILE);
+            record.change_starting(|list| {
+                if let Some(index) = list.iter().position(|starting| *starting == self.0) {
+                    list.remove(index);
+                }
+            });
         }
     }
 }
@@ -121,10 +127,10 @@ impl CrashRecord {
         fs::create_dir_all(&folder)?;
         let mut found = running_in(&folder);
         let mut deaths: DeathsByPlugin = start_deaths::read(&folder.join(DEATHS_FILE)).unwrap_or_default();
-        let starting: Option<Starting> = start_deaths::read(&folder.join(STARTING_FILE));
-        if let Some(starting) = starting.clone() {
+        let starting: Vec<Starting> = start_deaths::read(&folder.join(STARTING_FILE)).unwrap_or_default();
+        for starting in &starting {
             found.entry(starting.plugin.clone()).or_default().insert(format!("its start: {}", starting.phase));
-            start_deaths::count(&mut deaths, starting);
+            start_deaths::count(&mut deaths, starting.clone());
         }
         let new_file = |name: &str| {
             let mut options = File::options();
@@ -135,12 +141,24 @@ impl CrashRecord {
         let slots = slot_memory::map(new_file(SLOTS_FILE)?)?;
         let places = Mutex::new(new_file(PLACES_FILE)?);
         let free = Mutex::new((0..SLOTS).rev().collect());
-        let record = Self { folder, slots, free, places, deaths: Mutex::new(deaths), found };
-        if starting.is_some() {
+        let record =
+            Self { folder, slots, free, places, deaths: Mutex::new(deaths), starting: Mutex::default(), found };
+        if !starting.is_empty() {
             record.write_deaths(&record.deaths.lock());
             record.remove(STARTING_FILE);
         }
         Ok(record)
+    }
+
+    fn change_starting(&self, change: impl FnOnce(&mut Vec<Starting>)) {
+        let mut starting = self.starting.lock();
+        change(&mut starting);
+        if starting.is_empty() {
+            return self.remove(STARTING_FILE);
+        }
+        if let Err(error) = start_deaths::write(&self.folder.join(STARTING_FILE), &*starting) {
+            tracing::warn!(%error, "a crash of this start could not be named");
+        }
     }
 
     fn write_deaths(&self, deaths: &DeathsByPlugin) {
@@ -205,7 +223,7 @@ mod tests {
         for count in 1..=2 {
             drop(CrashRecord::open(path.clone()).unwrap());
             let starting = Starting { plugin: "bomb".into(), sha256: None, phase: StartPhase::Migration };
-            start_deaths::write(&path.join(STARTING_FILE), &starting).unwrap();
+            start_deaths::write(&path.join(STARTING_FILE), &[starting]).unwrap();
             let next = CrashRecord::open(path.clone()).unwrap();
             assert_eq!(next.deaths.lock()["bomb"].count, count);
             assert!(!path.join(STARTING_FILE).exists());

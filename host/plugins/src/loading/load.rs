@@ -56,6 +56,11 @@ pub fn load(file: &PluginFile, data_dir: &Path) -> Result<PluginModule_Ref, Load
     Ok(module)
 }
 
+/// Whether this process has mapped the content already.
+pub(super) fn is_loaded(inspection: &Inspection) -> bool {
+    LOADED.lock().modules.contains_key(&inspection.sha256)
+}
+
 /// Records that this build runs under its name: from now on any other build needs a restart. (A build that was mapped
 /// and then refused is not recorded, so that a corrected one can be loaded.)
 pub(super) fn claim(inspection: &Inspection) -> Result<(), LoadError> {

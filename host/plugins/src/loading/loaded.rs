@@ -5,15 +5,19 @@ use super::{
     load::{self, reason_line},
     load_error::LoadError,
     release,
+    trial::{TrialError, try_elsewhere},
     validate::validate_manifest,
 };
-use crate::PluginState;
+use crate::{
+    PluginState,
+    bounds::{MANIFEST_BYTES_MAX, excess},
+};
 use gateway_config::PluginsConfig;
 use plugin_api::{
     abi::{Fault, FaultKind, FfiBytes, PluginModule_Ref},
     manifest::Manifest,
 };
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 pub struct LoadedPlugin {
     /// None for a plugin that is linked into the process.
@@ -31,6 +35,8 @@ pub enum PluginError {
     Inspect(#[from] InspectError),
     #[error("plugin {name} {error}")]
     Load { name: String, error: LoadError },
+    #[error("plugin {name} {error}: report it to the plugin's author")]
+    Trial { name: String, error: TrialError },
     #[error("plugin {name} failed to describe itself ({fault}): report it to the plugin's author")]
     ManifestFault { name: String, fault: String },
     #[error("plugin {name} gave a manifest that is no manifest ({reason}): rebuild it with plugin_api::export_plugin!")]
@@ -44,7 +50,7 @@ impl PluginError {
     pub fn state(&self) -> PluginState {
         match self {
             Self::Load { error: LoadError::NeedsRestart { .. }, .. } => PluginState::NeedsRestart,
-            Self::ManifestFault { .. } => PluginState::Failed,
+            Self::ManifestFault { .. } | Self::Trial { .. } => PluginState::Failed,
             _ => PluginState::Refused,
         }
     }
@@ -63,6 +69,16 @@ impl LoadedPlugin {
         load::claim(&inspection).map_err(failed)?;
         let is_released = release::is_released(&inspection);
         Ok(Self { inspection: Some(inspection), manifest: Arc::new(manifest), module, is_released })
+    }
+
+    /// Tries the library in a process of its own, unless it came with this gateway. To be called before [`Self::load`].
+    pub(super) fn try_elsewhere(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), PluginError> {
+        let inspection = &file.inspection;
+        if release::is_released(inspection) || load::is_loaded(inspection) {
+            return Ok(());
+        }
+        try_elsewhere(file, data_dir, limit)
+            .map_err(|error| PluginError::Trial { name: inspection.name.clone(), error })
     }
 
     /// A plugin that is linked into this process instead of loaded from a file, as tests do.
@@ -92,8 +108,11 @@ fn manifest_of(module: PluginModule_Ref, name: &str) -> Result<Manifest, PluginE
     let document: Result<FfiBytes, Fault> = module.manifest()().into_result();
     let document = document
         .map_err(|fault| PluginError::ManifestFault { name: name.to_owned(), fault: describe_fault(&fault) })?;
-    serde_json::from_slice(&document)
-        .map_err(|error| PluginError::ManifestForm { name: name.to_owned(), reason: reason_line(&error.to_string()) })
+    let wrong_form = |reason: String| PluginError::ManifestForm { name: name.to_owned(), reason };
+    if let Some(reason) = excess("it", document.len(), MANIFEST_BYTES_MAX) {
+        return Err(wrong_form(reason));
+    }
+    serde_json::from_slice(&document).map_err(|error| wrong_form(reason_line(&error.to_string())))
 }
 
 /// A fault as part of a line: `panic at src/lib.rs:3:5: boom`.

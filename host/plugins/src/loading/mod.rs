@@ -13,6 +13,7 @@ mod load_error;
 mod load_folder;
 mod loaded;
 mod release;
+pub mod trial;
 pub mod validate;
 mod validate_documents;
 
@@ -20,6 +21,6 @@ pub use consent::{asked_grants, missing_consent};
 pub use discover::{Candidate, DiscoverError, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
 pub use load_error::LoadError;
-pub use load_folder::load_folder;
+pub use load_folder::{FolderLoad, LateLibrary, LoadOutcome, begin_load_folder, load_folder};
 pub use loaded::{LoadedPlugin, PluginError};
 pub use validate::validate_manifest;

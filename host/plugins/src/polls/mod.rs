@@ -3,7 +3,9 @@
 //! The rule: at most [`polls_max`] polls of one plugin run at a time, and there is one serving thread more. A poll publishes its
 //! place for the watchdog without a lock, an allocation or a look at the clock.
 
+mod detached;
 mod in_host;
+mod lost_threads;
 mod place;
 mod plugin_value;
 mod poll_gate;
@@ -11,12 +13,14 @@ mod reaper;
 mod thread_slot;
 mod watchdog;
 
+pub use detached::{CallEnd, DetachedCall};
 pub use in_host::in_host;
+pub use lost_threads::{detached_threads_lost, threads_lost};
 pub use place::{PlaceId, ThreadHolder, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
 pub use thread_slot::HostFrame;
-pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, set_spare_threads, threads_lost};
+pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_places, set_spare_threads};
 
 use std::{num::NonZeroUsize, sync::LazyLock, thread};
 

@@ -1,12 +1,11 @@
 //! Finds polls that do not return. Rule: each is reported once, and its thread counts as lost for as long as it lasts.
 
 use super::{
+    lost_threads::{ThreadCounts, set_in_polls},
     place::{self, PlaceId},
     thread_slot::{SLOTS, TICK, ThreadSlot},
 };
-use parking_lot::RwLock;
 use std::{
-    collections::BTreeMap,
     sync::{
         Arc, Weak,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -17,14 +16,13 @@ use std::{
 /// How long one poll may take.
 pub const THREAD_LIMIT: Duration = Duration::from_secs(1);
 
-/// Threads that hang, by plugin.
-static LOST: RwLock<BTreeMap<Arc<str>, usize>> = RwLock::new(BTreeMap::new());
 /// Threads that can still take the place of lost ones.
 static SPARE: AtomicUsize = AtomicUsize::new(0);
 
-/// How many threads this plugin holds now, of all its starts.
-pub fn threads_lost(plugin: &str) -> usize {
-    LOST.read().get(plugin).copied().unwrap_or_default()
+/// What threads run at this moment: plugin and place.
+pub fn running_places() -> Vec<(Arc<str>, Arc<str>)> {
+    let running: Vec<PlaceId> = SLOTS.lock().iter().filter_map(|slot| slot.now()).map(|(place, _)| place).collect();
+    running.into_iter().filter_map(place::find).map(|place| (place.plugin, place.name)).collect()
 }
 
 pub fn set_spare_threads(count: usize) {
@@ -83,15 +81,11 @@ impl ThreadWatchdog {
     }
 
     fn count(&self) {
-        let mut lost = LOST.write();
-        lost.values_mut().for_each(|count| *count = 0);
+        let mut lost = ThreadCounts::new();
         for place in self.hung.iter().filter_map(|(_, (place, _))| place::find(*place)) {
             *lost.entry(place.plugin).or_default() += 1;
         }
-        for (plugin, count) in lost.iter() {
-            metrics::gauge!("gateway_plugin_threads_lost", "plugin" => plugin.to_string())
-                .set(u32::try_from(*count).unwrap_or(u32::MAX));
-        }
+        set_in_polls(lost);
     }
 }
 
@@ -99,6 +93,7 @@ impl ThreadWatchdog {
 mod tests {
     use super::*;
     use crate::polls::{
+        lost_threads::threads_lost,
         place::{ThreadHolder, register},
         thread_slot::{pop, push},
     };

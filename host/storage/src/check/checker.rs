@@ -4,10 +4,10 @@ use super::{
     access::check_access,
     lexer, parse,
     statement::{CheckedStatement, StatementInfo},
-    statement_kind::{StatementKind, TEXT_BYTES_MAX},
+    statement_kind::StatementKind,
     table_references::TableReferences,
 };
-use crate::{dialect::Dialect, error::StorageError, scope::Scope};
+use crate::{bounds::STATEMENT_TEXT_BYTES_MAX, dialect::Dialect, error::StorageError, scope::Scope};
 use plugin_api::abi::Statement;
 use std::sync::Arc;
 
@@ -55,6 +55,10 @@ impl StatementChecker {
     }
 
     fn info(&self, sql: &str) -> InfoResult {
+        // Before the cache, which would keep it.
+        if sql.len() > STATEMENT_TEXT_BYTES_MAX {
+            return Err(format!("a statement has {} bytes, at most {STATEMENT_TEXT_BYTES_MAX}", sql.len()).into());
+        }
         if let Some(cached) = self.infos.get(sql) {
             return cached;
         }
@@ -64,9 +68,6 @@ impl StatementChecker {
     }
 
     fn analyse(&self, sql: &str) -> Result<StatementInfo, String> {
-        if sql.len() > TEXT_BYTES_MAX {
-            return Err(format!("a statement has at most {TEXT_BYTES_MAX} bytes"));
-        }
         Ok(StatementInfo::new(StatementKind::of(&lexer::tokenize(sql, self.dialect)?)?))
     }
 

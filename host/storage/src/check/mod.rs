@@ -15,6 +15,6 @@ pub use access::check_access;
 pub use checker::{Purpose, StatementChecker};
 pub use lexer::{Token, TokenKind, tokenize};
 pub use parse::with_statement;
-pub use statement::{CheckedStatement, StatementInfo};
+pub use statement::{CheckedStatement, StatementInfo, check_param_bytes};
 pub use statement_kind::{Verb, refuse_group_rollback, refuse_too_many_operators, refuse_transaction_control};
 pub use table_references::{TableReferences, plain_name};

@@ -2,13 +2,19 @@
 
 use super::{statement_kind::StatementKind, table_references::TableReferences};
 use crate::{
-    error::StorageError,
+    bounds::CALL_PARAM_BYTES_MAX,
+    error::{StorageError, sanitize_line},
     read_tracking,
     scope::{Scope, owns_table},
     statement_latency::StatementLatency,
 };
 use plugin_api::abi::{Statement, Value};
-use std::sync::{Arc, OnceLock, atomic::AtomicUsize};
+use std::{
+    sync::{Arc, OnceLock, atomic::AtomicUsize},
+    time::Duration,
+};
+
+const LOGGED_CHARS_MAX: usize = 500;
 
 /// What is known about one text; all statements with that text share it.
 #[derive(Debug)]
@@ -42,11 +48,29 @@ pub struct CheckedStatement {
 impl CheckedStatement {
     pub(super) fn new(info: Arc<StatementInfo>, statement: Statement) -> Result<Self, StorageError> {
         check_params(&info.kind, &statement.params).map_err(StorageError::statement)?;
-        Ok(Self { info, statement })
+        let checked = Self { info, statement };
+        check_param_bytes(checked.param_bytes())?;
+        Ok(checked)
     }
 
     pub(crate) fn sql(&self) -> &str {
         &self.statement.sql
+    }
+
+    pub(crate) fn param_bytes(&self) -> usize {
+        let bytes = |param: &Value| match param {
+            Value::Text(text) => text.len(),
+            Value::Blob(blob) => blob.len(),
+            Value::Null | Value::Int(_) | Value::Real(_) => 0,
+        };
+        self.statement.params.iter().map(bytes).sum()
+    }
+
+    /// The error of this statement, which ran for longer than this limit. Its text is the plugin's code, and goes to the log.
+    pub(crate) fn slow_error(&self, limit: Duration) -> StorageError {
+        let sql = sanitize_line(self.sql(), LOGGED_CHARS_MAX);
+        tracing::warn!(sql, ?limit, "a statement was stopped: it ran for too long");
+        StorageError::Timeout(format!("a statement ran for more than {limit:?}"))
     }
 
     /// Checks a statement with the same text, in the same scope, and other parameters.
@@ -63,6 +87,14 @@ impl CheckedStatement {
             _ => read_tracking::mark_uncacheable(),
         }
     }
+}
+
+/// Of one statement, or of all statements of a call.
+pub fn check_param_bytes(bytes: usize) -> Result<(), StorageError> {
+    if bytes <= CALL_PARAM_BYTES_MAX {
+        return Ok(());
+    }
+    Err(StorageError::statement(format!("the parameters of a call have {bytes} bytes, at most {CALL_PARAM_BYTES_MAX}")))
 }
 
 fn check_params(kind: &StatementKind, params: &[Value]) -> Result<(), String> {

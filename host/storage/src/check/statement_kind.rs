@@ -1,14 +1,11 @@
 //! What the tokens alone show: that the text is one allowed statement, its verb, and the order of its placeholders.
 
 use super::lexer::{Token, TokenKind};
+use crate::bounds::STATEMENT_PARAMS_MAX;
 
-/// Longest statement; it also limits the parser's memory.
-pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// SQLite's own limit for the depth of an expression. It also limits the depth of the parse tree, and so the stack that
 /// visiting and dropping the tree needs.
 const OPERATORS_MAX: usize = 1000;
-/// SQLite's limit; PostgreSQL has 65535.
-const PARAMS_MAX: usize = 32_766;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -172,8 +169,8 @@ fn placeholder_order(tokens: &[Token<'_>]) -> Result<Box<[u16]>, String> {
             order.push(number);
         }
     }
-    if order.len() > PARAMS_MAX {
-        return Err(format!("a statement has at most {PARAMS_MAX} placeholders"));
+    if order.len() > STATEMENT_PARAMS_MAX {
+        return Err(format!("a statement has {} placeholders, at most {STATEMENT_PARAMS_MAX}", order.len()));
     }
     let highest = order.iter().copied().max().unwrap_or(0);
     if usize::from(highest) != order.len() {

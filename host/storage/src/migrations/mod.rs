@@ -6,11 +6,13 @@ mod applied;
 mod check;
 mod directive;
 mod directives;
+mod failure;
 mod row_counts;
 mod schema;
 mod search_index;
 mod step;
 
 pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};
+pub use failure::{FailureWords, describe};
 pub use schema::Schema;
 pub use step::{MigrationStep, check_applied, pending_steps, report, step_error, steps};

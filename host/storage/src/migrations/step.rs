@@ -4,11 +4,12 @@ use super::{
     applied::{AppliedMigration, MigrationReport},
     check::check_migration,
     directives::{with_directives, without_directives},
+    failure::FAILURE_CHARS_MAX,
     schema::Schema,
 };
 use crate::{
     dialect::Dialect,
-    error::{StorageError, error_line},
+    error::{StorageError, sanitize_line},
     scope::is_reserved,
 };
 use plugin_api::manifest::MigrationSpec;
@@ -102,12 +103,16 @@ pub fn check_applied(
     Ok(unknown)
 }
 
-pub fn step_error(owner: &str, step: &MigrationStep, error: &StorageError) -> StorageError {
+/// Names the migration in the error, whose kind stays: one that waited too long may be tried again.
+pub fn step_error(owner: &str, step: &MigrationStep, error: StorageError) -> StorageError {
+    let title = title(owner, step.version, &step.name);
+    let named = |reason: String| format!("{title}: {reason}");
     match error {
-        StorageError::Unavailable(_) | StorageError::Busy(_) | StorageError::Timeout(_) | StorageError::Conflict(_) => {
-            error.clone()
-        }
-        other => failure(format!("{} failed: {other}", title(owner, step.version, &step.name))),
+        StorageError::Unavailable(reason) => StorageError::Unavailable(named(reason)),
+        StorageError::Busy(reason) => StorageError::Busy(named(reason)),
+        StorageError::Timeout(reason) => StorageError::Timeout(named(reason)),
+        StorageError::Conflict(reason) => StorageError::Conflict(named(reason)),
+        other => failure(format!("{title} failed: {other}")),
     }
 }
 
@@ -116,7 +121,7 @@ pub fn report(steps: &[MigrationStep], earlier: usize) -> MigrationReport {
 }
 
 fn failure(text: String) -> StorageError {
-    StorageError::Migration(error_line(&text))
+    StorageError::Migration(sanitize_line(&text, FAILURE_CHARS_MAX))
 }
 
 fn title(owner: &str, version: u32, name: &str) -> String {

@@ -15,10 +15,11 @@ use crate::{
     result_budget::ResultBudget,
     settings::DatabaseSettings,
 };
-use plugin_api::abi::Rows;
+use plugin_api::abi::{Rows, StatementResult};
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::{
-    AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
+    AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Postgres,
+    pool::PoolConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use std::{
@@ -33,6 +34,7 @@ use tokio::{
 
 /// How much longer than the server's limit the client waits before it closes the connection.
 const CLIENT_GRACE: Duration = Duration::from_secs(5);
+const TRANSACTIONS_WAIT: &str = "as many transactions as there may be have been open";
 const STATEMENT_CACHE_COUNT: usize = 256;
 
 pub struct PostgresEngine {
@@ -115,7 +117,7 @@ impl PostgresEngine {
     async fn read_once(&self, statement: &CheckedStatement) -> Result<Rows, ExecuteError> {
         let mut connection = self.acquire().await?;
         let mut budget = ResultBudget::new();
-        let result = self.with_timeout(execute(connection.get()?, statement, &mut budget)).await?;
+        let result = self.execute(connection.get()?, statement, &mut budget).await;
         let is_clean = match &result {
             Ok(_) => true,
             Err(error) => error.is_connection_usable,
@@ -126,29 +128,64 @@ impl PostgresEngine {
         result.map(|outcome| outcome.rows)
     }
 
+    /// Executes a statement within the time limits, and says of one that was too slow how much it had.
+    pub(super) async fn execute(
+        &self,
+        connection: &mut PgConnection,
+        statement: &CheckedStatement,
+        budget: &mut ResultBudget,
+    ) -> Result<StatementResult, ExecuteError> {
+        let mut result = self.with_timeout(execute(connection, statement, budget)).await?;
+        if let Err(ExecuteError { error: error @ StorageError::Timeout(_), .. }) = &mut result {
+            *error = statement.slow_error(self.statement_timeout);
+        }
+        result
+    }
+
     async fn acquire(&self) -> Result<PooledConnection, StorageError> {
-        let connection = self.reachability.unless_away(self.pool.acquire()).await?.map_err(storage_error)?;
-        Ok(PooledConnection::new(connection, None))
+        Ok(PooledConnection::new(self.pooled().await?, None))
+    }
+
+    async fn pooled(&self) -> Result<PoolConnection<Postgres>, StorageError> {
+        let acquired = self.reachability.unless_away(self.pool.acquire()).await?.map_err(storage_error);
+        acquired.map_err(|error| match error {
+            StorageError::Busy(_) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
+            other => other,
+        })
+    }
+
+    /// How long a statement waits for a connection, and then for the server.
+    fn wait_timeout(&self) -> Duration {
+        self.statement_timeout + CLIENT_GRACE
     }
 
     pub(super) async fn acquire_for_transaction(&self) -> Result<PooledConnection, StorageError> {
         let permit = Arc::clone(&self.transaction_permits).acquire_owned();
-        let permit = tokio::time::timeout(self.statement_timeout + CLIENT_GRACE, permit);
+        let permit = tokio::time::timeout(self.wait_timeout(), permit);
         let permit = self
             .reachability
             .unless_away(permit)
             .await?
-            .map_err(|_elapsed: Elapsed| StorageError::Busy("too many transactions are waiting".to_owned()))?
+            .map_err(|_elapsed: Elapsed| StorageError::waited(TRANSACTIONS_WAIT, self.wait_timeout()))?
             .map_err(|_closed: AcquireError| StorageError::Unavailable("the database is closed".to_owned()))?;
-        let connection = self.reachability.unless_away(self.pool.acquire()).await?.map_err(storage_error)?;
-        Ok(PooledConnection::new(connection, Some(permit)))
+        Ok(PooledConnection::new(self.pooled().await?, Some(permit)))
     }
 
     /// Fails when the server does not respond although its own limits have passed.
     pub(super) async fn with_timeout<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
-        tokio::time::timeout(self.statement_timeout + CLIENT_GRACE, work)
+        tokio::time::timeout(self.wait_timeout(), work)
             .await
             .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))
+    }
+
+    /// The error of a transaction that waited for another one of its plugin to end.
+    pub(super) fn lock_wait_error(&self, error: StorageError) -> StorageError {
+        match error {
+            StorageError::Timeout(_) | StorageError::Busy(_) => {
+                StorageError::waited("another transaction of the plugin has been open", self.statement_timeout)
+            }
+            other => other,
+        }
     }
 
     /// Which limit a transaction has exceeded, if any.
@@ -187,7 +224,7 @@ impl PostgresEngine {
 /// Why the pool could not be opened. The pool itself only knows that it tried until its time was over.
 async fn open_error(lock: &SharedLock, error: sqlx::Error, url: &SecretString) -> StorageError {
     match lock.open_error(error) {
-        StorageError::Unavailable(reason) if reason == POOL_TIMED_OUT => match connect(url).await {
+        StorageError::Busy(reason) if reason == POOL_TIMED_OUT => match connect(url).await {
             Ok(_) => StorageError::Unavailable(reason),
             Err(error) => error,
         },

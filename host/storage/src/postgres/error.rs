@@ -6,7 +6,7 @@ use crate::error::{StorageError, error_line};
 use sqlx::{Error, postgres::PgDatabaseError};
 
 /// True while the server is there; [`super::reachability`] reports one that is not.
-pub const POOL_TIMED_OUT: &str = "all connections are in use";
+pub const POOL_TIMED_OUT: &str = "all connections have been in use";
 
 /// Why a statement failed, and whether its connection can be used again.
 pub struct ExecuteError {
@@ -27,7 +27,7 @@ impl From<Error> for ExecuteError {
     fn from(error: Error) -> Self {
         let refusal = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
         let Some(refusal) = refusal else {
-            return StorageError::Unavailable(connection_error(&error)).into();
+            return connection_error(&error).into();
         };
         tracing::debug!(code = refusal.code(), error = %error, "PostgreSQL refused");
         let is_plan_stale = refusal.code() == "0A000" && refusal.message().contains("cached plan");
@@ -47,14 +47,15 @@ pub fn storage_error(error: Error) -> StorageError {
     ExecuteError::from(error).error
 }
 
-fn connection_error(error: &Error) -> String {
+/// The pool waits for a connection; while the server is away, [`super::reachability`] ends that.
+fn connection_error(error: &Error) -> StorageError {
     tracing::warn!(error = %error, "no connection to PostgreSQL");
-    match error {
-        Error::PoolTimedOut => POOL_TIMED_OUT.into(),
+    StorageError::Unavailable(match error {
+        Error::PoolTimedOut => return StorageError::Busy(POOL_TIMED_OUT.into()),
         Error::PoolClosed => "the database is closed".into(),
         Error::Io(error) => format!("no connection to the server: {}", error.kind()),
         _ => "the connection failed".into(),
-    }
+    })
 }
 
 /// Why a server that cannot be connected to is away. `None` when it is there and refuses this client, for example because

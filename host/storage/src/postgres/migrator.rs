@@ -3,7 +3,7 @@
 //! The rule: the transaction itself holds one lock for the whole database, so that the lock is released however it
 //! ends.
 
-use super::{error::storage_error, pooled_connection::PooledConnection};
+use super::{error::storage_error, migration_error::migration_error, pooled_connection::PooledConnection};
 use crate::{
     error::StorageError,
     migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
@@ -44,7 +44,7 @@ pub async fn apply(
     let applied = applied_migrations(handle, Some(owner)).await?;
     let pending = migrations::pending_steps(owner, steps, &applied)?;
     for step in &pending {
-        apply_step(handle, owner, step).await.map_err(|error| migrations::step_error(owner, step, &error))?;
+        apply_step(handle, owner, step).await.map_err(|error| migrations::step_error(owner, step, error))?;
     }
     execute_sql(handle, "COMMIT".to_owned()).await?;
     connection.return_to_pool();
@@ -59,7 +59,8 @@ pub async fn execute_batch(mut connection: PooledConnection, sql: &str) -> Resul
 }
 
 async fn apply_step(connection: &mut PgConnection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
-    execute_sql(connection, step.sql.clone()).await?;
+    let ran = connection.execute(sqlx::raw_sql(AssertSqlSafe(step.sql.clone()))).await;
+    ran.map_err(|error| migration_error(error, &step.sql))?;
     let insert = sqlx::query(
         "INSERT INTO _migrations (plugin, version, name, checksum, applied_at)
          VALUES ($1, $2, $3, $4, extract(epoch FROM now())::bigint)",

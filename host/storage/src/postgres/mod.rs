@@ -9,6 +9,7 @@ mod decode;
 mod engine;
 mod error;
 mod execute;
+mod migration_error;
 mod migrator;
 mod notifications;
 mod pooled_connection;

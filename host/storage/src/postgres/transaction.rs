@@ -9,7 +9,6 @@
 use super::{
     engine::PostgresEngine,
     error::{ExecuteError, storage_error},
-    execute::execute,
     pooled_connection::PooledConnection,
 };
 use crate::{
@@ -163,7 +162,8 @@ impl PostgresTransaction {
             None => begin.to_owned(),
         };
         let executed = connection.get()?.execute(sqlx::raw_sql(AssertSqlSafe(text)));
-        self.engine.with_timeout(executed).await?.map_err(storage_error)?;
+        let begun = self.engine.with_timeout(executed).await?.map_err(storage_error);
+        begun.map_err(|error| self.engine.lock_wait_error(error))?;
         Ok(connection)
     }
 
@@ -173,8 +173,7 @@ impl PostgresTransaction {
         statement: &CheckedStatement,
         budget: &mut ResultBudget,
     ) -> Result<StatementResult, ExecuteError> {
-        let connection = connection.get()?;
-        self.engine.with_timeout(execute(connection, statement, budget)).await?
+        self.engine.execute(connection.get()?, statement, budget).await
     }
 
     /// Rolls back before the error is returned, so that the caller finds the old state.

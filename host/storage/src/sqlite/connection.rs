@@ -3,7 +3,7 @@
 //! The rule: every connection has the settings that durability and isolation need.
 
 use super::{checkpoint::record_wal_pages, error::storage_error, interrupter::Interrupter};
-use crate::{error::StorageError, result_budget::ROWS_BYTES_MAX, settings::DatabaseSettings};
+use crate::{bounds::CALL_ROWS_BYTES_MAX, error::StorageError, settings::DatabaseSettings};
 use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 use std::{fs::OpenOptions, path::Path, time::Duration};
 
@@ -112,7 +112,7 @@ fn configure(connection: &Connection) -> rusqlite::Result<Interrupter> {
     // "name" is always a name, as on PostgreSQL, and never a text when no column matches.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
-    let bytes = i32::try_from(ROWS_BYTES_MAX).unwrap_or(i32::MAX);
+    let bytes = i32::try_from(CALL_ROWS_BYTES_MAX).unwrap_or(i32::MAX);
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bytes)?;
     Interrupter::install(connection)
 }

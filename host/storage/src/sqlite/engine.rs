@@ -30,6 +30,9 @@ use std::{
 };
 use tokio::sync::oneshot;
 
+/// How much longer than a statement may run a transaction waits for the writer, as with the connections of PostgreSQL.
+const WAIT_GRACE: Duration = Duration::from_secs(5);
+
 pub struct SqliteEngine {
     inline_reader: InlineReader,
     reader_pool: ReaderPool,
@@ -187,6 +190,7 @@ fn new_scheduler(
     settings: &DatabaseSettings,
 ) -> WriteScheduler {
     let limits = WriteLimits {
+        wait_timeout: Duration::from_millis(settings.statement_timeout_ms) + WAIT_GRACE,
         transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
         idle_timeout: Duration::from_millis(settings.transaction_idle_ms),
         group_max: settings.write_group_max.max(1),

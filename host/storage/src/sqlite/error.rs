@@ -5,8 +5,16 @@
 use crate::error::{StorageError, error_line};
 use rusqlite::{Error, ErrorCode, ffi};
 
+/// SQLite's own error, also that of a text that it does not understand.
+pub fn sqlite_failure(error: &Error) -> Option<&ffi::Error> {
+    match error {
+        Error::SqlInputError { error, .. } => Some(error),
+        other => other.sqlite_error(),
+    }
+}
+
 pub fn storage_error(error: &Error) -> StorageError {
-    let Some(failure) = error.sqlite_error() else {
+    let Some(failure) = sqlite_failure(error) else {
         tracing::error!(error = %error, "the SQLite driver failed");
         return StorageError::Internal("the driver failed, see the log".into());
     };

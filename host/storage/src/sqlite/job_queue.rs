@@ -27,7 +27,7 @@ pub enum EnqueueError {
 impl From<EnqueueError> for StorageError {
     fn from(error: EnqueueError) -> Self {
         match error {
-            EnqueueError::Full => Self::Unavailable("too many statements are waiting".into()),
+            EnqueueError::Full => Self::Busy("too many statements are waiting".into()),
             EnqueueError::Closed => database_closed(),
         }
     }

@@ -2,12 +2,12 @@
 //!
 //! The rule: all pending steps run in one transaction, which is rolled back when one of them fails.
 
-use super::error::storage_error;
+use super::{error::storage_error, migration_error::migration_error};
 use crate::{
     error::StorageError,
     migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Batch, Connection, fallible_iterator::FallibleIterator as _, params};
 
 pub fn apply(connection: &Connection, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
     connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| storage_error(&e))?;
@@ -30,13 +30,13 @@ fn apply_steps(
     let applied = applied_migrations(connection, Some(owner))?;
     let pending = migrations::pending_steps(owner, steps, &applied)?;
     for step in &pending {
-        apply_step(connection, owner, step).map_err(|error| migrations::step_error(owner, step, &error))?;
+        apply_step(connection, owner, step).map_err(|error| migrations::step_error(owner, step, error))?;
     }
     Ok(migrations::report(&pending, applied.len()))
 }
 
 fn apply_step(connection: &Connection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
-    connection.execute_batch(&step.sql).map_err(|e| storage_error(&e))?;
+    run_statements(connection, &step.sql)?;
     if connection.is_autocommit() {
         return Err(StorageError::statement("it ended the transaction that it runs in"));
     }
@@ -48,6 +48,27 @@ fn apply_step(connection: &Connection, owner: &str, step: &MigrationStep) -> Res
         )
         .map(|_| ())
         .map_err(|e| storage_error(&e))
+}
+
+/// Runs the statements one by one, so that an error names its own.
+fn run_statements(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+    let mut statements = Batch::new(connection, sql);
+    let mut at = 0;
+    loop {
+        let mut statement = match statements.next() {
+            Ok(Some(statement)) => statement,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                let rest = sql.get(at..).unwrap_or_default();
+                let begin = sql.len() - rest.trim_start_matches([';', ' ', '\n', '\r', '\t']).len();
+                return Err(migration_error(&error, sql, begin));
+            }
+        };
+        let text = statement.expanded_sql().unwrap_or_default();
+        let begin = sql.get(at..).and_then(|rest| rest.find(text.trim())).map_or(at, |skipped| at + skipped);
+        statement.raw_query().next().map_err(|error| migration_error(&error, sql, begin))?;
+        at = begin + text.trim().len();
+    }
 }
 
 /// Runs all of the text in one transaction.

@@ -13,6 +13,7 @@ mod group_commit;
 mod inline_reader;
 mod interrupter;
 mod job_queue;
+mod migration_error;
 mod migrator;
 mod reader_pool;
 mod statement_executor;

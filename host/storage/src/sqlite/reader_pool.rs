@@ -18,7 +18,9 @@ use tokio::sync::oneshot;
 
 struct ReadJob {
     statement: CheckedStatement,
-    deadline: Instant,
+    /// Later it is not begun.
+    wait_until: Instant,
+    time_limit: Duration,
     cancelled: CancelFlag,
     reply: oneshot::Sender<Result<Rows, StorageError>>,
 }
@@ -50,8 +52,8 @@ impl ReaderPool {
         let _guard = CancelOnDrop(cancelled.clone());
         let job = ReadJob {
             statement,
-            // Counted from here, so that the wait behind slow statements is limited too.
-            deadline: Instant::now() + self.statement_timeout,
+            wait_until: Instant::now() + self.statement_timeout,
+            time_limit: self.statement_timeout,
             cancelled,
             reply,
         };
@@ -68,13 +70,17 @@ fn run(connection: &SqliteConnection, job: ReadJob) {
     if job.reply.is_closed() {
         return;
     }
-    let result = if Instant::now() >= job.deadline {
-        Err(StorageError::Timeout("too many statements are waiting".into()))
+    let started = Instant::now();
+    let result = if started >= job.wait_until {
+        Err(StorageError::waited("all reader threads have been in use", job.time_limit))
     } else {
-        let started = Instant::now();
-        let outcome = StatementExecutor::new(connection, &job.cancelled).execute(&job.statement, job.deadline);
+        let deadline = started + job.time_limit;
+        let outcome = StatementExecutor::new(connection, &job.cancelled).execute(&job.statement, deadline);
         job.statement.info.latency.record(started.elapsed());
-        outcome
+        outcome.map_err(|error| match error {
+            StorageError::Timeout(_) => job.statement.slow_error(job.time_limit),
+            other => other,
+        })
     };
     // The reply fails only if the caller no longer waits for it.
     let _ = job.reply.send(result.map(|outcome| outcome.rows));

@@ -182,7 +182,7 @@ impl SqliteTransaction {
             }
         };
         if let Some(Acquired::Later(receiver)) = acquired {
-            receiver.await.map_err(|_| database_closed())?;
+            receiver.await.unwrap_or_else(|_| Err(database_closed()))?;
         }
         self.scheduler.begin_call(&self.handle).ok_or_else(|| self.closed_error())
     }

@@ -13,6 +13,7 @@ use super::{
     writer_command::{WriterCommand, WriterTask},
     writer_connection::WriterConnection,
 };
+use crate::error::StorageError;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::{
     collections::VecDeque,
@@ -32,6 +33,8 @@ pub struct WriteLimits {
     pub transaction_timeout: Duration,
     /// A transaction between two calls.
     pub idle_timeout: Duration,
+    /// A transaction before its first statement, while others write.
+    pub wait_timeout: Duration,
     /// Transactions that share a commit.
     pub group_max: usize,
 }
@@ -73,15 +76,21 @@ struct LockOwner {
 }
 
 enum Waiter {
-    Transaction(Arc<TransactionHandle>, oneshot::Sender<()>),
+    Transaction(WaitingTransaction),
     Task(WriterTask),
+}
+
+struct WaitingTransaction {
+    transaction: Arc<TransactionHandle>,
+    acquired: oneshot::Sender<Result<(), StorageError>>,
+    queued_at: Instant,
 }
 
 /// When a transaction owns the write lock.
 pub enum Acquired {
     Now,
-    /// After the receiver resolves.
-    Later(oneshot::Receiver<()>),
+    /// After the receiver resolves, unless it waited too long.
+    Later(oneshot::Receiver<Result<(), StorageError>>),
 }
 
 impl WriteScheduler {
@@ -112,7 +121,8 @@ impl WriteScheduler {
             return Ok(Acquired::Now);
         }
         let (sender, receiver) = oneshot::channel();
-        state.waiters.push_back(Waiter::Transaction(transaction.clone(), sender));
+        let (transaction, queued_at) = (transaction.clone(), Instant::now());
+        state.waiters.push_back(Waiter::Transaction(WaitingTransaction { transaction, acquired: sender, queued_at }));
         Ok(Acquired::Later(receiver))
     }
 
@@ -226,6 +236,7 @@ impl WriteScheduler {
     pub fn next_command(&self) -> WriterCommand {
         let mut state = self.state.lock();
         loop {
+            self.refuse_late_waiters(&mut state);
             if let Some(command) = state.command.take() {
                 return command;
             }
@@ -264,6 +275,18 @@ impl WriteScheduler {
         self.grant_next(&mut state);
     }
 
+    /// The first one has waited the longest.
+    fn refuse_late_waiters(&self, state: &mut SchedulerState) {
+        let limit = self.limits.wait_timeout;
+        let is_late = |waiter: &mut Waiter| match waiter {
+            Waiter::Transaction(waiting) => waiting.queued_at.elapsed() >= limit,
+            Waiter::Task(_) => false,
+        };
+        while let Some(Waiter::Transaction(waiting)) = state.waiters.pop_front_if(is_late) {
+            let _ = waiting.acquired.send(Err(StorageError::waited("other transactions have been writing", limit)));
+        }
+    }
+
     fn has_timed_out(&self, owner: &LockOwner) -> bool {
         let now = Instant::now();
         now >= owner.deadline || now.saturating_duration_since(owner.idle_since) >= self.limits.idle_timeout
@@ -288,9 +311,9 @@ impl WriteScheduler {
         }
         while let Some(next) = state.waiters.pop_front() {
             match next {
-                Waiter::Transaction(transaction, acquired) => {
+                Waiter::Transaction(WaitingTransaction { transaction, acquired, .. }) => {
                     state.lock = self.lock_for(transaction);
-                    if acquired.send(()).is_ok() {
+                    if acquired.send(Ok(())).is_ok() {
                         return;
                     }
                 }

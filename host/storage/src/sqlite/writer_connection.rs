@@ -71,11 +71,23 @@ impl CallExecution<'_> {
     fn execute(&mut self, statement: &CheckedStatement) -> Result<StatementResult, StorageError> {
         self.transaction.has_written |= !statement.info.kind.reads_only();
         let deadline = self.transaction.deadline.min(self.previous_end + self.statement_timeout);
-        let outcome = self.executor.execute(statement, deadline);
+        let outcome =
+            self.executor.execute(statement, deadline).map_err(|error| self.name_limit(error, statement, deadline));
         let now = Instant::now();
         statement.info.latency.record(now - self.previous_end);
         self.previous_end = now;
         outcome
+    }
+
+    /// Says of a statement that was stopped which limit it exceeded.
+    fn name_limit(&self, error: StorageError, statement: &CheckedStatement, deadline: Instant) -> StorageError {
+        match error {
+            StorageError::Timeout(_) if deadline == self.transaction.deadline => {
+                StorageError::Timeout("its transaction had no time left".into())
+            }
+            StorageError::Timeout(_) => statement.slow_error(self.statement_timeout),
+            other => other,
+        }
     }
 }
 

@@ -1,0 +1,174 @@
+//! One start of plugins: constructed, migrated and mounted one after the other.
+//!
+//! The rule: a constructor that takes long delays only its own plugin. The others start meanwhile, and it goes on in
+//! [`super::join`].
+
+use super::{
+    clashes::losers, construction::Construction, late_starts::LateStart, manager::PluginManager,
+    registry::InactiveReason,
+};
+use abi_stable::std_types::RResult;
+use gateway_config::Config;
+use gateway_plugins::{
+    ActivePlugin, Capabilities, FaultLimit, LoadedPlugin, PluginHandle, PluginState,
+    crash_record::{self, StartPhase},
+    missing_consent,
+    polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
+};
+use gateway_storage::{Schema, Scope};
+use parking_lot::Mutex;
+use plugin_api::abi::{Fault, FfiBytes, PluginBox};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+/// How long the other plugins wait for a constructor.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How many threads constructors of one plugin may hold until it is not constructed again.
+const CONSTRUCTORS_LOST_MAX: usize = 3;
+
+impl PluginManager {
+    pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
+        self.resolve_clashes(wanted, config).await;
+        let (order, stuck) = self.registry.lock().starting(wanted);
+        for (name, reason) in stuck {
+            self.registry.lock().note(&name, InactiveReason::failed(reason));
+        }
+        let lost = self.registry.lock().clashes.clone();
+        for name in order {
+            let started = match lost.get(&name) {
+                Some(reason) => Err(InactiveReason::failed(reason.as_str())),
+                None => self.start_plugin(&name, config).await,
+            };
+            if let Err(inactive) = started {
+                self.note_failure(&name, inactive);
+            }
+        }
+    }
+
+    pub(super) fn note_failure(&self, name: &str, inactive: InactiveReason) {
+        tracing::error!(plugin = name, state = %inactive.state, "{}", inactive.reason);
+        self.registry.lock().note(name, inactive);
+    }
+
+    /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
+    async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
+        let applied = self.host().database.migration_status(None).await.unwrap_or_default();
+        let since_ms = |name: &str| {
+            let own = applied.iter().filter(|migration| migration.plugin == name);
+            own.map(|migration| migration.applied_at).min()
+        };
+        let mut registry = self.registry.lock();
+        let claimants = registry.claimants(wanted, config, since_ms);
+        registry.clashes = losers(&claimants);
+    }
+
+    async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
+        let Some(construction) = self.begin_construction(name, config)? else { return Ok(()) };
+        match construction.end_within(PATIENCE).await {
+            Some(object) => self.finish_start(&construction, object?).await,
+            None => {
+                tracing::warn!(plugin = name, "its constructor takes long: the others start meanwhile");
+                let reason = "its constructor has not returned yet".to_owned();
+                self.registry.lock().note(name, InactiveReason { state: PluginState::Starting, reason });
+                self.follow(LateStart::Construction(construction));
+                Ok(())
+            }
+        }
+    }
+
+    /// `None` for a plugin without a library.
+    fn begin_construction(&self, name: &str, config: &Config) -> Result<Option<Construction>, InactiveReason> {
+        let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(None) };
+        let settings = config.plugins.settings(name);
+        if let Some(reason) = missing_consent(&loaded, &settings) {
+            return Err(InactiveReason::failed(reason));
+        }
+        for phase in [StartPhase::Constructor, StartPhase::Migration] {
+            if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
+                return Err(InactiveReason::failed(reason));
+            }
+        }
+        check_threads(name)?;
+        let handle = self.new_handle(name);
+        self.registry.lock().begins(name, handle.clone());
+        let usage = self.host().usage.plugin(name).database.clone();
+        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
+        let mark = Mutex::new(Some(crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor)));
+        let call = self.construct(&loaded, &settings.config, &handle, &scope)?;
+        let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
+        Ok(Some(Construction { name: name.to_owned(), handle, loaded, scope, call, mark, limit }))
+    }
+
+    /// The constructor is synchronous code of the plugin: it runs on a thread of its own.
+    fn construct(
+        &self,
+        loaded: &Arc<LoadedPlugin>,
+        settings: &serde_json::Map<String, serde_json::Value>,
+        handle: &Arc<PluginHandle>,
+        scope: &Scope,
+    ) -> Result<DetachedCall<RResult<PluginBox, Fault>>, InactiveReason> {
+        let config = serde_json::to_vec(settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
+        let host = Capabilities {
+            handle: handle.clone(),
+            host: self.host().clone(),
+            scope: scope.clone(),
+            manifest: loaded.manifest.clone(),
+        };
+        let construct = loaded.module.construct();
+        DetachedCall::start(loaded.name(), move || construct(host.into_host_box(), FfiBytes::from(config)))
+            .map_err(|error| InactiveReason::failed(format!("no thread can be started for its constructor: {error}")))
+    }
+
+    /// Migrates and mounts a plugin whose constructor has returned.
+    pub(super) async fn finish_start(
+        &self,
+        construction: &Construction,
+        object: PluginBox,
+    ) -> Result<(), InactiveReason> {
+        let Construction { name, handle, loaded, scope, .. } = construction;
+        {
+            let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Migration);
+            self.migrate(loaded, scope).await?;
+        }
+        let running = ActivePlugin::new(handle.clone(), loaded.clone(), object, scope.clone());
+        let jobs = match self.mount_all(&running).await {
+            Ok(jobs) => jobs,
+            Err(inactive) => {
+                self.abandon(&running);
+                return Err(inactive);
+            }
+        };
+        self.registry.lock().serves(name, running, jobs);
+        crash_record::forgive(name);
+        let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
+        tracing::info!(plugin = name, version, routes, "serving");
+        Ok(())
+    }
+
+    fn new_handle(&self, name: &str) -> Arc<PluginHandle> {
+        let plugins = &self.config().plugins;
+        let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
+        let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
+        PluginHandle::new(name, limit, self.host().clock.clone(), self.parts.fence_requests.clone())
+    }
+
+    async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
+        let manifest = &loaded.manifest;
+        let outcome = {
+            let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
+            self.host().database.migrate(&schema).await
+        };
+        outcome
+            .map(drop)
+            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))
+    }
+}
+
+/// Each start of a plugin that hangs costs threads, which only a restart of the gateway brings back.
+fn check_threads(name: &str) -> Result<(), InactiveReason> {
+    let (lost, detached) = (threads_lost(name), detached_threads_lost(name));
+    if (lost > detached && !has_spare_threads()) || detached >= CONSTRUCTORS_LOST_MAX {
+        let reason = format!("its code holds {lost} threads of this process: restart the gateway to start it again");
+        return Err(InactiveReason::failed(reason));
+    }
+    Ok(())
+}
