@@ -17,7 +17,7 @@ pub const RESPONSE_HEADERS_MAX: usize = 100;
 pub const RESPONSE_HEADER_BYTES_MAX: usize = 16 * 1024;
 /// A streamed body as a whole has no bound: no more than a chunk of it is in memory.
 pub const STREAM_CHUNK_BYTES_MAX: usize = 4 * MIB;
-/// One plugin's part of an extension point.
+/// One plugin's part of an extension point, or its answer as a service.
 pub const CONTRIBUTION_BYTES_MAX: usize = 4 * MIB;
 /// The frames of one call of a topic.
 pub const FRAMES_BYTES_MAX: usize = 4 * MIB;

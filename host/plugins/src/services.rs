@@ -2,7 +2,12 @@
 //!
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
-use crate::{ActivePlugin, ActiveSet, call_depth::CallDepth, polls::GateClosed};
+use crate::{
+    ActivePlugin, ActiveSet,
+    bounds::{CONTRIBUTION_BYTES_MAX, excess},
+    call_depth::CallDepth,
+    polls::GateClosed,
+};
 use abi_stable::std_types::RResult;
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode},
@@ -42,14 +47,19 @@ async fn call(provider: &Arc<ActivePlugin>, index: u32, service: &str, input: Ff
     let probe = provider.handle.admit(operation).map_err(paused)?;
     let call = provider.call(operation.place, || provider.object.call_service(index, input));
     let place = format!("service {service}");
+    let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
     match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
         Ok(Ok(RResult::ROk(output))) => {
+            if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
+                provider.handle.error(&place, reason);
+                return Err(failed());
+            }
             provider.handle.end_probe(operation, probe);
             Ok(output)
         }
         Ok(Ok(RResult::RErr(fault))) => {
             provider.handle.fault(&place, &fault);
-            Err(HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed")))
+            Err(failed())
         }
         Ok(Err(GateClosed)) => Err(off()),
         Err(_elapsed) => {
