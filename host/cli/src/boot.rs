@@ -12,7 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
-use gateway_plugins::{DiscoverError, crash_record};
+use gateway_plugins::{DiscoverError, PluginFolder, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -63,9 +63,11 @@ pub async fn run(
     if let Err(error) = crash_record::open(&config.data_dir) {
         tracing::warn!(%error, "if a plugin ends the process, the next start will not know which");
     }
-    let loaded = gateway_plugins::load_folder(&config)?;
+    let mut folder = PluginFolder::of(&config)?;
+    let loaded = folder.changes(&config, None)?.outcomes;
     let metrics = MetricsRecorder::install();
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
+    gateway.plugins.follow_folder(folder);
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = control.spawn(in_context(&control, || follow_signals(gateway.clone(), overrides, stop.clone()))?);
@@ -154,7 +156,7 @@ async fn reload(earlier: Option<JoinHandle<()>>, gateway: Arc<Gateway>, override
             if !report.waiting.is_empty() {
                 tracing::warn!(waiting, "these keys take effect at the next start of the gateway, or of their plugin");
             }
-            for report in gateway.plugins.reports() {
+            for report in gateway.plugins.all_reports() {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
             }
             let outcome = format!("applied: {applied}; waiting for a restart: {waiting}");

@@ -32,8 +32,8 @@ pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, InspectProblem, LoadError, LoadedPlugin, PluginError, discover, inspect, load_folder,
-    missing_consent, open,
+    DiscoverError, FileOutcome, FolderChanges, InspectProblem, LoadError, LoadedPlugin, PluginError, PluginFile,
+    PluginFolder, discover, inspect, load_folder, missing_consent, open,
 };
 pub use report::PluginReport;
 pub use state::PluginState;

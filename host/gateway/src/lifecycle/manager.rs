@@ -6,7 +6,7 @@
 
 use super::{
     Topics,
-    clashes::losers,
+    clashes::{Claimant, losers},
     registry::{InactiveReason, PluginRegistry},
 };
 use crate::{
@@ -20,14 +20,14 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, Capabilities, FaultLimit, FenceCause, FenceRequest, HostContext, LoadedPlugin, PluginHandle,
-    PluginReport, PluginState,
+    ActivePlugin, Capabilities, FaultLimit, FenceCause, FenceRequest, HostContext, LoadedPlugin, PluginFolder,
+    PluginHandle, PluginReport, PluginState,
     crash_record::{self, StartPhase},
-    job, missing_consent,
+    job,
     polls::{has_spare_threads, threads_lost},
     render,
 };
-use gateway_storage::{Schema, Scope};
+use gateway_storage::{Dialect, Schema, Scope};
 use parking_lot::Mutex;
 use plugin_api::abi::{FaultKind, FfiBytes, PluginBox};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -53,8 +53,8 @@ fn no_jobs() -> TaskTracker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Serve,
-    /// To find out whether it would serve: its plugins get no jobs, topics and indexes.
-    Trial,
+    /// To find out whether it would serve on such a database: its plugins get no jobs, topics and indexes.
+    Trial(Dialect),
 }
 
 /// What starting and stopping plugins needs.
@@ -76,11 +76,13 @@ pub struct PluginManager {
     pub(super) registry: Mutex<PluginRegistry>,
     /// Held while plugins are started or stopped.
     pub(super) changes: tokio::sync::Mutex<()>,
+    /// Where plugins are looked for while the gateway runs.
+    pub(super) folder: Mutex<Option<PluginFolder>>,
 }
 
 impl PluginManager {
     pub fn new(parts: PluginManagerParts) -> Self {
-        Self { parts, registry: Mutex::default(), changes: tokio::sync::Mutex::default() }
+        Self { parts, registry: Mutex::default(), changes: tokio::sync::Mutex::default(), folder: Mutex::default() }
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -103,14 +105,17 @@ impl PluginManager {
             }
             let wanted = self.registry.lock().wanted(self.config());
             self.start_all(&wanted, self.config()).await;
+            self.note_gone().await;
         })
     }
 
-    /// Starts and stops plugins to match a new configuration. Those that start get their section of it.
+    /// Starts and stops plugins to match a new configuration and what is in the folder now. Those that start get their section
+    /// of it.
     pub fn reconcile<'a>(&'a self, config: &'a Config) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let _transition = self.changes.lock().await;
             self.registry.lock().latest_config = Some(Arc::new(config.clone()));
+            self.look_at_folder(config, None).await;
             let wanted = self.registry.lock().wanted(config);
             let leaving = self.registry.lock().leaving(&wanted);
             for name in leaving {
@@ -179,7 +184,7 @@ impl PluginManager {
     pub fn not_serving(&self, required: &[String]) -> Vec<String> {
         let registry = self.registry.lock();
         let missing = required.iter().filter_map(|name| match registry.report(name) {
-            Some(report) if report.state == PluginState::Serving => None,
+            Some(report) if report.serves => None,
             Some(report) => Some(format!("{name} is {}: {}", report.state, report.reason)),
             None => Some(format!("{name} is not in the folder of the plugins")),
         });
@@ -197,11 +202,8 @@ impl PluginManager {
         for (name, reason) in stuck {
             self.registry.lock().note(&name, InactiveReason::failed(reason));
         }
-        let lost = self.registry.lock().clashes.clone();
         for name in order {
-            if let Some(reason) = lost.get(&name) {
-                tracing::error!(plugin = name, "{reason}");
-                self.registry.lock().note(&name, InactiveReason::failed(reason.as_str()));
+            if self.has_obstacles(&name, config) {
                 continue;
             }
             if let Err(inactive) = self.start_plugin(&name, config).await {
@@ -219,16 +221,14 @@ impl PluginManager {
             own.map(|migration| migration.applied_at).min()
         };
         let mut registry = self.registry.lock();
-        let claimants = registry.claimants(wanted, config, since_ms);
+        let mut claimants = registry.claimants(wanted, config, since_ms);
+        claimants.push(Claimant::host(&self.parts.routes.own.manifest));
         registry.clashes = losers(&claimants);
     }
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
-        let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(()) };
+        let Some((loaded, views)) = self.registry.lock().prepare(name) else { return Ok(()) };
         let settings = config.plugins.settings(name);
-        if let Some(reason) = missing_consent(&loaded, &settings) {
-            return Err(InactiveReason::failed(reason));
-        }
         for phase in [StartPhase::Constructor, StartPhase::Migration] {
             if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
                 return Err(InactiveReason::failed(reason));
@@ -269,7 +269,7 @@ impl PluginManager {
 
     /// Topics come before routes, so that the first request for a stream finds its topic.
     async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
-        if self.parts.purpose == Purpose::Trial {
+        if let Purpose::Trial(_) = self.parts.purpose {
             JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
             return self.mount(plugin).map(|()| no_jobs());
         }
@@ -330,9 +330,10 @@ impl PluginManager {
             let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
             self.host().database.migrate(&schema).await
         };
-        outcome
-            .map(drop)
-            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))
+        let report = outcome
+            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))?;
+        self.registry.lock().migrated(&manifest.name, report.earlier + report.applied.len());
+        Ok(())
     }
 
     /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so

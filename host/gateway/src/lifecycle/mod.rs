@@ -1,11 +1,16 @@
 //! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped (DESIGN §4).
 
 mod clashes;
+mod folder;
+mod library_file;
 mod manager;
+mod obstacles;
 mod operate;
+mod purge;
 mod registry;
 mod topics;
 
+pub use folder::gone_report;
 pub use manager::{PluginManager, PluginManagerParts, Purpose};
 pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome};
 pub use registry::{OFF_BY_CONFIGURATION, published_views};
