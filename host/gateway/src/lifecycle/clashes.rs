@@ -54,17 +54,17 @@ pub fn losers(claimants: &[Claimant]) -> BTreeMap<String, Vec<String>> {
             continue;
         }
         let clash_with = |holder: &Claimant| clashes(&newcomer.manifest, &holder.manifest).into_iter().next();
-        let clash = accepted.iter().copied().find_map(|holder| Some((holder, clash_with(holder)?)));
-        let Some((holder, Clash { claim, .. })) = clash else {
-            accepted.push(newcomer);
+        let held = accepted.iter().copied().filter_map(|holder| Some((holder, clash_with(holder)?)));
+        let (beaten, others): (Vec<_>, Vec<_>) = held.partition(|(holder, Clash { claim, .. })| {
+            holder.rank() == newcomer.rank() && newcomer.owns(claim) && !holder.owns(claim)
+        });
+        if !others.is_empty() {
+            lost.push(newcomer);
             continue;
-        };
-        let is_owner = holder.rank() == newcomer.rank() && newcomer.owns(&claim) && !holder.owns(&claim);
-        if is_owner {
-            accepted.retain(|plugin| plugin.name() != holder.name());
-            accepted.push(newcomer);
         }
-        lost.push(if is_owner { holder } else { newcomer });
+        accepted.retain(|plugin| !beaten.iter().any(|(holder, _)| holder.name() == plugin.name()));
+        accepted.push(newcomer);
+        lost.extend(beaten.into_iter().map(|(holder, _)| holder));
     }
     lost.into_iter().map(|loser| (loser.name().to_owned(), reasons(loser, &accepted))).collect()
 }
